@@ -1,0 +1,191 @@
+"""What worker threads did, as packed rows in a bounded log with cursors.
+
+Rows have the layout of `records.ACTIONS`. Must not look at the scheduler.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from dask_diag_lab.collector.strings import Strings, key_text
+
+ROW: Final = "<ddBBIQIIqq"
+"""start, stop, kind, outcome, worker, thread, source, prefix, task, nbytes: 54 bytes."""
+
+ROW_BYTES: Final = 54
+CHUNK_ROWS: Final = 4096
+"""Rows dropped at once when the log is full; also what a chunk's memory is rounded up to."""
+
+MAX_ACTIONS: Final = 200_000
+MAX_PULL_ROWS: Final = 10_000
+"""Rows of one answer: packing their keys costs the scheduler about 5 ms."""
+
+KINDS: Final = {"compute": 0, "transfer": 1, "disk-read": 2, "disk-write": 3, "deserialize": 4}
+OK: Final = 0
+ERRED: Final = 1
+KILLED: Final = 2
+
+
+class Slice(NamedTuple):
+    """Rows from a cursor on.
+
+    Attributes
+    ----------
+    rows : bytes
+        Packed rows, `ROW_BYTES` each.
+    cursor : int
+        Rows recorded up to the end of ``rows``: the next cursor.
+    dropped : int
+        Rows between the asked cursor and the first one here, lost to the bound.
+    keys_from : int
+        Ordinal of the task that ``keys`` begins with.
+    keys : tuple of str
+    is_more : bool
+        There are rows beyond these.
+    """
+
+    rows: bytes
+    cursor: int
+    dropped: int
+    keys_from: int
+    keys: tuple[str, ...]
+    is_more: bool
+
+
+class _Chunk:
+    """Consecutive rows of whole tasks, and these tasks' keys; sizes are in bytes."""
+
+    __slots__ = ("first_row", "first_task", "keys", "n_texts", "rows", "size", "used")
+
+    def __init__(self, first_row: int, first_task: int, n_rows: int) -> None:
+        self.first_row = first_row
+        self.first_task = first_task
+        self.size = n_rows * ROW_BYTES
+        self.rows = bytearray(self.size)
+        self.used = 0
+        self.keys: list[Any] = []  # any hashable; the first `n_texts` are text already
+        self.n_texts = 0
+
+    def texts(self, low: int, high: int) -> list[str]:
+        """Return keys as text, converted once and only when somebody asks."""
+        for index in range(self.n_texts, high):
+            self.keys[index] = key_text(self.keys[index])
+        self.n_texts = max(self.n_texts, high)
+        return self.keys[low:high]
+
+
+class ActionLog:
+    """The newest actions, at most ``limit`` rows rounded up to whole chunks.
+
+    Attributes
+    ----------
+    total : int
+        Rows recorded since the start.
+    tasks : int
+        Ended tasks recorded since the start: the next task's ordinal.
+    """
+
+    def __init__(self, strings: Strings, limit: int = MAX_ACTIONS) -> None:
+        self.total = 0
+        self.tasks = 0
+        self._limit = limit
+        self._strings = strings
+        self._ids = strings.ids
+        self._pack = struct.Struct(ROW).pack_into
+        self._chunk_rows = min(CHUNK_ROWS, max(1, limit // 4))
+        self._chunks: deque[_Chunk] = deque()
+        self._chunk = self._grow()
+
+    def add(
+        self,
+        key: Any,  # any hashable
+        prefix: str,
+        worker: str,
+        thread: int,
+        nbytes: int,
+        outcome: int,
+        startstops: Sequence[Mapping[str, Any]],  # the engine's own mappings
+    ) -> None:
+        """Record one ended task; ``startstops`` are those of the worker's message.
+
+        Actions of kinds that this version does not know are left out.
+        """
+        chunk = self._chunk
+        offset = chunk.used
+        if offset + ROW_BYTES * len(startstops) > chunk.size:
+            chunk = self._grow(len(startstops))
+            offset = 0
+        ids = self._ids
+        worker_id = ids.get(worker) or self._strings.add(worker)
+        prefix_id = ids.get(prefix) or self._strings.add(prefix)
+        task = self.tasks
+        for action in startstops:
+            kind = KINDS.get(action["action"])
+            source_id = 0
+            if kind:
+                if kind == 1 and (source := action.get("source")):
+                    source_id = ids.get(source) or self._strings.add(source)
+            elif kind is None:
+                continue
+            self._pack(
+                chunk.rows,
+                offset,
+                action["start"],
+                action["stop"],
+                kind,
+                outcome,
+                worker_id,
+                thread,
+                source_id,
+                prefix_id,
+                task,
+                nbytes,
+            )
+            offset += ROW_BYTES
+        if offset != chunk.used:
+            self.total += (offset - chunk.used) // ROW_BYTES
+            chunk.used = offset
+            chunk.keys.append(key)
+            self.tasks = task + 1
+
+    def since(self, cursor: int, keys_cursor: int, max_rows: int = MAX_PULL_ROWS) -> Slice:
+        """Return up to ``max_rows`` rows after ``cursor``, and the keys their tasks need."""
+        first = max(cursor, self._chunks[0].first_row)
+        stop = min(self.total, first + max_rows)
+        parts: list[bytes] = []
+        keys: list[str] = []
+        keys_from = max(keys_cursor, self._chunks[0].first_task)
+        for chunk in self._chunks:
+            low = max(first - chunk.first_row, 0) * ROW_BYTES
+            high = min((stop - chunk.first_row) * ROW_BYTES, chunk.used)
+            if high > low:
+                parts.append(bytes(memoryview(chunk.rows)[low:high]))
+        rows = b"".join(parts)
+        if rows:
+            keys = self._keys(keys_from, struct.unpack_from("<q", rows, len(rows) - 16)[0] + 1)
+        dropped = max(0, first - cursor)
+        return Slice(rows, stop, dropped, keys_from, tuple(keys), stop < self.total)
+
+    def clear(self) -> None:
+        """Let all rows go; the log is not used after."""
+        self._chunks.clear()
+
+    def _keys(self, first: int, stop: int) -> list[str]:
+        texts: list[str] = []
+        for chunk in self._chunks:
+            low = max(first - chunk.first_task, 0)
+            high = min(stop - chunk.first_task, len(chunk.keys))
+            if high > low:
+                texts += chunk.texts(low, high)
+        return texts
+
+    def _grow(self, n_rows: int = 0) -> _Chunk:
+        """Begin a chunk with room for ``n_rows``; drop the oldest ones that the bound allows."""
+        self._chunk = _Chunk(self.total, self.tasks, max(self._chunk_rows, n_rows))
+        self._chunks.append(self._chunk)
+        while len(self._chunks) > 1 and self.total - self._chunks[1].first_row >= self._limit:
+            self._chunks.popleft()
+        return self._chunk

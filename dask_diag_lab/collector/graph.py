@@ -1,0 +1,205 @@
+"""The exact task graph while it is small: nodes, edges and states as changes.
+
+Must not follow single tasks of a big graph; the group table describes that one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dask_diag_lab.collector.strings import key_text
+
+if TYPE_CHECKING:
+    from distributed.scheduler import Scheduler, TaskState
+
+MAX_TASKS: Final = 5_000
+"""Default of ``distributed.dashboard.graph-max-items``."""
+
+BACK_SHARE: Final = 0.8
+"""A graph that was too big is followed again below this share of the limit, not at it."""
+
+MAX_REMOVALS: Final = 20_000
+
+STATE_INDEX: Final = {
+    "released": 0,
+    "waiting": 1,
+    "no-worker": 2,
+    "queued": 3,
+    "processing": 4,
+    "memory": 5,
+    "erred": 6,
+    "forgotten": 7,
+}
+
+Node = tuple[int, str, str, str, tuple[int, ...]]
+
+
+class Change(NamedTuple):
+    """Wire form of `records.GraphChange`."""
+
+    is_snapshot: bool
+    is_exact: bool
+    total: int
+    limit: int
+    added: tuple[Node, ...]
+    states: tuple[tuple[int, int], ...]
+    removed: tuple[int, ...]
+
+
+class _Entry:
+    """A task that is followed, and when it came and changed last."""
+
+    __slots__ = ("born", "node", "state", "task", "version")
+
+    def __init__(self, task: TaskState, node: Node, version: int) -> None:
+        self.task = task
+        self.node = node
+        self.state = STATE_INDEX[task.state]
+        self.born = self.version = version
+
+
+class GraphLog:
+    """The tasks of one scheduler while there are at most ``limit``.
+
+    Attributes
+    ----------
+    touched : set
+        Keys that changed state; the transition hook adds to it while `is_exact`.
+    is_exact : bool
+        Single tasks are followed.
+    version : int
+        Cursor of those who know all up to now.
+    """
+
+    def __init__(self, scheduler: Scheduler, limit: int = MAX_TASKS) -> None:
+        self._scheduler = scheduler
+        self.limit = limit
+        self.touched: set[Hashable] = set()
+        self.is_exact = len(scheduler.tasks) <= limit
+        self.version = 1
+        self._snapshot_before = 1
+        self._next_node = 0
+        self._total = -1
+        self._created = -1
+        self._entries: dict[Any, _Entry] = {}  # by key, the latest change last
+        self._removed: deque[tuple[int, int]] = deque()
+
+    def refresh(self, n_forgotten: int) -> None:
+        """Work in what was touched; ``n_forgotten`` tells when tasks came without a transition."""
+        total = len(self._scheduler.tasks)
+        if total > self.limit or (not self.is_exact and total > BACK_SHARE * self.limit):
+            self._give_up(total)
+            return
+        created = total + n_forgotten
+        keys: set[Any] = self.touched
+        if not self.is_exact or created != self._created:
+            keys = keys.union(self._scheduler.tasks)
+        if not self.is_exact:
+            self.is_exact = True
+            self._begin_anew()
+        self._created = created
+        self.version += bool(keys) or total != self._total
+        self._total = total
+        for key in keys:
+            self._drop_stale(key)
+        for key in keys:
+            self._update(key)
+        self.touched.clear()
+
+    def since(self, cursor: int) -> Change | None:
+        """Return what changed after ``cursor``, None where nothing did."""
+        if cursor == self.version:
+            return None
+        total = len(self._scheduler.tasks)
+        if not self.is_exact:
+            return Change(True, False, total, self.limit, (), (), ())
+        is_snapshot = not self._snapshot_before <= cursor < self.version
+        if is_snapshot:
+            cursor = 0
+        added, states, removed = [], [], []
+        for entry in reversed(self._entries.values()):
+            if entry.version <= cursor:
+                break
+            states.append((entry.node[0], entry.state))
+            if entry.born > cursor:
+                added.append(entry.node)
+        if not is_snapshot:
+            for version, node in reversed(self._removed):
+                if version <= cursor:
+                    break
+                removed.append(node)
+        added.sort()
+        return Change(
+            is_snapshot, True, total, self.limit, tuple(added), tuple(states), tuple(removed)
+        )
+
+    def _give_up(self, total: int) -> None:
+        """Stop following single tasks; the number of all is still told, rounded."""
+        if self.is_exact or abs(total - self._total) > 0.01 * self._total:
+            self.version += 1
+            self._total = total
+        self.is_exact = False
+        self._entries.clear()
+        self._removed.clear()
+        self.touched.clear()
+
+    def _begin_anew(self) -> None:
+        self.version += 1
+        self._snapshot_before = self.version
+        self._entries.clear()
+        self._removed.clear()
+
+    def _drop_stale(self, key: Any) -> None:  # any hashable
+        """Drop a task that is gone, or another one that now has its key."""
+        entry = self._entries.get(key)
+        if entry is not None and entry.task is not self._scheduler.tasks.get(key):
+            self._remove(key, entry)
+
+    def _update(self, key: Any) -> None:  # any hashable
+        task = self._scheduler.tasks.get(key)
+        entry = self._entries.get(key)
+        if task is None:
+            return
+        if entry is None:
+            self._add(task)
+            return
+        state = STATE_INDEX[task.state]
+        if state != entry.state:
+            entry.state = state
+            entry.version = self.version
+            del self._entries[key]
+            self._entries[key] = entry
+
+    def _add(self, task: TaskState) -> None:
+        """Add a task after all that it depends on."""
+        stack = [task]
+        while stack:
+            task = stack[-1]
+            if task.key in self._entries:
+                stack.pop()
+                continue
+            missing = [dep for dep in task.dependencies if dep.key not in self._entries]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            nodes = tuple(sorted(self._entries[dep.key].node[0] for dep in task.dependencies))
+            group = task.group
+            node = (
+                self._next_node,
+                key_text(task.key),
+                key_text(group.prefix.name),
+                key_text(group.name),
+                nodes,
+            )
+            self._next_node += 1
+            self._entries[task.key] = _Entry(task, node, self.version)
+
+    def _remove(self, key: Any, entry: _Entry) -> None:  # any hashable
+        del self._entries[key]
+        if entry.born < self.version:
+            self._removed.append((self.version, entry.node[0]))
+        if len(self._removed) > MAX_REMOVALS:
+            self._snapshot_before = max(self._snapshot_before, self._removed.popleft()[0])

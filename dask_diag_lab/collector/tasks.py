@@ -1,0 +1,198 @@
+"""Counts of tasks by prefix and by group, brought up to date from what transitions touched.
+
+Must not visit single tasks: a refresh costs what changed, not what the cluster holds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from dask_diag_lab.collector.changes import Changes, Row
+from dask_diag_lab.collector.strings import OTHER, key_text
+
+if TYPE_CHECKING:
+    from distributed.scheduler import Scheduler, TaskGroup, TaskPrefix
+
+STATES: Final = (
+    "released",
+    "waiting",
+    "no-worker",
+    "queued",
+    "processing",
+    "memory",
+    "erred",
+)
+"""The states counted for each prefix and group; forgotten comes last, counted apart."""
+
+MAX_PREFIXES: Final = 1_000
+MAX_GROUPS: Final = 5_000
+MAX_DEPENDENCIES: Final = 1_000
+
+
+class _Bounded:
+    """A table whose rows past a limit are summed up in one row called `OTHER`."""
+
+    def __init__(self, limit: int, head: Row, tail: Row) -> None:
+        self.changes = Changes()
+        self._limit = limit
+        self._head = head
+        self._tail = tail
+        self._others: dict[str, tuple[tuple[int, ...], int]] = {}
+        self._states = [0] * (len(STATES) + 1)
+        self._nbytes = 0
+
+    def put(self, name: str, row: Row, states: tuple[int, ...], nbytes: int) -> None:
+        if name in self.changes or (
+            name not in self._others and len(self.changes) < self._limit and name != OTHER
+        ):
+            self.changes.put(name, row)
+            return
+        self._count(self._others.pop(name, None), -1)
+        self._others[name] = (states, nbytes)
+        self._count(self._others[name], 1)
+
+    def remove(self, name: str) -> None:
+        self._count(self._others.pop(name, None), -1)
+        self.changes.remove(name)
+
+    def settle(self) -> None:
+        """Write the row of the others, once after all puts and removes of a refresh."""
+        if self._others or OTHER in self.changes:
+            self.changes.put(OTHER, (*self._head, tuple(self._states), self._nbytes, *self._tail))
+
+    def _count(self, other: tuple[tuple[int, ...], int] | None, sign: int) -> None:
+        if other is None:
+            return
+        self._states = [a + sign * b for a, b in zip(self._states, other[0], strict=True)]
+        self._nbytes += sign * other[1]
+
+
+class TaskTables:
+    """`records.PREFIXES` and `records.GROUPS` of one scheduler.
+
+    Attributes
+    ----------
+    touched : set of TaskGroup
+        Groups that changed; the transition hook adds to it.
+    n_forgotten : int
+        Tasks forgotten since the start; the transition hook counts it.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        max_prefixes: int = MAX_PREFIXES,
+        max_groups: int = MAX_GROUPS,
+    ) -> None:
+        self._scheduler = scheduler
+        self._prefixes = _Bounded(max_prefixes, (OTHER,), (math.nan,))
+        self._groups = _Bounded(max_groups, (OTHER, OTHER), (0.0, math.nan, math.nan, ()))
+        self.touched: set[TaskGroup] = set()
+        self.n_forgotten = 0
+        self._n_created = 0
+        self._sizes: dict[str, int] = {}
+        self._counted: dict[str, tuple[TaskPrefix, int]] = {}
+        for prefix in scheduler.task_prefixes.values():
+            self._counted[prefix.name] = (prefix, -prefix.state_counts.get("forgotten", 0))
+            if any(prefix.states.values()):
+                self._put_prefix(prefix)
+
+    @property
+    def prefixes(self) -> Changes:
+        return self._prefixes.changes
+
+    @property
+    def groups(self) -> Changes:
+        return self._groups.changes
+
+    def count_prefix(self, prefix: TaskPrefix) -> int:
+        """Return how many of its tasks were forgotten since the start.
+
+        The engine drops prefixes when it restarts and begins new ones of the same names, and it
+        drops counts of forgotten tasks with their group. `TaskPrefix.state_counts` only grows, so
+        what an earlier prefix counted is carried over.
+        """
+        known = self._counted.get(prefix.name)
+        offset = 0
+        if known is not None:
+            before, offset = known
+            if before is not prefix:
+                offset += before.state_counts.get("forgotten", 0)
+        if known is None or known[0] is not prefix:
+            self._counted[prefix.name] = (prefix, offset)
+        return offset + prefix.state_counts.get("forgotten", 0)
+
+    def refresh(self) -> None:
+        """Bring both tables up to date.
+
+        Tasks that appear without a transition (scattered data, a new graph) are noticed by their
+        number; then the size of every group is looked at.
+        """
+        created = len(self._scheduler.tasks) + self.n_forgotten
+        if created != self._n_created:
+            self._n_created = created
+            for name, group in self._scheduler.task_groups.items():
+                if len(group) != self._sizes.get(name):
+                    self.touched.add(group)
+        prefixes = set()
+        for group in self.touched:
+            prefixes.add(group.prefix)
+            self._put_group(group)
+        self.touched.clear()
+        for prefix in prefixes:
+            self._put_prefix(prefix)
+        self._prefixes.settle()
+        self._groups.settle()
+
+    def restart(self) -> None:
+        """Take the last counts of all that the engine has just dropped."""
+        self.refresh()
+        for name in tuple(self._sizes):
+            if name not in self._scheduler.task_groups:
+                self._remove_group(name)
+        self._groups.settle()
+
+    def _remove_group(self, name: str) -> None:
+        self._sizes.pop(name, None)
+        self._groups.remove(name)
+
+    def _put_prefix(self, prefix: TaskPrefix) -> None:
+        forgotten = self.count_prefix(prefix)
+        counts = prefix.states
+        states = (*(counts[state] for state in STATES), forgotten)
+        average = prefix.duration_average
+        duration = average if average >= 0 else math.nan
+        name = key_text(prefix.name)
+        self._prefixes.put(
+            prefix.name, (name, states, prefix.nbytes_total, duration), states, prefix.nbytes_total
+        )
+
+    def _put_group(self, group: TaskGroup) -> None:
+        if self._scheduler.task_groups.get(group.name) is not group:
+            if group.name not in self._scheduler.task_groups:
+                self._remove_group(group.name)
+            return
+        self._sizes[group.name] = len(group)
+        counts = group.states
+        states = (*(counts[state] for state in STATES), counts["forgotten"])
+        row = (
+            key_text(group.name),
+            key_text(group.prefix.name),
+            states,
+            group.nbytes_total,
+            group.duration,
+            group.start or math.nan,
+            group.stop or math.nan,
+            self._dependencies(group),
+        )
+        self._groups.put(group.name, row, states, group.nbytes_total)
+
+    def _dependencies(self, group: TaskGroup) -> tuple[str, ...]:
+        names = []
+        for other in group.dependencies:
+            if other is not group:
+                names.append(key_text(other.name))
+                if len(names) == MAX_DEPENDENCIES:
+                    break
+        return tuple(sorted(names))

@@ -1,0 +1,10 @@
+"""Brings the scheduler's data into this process: one comm, cursors, batches, restarts.
+
+Must not import bokeh or views.
+"""
+
+from __future__ import annotations
+
+from dask_diag_lab.transport.feed import Feed, FeedState
+
+__all__ = ["Feed", "FeedState"]

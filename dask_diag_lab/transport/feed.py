@@ -1,0 +1,229 @@
+"""The transport's loop: connect, pull, hand over, and come back after every kind of loss.
+
+Must not look into batches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from dask_diag_lab.collector import Collector
+from dask_diag_lab.records import Batch
+from dask_diag_lab.transport.backoff import Backoff
+from dask_diag_lab.transport.link import Link, LinkLostError
+from dask_diag_lab.transport.plain import PlainSource
+from dask_diag_lab.transport.source import CollectorSource, NoCollectorError, Source
+from dask_diag_lab.transport.wire import WireError
+
+logger = logging.getLogger(__name__)
+
+State = Literal["connecting", "live", "degraded", "lost", "closed"]
+
+PLAIN_INTERVAL_S: Final = 2.0
+"""Without a collector each pull costs the scheduler a walk over all workers."""
+
+CONNECT_TIMEOUT_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class FeedState:
+    """How the feed is.
+
+    Attributes
+    ----------
+    state : {'connecting', 'live', 'degraded', 'lost', 'closed'}
+    reason : str
+        Why, in words for the user; '' when all is well.
+    since : float
+        This process's clock at the change, seconds since the epoch.
+    """
+
+    state: State
+    reason: str
+    since: float
+
+
+class _TakeOverError(Exception):
+    """The receiver of a batch raised; it has been logged."""
+
+
+class Feed:
+    """Batches of one scheduler, from `run` until `close`.
+
+    Parameters
+    ----------
+    address : str
+        The scheduler's, as the client knows it.
+    connection_args : mapping
+        ``client.connection_args``: its security.
+    on_batch : callable
+        Takes each `Batch`. Where it raises, the error is logged, the state says so, and the same
+        rows are pulled again after a while.
+    on_state : callable
+        Takes each new `FeedState`.
+    interval_s, idle_interval_s : float
+        Seconds between two pulls while somebody watches, and while nobody does.
+    timeout_s : float
+        Longest wait for one answer: a scheduler that takes in a large graph is silent for long.
+    collector : callable
+        Returns the plugin to send.
+    backoff : Backoff, optional
+        Waits between two tries.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        connection_args: Mapping[str, Any],  # what the engine's comm wants
+        *,
+        on_batch: Callable[[Batch], None],
+        on_state: Callable[[FeedState], None],
+        interval_s: float = 0.25,
+        idle_interval_s: float = 2.0,
+        timeout_s: float = 30.0,
+        collector: Callable[[], Collector] = Collector,
+        backoff: Backoff | None = None,
+    ) -> None:
+        self._address = address
+        self._connection_args = connection_args
+        self._on_batch = on_batch
+        self._on_state = on_state
+        self._interval_s = interval_s
+        self._idle_interval_s = idle_interval_s
+        self._timeout_s = timeout_s
+        self._collector = CollectorSource(collector, timeout_s=timeout_s)
+        self._backoff = backoff or Backoff()
+        self._link: Link | None = None
+        self._source: Source | None = None
+        self._loop_task: asyncio.Task[None] | None = None
+        self._is_watched = False
+        self._is_closing = False
+        self._wake = asyncio.Event()
+        self.state = FeedState("connecting", "", time.time())
+
+    @property
+    def is_watched(self) -> bool:
+        """Somebody looks: pull at the short interval."""
+        return self._is_watched
+
+    @is_watched.setter
+    def is_watched(self, value: bool) -> None:
+        self._is_watched = value
+        if value:
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Feed until `close`; returns then, and raises only what is a bug of this class."""
+        if self._is_closing:
+            return
+        self._on_state(self.state)
+        self._loop_task = asyncio.create_task(self._loop(), name="dask_diag_lab feed")
+        try:
+            await asyncio.wait({self._loop_task})
+        finally:
+            self._loop_task.cancel()
+            await self._hang_up()
+            self._set_state("closed", "")
+        if not self._loop_task.cancelled():
+            self._loop_task.result()
+
+    async def close(self) -> None:
+        """End `run`, tell the collector and close the comm; harmless when done before."""
+        self._is_closing = True
+        self._wake.set()
+        task = self._loop_task
+        if task is None:
+            self._set_state("closed", "")
+            return
+        # Let a call that is under way end: a comm left in the middle of one cannot say goodbye.
+        await asyncio.wait({task}, timeout=2.0)
+        task.cancel()
+        await asyncio.wait({task})
+
+    async def _loop(self) -> None:
+        while not self._is_closing:
+            try:
+                await self._connect()
+                while not self._is_closing:
+                    await self._step()
+            except LinkLostError as error:
+                self._set_state("lost", f"The scheduler at {self._address} is gone: {error}.")
+            except WireError as error:
+                self._set_state("lost", f"The scheduler's answer cannot be read: {error}.")
+            except _TakeOverError as error:
+                self._set_state("degraded", f"What arrived could not be taken over: {error}.")
+            if not self._is_closing:
+                await self._hang_up(say_goodbye=False)
+                await self._sleep(self._backoff.next())
+
+    async def _connect(self) -> None:
+        timeout_s = min(CONNECT_TIMEOUT_S, self._timeout_s)
+        self._link = await Link.open(self._address, self._connection_args, timeout_s=timeout_s)
+        try:
+            await self._collector.register(self._link)
+            self._source = self._collector
+        except NoCollectorError as error:
+            self._go_plain(self._link, error)
+
+    def _go_plain(self, link: Link, error: NoCollectorError) -> None:
+        logger.info("Diagnostics of %s go on without a collector: %s", self._address, error)
+        self._source = PlainSource(link, self._address, str(error), timeout_s=self._timeout_s)
+
+    async def _step(self) -> None:
+        """Pull once, hand over, and wait for the next time."""
+        assert self._source is not None
+        assert self._link is not None
+        try:
+            batch, accept = await self._source.pull()
+        except NoCollectorError as error:
+            self._go_plain(self._link, error)
+            return
+        self._hand_over(batch)
+        accept()
+        self._backoff.reset()
+        degraded = self._source.degraded
+        self._set_state("degraded" if degraded else "live", degraded)
+        if self._source.is_more:
+            await asyncio.sleep(0)
+            return
+        interval_s = self._interval_s if self._is_watched else self._idle_interval_s
+        if degraded:
+            interval_s = max(interval_s, PLAIN_INTERVAL_S)
+        await self._sleep(interval_s)
+
+    def _hand_over(self, batch: Batch) -> None:
+        try:
+            self._on_batch(batch)
+        except Exception as error:
+            logger.exception("A batch of %s could not be taken over", self._address)
+            raise _TakeOverError(f"{type(error).__name__}: {error}") from error
+
+    async def _sleep(self, seconds: float) -> None:
+        """Wait, or less when somebody begins to watch or the feed is closed."""
+        if self._is_closing:
+            return
+        self._wake.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    async def _hang_up(self, *, say_goodbye: bool = True) -> None:
+        link, source = self._link, self._source
+        self._link = self._source = None
+        if link is None:
+            return
+        if say_goodbye and source is not None and link.is_open:
+            await source.leave()
+        await link.close()
+
+    def _set_state(self, state: State, reason: str) -> None:
+        if (state, reason) != (self.state.state, self.state.reason):
+            self.state = FeedState(state, reason, time.time())
+            self._on_state(self.state)

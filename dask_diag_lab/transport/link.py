@@ -1,0 +1,107 @@
+"""One comm to a scheduler, on the running loop, with a timeout on every call.
+
+Must not unpickle what the scheduler sends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from distributed.comm.core import CommClosedError, connect
+
+
+class LinkLostError(Exception):
+    """The scheduler cannot be reached, or stopped answering; the text says which."""
+
+
+class RefusedError(Exception):
+    """The scheduler answered a call with an error; the text is its own."""
+
+
+class Link:
+    """A connected comm; unusable after the first `LinkLostError`.
+
+    Attributes
+    ----------
+    python : tuple of int
+        Major and minor version of the scheduler's Python, as its handshake told.
+    """
+
+    def __init__(self, comm: Any) -> None:  # a `distributed.comm.Comm`, which has no types
+        self._comm = comm
+        self.python = tuple(comm.remote_info.get("python") or ())[:2]
+
+    @classmethod
+    async def open(
+        cls, address: str, connection_args: Mapping[str, Any], *, timeout_s: float
+    ) -> Link:
+        """Connect with a client's ``connection_args``.
+
+        Raises
+        ------
+        LinkLostError
+            Nobody answers there, or not with this security.
+        """
+        try:
+            async with asyncio.timeout(timeout_s + 1):
+                # Unpickling is the only thing `deserialize` would add, and nothing here needs it.
+                comm = await connect(  # type: ignore[no-untyped-call]  # the engine's has none
+                    address, timeout=timeout_s, deserialize=False, **connection_args
+                )
+        except TimeoutError as error:
+            raise LinkLostError(f"no answer from {address} in {timeout_s:g} s") from error
+        except (OSError, RuntimeError, ValueError, TypeError, ImportError) as error:
+            # The last four: a protocol that is not installed, or security that does not fit.
+            raise LinkLostError(f"cannot connect to {address}: {_words(error)}") from error
+        comm.name = "dask_diag_lab feed"
+        return cls(comm)
+
+    async def call(self, op: str, *, timeout_s: float, **message: Any) -> Any:  # msgpack data
+        """Call a handler of the scheduler; an unknown one answers None.
+
+        Raises
+        ------
+        LinkLostError
+            The connection broke, or there was no answer in time.
+        RefusedError
+            The handler is blocked, or raised.
+        """
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._comm.write({"op": op, "reply": True, **message}, on_error="raise")
+                answer = await self._comm.read()
+        except TimeoutError as error:
+            self._comm.abort()
+            raise LinkLostError(f"no answer in {timeout_s:g} s") from error
+        except CommClosedError as error:  # its text is about sockets
+            raise LinkLostError("the connection was closed") from error
+        except OSError as error:
+            self._comm.abort()
+            raise LinkLostError(_words(error)) from error
+        except asyncio.CancelledError:
+            self._comm.abort()  # the answer would be taken for that of the next call
+            raise
+        if isinstance(answer, dict) and answer.get("status") == "uncaught-error":
+            raise RefusedError(str(answer.get("exception_text") or answer.get("text") or "error"))
+        return answer
+
+    @property
+    def is_open(self) -> bool:
+        return not self._comm.closed()
+
+    async def close(self) -> None:
+        if not self._comm.closed():
+            try:
+                async with asyncio.timeout(1):
+                    await self._comm.close()
+            except (OSError, TimeoutError):
+                self._comm.abort()
+
+
+def _words(error: BaseException) -> str:
+    """Return an error and the first cause of it in a line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error).strip() or type(error).__name__

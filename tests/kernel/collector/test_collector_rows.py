@@ -1,0 +1,275 @@
+"""Every kind of thing that a worker's thread does leaves its row, and nothing else does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from distributed import Reschedule
+from live_cluster import cluster, feeding, until
+
+from dask_diag_lab.records import Kind, Outcome
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def fail(x: object) -> None:
+    raise ValueError(x)
+
+
+def wait_for(path: str, x: object = None) -> object:
+    while not os.path.exists(path):  # noqa: PTH110 - runs on a worker
+        time.sleep(0.01)
+    return x
+
+
+def first_time(path: str, error: type[Exception]) -> str:
+    """Raise the first time only."""
+    try:
+        with open(path, "x"):  # noqa: PTH123 - runs on a worker
+            pass
+    except FileExistsError:
+        return "well"
+    raise error
+
+
+def die(_: object) -> None:
+    os._exit(1)
+
+
+def test_compute_has_its_times_worker_thread_prefix_and_size() -> None:
+    async def run() -> None:
+        async with cluster(2) as (s, _, c), feeding(s.address) as (_, seen):
+            before = time.time()
+            futures = c.map(inc, range(20))
+            assert await c.gather(futures) == list(range(1, 21))
+            await until(lambda: len(seen.rows) == 20)
+            for row in seen.rows:
+                assert row["kind"] is Kind.COMPUTE
+                assert row["outcome"] is Outcome.OK
+                assert row["prefix"] == "inc"
+                assert row["worker"] in s.workers
+                assert row["thread"] > 0
+                assert row["source"] == ""
+                assert before - 1 < row["start"] <= row["stop"] < time.time() + 1
+            assert {row["key"] for row in seen.rows} == {f.key for f in futures}
+            assert {row["nbytes"] for row in seen.rows} == {28}
+
+    asyncio.run(run())
+
+
+def test_transfer_names_the_peer_it_came_from() -> None:
+    async def run() -> None:
+        async with cluster(2) as (s, workers, c), feeding(s.address) as (_, seen):
+            a, b = (w.address for w in workers)
+            x = c.submit(inc, 1, workers=[a], key="x")
+            y = c.submit(inc, x, workers=[b], key="y")
+            assert await y == 3
+            rows = await until(lambda: seen.of("y"))
+            transfer = next(row for row in rows if row["kind"] is Kind.TRANSFER)
+            assert (transfer["worker"], transfer["source"]) == (b, a)
+            assert [row["kind"] for row in seen.of("x")] == [Kind.COMPUTE]
+
+    asyncio.run(run())
+
+
+def test_spilling_and_reading_back_are_rows() -> None:
+    numpy = pytest.importorskip("numpy")
+    config = {
+        "distributed.worker.memory.target": 1e-7,
+        "distributed.worker.memory.spill": False,
+        "distributed.worker.memory.pause": False,
+        "distributed.worker.memory.terminate": False,
+    }
+
+    async def run() -> None:
+        options = {"memory_limit": 2**40}
+        async with (
+            cluster(worker=options, config=config) as (s, _, c),
+            feeding(s.address) as (_, seen),
+        ):
+            # The engine keeps no row of disk work under 5 ms: 60 MB take longer on any disk.
+            big = c.submit(numpy.random.default_rng(1).bytes, 60_000_000, key="big")
+            total = c.submit(len, big, key="total")
+            assert await total == 60_000_000
+            written = await until(lambda: [r for r in seen.rows if r["kind"] is Kind.DISK_WRITE])
+            read = await until(lambda: [r for r in seen.rows if r["kind"] is Kind.DISK_READ])
+            assert (written[0]["key"], read[0]["key"]) == ("big", "total")
+            assert all(r["stop"] - r["start"] > 0.005 for r in (*written, *read))
+            await until(lambda: any(w["spilled"] > 10_000_000 for w in seen.workers.values()))
+
+    asyncio.run(run())
+
+
+def test_erred_tasks_are_marked_and_their_dependents_leave_no_row() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+            bad = c.submit(fail, 1, key="bad")
+            after = c.submit(inc, bad, key="after")
+            with pytest.raises(ValueError, match="1"):
+                await after
+            rows = await until(lambda: seen.of("bad"))
+            assert [(r["kind"], r["outcome"]) for r in rows] == [(Kind.COMPUTE, Outcome.ERRED)]
+            assert rows[0]["nbytes"] == -1
+            await until(lambda: "after" in seen.prefixes)
+            await until(lambda: seen.prefixes["after"]["states"][6] == 1)
+            assert seen.of("after") == []
+
+    asyncio.run(run())
+
+
+def test_retried_rescheduled_and_cancelled_tasks_are_not_killed(tmp_path: Any) -> None:
+    async def run() -> None:
+        async with cluster(2) as (s, _, c), feeding(s.address) as (_, seen):
+            path = str(tmp_path / "tried")
+            assert await c.submit(first_time, path, ValueError, retries=1, key="retried") == "well"
+            path = str(tmp_path / "moved")
+            assert await c.submit(first_time, path, Reschedule, key="rescheduled") == "well"
+            gate = str(tmp_path / "gate")
+            long = c.submit(wait_for, gate, key="cancelled")
+            await until(lambda: any(key == "cancelled" for key, *_ in seen.running))
+            await long.cancel()
+            await until(lambda: not seen.running)
+            (tmp_path / "gate").touch()
+            assert await c.submit(inc, 1, key="last") == 2
+            await until(lambda: seen.of("last"))
+            assert {r["outcome"] for r in seen.rows} == {Outcome.OK}
+            assert seen.of("cancelled") == []
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_tasks_that_die_with_their_worker_leave_rows_and_queued_ones_do_not(tmp_path: Any) -> None:
+    async def run() -> None:
+        async with (
+            cluster(1, nanny=True, nthreads=2) as (s, (nanny,), c),
+            feeding(s.address) as (_, seen),
+        ):
+            victim = nanny.worker_address
+            gate = str(tmp_path / "gate")
+            done = c.submit(inc, 1, key="done")
+            await done
+            held = [c.submit(wait_for, gate, key=f"held-{i}") for i in range(2)]
+            await until(lambda: {key for key, *_ in seen.running} == {"held-0", "held-1"})
+            starts = {key: start for key, _, _, start in seen.running}
+            queued = c.submit(wait_for, gate, key="queued", workers=[victim])
+            await until(lambda: len(s.workers[victim].processing) == 3, "assigned, not running")
+            (pid,) = (await c.run(os.getpid)).values()
+            os.kill(pid, signal.SIGKILL)
+            (event,) = await until(lambda: seen.happened("worker-killed"))
+            assert (event["worker"], event["lost_tasks"]) == (victim, 2)
+            assert event["cause"] == "the connection was lost"
+            await until(lambda: victim not in seen.workers)
+            killed = [r for r in seen.rows if r["outcome"] is Outcome.KILLED]
+            assert {r["key"] for r in killed} == {"held-0", "held-1"}
+            for row in killed:
+                assert row["worker"] == victim
+                assert row["prefix"] == "held"
+                assert abs(row["start"] - starts[row["key"]]) < 0.5
+                assert row["start"] < row["stop"] <= time.time()
+            (tmp_path / "gate").touch()  # the nanny's next worker ends them
+            await c.gather([f for f in held if f.status != "error"])
+            del queued
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_killed_worker_errors_always_leave_a_row() -> None:
+    async def run() -> None:
+        config = {"distributed.scheduler.allowed-failures": 0}
+        async with (
+            cluster(1, nanny=True, config=config) as (s, _, c),
+            feeding(s.address) as (_, seen),
+        ):
+            deadly = c.submit(die, 1, key="deadly")
+            exception = await deadly.exception()
+            assert type(exception).__name__ == "KilledWorker"
+            (row,) = await until(lambda: seen.of("deadly"))
+            assert row["outcome"] is Outcome.KILLED
+            assert 0 <= row["stop"] - row["start"] < 30
+            (event,) = await until(lambda: seen.happened("worker-killed"))
+            assert event["cause"] == "the connection was lost"
+            assert event["lost_tasks"] == 1
+
+    asyncio.run(run())
+
+
+def test_a_long_task_is_running_until_its_end_is_recorded(tmp_path: Any) -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+            submitted = time.time()
+            future = c.submit(wait_for, str(tmp_path / "gate"), key="long")
+            key, worker, prefix, start = (await until(lambda: seen.running))[0]
+            assert (key, prefix) == ("long", "long")
+            assert worker in s.workers
+            assert submitted - 0.5 < start < time.time()
+            (tmp_path / "gate").touch()
+            await future
+            await until(lambda: seen.of("long"))
+            recorded = next(b for b in seen.batches if b.actions is not None)
+            assert not recorded.running
+            assert seen.running == []
+
+    asyncio.run(run())
+
+
+def test_odd_keys_arrive_as_text() -> None:
+    keys: list[Any] = [
+        ("tuple", 1, ("nested", 2)),
+        "slash/and?query#hash",
+        "quo'te\"s",
+        "<script>alert(1)</script>",
+        "ümläut-☃-\U0001f600",
+        "x" * 10_000,
+    ]
+
+    async def run() -> None:
+        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+            futures = [c.submit(inc, i, key=key) for i, key in enumerate(keys)]
+            await c.gather(futures)
+            await until(lambda: len(seen.rows) == len(keys))
+            texts = {row["key"] for row in seen.rows}
+            assert {str(key) for key in keys[:-1]} <= texts
+            assert "x" * 500 + "… (10000 characters)" in texts
+
+    asyncio.run(run())
+
+
+def test_history_comes_from_a_stock_task_stream_that_is_already_there() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            assert await c.scheduler.get_task_stream() == ()
+            await c.gather(c.map(inc, range(30)))
+            with pytest.raises(ValueError, match="no"):
+                await c.submit(fail, "no", key="bad-before")
+            async with feeding(s.address) as (_, seen):
+                await until(lambda: len(seen.rows) == 31)
+                assert {r["prefix"] for r in seen.rows} == {"inc", "bad-before"}
+                assert seen.of("bad-before")[0]["outcome"] is Outcome.ERRED
+                assert await c.submit(inc, 100, key="new") == 101
+                await until(lambda: len(seen.rows) == 32)
+
+    asyncio.run(run())
+
+
+def test_rows_of_a_thread_do_not_overlap_for_one_worker() -> None:
+    async def run() -> None:
+        async with cluster(1, nthreads=2) as (s, _, c), feeding(s.address) as (_, seen):
+            await c.gather(c.map(time.sleep, [0.001 * (i % 3) for i in range(60)], pure=False))
+            await until(lambda: len(seen.rows) == 60)
+            assert 1 <= len({r["thread"] for r in seen.rows} - {threading.get_ident()}) <= 2
+            for thread in {r["thread"] for r in seen.rows}:
+                lane = sorted((r["start"], r["stop"]) for r in seen.rows if r["thread"] == thread)
+                assert all(b[0] >= a[1] - 1e-6 for a, b in pairwise(lane))
+
+    asyncio.run(run())

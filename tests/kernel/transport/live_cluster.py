@@ -1,0 +1,212 @@
+"""A real scheduler with workers in the test's own loop, and a feed with all that it brought."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import dask.config
+from distributed import Client, Nanny, Scheduler, Worker
+
+from dask_diag_lab.collector import Collector
+from dask_diag_lab.records import Batch, Kind, Outcome
+from dask_diag_lab.transport import Feed, FeedState
+from dask_diag_lab.transport.backoff import Backoff
+
+DEADLINE_S = 20.0
+
+
+async def until(
+    condition: Callable[[], Any], what: str = "", deadline_s: float = DEADLINE_S
+) -> Any:
+    """Wait until ``condition`` returns something true, and return that."""
+    end = time.monotonic() + deadline_s
+    while True:
+        if value := condition():
+            return value
+        assert time.monotonic() < end, f"never happened: {what or condition}"
+        await asyncio.sleep(0.02)
+
+
+class Seen:
+    """All batches and states of a feed, and the tables a store would keep."""
+
+    def __init__(self) -> None:
+        self.batches: list[Batch] = []
+        self.states: list[FeedState] = []
+        self.strings: list[str] = []
+        self.keys: dict[int, str] = {}
+        self.rows: list[dict[str, Any]] = []
+        self.prefixes: dict[str, Mapping[str, Any]] = {}
+        self.groups: dict[str, Mapping[str, Any]] = {}
+        self.workers: dict[str, Mapping[str, Any]] = {}
+        self.nodes: dict[int, tuple[Any, ...]] = {}
+        self.node_states: dict[int, int] = {}
+        self.running: list[tuple[str, str, str, float]] = []
+        self.events: list[tuple[float, str, Mapping[str, Any]]] = []
+        self.dropped = 0
+        self.epoch = ""
+
+    @property
+    def last(self) -> Batch:
+        return self.batches[-1]
+
+    @property
+    def state(self) -> str:
+        return self.states[-1].state if self.states else ""
+
+    def on_batch(self, batch: Batch) -> None:
+        if batch.epoch != self.epoch:
+            self.epoch, self.strings = batch.epoch, []
+            self.keys, self.nodes, self.node_states = {}, {}, {}
+            self.prefixes, self.groups, self.workers = {}, {}, {}
+        assert batch.strings_from == len(self.strings)
+        self.strings += batch.strings
+        self.batches.append(batch)
+        self.keys.update(enumerate(batch.keys, batch.keys_from))
+        self.dropped += batch.actions_dropped
+        self.events += batch.events
+        self._actions(batch)
+        self._tables(batch)
+        self._graph(batch)
+
+    def _actions(self, batch: Batch) -> None:
+        if batch.actions is None:
+            return
+        columns = {name: values.tolist() for name, values in batch.actions.items()}
+        for values in zip(*columns.values(), strict=True):
+            row = dict(zip(columns, values, strict=True))
+            for name in ("worker", "source", "prefix"):
+                row[name] = self.strings[row[name]]
+            row["key"] = self.keys[row["task"]]
+            row["kind"] = Kind(row["kind"])
+            row["outcome"] = Outcome(row["outcome"])
+            self.rows.append(row)
+
+    def _tables(self, batch: Batch) -> None:
+        for row in batch.prefixes or ():
+            self.prefixes[row["name"]] = row
+        for name in batch.removed_groups:
+            del self.groups[name]
+        for row in batch.groups or ():
+            self.groups[row["name"]] = row
+        for address in batch.removed_workers:
+            del self.workers[address]
+        for row in batch.workers or ():
+            self.workers[row["address"]] = row
+        if batch.running is not None:
+            self.running = [
+                (key, self.strings[worker], self.strings[prefix], start)
+                for key, worker, prefix, start in batch.running
+            ]
+
+    def _graph(self, batch: Batch) -> None:
+        change = batch.graph
+        if change is None:
+            return
+        if change.is_snapshot:
+            self.nodes, self.node_states = {}, {}
+        for node, *rest in change.added:
+            assert set(rest[3]) <= self.nodes.keys() | {n for n, *_ in change.added}
+            self.nodes[node] = tuple(rest)
+        self.node_states.update(change.states)
+        for node in change.removed:
+            del self.nodes[node], self.node_states[node]
+
+    def of(self, key: str) -> list[dict[str, Any]]:
+        return [row for row in self.rows if row["key"] == key]
+
+    def happened(self, kind: str) -> list[Mapping[str, Any]]:
+        return [detail for _, known, detail in self.events if known == kind]
+
+
+@asynccontextmanager
+async def feeding(address: str, **options: Any) -> AsyncIterator[tuple[Feed, Seen]]:
+    """Run a feed to ``address`` that pulls every 20 ms and retries at once, and let it begin."""
+    seen = Seen()
+    options = {
+        "connection_args": {},
+        "on_batch": seen.on_batch,
+        "on_state": seen.states.append,
+        "interval_s": 0.02,
+        "idle_interval_s": 0.02,
+        "backoff": Backoff(0.05, 0.2),
+        **options,
+    }
+    feed = Feed(address, options.pop("connection_args"), **options)
+    task = asyncio.create_task(feed.run())
+    try:
+        await until(lambda: feed.state.state != "connecting")
+        yield feed, seen
+    finally:
+        await feed.close()
+        await task
+
+
+def connected(address: str, **options: Any) -> Any:  # the engine's Client has no types
+    """Return a client for ``async with``."""
+    make: Any = Client
+    return make(address, asynchronous=True, set_as_default=False, **options)
+
+
+@asynccontextmanager
+async def cluster(
+    n_workers: int = 1,
+    *,
+    nthreads: int = 1,
+    nanny: bool = False,
+    scheduler: Mapping[str, Any] | None = None,
+    worker: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
+) -> AsyncIterator[tuple[Scheduler, list[Any], Any]]:  # workers or nannies, and a Client
+    """Start a scheduler on loopback, workers in this process or of their own, and a client."""
+    settings = {
+        "distributed.admin.event-loop-monitor-interval": "1h",
+        "distributed.scheduler.active-memory-manager.start": False,
+        "distributed.worker.profile.enabled": False,
+        **(config or {}),
+    }
+    with dask.config.set(settings):
+        async with AsyncExitStack() as stack:
+            s = await stack.enter_async_context(
+                Scheduler(
+                    **{
+                        "dashboard_address": "127.0.0.1:0",
+                        "host": "127.0.0.1",
+                        "port": 0,
+                        **(scheduler or {}),
+                    }
+                )
+            )
+            kind = Nanny if nanny else Worker
+            workers = [
+                await stack.enter_async_context(
+                    kind(
+                        s.address,
+                        name=f"w{index}",
+                        **{"nthreads": nthreads, "dashboard_address": ":0", **(worker or {})},
+                    )
+                )
+                for index in range(n_workers)
+            ]
+            args = {"security": (scheduler or {}).get("security")}
+            yield s, workers, await stack.enter_async_context(connected(s.address, **args))
+
+
+def registered(s: Scheduler) -> Collector | None:
+    """Return the collector that lives on a scheduler."""
+    plugin = s.plugins.get("dask-diag-lab-1")
+    assert plugin is None or isinstance(plugin, Collector)
+    return plugin
+
+
+def traces(s: Scheduler) -> list[str]:
+    """Return what of ours is on a scheduler."""
+    return [
+        *(name for name in s.plugins if "diag" in name),
+        *(name for name in s.handlers if "diag" in name),
+        *(name for name in s.periodic_callbacks if "diag" in name),
+    ]

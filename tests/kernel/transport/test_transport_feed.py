@@ -1,0 +1,396 @@
+"""A feed brings everything once, ends without a trace, and comes back after every loss."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster, Scheduler
+from live_cluster import Seen, cluster, feeding, registered, traces, until
+
+from dask_diag_lab.collector import NAME, Collector
+from dask_diag_lab.records import Batch
+from dask_diag_lab.transport import Feed
+from dask_diag_lab.transport.backoff import Backoff
+from dask_diag_lab.transport.link import Link
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+@contextmanager
+def logged(name: str) -> Iterator[list[logging.LogRecord]]:
+    """Collect what a logger of this process says; distributed's do not propagate."""
+    records: list[logging.LogRecord] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            records.append(record)
+
+    handler = Keep()
+    logging.getLogger(name).addHandler(handler)
+    try:
+        yield records
+    finally:
+        logging.getLogger(name).removeHandler(handler)
+
+
+def test_two_feeds_share_one_collector_and_the_last_takes_it_away() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            plugins, handlers = set(s.plugins), set(s.handlers)
+            callbacks = set(s.periodic_callbacks)
+            async with feeding(s.address) as (_, a):
+                await until(lambda: a.state == "live")
+                first = registered(s)
+                async with feeding(s.address) as (_, b):
+                    await until(lambda: b.state == "live")
+                    assert registered(s) is first
+                    await c.gather(c.map(inc, range(10)))
+                    await until(lambda: len(a.rows) == len(b.rows) == 10)
+                    assert a.epoch == b.epoch
+                await until(lambda: b.state == "closed")
+                assert registered(s) is first
+                n = len(a.batches)
+                await until(lambda: len(a.batches) > n)
+            assert first is not None
+            await until(lambda: traces(s) == [])
+            assert set(s.plugins) == plugins
+            assert set(s.handlers) == handlers
+            assert set(s.periodic_callbacks) == callbacks
+            assert first._timer.cancelled()
+
+    asyncio.run(run())
+
+
+def test_close_leaves_no_task_and_no_comm_and_may_be_called_twice() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, _):
+            comms, before = len(s._comms), asyncio.all_tasks()
+            async with feeding(s.address) as (feed, seen):
+                await until(lambda: seen.state == "live")
+                assert len(s._comms) == comms + 1
+                await feed.close()
+                await feed.close()
+                assert seen.state == "closed"
+                assert not [t for t in asyncio.all_tasks() - before if "diag" in t.get_name()]
+            await until(lambda: len(s._comms) == comms)
+            feed = Feed(s.address, {}, on_batch=seen.on_batch, on_state=seen.states.append)
+            await feed.close()
+            await feed.run()
+
+    asyncio.run(run())
+
+
+def test_cancelling_run_closes_the_comm_and_says_goodbye() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, _):
+            comms = len(s._comms)
+            seen = Seen()
+            feed = Feed(s.address, {}, on_batch=seen.on_batch, on_state=seen.states.append)
+            task = asyncio.create_task(feed.run())
+            await until(lambda: seen.state == "live")
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert seen.state == "closed"
+            await until(lambda: len(s._comms) == comms)
+            await until(lambda: traces(s) == [])
+
+    asyncio.run(run())
+
+
+def test_watching_wakes_an_idle_feed() -> None:
+    async def run() -> None:
+        async with (
+            cluster() as (s, _, _),
+            feeding(s.address, interval_s=0.01, idle_interval_s=3600.0) as (feed, seen),
+        ):
+            await until(lambda: len(seen.batches) == 1)
+            feed.is_watched = True
+            await until(lambda: len(seen.batches) > 5)
+
+    asyncio.run(run())
+
+
+def test_a_lease_ends_when_nobody_pulls_and_the_feed_registers_again() -> None:
+    async def run() -> None:
+        async with (
+            cluster() as (s, _, c),
+            feeding(
+                s.address,
+                idle_interval_s=3600.0,
+                interval_s=0.02,
+                collector=partial(Collector, lease_s=0.3),
+            ) as (feed, seen),
+        ):
+            await until(lambda: seen.batches)
+            first = registered(s)
+            assert first is not None
+            await until(lambda: traces(s) == [], "the lease is over")
+            await c.gather(c.map(inc, range(3)))
+            feed.is_watched = True
+            await until(lambda: len({b.epoch for b in seen.batches}) == 2)
+            await c.gather(c.map(inc, range(10, 13)))
+            await until(lambda: len(seen.rows) == 3)
+            assert registered(s) is not first
+            assert {state.state for state in seen.states} == {"connecting", "live"}
+
+    asyncio.run(run())
+
+
+def test_rows_lost_between_two_pulls_are_counted_once() -> None:
+    async def run() -> None:
+        small = partial(Collector, max_actions=100)
+        async with cluster() as (s, _, c):
+            idle = {"interval_s": 0.02, "idle_interval_s": 3600.0, "collector": small}
+            async with feeding(s.address, **idle) as (feed, seen):
+                await until(lambda: seen.batches)
+                await c.gather(c.map(inc, range(500)))
+                feed.is_watched = True
+                await until(lambda: seen.last.actions_to == 500)
+                assert seen.dropped > 0
+                assert seen.dropped + len(seen.rows) == 500
+                n = len(seen.batches)
+                await until(lambda: len(seen.batches) > n + 3)
+                assert seen.dropped + len(seen.rows) == 500
+
+    asyncio.run(run())
+
+
+def test_many_rows_come_in_several_batches_without_waiting() -> None:
+    async def run() -> None:
+        async with cluster() as (s, (w,), c):
+            await c.register_plugin(Collector(), name=NAME)
+            plugin = registered(s)
+            assert plugin is not None
+            action = ({"action": "compute", "start": 1.0, "stop": 2.0},)
+            for i in range(25_000):
+                plugin._state.log.add(f"k{i}", "p", w.address, 1, 8, 0, action)
+            async with feeding(s.address, idle_interval_s=3600.0) as (_, seen):
+                await until(lambda: len(seen.rows) == 25_000)
+                assert len(seen.batches) == 3
+                assert [r["key"] for r in seen.rows] == [f"k{i}" for i in range(25_000)]
+
+    asyncio.run(run())
+
+
+def test_a_scheduler_that_went_and_came_back_on_the_same_port_is_fed_again() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            await c.gather(c.map(inc, range(4)))
+            address, port = s.address, s.port
+            async with feeding(address) as (_, seen):
+                await until(lambda: seen.state == "live")
+                await s.close()
+                lost = await until(lambda: [x for x in seen.states if x.state == "lost"])
+                assert address in lost[0].reason
+                same = Scheduler(host="127.0.0.1", port=port, dashboard_address=":0")
+                async with same as again:
+                    assert again.address == address
+                    await until(lambda: seen.state == "live")
+                    assert seen.last.scheduler.id == again.id != s.id
+                    assert len({b.epoch for b in seen.batches}) == 2
+                await until(lambda: seen.state == "lost")
+
+    asyncio.run(run())
+
+
+def test_nobody_there_is_lost_with_a_reason() -> None:
+    async def run() -> None:
+        async with feeding("tcp://127.0.0.1:1", timeout_s=0.3) as (_, seen):
+            await until(lambda: seen.state == "lost")
+            assert "tcp://127.0.0.1:1" in seen.states[-1].reason
+        async with feeding("nosuch://somewhere", timeout_s=0.3) as (_, seen):
+            await until(lambda: seen.state == "lost")
+            assert "nosuch" in seen.states[-1].reason
+
+    asyncio.run(run())
+
+
+def test_a_scheduler_that_does_not_answer_in_time_is_lost() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, _), feeding(s.address, timeout_s=0.3) as (_, seen):
+            await until(lambda: seen.state == "live")
+
+            async def never(**_: object) -> None:
+                await asyncio.sleep(3)
+
+            pull = s.handlers["dask_diag_lab_pull_1"]
+            s.handlers["dask_diag_lab_pull_1"] = never
+            await until(lambda: seen.state == "lost")
+            assert "no answer in 0.3 s" in seen.states[-1].reason
+            s.handlers["dask_diag_lab_pull_1"] = pull
+            await until(lambda: seen.state == "live")
+
+    asyncio.run(run())
+
+
+def test_a_receiver_that_raises_is_told_of_and_gets_the_rows_again() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            seen = Seen()
+            failures: list[Batch] = []
+
+            def receive(batch: Batch) -> None:
+                if batch.actions is not None and len(failures) < 2:
+                    failures.append(batch)
+                    raise RuntimeError("no room")
+                seen.on_batch(batch)
+
+            with logged("dask_diag_lab.transport.feed") as records:
+                async with feeding(s.address, on_batch=receive, on_state=seen.states.append):
+                    await c.gather(c.map(inc, range(5)))
+                    await until(lambda: len(seen.rows) == 5)
+                    await until(lambda: seen.state == "live")
+            assert len(failures) == 2
+            assert any("no room" in x.reason for x in seen.states if x.state == "degraded")
+            assert all(r.exc_info for r in records if r.levelno >= logging.ERROR)
+
+    asyncio.run(run())
+
+
+def test_an_internal_error_switches_the_collector_off_and_the_computation_goes_on() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+            await until(lambda: seen.state == "live")
+            plugin = registered(s)
+            assert plugin is not None
+
+            def broken(*_: object) -> None:
+                raise ZeroDivisionError("made by a test")
+
+            with logged("dask_diag_lab.collector.plugin") as records:
+                plugin._add = broken  # type: ignore[assignment]  # made to fail
+                assert await c.gather(c.map(inc, range(50))) == list(range(1, 51))
+                assert await c.submit(sum, [1, 2]) == 3
+            assert len([r for r in records if "switched its collector off" in r.msg]) == 1
+            await until(lambda: seen.state == "degraded")
+            assert "ZeroDivisionError" in seen.states[-1].reason
+            await until(lambda: seen.last.degraded)
+            assert "ZeroDivisionError" in seen.last.degraded
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("blocked", "missing"),
+    [
+        (["register_scheduler_plugin"], ""),
+        (["register_scheduler_plugin", "get_task_stream"], "ended tasks"),
+        (["register_scheduler_plugin", "identity"], "workers"),
+        (["dask_diag_lab_pull_1"], ""),
+    ],
+)
+def test_where_handlers_are_blocked_plain_calls_are_used_and_it_is_said(
+    blocked: list[str], missing: str
+) -> None:
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            s, (w,), c = await stack.enter_async_context(cluster())
+            s.blocked_handlers = blocked  # after the client has made itself known
+            _, seen = await stack.enter_async_context(feeding(s.address))
+            await until(lambda: seen.state == "degraded" and seen.batches)
+            futures = c.map(inc, range(5))
+            await c.gather(futures)
+            await until(lambda: "inc" in seen.prefixes)
+            await until(lambda: seen.prefixes["inc"]["states"][5] == 5)
+            assert ("blocked-handlers" in seen.last.degraded) or ("refused" in seen.last.degraded)
+            assert missing in seen.last.degraded
+            assert seen.last.degraded == seen.states[-1].reason
+            if missing != "ended tasks":
+                await until(lambda: len(seen.rows) == 5)
+                assert {r["key"] for r in seen.rows} == {f.key for f in futures}
+            if missing != "workers":
+                row = seen.workers[w.address]
+                assert row["memory"] == row["managed"] + row["unmanaged_recent"] > 0
+                assert seen.last.scheduler.id == s.id
+
+    asyncio.run(run())
+
+
+def test_another_python_version_is_named_and_gets_no_plugin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, _):
+            opened = Link.open
+
+            async def older(*args: Any, **options: Any) -> Link:
+                link = await opened(*args, **options)
+                link.python = (3, 8)
+                return link
+
+            monkeypatch.setattr(Link, "open", older)
+            async with feeding(s.address) as (_, seen):
+                await until(lambda: seen.state == "degraded")
+                ours = ".".join(map(str, sys.version_info[:2]))
+                assert f"Python 3.8 and this process {ours}" in seen.states[-1].reason
+                assert traces(s) == []
+
+    asyncio.run(run())
+
+
+def test_a_scheduler_in_this_process_is_fed_from_another_thread() -> None:
+    seen = Seen()
+
+    async def watch(address: str, stop: threading.Event) -> None:
+        async with feeding(address, on_batch=seen.on_batch, on_state=seen.states.append):
+            await until(stop.is_set)
+
+    start_cluster: Any = LocalCluster  # neither has types
+    connect: Any = Client
+    with (
+        start_cluster(n_workers=1, processes=False, dashboard_address=":0") as local,
+        connect(local, set_as_default=False) as client,
+    ):
+        assert local.scheduler_address.startswith("inproc://")
+        stop = threading.Event()
+        thread = threading.Thread(target=asyncio.run, args=(watch(local.scheduler_address, stop),))
+        thread.start()
+        try:
+            deadline = time.monotonic() + 10
+            while seen.state != "live":
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            client.gather(client.map(inc, range(20)))
+            deadline = time.monotonic() + 10
+            while len(seen.rows) < 20:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        finally:
+            stop.set()
+            thread.join(10)
+        assert not thread.is_alive()
+        assert seen.state == "closed"
+        deadline = time.monotonic() + 10
+        while traces(local.scheduler):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+def test_states_are_told_once_each() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, _), feeding(s.address) as (_, seen):
+            await until(lambda: len(seen.batches) > 10)
+        assert [x.state for x in seen.states] == ["connecting", "live", "closed"]
+        assert all(x.since <= time.time() for x in seen.states)
+
+    asyncio.run(run())
+
+
+def test_waits_double_up_to_the_last_and_vary() -> None:
+    backoff = Backoff(1.0, 30.0, chance=lambda: 0.0)
+    assert [backoff.next() for _ in range(7)] == [1, 2, 4, 8, 16, 30, 30]
+    backoff.reset()
+    assert backoff.next() == 1
+    assert Backoff(1.0, 30.0, chance=lambda: 1.0).next() == 0.5

@@ -1,0 +1,173 @@
+"""Schedulers that are not like this process: another environment, another protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import ipaddress
+import json
+import os
+import pickletools
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from distributed import Security
+from live_cluster import cluster, connected, feeding, until
+
+from dask_diag_lab.collector import Collector
+from dask_diag_lab.transport.parcel import pack
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+SCHEDULER = """
+import asyncio, json, sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "dask_diag_lab":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Blocker())
+from distributed import Scheduler, Worker
+
+async def main():
+    options = {"dashboard_address": ":0"}
+    async with Scheduler(host="127.0.0.1", port=0, **options) as s:
+        async with Worker(s.address, nthreads=1, **options):
+            print(json.dumps({"address": s.address}), flush=True)
+            await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    loaded = [name for name in sys.modules if name.split(".")[0] == "dask_diag_lab"]
+    print(json.dumps({"loaded": loaded}), flush=True)
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A scheduler in a process where nothing called dask_diag_lab can be imported."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", SCHEDULER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=tmp_path,
+        env=env,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdin is not None
+    try:
+        yield json.loads(process.stdout.readline())["address"], process
+    finally:
+        if process.poll() is None:
+            process.stdin.close()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        process.stdout.close()
+        process.stdin.close()
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_lacks_this_package_is_fed_all_the_same(
+    stranger: tuple[str, subprocess.Popen[str]],
+) -> None:
+    address, process = stranger
+
+    async def run() -> None:
+        async with (
+            feeding(address) as (_, seen),
+            connected(address) as c,
+        ):
+            await until(lambda: seen.state == "live")
+            total = c.submit(sum, c.map(abs, range(10)), key="total")
+            assert await total == 45
+            await until(lambda: len(seen.rows) == 11)
+            await until(lambda: {"abs", "total"} <= set(seen.prefixes))
+            await until(lambda: len(seen.nodes) == 11)
+            assert len(seen.workers) == 1
+
+    asyncio.run(run())
+    out, _ = process.communicate("", timeout=20)
+    assert json.loads(out) == {"loaded": []}
+
+
+def test_the_parcel_asks_for_the_standard_library_and_distributed_only() -> None:
+    parcel = pack(Collector())
+    names = {argument for _, argument, _ in pickletools.genops(parcel) if isinstance(argument, str)}
+    assert "distributed.diagnostics.plugin" in names
+    for name in ("numpy", "bokeh", "tornado", "dask_diag_lab.records"):
+        assert name not in names
+    assert len(parcel) < 200_000
+
+
+def _certificate(folder: Path) -> dict[str, str]:
+    """Write a self-signed certificate for 127.0.0.1 and return it as distributed's settings."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = dt.datetime.now(dt.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
+        )
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
+        .sign(key, hashes.SHA256())
+    )
+    paths = {"tls_ca_file": folder / "cert.pem", "key": folder / "key.pem"}
+    paths["tls_ca_file"].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    paths["key"].write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    both = {"tls_ca_file": str(paths["tls_ca_file"])}
+    for role in ("scheduler", "worker", "client"):
+        both[f"tls_{role}_cert"] = str(paths["tls_ca_file"])
+        both[f"tls_{role}_key"] = str(paths["key"])
+    return both
+
+
+def test_tls_is_used_as_the_client_uses_it_and_its_lack_is_told(tmp_path: Path) -> None:
+    make: Any = Security  # it has no types
+    security = make(require_encryption=True, **_certificate(tmp_path))
+
+    async def run() -> None:
+        options = {"security": security, "protocol": "tls"}
+        async with cluster(scheduler=options, worker={"security": security}) as (s, _, c):
+            assert s.address.startswith("tls://")
+            args = security.get_connection_args("client")
+            async with feeding(s.address, connection_args=args) as (_, seen):
+                await c.gather(c.map(inc, range(10)))
+                await until(lambda: len(seen.rows) == 10)
+            async with feeding(s.address, timeout_s=1.0) as (_, seen):
+                await until(lambda: seen.state == "lost")
+                assert s.address in seen.states[-1].reason
+
+    started = time.monotonic()
+    asyncio.run(run())
+    assert time.monotonic() - started < 30
