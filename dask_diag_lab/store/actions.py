@@ -1,0 +1,270 @@
+"""The log of actions: appended to in order of arrival, asked by window or by cursor.
+
+Bounded by rows: the oldest are given up a block at a time, and counted.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from math import isfinite, nan
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.records import ACTIONS
+from dask_diag_lab.store.arrays import Columns, Floats, Ints
+from dask_diag_lab.store.block import Block, Rows
+from dask_diag_lab.store.keys import PAGE_BITS, KeyTable
+from dask_diag_lab.store.lanes import LaneTable
+from dask_diag_lab.store.lod import LevelOfDetail, Query
+
+BLOCK_ROWS = 65_536
+PART_ROWS = 8192
+"""The block that is being filled is sorted in parts: a look at a live log sorts the last one."""
+CACHED_QUERIES = 8
+MAX_ROWS = 2_000_000
+
+# `worker` is known from the lane.
+_KEPT = {column.name: column.dtype for column in ACTIONS if column.name != "worker"}
+_KEPT["lane"] = "<u4"
+
+
+class ActionLog:
+    """What worker threads did, newest last.
+
+    Parameters
+    ----------
+    lanes : LaneTable
+    keys : KeyTable
+    max_rows : int
+        Rows kept at most.
+    """
+
+    def __init__(self, lanes: LaneTable, keys: KeyTable, max_rows: int = MAX_ROWS) -> None:
+        if max_rows < 1:
+            raise ValueError(f"a log keeps at least 1 action, not {max_rows}")
+        self.version = 0
+        self.total = 0
+        self.dropped = 0
+        self.evicted = 0
+        self._lanes = lanes
+        self._keys = keys
+        self._max_rows = max_rows
+        self._block_rows = min(BLOCK_ROWS, max(max_rows // 16, 1))
+        self._part_rows = min(PART_ROWS, self._block_rows)
+        self._blocks: list[Block] = []
+        self._serial = 0
+        self._open: Columns = {}
+        self._open_rows = 0
+        self._parts: list[Block] = []
+        self._answers: OrderedDict[object, LevelOfDetail] = OrderedDict()
+
+    @property
+    def count(self) -> int:
+        """Actions kept."""
+        return self.total - self.evicted
+
+    @property
+    def first_start(self) -> float:
+        """Earliest start of what is kept; NaN when nothing is."""
+        return min((block.min_start for block in self._all()), default=nan)
+
+    @property
+    def last_stop(self) -> float:
+        """Latest stop of what is kept; NaN when nothing is."""
+        return max((block.max_stop for block in self._all()), default=nan)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, without keys."""
+        return sum(b.nbytes for b in self._all()) + sum(c.nbytes for c in self._open.values())
+
+    def append(self, rows: Rows) -> None:
+        """Append rows with the columns of `ACTIONS`, ``lane`` (ids) in place of ``worker``."""
+        n = len(rows["start"])
+        done = 0
+        while done < n:
+            if not self._open:
+                self._open = {k: np.empty(self._block_rows, dtype=d) for k, d in _KEPT.items()}
+            take = min(n - done, self._block_rows - self._open_rows)
+            for name, column in self._open.items():
+                column[self._open_rows : self._open_rows + take] = rows[name][done : done + take]
+            self._open_rows += take
+            done += take
+            if self._open_rows == self._block_rows:
+                self._seal()
+        if n:
+            self.total += n
+            self._lanes.hold(rows["lane"])
+            self._evict()
+            self.version += 1
+
+    def drop(self, n: int) -> None:
+        """Count actions that were lost before they came here."""
+        if n:
+            self.dropped += n
+            self.version += 1
+
+    def key(self, task: int) -> str:
+        """Return the key of a task; ``''`` when it was given up with its actions."""
+        return self._keys[task]
+
+    def since(self, cursor: int, limit: int | None = None) -> tuple[int, Columns]:
+        """Return the actions that came at or after a cursor, in order of arrival.
+
+        Parameters
+        ----------
+        cursor : int
+            0 for all, else what this method returned before.
+        limit : int, optional
+            Rows returned at most.
+
+        Returns
+        -------
+        cursor : int
+            Where to go on.
+        rows : dict of str to ndarray
+            The columns of `ACTIONS` with the store's string ids and task ordinals, and
+            ``lane``: row of the lane table. Fewer than the cursors' difference where actions
+            were evicted in between.
+        """
+        if cursor < 0 or cursor > self.total:
+            raise ValueError(f"cursor {cursor} is not within 0 … {self.total}")
+        first = max(cursor, self.evicted)
+        stop = self.total if limit is None else min(self.total, first + limit)
+        parts = []
+        begin = self.evicted
+        for block in self._all():
+            if begin < stop and begin + block.n > first:
+                skip = max(first - begin, 0)
+                parts.append(self._rows(block, skip, min(stop - begin, block.n) - skip))
+            begin += block.n
+        names = [column.name for column in ACTIONS] + ["lane"]
+        if not parts:
+            empty = {c.name: np.empty(0, dtype=c.dtype) for c in ACTIONS}
+            return stop, empty | {"lane": np.empty(0, dtype=np.int64)}
+        return stop, {name: np.concatenate([part[name] for part in parts]) for name in names}
+
+    def window(
+        self,
+        t0: float,
+        t1: float,
+        lanes: npt.NDArray[np.integer] | None = None,
+        width_px: int = 1200,
+        max_rects: int = 10_000,
+    ) -> LevelOfDetail:
+        """Return what to draw between two times: the same object until something changed there.
+
+        Parameters
+        ----------
+        t0, t1 : float
+            Seconds since the epoch.
+        lanes : ndarray of int, optional
+            Rows of the lane table that are wanted; all when None.
+        width_px : int
+            Width of the window on the screen: what is closer than a pixel is merged.
+        max_rects : int
+            Merge further until there are no more than these.
+
+        Raises
+        ------
+        ValueError
+            For a window that is not finite or ends before it begins, no width, no rects, or a
+            lane that does not exist.
+        """
+        _check_window(t0, t1, width_px, max_rects)
+        positions, share = self._lanes.positions(lanes)
+        blocks = self._all()
+        asked = None if lanes is None else np.asarray(lanes, dtype=np.int64).tobytes()
+        seen = tuple((b.serial, b.n) for b in blocks if b.touches(t0, t1))
+        question = (t0, t1, asked, width_px, max_rects, self._lanes.version, seen)
+        answer = self._answers.pop(question, None)
+        if answer is None:
+            answer = Query(t0, t1, positions, share, width_px, max_rects).answer(blocks)
+        self._answers[question] = answer
+        if len(self._answers) > CACHED_QUERIES:
+            self._answers.popitem(last=False)
+        return answer
+
+    def task_seconds(self, t0: float, t1: float) -> tuple[Ints, Ints, Floats, Ints]:
+        """Return who used the time between two times.
+
+        Returns
+        -------
+        kind, prefix : ndarray of int64
+            Each pair that occurs; prefixes by string id.
+        seconds : ndarray of float64
+            Sum of durations, cut at the window's ends.
+        count : ndarray of int64
+            Actions.
+        """
+        width = max((int(b.prefix.max()) for b in self._all()), default=0) + 1
+        seconds, count = np.zeros(width * 8), np.zeros(width * 8, dtype=np.int64)
+        for block in self._all():
+            if not block.touches(t0, t1):
+                continue
+            inside = np.minimum(block.stop, t1) - np.maximum(block.start, t0)
+            rows = np.flatnonzero((block.start < t1) & ((block.stop > t0) | (block.start >= t0)))
+            pair = block.kind[rows] * width + block.prefix[rows]
+            seconds += np.bincount(pair, weights=inside[rows], minlength=len(seconds))
+            count += np.bincount(pair, minlength=len(count))
+        pairs = np.flatnonzero(count)
+        return pairs // width, pairs % width, seconds[pairs], count[pairs]
+
+    def _all(self) -> list[Block]:
+        """Return the blocks in order of arrival, then the parts of the one being filled."""
+        size, parts = self._part_rows, self._parts
+        for first in range(0, self._open_rows, size):
+            n = min(self._open_rows - first, size)
+            if first // size < len(parts) and parts[first // size].n == n:
+                continue
+            parts[first // size :] = [self._block(first, first + n)]
+        return [*self._blocks, *parts]
+
+    def _block(self, first: int, stop: int) -> Block:
+        self._serial += 1
+        return Block({k: column[first:stop] for k, column in self._open.items()}, self._serial)
+
+    def _seal(self) -> None:
+        self._blocks.append(self._block(0, self._open_rows))
+        self._open_rows = 0
+        self._parts = []
+
+    def _evict(self) -> None:
+        gone = 0
+        while self.count > self._max_rows and gone < len(self._blocks):
+            block = self._blocks[gone]
+            self.evicted += block.n
+            self._lanes.release(*block.lanes())
+            gone += 1
+        if gone:
+            del self._blocks[:gone]
+            pages = [block.key_pages() for block in self._blocks]
+            pages.append(np.unique(self._open["task"][: self._open_rows] >> PAGE_BITS))
+            self._keys.retain(np.unique(np.concatenate(pages)))
+            self._lanes.forget_unused()
+
+    def _rows(self, block: Block, skip: int, n: int) -> Columns:
+        rows = block.in_arrival_order(skip, n)
+        lane = block.lane[rows].astype(np.int64)
+        values = {
+            "start": block.start[rows],
+            "stop": block.stop[rows],
+            "kind": block.kind[rows],
+            "outcome": block.outcome[rows],
+            "worker": self._lanes.workers_of(lane),
+            "thread": block.thread(rows),
+            "source": block.source[rows],
+            "prefix": block.prefix[rows],
+            "task": block.task(rows),
+            "nbytes": block.nbytes_of(rows),
+        }
+        typed = {c.name: values[c.name].astype(c.dtype, copy=False) for c in ACTIONS}
+        return typed | {"lane": self._lanes.position[lane]}
+
+
+def _check_window(t0: float, t1: float, width_px: int, max_rects: int) -> None:
+    if not (isfinite(t0) and isfinite(t1) and t0 <= t1):
+        raise ValueError(f"a window has a begin and a later end, not {t0} and {t1}")
+    if width_px < 1 or max_rects < 1:
+        raise ValueError(f"width {width_px} px and {max_rects} rects: both must be above 0")

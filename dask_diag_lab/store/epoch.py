@@ -1,0 +1,49 @@
+"""The numbers of one life of the collector, translated to the store's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.store.arrays import GrowingArray
+from dask_diag_lab.store.strings import StringTable
+
+
+class Epoch:
+    """String ids and task ordinals of the wire are only good for one of these.
+
+    Parameters
+    ----------
+    name : str
+        `Batch.epoch`.
+    first_task : int
+        The store's ordinal of the wire's task 0.
+    known_until : float
+        What ended before this time on the scheduler's clock was recorded in an epoch before.
+    """
+
+    def __init__(self, name: str, first_task: int, known_until: float) -> None:
+        self.name = name
+        self.first_task = first_task
+        self.known_until = known_until
+        self.is_confirmed = False
+        self._strings: GrowingArray[np.uint32] = GrowingArray(np.uint32)
+        self._strings.extend([0])
+
+    @property
+    def n_strings(self) -> int:
+        """Entries of the wire's string table that are known."""
+        return len(self._strings)
+
+    def learn(self, first: int, texts: Sequence[str], strings: StringTable) -> None:
+        """Add entries of the wire's string table; known ones are left as they are."""
+        new = texts[max(self.n_strings - first, 0) :]
+        if new:
+            self._strings.extend([strings.intern(text) for text in new])
+
+    def strings(self, ids: npt.NDArray[np.integer]) -> npt.NDArray[np.uint32]:
+        """Translate string ids."""
+        own: npt.NDArray[np.uint32] = self._strings.values[ids]
+        return own

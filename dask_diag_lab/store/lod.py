@@ -1,0 +1,235 @@
+"""The level-of-detail query: what of many actions can be told apart in a picture this wide.
+
+Buckets of time are a power of two long and aligned to the epoch, so nothing shimmers when the
+window pans. A bucket keeps its longest action; classes that must stay visible (transfers beside
+tasks, erred and killed ones beside all) are merged separately.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, inf, log2
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.store.arrays import Bools, Floats, Ints, frozen
+from dask_diag_lab.store.block import FINEST, LEAST_MERGE, N_FAMILIES, Block
+from dask_diag_lab.store.rects import Rects, merge
+
+COARSEST = 60
+"""``2**60`` seconds: all that ever happened is in one bucket."""
+FEWEST_BUCKETS = 8
+"""With fewer in a window, kinds of actions are merged rather than time."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelOfDetail:
+    """Rectangles to draw, sorted by class (errors last), lane and start. Arrays are read-only.
+
+    Attributes
+    ----------
+    start, stop : ndarray of float64
+        Span of the actions of each rect, seconds since the epoch.
+    lane : ndarray of int64
+        Row of the lane table.
+    kind, outcome : ndarray of uint8
+    prefix, source : ndarray of int64
+        String ids of the store.
+    task, nbytes : ndarray of int64
+        These are of the longest action of the rect, as are kind, outcome, prefix and source.
+    count : ndarray of int64
+        Actions in the rect; above 1 it is merged.
+    busy_s : ndarray of float64
+        Sum of the durations of its actions: more than the span where they overlap.
+    resolution_s : float
+        Length of a bucket; 0 when nothing was merged.
+    total : int
+        Actions of the requested lanes that are in the window at least partly.
+    """
+
+    start: Floats
+    stop: Floats
+    lane: Ints
+    kind: npt.NDArray[np.uint8]
+    outcome: npt.NDArray[np.uint8]
+    prefix: Ints
+    task: Ints
+    nbytes: Ints
+    source: Ints
+    count: Ints
+    busy_s: Floats
+    resolution_s: float
+    total: int
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked for.
+
+    Attributes
+    ----------
+    begin, end : float
+        The window.
+    positions : ndarray of int64
+        Row of the lane table for each lane id, -1 where the lane is not asked for.
+    share : float
+        Share of all lanes that is asked for.
+    width_px, max_rects : int
+    """
+
+    begin: float
+    end: float
+    positions: Ints
+    share: float
+    width_px: int
+    max_rects: int
+
+    def answer(self, blocks: Sequence[Block]) -> LevelOfDetail:
+        """Return what of ``blocks`` is in the window, in at most ``max_rects`` rects.
+
+        Kinds share a bucket only where hardly any resolution were left otherwise. The bound
+        gives way only where there are more lanes, times outcomes that occur, than rects.
+        """
+        blocks = [block for block in blocks if block.touches(self.begin, self.end)]
+        rects, level = self._fit(blocks, is_folded=False)
+        if rects.is_merged and FEWEST_BUCKETS * 2.0**level > self.end - self.begin:
+            folded, its_level = self._fit(blocks, is_folded=True)
+            if its_level < level or len(rects) > self.max_rects:
+                rects, level = folded, its_level
+        return self._finish(blocks, rects, level)
+
+    def _fit(self, blocks: Sequence[Block], is_folded: bool) -> tuple[Rects, int]:
+        """Return the rects at the finest level that fits, near enough, and that level."""
+        pixel_s = (self.end - self.begin) / self.width_px
+        finest = min(max(floor(log2(pixel_s)), FINEST), COARSEST) if pixel_s > 0 else FINEST
+        expected = self._expect(blocks, finest)
+        level = finest + int(np.argmax(expected <= self.max_rects))
+        rects = self._gather(blocks, level, is_folded)
+        if 2 * len(rects) <= self.max_rects and level > finest:
+            scale = len(rects) / max(expected[level - finest], 1.0)
+            level = finest + int(np.argmax(expected * scale <= self.max_rects))
+            rects = self._gather(blocks, level, is_folded)
+        while len(rects) > self.max_rects and (coarser := self._coarser(rects, level)) > level:
+            level = coarser
+            rects = self._gather(blocks, level, is_folded)
+        return rects, level
+
+    def _expect(self, blocks: Sequence[Block], finest: int) -> Floats:
+        """Return the number of rects at each level, if blocks are even in time and lanes."""
+        lengths = 2.0 ** np.arange(finest, COARSEST + 1)
+        expected = np.zeros(len(lengths))
+        for index, block in enumerate(blocks):
+            span = block.max_stop - block.min_start
+            overlap = min(self.end, block.max_stop) - max(self.begin, block.min_start)
+            sizes = block.sizes(finest, COARSEST)
+            if index:
+                # A bucket longer than a block holds rows of the block before as well.
+                sizes -= sizes[-1] * np.minimum(lengths / max(span, lengths[0]), 1.0)
+            expected += sizes * (overlap / span if span > 0 else 1.0)
+        expected *= self.share
+        expected[-1] = 0.0
+        return expected
+
+    def _coarser(self, rects: Rects, level: int) -> int:
+        """Return the first level at which so many rects fit, or at which they are fewest."""
+        sizes = [rects.size(by) for by in range(COARSEST - level + 1)]
+        enough = max(self.max_rects, sizes[-1])
+        return level + next(by for by, size in enumerate(sizes) if size <= enough)
+
+    def _gather(self, blocks: Sequence[Block], level: int, is_folded: bool) -> Rects:
+        length = 2.0**level
+        parts: list[Rects] = []
+        for index, block in enumerate(blocks):
+            # Buckets at the window's edges are made from their rows inside it.
+            begin, end = ceil(self.begin / length) * length, floor(self.end / length) * length
+            if self.begin <= block.min_start and block.max_start <= self.end:
+                begin, end = -inf, inf
+            if LEAST_MERGE * block.size(level) > block.n:
+                begin, end = inf, -inf
+            if begin < end:
+                parts.append(self._merged(index, block, level, begin, end))
+            if begin > -inf:
+                parts.append(self._single(index, block, level, self._outside(block, begin, end)))
+        if is_folded:
+            n = len(self.positions)
+            for part in parts:
+                part.track -= part.track // n % N_FAMILIES * n
+        return merge(parts)
+
+    def _outside(self, block: Block, begin: float, end: float) -> Ints:
+        """Return the rows that are in the window but do not start between two times."""
+        is_in: Bools = block.start <= self.end
+        is_in &= (block.start >= self.begin) | (block.stop > self.begin)
+        if begin < end:
+            is_in &= (block.start < begin) | (block.start >= end)
+        return np.flatnonzero(is_in)
+
+    def _merged(self, index: int, block: Block, level: int, begin: float, end: float) -> Rects:
+        """Return the rects of a block that start between two times."""
+        merged = block.level(level)
+        start = block.start[merged.first]
+        position = self.positions[block.lane[merged.first]]
+        shown = np.flatnonzero((position >= 0) & (start >= begin) & (start < end))
+        first, best = merged.first[shown], merged.best[shown].astype(np.int64)
+        start = start[shown]
+        return Rects(
+            block.classes(first) * len(self.positions) + position[shown],
+            np.floor(start / 2.0**level).astype(np.int64),
+            np.full(len(shown), index),
+            best,
+            np.diff(merged.first, append=block.n)[shown].astype(np.int64),
+            start,
+            merged.stop[shown],
+            merged.busy_s[shown].astype(np.float64),
+            block.stop[best] - block.start[best],
+        )
+
+    def _single(self, index: int, block: Block, level: int, rows: Ints) -> Rects:
+        """Return one rect for each of some rows, without the lanes that are not asked for."""
+        position = self.positions[block.lane[rows]]
+        is_shown = position >= 0
+        rows, position = rows[is_shown], position[is_shown]
+        start, stop = block.start[rows], block.stop[rows]
+        return Rects(
+            block.classes(rows) * len(self.positions) + position,
+            np.floor(start / 2.0**level).astype(np.int64),
+            np.full(len(rows), index),
+            rows,
+            np.ones(len(rows), dtype=np.int64),
+            start,
+            stop,
+            stop - start,
+            stop - start,
+        )
+
+    def _finish(self, blocks: Sequence[Block], rects: Rects, level: int) -> LevelOfDetail:
+        n = len(rects)
+        columns: dict[str, npt.NDArray[np.int64]] = {
+            name: np.empty(n, dtype=np.int64) for name in ("prefix", "task", "nbytes", "source")
+        }
+        kind, outcome = np.empty(n, dtype=np.uint8), np.empty(n, dtype=np.uint8)
+        for index, block in enumerate(blocks):
+            of_block = np.flatnonzero(rects.block == index)
+            rows = rects.row[of_block]
+            kind[of_block], outcome[of_block] = block.kind[rows], block.outcome[rows]
+            columns["prefix"][of_block] = block.prefix[rows]
+            columns["source"][of_block] = block.source[rows]
+            columns["task"][of_block] = block.task(rows)
+            columns["nbytes"][of_block] = block.nbytes_of(rows)
+        return LevelOfDetail(
+            start=frozen(rects.start),
+            stop=frozen(rects.stop),
+            lane=frozen(rects.track % len(self.positions) if n else rects.track),
+            kind=frozen(kind),
+            outcome=frozen(outcome),
+            **{name: frozen(column) for name, column in columns.items()},
+            count=frozen(rects.count),
+            busy_s=frozen(rects.busy_s),
+            resolution_s=2.0**level if rects.is_merged else 0.0,
+            total=int(rects.count.sum()),
+        )

@@ -1,0 +1,151 @@
+"""Tasks that run now, each in a lane of its own; must not show what is recorded as done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+
+from dask_diag_lab.store.arrays import Floats, Ints, Objects
+from dask_diag_lab.store.lanes import CLOCK_SLACK_S, LaneTable
+
+
+class RunningRows(TypedDict):
+    """Running tasks as columns: key (text), prefix (string id), lane (row), start (seconds)."""
+
+    key: Objects
+    prefix: Ints
+    lane: Ints
+    start: Floats
+
+
+@dataclass(slots=True)
+class _Task:
+    prefix: int
+    start: float
+    lane: int  # id
+
+
+class RunningTable:
+    """The tasks of the last heartbeats. A task keeps its lane until it ends.
+
+    Parameters
+    ----------
+    lanes : LaneTable
+    """
+
+    def __init__(self, lanes: LaneTable) -> None:
+        self.version = 0
+        self._lanes = lanes
+        self._tasks: dict[tuple[int, str], _Task] = {}
+        self._done: dict[tuple[int, str], float] = {}
+        self._keys: set[str] = set()
+        self._keys_version = 0
+
+    @property
+    def count(self) -> int:
+        """Running tasks."""
+        return len(self._tasks)
+
+    @property
+    def keys(self) -> set[str]:
+        """Keys of all running tasks."""
+        if self._keys_version != self.version:
+            self._keys = {key for _, key in self._tasks}
+            self._keys_version = self.version
+        return self._keys
+
+    def lane_of(self, worker: int, key: str) -> int | None:
+        """Return the lane id of a task on a worker (by string id), None where it does not run."""
+        task = self._tasks.get((worker, key))
+        return None if task is None else task.lane
+
+    def replace(self, rows: Iterable[tuple[str, int, int, float]]) -> None:
+        """Take over (key, worker, prefix, start) of all running tasks, with the store's ids."""
+        before = self._tasks
+        tasks: dict[tuple[int, str], _Task] = {}
+        self._tasks = tasks
+        is_changed = False
+        done: dict[tuple[int, str], float] = {}
+        new: list[tuple[tuple[int, str], _Task]] = []
+        for key, worker, prefix, start in rows:
+            place = (worker, key)
+            old = before.get(place)
+            if old is not None:
+                tasks[place] = old
+                if abs(old.start - start) > CLOCK_SLACK_S:  # less is jitter, or a bar would shake
+                    old.start = start
+                    is_changed = True
+                continue
+            stop = self._done.get(place)
+            if stop is not None and stop >= start - CLOCK_SLACK_S:
+                done[place] = stop
+            else:
+                new.append((place, _Task(prefix, start, -1)))
+        self._done = done
+        is_changed |= bool(new) or len(tasks) != len(before)
+        is_changed |= self._seat(new + self._misplaced())
+        self.version += is_changed
+
+    def finish(self, ended: Iterable[tuple[int, str, float]]) -> None:
+        """Take away tasks (worker, key, stop) that were recorded as done."""
+        count = len(self._tasks)
+        for worker, key, stop in ended:
+            self._done[worker, key] = stop
+            task = self._tasks.get((worker, key))
+            if task is not None and stop >= task.start - CLOCK_SLACK_S:
+                del self._tasks[worker, key]
+        self.version += len(self._tasks) != count
+
+    def settle(self) -> None:
+        """Move tasks out of lanes in which others were recorded since."""
+        self.version += self._seat(self._misplaced())
+
+    def clear(self) -> None:
+        """Forget all tasks."""
+        self._done = {}
+        if self._tasks:
+            self._tasks = {}
+            self.version += 1
+
+    def rows(self, now: float) -> RunningRows:
+        """Return what runs at a time; a start that lies after it is moved back to it."""
+        tasks = self._tasks.values()
+        keys = np.empty(len(tasks), dtype=np.object_)
+        keys[:] = [key for _, key in self._tasks]
+        lane = np.array([task.lane for task in tasks], dtype=np.int64)
+        start = np.array([task.start for task in tasks], dtype=np.float64)
+        return RunningRows(
+            key=keys,
+            prefix=np.array([task.prefix for task in tasks], dtype=np.int64),
+            lane=self._lanes.position[lane],
+            start=np.minimum(start, now),
+        )
+
+    def _misplaced(self) -> list[tuple[tuple[int, str], _Task]]:
+        """Return the tasks in whose lanes others were recorded that ended after their start."""
+        start = np.array([task.start for task in self._tasks.values()], dtype=np.float64)
+        lane = np.array([task.lane for task in self._tasks.values()], dtype=np.int64)
+        wrong = np.flatnonzero(self._lanes.last_stop[lane] > start + CLOCK_SLACK_S)
+        if not wrong.size:
+            return []
+        tasks = list(self._tasks.items())
+        return [tasks[i] for i in wrong]
+
+    def _seat(self, tasks: list[tuple[tuple[int, str], _Task]]) -> bool:
+        """Give each task the best lane that no other has; tell whether a lane is another one."""
+        if not tasks:
+            return False
+        for place, _ in tasks:
+            self._tasks.pop(place, None)
+        taken = {task.lane for task in self._tasks.values()}
+        tasks.sort(key=lambda item: item[1].start)
+        lanes = self._lanes.free_lanes([(place[0], task.start) for place, task in tasks], taken)
+        is_moved = False
+        for (place, task), lane in zip(tasks, lanes, strict=True):
+            is_moved |= task.lane != lane
+            task.lane = lane
+            self._tasks[place] = task
+        return is_moved

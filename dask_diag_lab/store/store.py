@@ -1,0 +1,251 @@
+"""The store: everything the collector told, ready to be drawn. Batches are the only way in.
+
+Must not import distributed, tornado or bokeh. Single-threaded: no locks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+import numpy as np
+
+from dask_diag_lab.records import Batch, Kind, SchedulerInfo
+from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
+from dask_diag_lab.store.arrays import Columns
+from dask_diag_lab.store.epoch import Epoch
+from dask_diag_lab.store.events import EventLog
+from dask_diag_lab.store.graph import TaskGraph
+from dask_diag_lab.store.groups import GroupTable
+from dask_diag_lab.store.keys import KeyTable
+from dask_diag_lab.store.lanes import LaneTable
+from dask_diag_lab.store.nthreads import ThreadHistory
+from dask_diag_lab.store.palette import Palette
+from dask_diag_lab.store.prefixes import PrefixTable
+from dask_diag_lab.store.running import RunningTable
+from dask_diag_lab.store.series import SeriesTable
+from dask_diag_lab.store.strings import StringTable
+from dask_diag_lab.store.validation import check_batch
+from dask_diag_lab.store.workers import WorkerTable
+
+_COMPUTE = int(Kind.COMPUTE)
+State = Literal["connecting", "live", "degraded", "lost", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedStateView:
+    """Whether new data comes, why not, and since when (seconds since the epoch)."""
+
+    state: State
+    reason: str
+    since: float
+
+
+class Store:
+    """All tables of one scheduler.
+
+    Parameters
+    ----------
+    max_actions : int
+        Actions kept; older ones are given up and counted.
+    clock : callable
+        Monotonic seconds.
+
+    Attributes
+    ----------
+    version : int
+        Moves with every change of any table.
+    """
+
+    def __init__(
+        self, max_actions: int = MAX_ROWS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.version = 0
+        self.feed_state = FeedStateView("connecting", "", 0.0)
+        self.scheduler: SchedulerInfo | None = None
+        self.degraded = ""
+        self.cost_s = 0.0
+        self.strings = StringTable()
+        self.palette = Palette(self.strings)
+        self.lanes = LaneTable(self.strings)
+        self._keys = KeyTable()
+        self.actions = ActionLog(self.lanes, self._keys, max_actions)
+        self.running = RunningTable(self.lanes)
+        self.groups = GroupTable()
+        self.prefixes = PrefixTable(self.groups)
+        self.workers = WorkerTable(self.lanes)
+        self.graph = TaskGraph(self.strings, self.palette)
+        self.nthreads = ThreadHistory()
+        self.series = SeriesTable()
+        self.events = EventLog()
+        self._clock = clock
+        self._epoch = Epoch("", 0, 0.0)
+        self._next_task = 0
+        self._batch_time = 0.0
+        self._batch_clock = 0.0
+        self._stopped_clock: float | None = None
+
+    @property
+    def time(self) -> float:
+        """Estimate of the scheduler's clock now, 0 before the first batch.
+
+        It stands still while the feed is lost or closed: what ran then must not seem to go on.
+        """
+        if not self._epoch.name:
+            return 0.0
+        clock = self._clock() if self._stopped_clock is None else self._stopped_clock
+        return self._batch_time + max(clock - self._batch_clock, 0.0)
+
+    def set_feed_state(self, state: State, reason: str, since: float) -> None:
+        """Note whether new data comes."""
+        new = FeedStateView(state, reason, since)
+        if new == self.feed_state:
+            return
+        self.feed_state = new
+        self.version += 1
+        if state not in ("lost", "closed"):
+            self._stopped_clock = None
+        elif self._stopped_clock is None:
+            self._stopped_clock = self._clock()
+
+    def apply(self, batch: Batch) -> None:
+        """Take over a batch.
+
+        Raises
+        ------
+        ValueError
+            When the batch contradicts itself or what came before; nothing was changed then.
+        """
+        is_new = batch.epoch != self._epoch.name
+        rows = check_batch(batch, 1 if is_new else self._epoch.n_strings)
+        before = self._versions()
+        if is_new:
+            self._begin(batch)
+        self._set_facts(batch)
+        self._epoch.learn(batch.strings_from, batch.strings, self.strings)
+        self._keys.extend(self._epoch.first_task + batch.keys_from, batch.keys)
+        workers = batch.workers or ()
+        self.lanes.join((r["address"], r["name"], r["nthreads"]) for r in workers)
+        if rows is not None and len(rows["start"]):
+            self._append(batch, rows)
+        self.actions.drop(batch.actions_dropped)
+        self._update_workers(batch)
+        self._update_tables(batch)
+        if before != self._versions():
+            self.version += 1
+
+    def _versions(self) -> tuple[object, ...]:
+        tables = (
+            *(self.palette, self.lanes, self.actions, self.running, self.groups, self.prefixes),
+            *(self.workers, self.graph, self.nthreads, self.series, self.events),
+        )
+        return (*(table.version for table in tables), self.scheduler, self.degraded)
+
+    def _begin(self, batch: Batch) -> None:
+        """Void what belongs to the collector that was: its numbers and what was live."""
+        is_same = self.scheduler is not None and self.scheduler.id == batch.scheduler.id
+        self._next_task = max(self._next_task, self._keys.stop)
+        self._epoch = Epoch(batch.epoch, self._next_task, self._batch_time if is_same else -inf)
+        self.running.clear()
+        self.workers.clear()
+        self.prefixes.clear()
+        self.groups.clear()
+        self.graph.clear()
+
+    def _set_facts(self, batch: Batch) -> None:
+        self.scheduler = batch.scheduler
+        self.degraded = batch.degraded
+        self.cost_s = batch.cost_s
+        self._batch_time = batch.time
+        self._batch_clock = self._clock()
+        if self._stopped_clock is not None:
+            self._stopped_clock = self._batch_clock
+
+    def _append(self, batch: Batch, rows: Columns) -> None:
+        """Log actions, in the store's numbers."""
+        # A collector that starts anew on a known scheduler sends history that is here already.
+        is_new = rows["stop"] > self._epoch.known_until
+        if not is_new.all():
+            rows = {name: column[is_new] for name, column in rows.items()}
+        if not len(rows["start"]):
+            return
+        for name in ("worker", "prefix", "source"):
+            rows[name] = self._epoch.strings(rows[name])
+        rows["task"] = rows["task"] + self._epoch.first_task
+        self._next_task = max(self._next_task, int(rows["task"].max()) + 1)
+        is_task = rows["kind"] == _COMPUTE
+        seats, ended = self._running_among(batch, rows)
+        lane = self.lanes.resolve(
+            rows["worker"], rows["thread"], rows["start"], rows["stop"], is_task, seats
+        )
+        self.actions.append(rows | {"lane": lane})
+        self.palette.see(rows["prefix"])
+        self.running.finish(ended)
+        if batch.running is None:
+            self.running.settle()
+
+    def _running_among(
+        self, batch: Batch, rows: Columns
+    ) -> tuple[dict[int, int], list[tuple[int, str, float]]]:
+        """Return lane ids by action of tasks shown as running, and which of them ended."""
+        sought = self.running.keys | {row[0] for row in batch.running or ()}
+        seats: dict[int, int] = {}
+        ended: list[tuple[int, str, float]] = []
+        if not sought:
+            return seats, ended
+        first = self._epoch.first_task + batch.keys_from
+        keys = {first + i: key for i, key in enumerate(batch.keys) if key in sought}
+        old = np.unique(rows["task"][rows["task"] < first])
+        keys |= {int(task): key for task in old if (key := self._keys[int(task)]) in sought}
+        found = np.flatnonzero(np.isin(rows["task"], list(keys)))
+        columns = [found] + [rows[name][found] for name in ("task", "worker", "kind", "stop")]
+        for row, task, worker, kind, stop in zip(*map(np.ndarray.tolist, columns), strict=True):
+            seat = self.running.lane_of(worker, keys[task])
+            if seat is not None:
+                seats[row] = seat
+            if kind == _COMPUTE:
+                ended.append((worker, keys[task], stop))
+        return seats, ended
+
+    def _update_workers(self, batch: Batch) -> None:
+        rows = batch.workers or ()
+        for address in batch.removed_workers:
+            self.lanes.leave(address, batch.time)
+        # One that left and came back between two batches is among both.
+        removed = set(batch.removed_workers)
+        back = [row for row in rows if row["address"] in removed]
+        self.lanes.join((row["address"], row["name"], row["nthreads"]) for row in back)
+        self.workers.update(rows, batch.removed_workers)
+        is_told = batch.workers is not None or batch.scheduler.n_workers == 0
+        if is_told and not self._epoch.is_confirmed:
+            self._epoch.is_confirmed = True
+            self.lanes.leave_all_but({row["address"] for row in rows}, batch.time)
+        if batch.workers is not None:
+            self.series.record(batch.time, self.workers)
+
+    def _update_tables(self, batch: Batch) -> None:
+        if batch.running is not None:
+            ids = np.array([(row[1], row[2]) for row in batch.running], dtype=np.int64)
+            worker, prefix = self._epoch.strings(ids.reshape(-1, 2).T)
+            self.palette.see(prefix)
+            self.running.replace(
+                (row[0], w, p, row[3])
+                for row, w, p in zip(batch.running, worker.tolist(), prefix.tolist(), strict=True)
+            )
+        if batch.prefixes is not None:
+            self.prefixes.update(batch.prefixes)
+            self._name(row["name"] for row in batch.prefixes)
+        if batch.groups is not None or batch.removed_groups:
+            self.groups.update(batch.groups or (), batch.removed_groups)
+            self._name(row["prefix"] for row in batch.groups or ())
+        if batch.graph is not None:
+            self.graph.update(batch.graph)
+        self.nthreads.extend(batch.nthreads)
+        self.events.extend(batch.events)
+
+    def _name(self, prefixes: Iterable[str]) -> None:
+        ids = [self.strings.intern(name) for name in prefixes]
+        self.palette.see(np.array(ids, dtype=np.int64))

@@ -1,0 +1,169 @@
+"""Lanes: order, stability, threads that come and go, workers that come and go."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.lanes import MAX_EXTRA_LANES
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+
+A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
+
+
+def lanes_of(store: Store) -> list[tuple[str, int]]:
+    texts = store.strings.take(store.lanes.worker.tolist())
+    return list(zip(texts, store.lanes.slot.tolist(), strict=True))
+
+
+def lanes_of_actions(store: Store) -> list[int]:
+    lanes: list[int] = store.actions.since(0)[1]["lane"].tolist()
+    return lanes
+
+
+def test_lanes_are_there_before_any_task_in_natural_order_of_names() -> None:
+    store = Store()
+    rows = [worker_row(f"tcp://{n}", name=f"w-{n}", nthreads=1) for n in (10, 9, 1)]
+    store.apply(BatchMaker().batch(workers=rows))
+    assert store.lanes.label == ["w-1", "w-9", "w-10"]
+    assert store.workers.name == ["w-1", "w-9", "w-10"]
+
+
+def test_later_workers_come_after_earlier_ones() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(B, name="b")]))
+    store.apply(maker.batch(workers=[worker_row(A, name="a"), worker_row(B, name="b")]))
+    assert store.lanes.label == ["b · 1", "b · 2", "a · 1", "a · 2"]
+    assert store.lanes.is_alive.all()
+
+
+def test_threads_take_slots_by_first_sight_and_keep_them() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(0, 1, worker=A, thread=900).action(0, 1, worker=A, thread=100)
+    store.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
+    for i in range(1, 4):
+        maker.action(i, i + 1, worker=A, thread=100).action(i, i + 1, worker=A, thread=900)
+        store.apply(maker.batch())
+    assert lanes_of_actions(store) == [0, 1, 1, 0, 1, 0, 1, 0]
+
+
+def test_seceded_thread_gets_a_lane_next_to_its_worker() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(0, 1, worker=A, thread=1).action(0, 1, worker=B, thread=1)
+    store.apply(maker.batch(workers=[worker_row(A, nthreads=1), worker_row(B, nthreads=1)]))
+    before = store.actions.window(T0, T0 + 1)
+    assert before.lane.tolist() == [0, 1]
+    store.apply(maker.action(0, 1, worker=A, thread=2, prefix="extra").batch())
+    assert lanes_of(store) == [(A, 0), (A, 1), (B, 0)]
+    assert store.actions.window(T0, T0 + 1).lane.tolist() == [0, 1, 2]
+    assert lanes_of_actions(store) == [0, 2, 1]
+
+
+def test_worker_whose_tasks_all_secede_has_a_bounded_number_of_lanes() -> None:
+    store, maker = Store(), BatchMaker()
+    for i in range(500):
+        maker.action(i, i + 0.5, worker=A, thread=i + 1)
+    store.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
+    assert store.lanes.count == 2 + MAX_EXTRA_LANES
+    threads = store.actions.since(0)[1]["thread"]
+    np.testing.assert_array_equal(threads, np.arange(1, 501))
+
+
+def test_transfer_shares_the_lane_of_its_task() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(0, 1, key="x", kind=Kind.TRANSFER, thread=5).action(1, 2, key="x", thread=5)
+    store.apply(maker.batch())
+    assert lanes_of_actions(store) == [0, 0]
+
+
+def test_killed_tasks_without_a_thread_do_not_overlap_others() -> None:
+    store, maker = Store(), BatchMaker()
+    for thread, stop in ((1, 1.0), (2, 3.0), (3, 2.0)):
+        maker.action(0, stop, worker=A, thread=thread)
+    store.apply(maker.batch(workers=[worker_row(A, nthreads=3)]))
+    for start in (3.1, 1.05, 2.2):
+        maker.action(start, 5, worker=A, thread=0, outcome=Outcome.KILLED)
+    store.apply(maker.batch(removed_workers=[A]))
+    assert lanes_of_actions(store)[3:] == [1, 0, 2]
+
+
+def test_worker_that_died_keeps_its_lanes_and_says_when() -> None:
+    store, maker = Store(), BatchMaker()
+    rows = [worker_row(A), worker_row(B)]
+    store.apply(maker.action(0, 1, worker=A).batch(workers=rows))
+    maker.time += 5
+    store.apply(maker.batch(removed_workers=[A, B]))
+    assert lanes_of(store) == [(A, 0), (A, 1)]  # B never did anything
+    assert store.lanes.is_alive.tolist() == [False, False]
+    assert store.lanes.ended.tolist() == [T0 + 5, T0 + 5]
+    assert len(store.workers) == 0
+
+
+def test_actions_that_come_after_the_worker_left_do_not_revive_it() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(A)]))
+    store.apply(maker.batch(removed_workers=[A], workers=[]))
+    store.apply(maker.action(0, 1, worker=A).batch())
+    assert store.lanes.is_alive.tolist() == [False]
+    assert store.lanes.ended.tolist() == [T0]
+
+
+def test_worker_that_returns_to_its_address_returns_to_its_lanes() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(0, 1, worker=A, thread=7).batch(workers=[worker_row(A)]))
+    store.apply(maker.batch(removed_workers=[A]))
+    store.apply(maker.action(2, 3, worker=A, thread=8).batch(workers=[worker_row(A)]))
+    assert lanes_of_actions(store) == [0, 0]
+    assert store.lanes.is_alive.all()
+    assert np.isnan(store.lanes.ended).all()
+
+
+def test_worker_that_left_and_came_back_within_a_batch_is_alive() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A)]))
+    store.apply(maker.batch(removed_workers=[A], workers=[worker_row(A)]))
+    assert store.lanes.is_alive.all()
+    assert store.workers.address == [A]
+
+
+def test_workers_known_only_from_history_ended_with_their_last_task() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(-100, -90, worker=C).action(0, 1, worker=A)
+    store.apply(maker.batch(workers=[worker_row(A)]))
+    assert lanes_of(store) == [(A, 0), (A, 1), (C, 0)]
+    assert store.lanes.is_alive.tolist() == [True, True, False]
+    assert store.lanes.ended[2] == T0 - 90
+
+
+def test_dead_workers_are_forgotten_with_their_last_action() -> None:
+    store, maker = Store(max_actions=160), BatchMaker()
+    store.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A), worker_row(B)]))
+    store.apply(maker.batch(removed_workers=[A]))
+    assert store.lanes.count == 4
+    for i in range(200):
+        maker.action(i, i + 1, worker=B)
+    store.apply(maker.batch())
+    assert lanes_of(store) == [(B, 0), (B, 1)]
+    assert set(lanes_of_actions(store)) == {0}
+    assert store.actions.window(T0, T0 + 300, np.array([0])).total == store.actions.count
+
+
+def test_version_moves_only_when_lanes_change() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A)]))
+    version = store.lanes.version
+    store.apply(maker.action(1, 2, worker=A).batch(workers=[worker_row(A, cpu=1.0)]))
+    assert store.lanes.version == version
+    store.apply(maker.batch(workers=[worker_row(A, name="renamed")]))
+    assert store.lanes.version > version
+    assert store.lanes.label[0] == "renamed · 1"
+
+
+def test_order_does_not_depend_on_batch_boundaries_of_a_few_thousand_lanes() -> None:
+    store = Store()
+    rows = [worker_row(f"tcp://{n}", name=str(n), nthreads=4) for n in range(1000)]
+    store.apply(BatchMaker().batch(workers=reversed(rows)))
+    assert store.lanes.count == 4000
+    assert store.lanes.label[4 * 999] == "999 · 1"
+    np.testing.assert_array_equal(store.lanes.slot, np.tile(np.arange(4), 1000))

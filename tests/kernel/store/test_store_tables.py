@@ -1,0 +1,296 @@
+"""The live tables: prefixes, groups, workers, graph, threads, series, events, palette."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dask_diag_lab.records import STATES, WORKERS
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.events import MAX_EVENTS
+from dask_diag_lab.store.series import NAMES, SeriesTable
+from dask_diag_lab.store.strings import OTHER, StringTable
+from tests.kernel.store.batches import (
+    T0,
+    BatchMaker,
+    graph_change,
+    group_row,
+    prefix_row,
+    worker_row,
+)
+
+A, B = "tcp://a:1", "tcp://b:1"
+
+
+def test_prefixes_come_with_the_most_tasks_first() -> None:
+    store, maker = Store(), BatchMaker()
+    rows = [prefix_row("few", memory=1), prefix_row("many", nbytes=7, no_worker=2, forgotten=3)]
+    store.apply(maker.batch(prefixes=rows))
+    assert store.prefixes.names == ["many", "few"]
+    assert store.prefixes.states.shape == (2, len(STATES))
+    assert store.prefixes.states[0].tolist() == [0, 0, 2, 0, 0, 0, 0, 3]
+    assert store.prefixes.nbytes.tolist() == [7, 0]
+    assert np.isnan(store.prefixes.duration).all()
+    store.apply(maker.batch(prefixes=[prefix_row("few", memory=10)]))
+    assert store.prefixes.names == ["few", "many"]
+
+
+def test_tables_move_their_version_only_with_their_content() -> None:
+    store, maker = Store(), BatchMaker()
+
+    def batch(**more: Any) -> Any:
+        given: dict[str, Any] = {
+            "prefixes": [prefix_row("inc", memory=1)],
+            "groups": [group_row("inc-1", "inc", ["dec-1"], memory=1)],
+            "workers": [worker_row(A)],
+            "graph": graph_change(total=1, added=[(0, "inc-1", "inc", "inc-1", ())]),
+            "nthreads": [(T0, 2)],
+        }
+        return maker.batch(**given | more)
+
+    store.apply(batch())
+    tables = ("prefixes", "groups", "workers", "graph", "nthreads", "lanes", "actions", "running")
+    before = [getattr(store, name).version for name in tables]
+    store.apply(batch())
+    assert [getattr(store, name).version for name in tables] == before
+    changed: dict[str, Any] = {
+        "prefixes": [prefix_row("inc", memory=2)],
+        "groups": [group_row("inc-1", "inc", ["dec-1"], memory=2)],
+        "workers": [worker_row(A, cpu=7.0)],
+        "graph": graph_change(total=1, states=[(0, 5)]),
+        "nthreads": [(T0 + 1, 4)],
+    }
+    for name, value in changed.items():
+        version, whole = getattr(store, name).version, store.version
+        store.apply(batch(**{name: value}))
+        assert getattr(store, name).version > version
+        assert store.version == whole + 1
+
+
+def test_batch_without_news_changes_no_version() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[]))
+    version = store.version
+    maker.time += 1
+    store.apply(maker.batch())
+    assert store.version == version
+
+
+def test_prefixes_flow_from_what_others_depend_on() -> None:
+    store, maker = Store(), BatchMaker()
+    groups = [
+        group_row("store-1", "store", ["sum-2", "gone-1"]),
+        group_row("sum-2", "sum", ["get-2"]),
+        group_row("get-2", "get", ["sum-1"]),
+        group_row("sum-1", "sum", ["load-1"]),
+        group_row("load-1", "load"),
+    ]
+    prefixes = [prefix_row(n, memory=i) for i, n in enumerate(("load", "get", "sum", "store"))]
+    store.apply(maker.batch(groups=groups, prefixes=[*prefixes, prefix_row("alone")]))
+    order = [store.prefixes.names[i] for i in store.prefixes.topological.tolist()]
+    assert sorted(order) == ["alone", "get", "load", "store", "sum"]
+    assert order.index("load") < order.index("sum") < order.index("store")
+
+
+def test_groups_come_change_and_go() -> None:
+    store, maker = Store(), BatchMaker()
+    rows = [group_row("a-1", "a", waiting=3), group_row("b-1", "b", ["a-1"], memory=1)]
+    store.apply(maker.batch(groups=rows))
+    assert store.groups.names == ["a-1", "b-1"]
+    assert store.groups.prefix == ["a", "b"]
+    assert store.groups.dependencies == [(), ("a-1",)]
+    structure = store.groups.structure_version
+    store.apply(maker.batch(groups=[group_row("a-1", "a", memory=3)]))
+    assert store.groups.structure_version == structure
+    assert store.groups.states[0, STATES.index("memory")] == 3
+    store.apply(maker.batch(removed_groups=["a-1"]))
+    assert store.groups.names == ["b-1"]
+    assert store.groups.structure_version > structure
+    assert store.groups.start.dtype == store.groups.nbytes.astype(float).dtype
+
+
+def test_every_column_of_a_worker_is_an_attribute() -> None:
+    store = Store()
+    store.apply(BatchMaker().batch(workers=[worker_row(A, metrics={"my": 1}), worker_row(B)]))
+    for column in WORKERS:
+        values = getattr(store.workers, column.name)
+        assert len(values) == 2
+        if column.dtype != "O":
+            assert values.dtype == np.dtype(column.dtype)
+    assert store.workers.metrics[0] == {"my": 1}
+    totals = store.workers.totals()
+    assert (totals.workers, totals.nthreads, totals.memory_limit) == (2, 4, 2**31)
+    with pytest.raises(KeyError):
+        store.workers.column("colour")
+
+
+def test_cluster_without_workers_is_a_cluster() -> None:
+    store = Store()
+    store.apply(BatchMaker().batch(workers=[], running=[], prefixes=[], groups=[]))
+    totals = store.workers.totals()
+    assert (totals.workers, totals.memory, totals.cpu) == (0, 0, 0.0)
+    assert store.workers.memory.tolist() == []
+    assert store.lanes.count == store.running.count == len(store.series) == 0
+    assert store.prefixes.states.shape == (0, len(STATES))
+    assert store.prefixes.topological.tolist() == []
+    assert store.lanes.is_alive.dtype == np.bool_
+
+
+def test_worker_without_memory_limit_or_threads_is_kept_as_it_is() -> None:
+    store = Store()
+    store.apply(BatchMaker().batch(workers=[worker_row(A, memory_limit=0, nthreads=0)]))
+    assert store.workers.memory_limit.tolist() == [0]
+    assert store.workers.totals().memory_limit == 0
+    assert store.lanes.count == 0
+
+
+def test_graph_grows_changes_and_shrinks() -> None:
+    store, maker = Store(), BatchMaker()
+    added = [(7, "('x', 0)", "x", "x-1", (9,)), (9, "('y', 0)", "y", "y-1", ())]
+    store.apply(maker.batch(graph=graph_change(total=2, added=added)))
+    graph = store.graph
+    assert graph.key == ["('x', 0)", "('y', 0)"]
+    assert graph.edges.tolist() == [[1, 0]]
+    assert store.strings.take(graph.prefix.tolist()) == ["x", "y"]
+    structure = graph.structure_version
+    change = graph_change(total=2, states=[(9, 4), (7, 1), (9, 5), (1234, 5)])
+    store.apply(maker.batch(graph=change))
+    assert graph.state.tolist() == [1, 5]
+    assert graph.structure_version == structure
+    added = [(10, "z", "z", "z", (7, 9))]
+    store.apply(maker.batch(graph=graph_change(total=2, added=added, removed=[7, 4321])))
+    assert (graph.node.tolist(), graph.key) == ([9, 10], ["('y', 0)", "z"])
+    assert graph.edges.tolist() == [[0, 1]]
+    assert graph.state.tolist() == [5, 0]
+    assert len(graph) == 2
+    store.apply(maker.batch(graph=graph_change(total=2, states=[(10, 4)])))
+    assert graph.state.tolist() == [5, 4]
+
+
+def test_graph_snapshot_replaces_all_and_too_many_tasks_leave_none() -> None:
+    store, maker = Store(), BatchMaker()
+    added = [(i, str(i), "x", "x", (i - 1,) if i else ()) for i in range(5)]
+    store.apply(maker.batch(graph=graph_change(total=5, added=added)))
+    snapshot = graph_change(is_snapshot=True, total=1, added=[(9, "only", "x", "x", ())])
+    store.apply(maker.batch(graph=snapshot))
+    assert (store.graph.key, store.graph.edges.shape) == (["only"], (0, 2))
+    store.apply(maker.batch(graph=graph_change(is_snapshot=True, is_exact=False, total=99999)))
+    assert (len(store.graph), store.graph.is_exact, store.graph.total) == (0, False, 99999)
+
+
+def test_edge_to_a_node_that_comes_later_is_drawn_then() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(graph=graph_change(added=[(1, "b", "b", "b", (0, 55))])))
+    assert store.graph.edges.tolist() == []
+    store.apply(maker.batch(graph=graph_change(added=[(0, "a", "a", "a", ())])))
+    assert store.graph.edges.tolist() == [[1, 0]]
+
+
+def test_graph_of_random_changes_equals_one_kept_simply() -> None:
+    random = np.random.default_rng(5)
+    store, maker = Store(), BatchMaker()
+    needs: dict[int, list[int]] = {}
+    states: dict[int, int] = {}
+    for step in range(60):
+        new = list(range(step * 10, step * 10 + int(random.integers(0, 10))))
+        known = [*needs, *new]
+        added = []
+        for node in new:
+            wanted = random.choice(known, size=min(2, len(known)), replace=False)
+            needs[node] = sorted({int(n) for n in wanted if n < node})
+            states[node] = 0
+            added.append((node, f"k{node}", "p", "g", needs[node]))
+        moved = [(int(n), int(random.integers(0, 8))) for n in random.permutation(list(needs))[:9]]
+        states.update(moved)
+        gone = [int(n) for n in random.permutation(list(needs))[: int(random.integers(0, 9))]]
+        change = graph_change(added=added, states=moved, removed=gone)
+        store.apply(maker.batch(graph=change))
+        for node in gone:
+            del needs[node], states[node]
+        if step % 3:
+            continue  # nobody looks: gaps add up
+        graph = store.graph
+        nodes = graph.node.tolist()
+        assert dict(zip(nodes, graph.state.tolist(), strict=True)) == states
+        assert graph.key == [f"k{node}" for node in nodes]
+        edges = {(nodes[a], nodes[b]) for a, b in graph.edges.tolist()}
+        assert edges == {(a, b) for b, deps in needs.items() for a in deps if a in needs}
+
+
+def test_thread_history_is_not_doubled_by_a_collector_that_starts_anew() -> None:
+    store = Store()
+    history = [(T0, 2), (T0 + 1, 4), (T0 + 1, 6)]
+    store.apply(BatchMaker().batch(nthreads=history))
+    store.apply(BatchMaker(epoch="second").batch(nthreads=[*history, (T0 + 2, 0)]))
+    assert store.nthreads.times.tolist() == [T0, T0 + 1, T0 + 1, T0 + 2]
+    assert store.nthreads.values.tolist() == [2, 4, 6, 0]
+
+
+def test_events_are_bounded_and_what_was_dropped_is_counted() -> None:
+    store, maker = Store(), BatchMaker()
+    for i in range(0, MAX_EVENTS + 500, 500):
+        store.apply(maker.batch(events=[(T0 + j, "restart", {"n": j}) for j in range(i, i + 500)]))
+    assert len(store.events.rows) == MAX_EVENTS
+    assert store.events.dropped == 500
+    assert store.events.rows[-1] == (T0 + MAX_EVENTS + 499, "restart", {"n": MAX_EVENTS + 499})
+
+
+def test_series_are_means_over_the_workers() -> None:
+    store, maker = Store(), BatchMaker()
+    for second, cpu in ((0.0, 10.0), (0.25, 40.0), (0.5, 10.0), (7.0, 100.0)):
+        maker.time = T0 + second
+        store.apply(maker.batch(workers=[worker_row(A, cpu=cpu), worker_row(B, cpu=0.0)]))
+    assert store.series.times.tolist() == [T0, T0 + 7]
+    assert store.series.mean("cpu").tolist() == [10, 50]
+    assert store.series.minimum("cpu").tolist() == [5, 50]
+    assert store.series.maximum("cpu").tolist() == [20, 50]
+    with pytest.raises(KeyError, match="there are cpu, memory"):
+        store.series.mean("colour")
+
+
+def test_series_are_bounded_by_halving_their_resolution() -> None:
+    series = SeriesTable(limit=16)
+    values = np.arange(1000.0)
+    for second, value in enumerate(values):
+        series._add(T0 + second, np.full(len(NAMES), value))
+        assert len(series) <= 16
+    assert series.resolution_s == 64
+    assert (np.diff(series.times) > 0).all()
+    counts = series._counts[: len(series)]
+    assert counts.sum() == 1000
+    assert (series.mean("memory") * counts).sum() == pytest.approx(values.sum())
+    assert (series.minimum("memory")[0], series.maximum("memory")[-1]) == (0, 999)
+
+
+def test_series_outlive_a_pause_and_a_clock_set_back() -> None:
+    series = SeriesTable(limit=4)
+    for time in (T0, T0 + 1e7, T0 + 1e7 - 50, T0 + 2e7, T0 + 3e7, T0 + 4e7, T0 + 5e7):
+        series._add(time, np.zeros(len(NAMES)))
+    assert (np.diff(series.times) > 0).all()
+    with pytest.raises(ValueError, match="even"):
+        SeriesTable(limit=3)
+
+
+def test_palette_numbers_prefixes_by_first_appearance_anywhere() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(0, 1, prefix="b").action(1, 2, prefix="a").action(2, 3, prefix="b")
+    store.apply(maker.batch(running=[("c-1", A, "c", 0)], prefixes=[prefix_row("d")]))
+    store.apply(maker.batch(groups=[group_row("e-1", "e")]))
+    graph = graph_change(added=[(0, "f", "f", "f", ())])
+    store.apply(maker.batch(graph=graph, prefixes=[prefix_row("a"), prefix_row("g")]))
+    assert store.palette.names == ["b", "a", "c", "d", "e", "g", "f"]
+    assert [store.palette.index(name) for name in "abcdefg"] == [1, 0, 2, 3, 4, 6, 5]
+    answer = store.actions.window(T0, T0 + 9)
+    assert store.palette.indices(answer.prefix).tolist() == [0, 1, 0]
+    assert store.palette.indices(np.array([0])).tolist() == [-1]
+
+
+def test_strings_without_end_share_one_number() -> None:
+    strings = StringTable(limit=10)
+    ids = [strings.intern(f"name-{i}") for i in range(30)]
+    assert len(strings) == 11
+    assert ids[:9] == list(range(1, 10))
+    assert strings.take(ids[8:11]) == ["name-8", OTHER, OTHER]
+    assert strings.find("name-20") is None

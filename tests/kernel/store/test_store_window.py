@@ -1,0 +1,272 @@
+"""The level-of-detail query against its definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.simulator import BEGIN, Simulation
+from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.arrays import Ints
+from tests.kernel.store import brute
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+
+
+@pytest.fixture(scope="module")
+def busy() -> Store:
+    """Return a store of 16 lanes with 24 000 actions in sealed blocks, parts and a tail."""
+    store = Store(max_actions=64_000)  # blocks of 4000 rows
+    for batch in Simulation(4, 4, 19_000, errors=0.01).batches(rows=1300):
+        store.apply(batch)
+    return store
+
+
+WINDOWS = [
+    (0.0, 1.0),
+    (-0.5, 1.5),
+    (0.4, 0.6),
+    (0.5, 0.51),
+    (0.731, 0.7311),
+    (0.99, 5.0),
+    (-3.0, 0.01),
+    (0.25, 0.25),
+    (2.0, 3.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("width_px", "max_rects"), [(800, 30_000), (800, 2000), (800, 700), (12, 30_000), (800, 100)]
+)
+@pytest.mark.parametrize(("begin", "end"), WINDOWS)
+def test_answer_is_what_the_definition_says(
+    busy: Store, begin: float, end: float, width_px: int, max_rects: int
+) -> None:
+    first, span = busy.actions.first_start, busy.actions.last_stop - busy.actions.first_start
+    t0, t1 = first + begin * span, first + end * span
+    answer = busy.actions.window(t0, t1, None, width_px, max_rects)
+    assert len(answer) <= max_rects
+    if 8 * answer.resolution_s <= max(t1 - t0, 1e-9):
+        brute.check(busy, answer, t0, t1)
+
+
+@pytest.mark.parametrize("lanes", [[0], [3, 7, 8], [15, 2], list(range(16)), []])
+def test_only_lanes_that_were_asked_for_are_answered(busy: Store, lanes: list[int]) -> None:
+    t0, t1 = busy.actions.first_start, busy.actions.last_stop
+    asked = np.array(lanes, dtype=np.int64)
+    answer = busy.actions.window(t0, t1, asked, 500, 2000)
+    brute.check(busy, answer, t0, t1, asked)
+    assert set(answer.lane.tolist()) == set(lanes)
+
+
+def test_levels_in_the_cache_answer_as_fresh_ones_do() -> None:
+    batches = list(Simulation(4, 4, 9000, seed=3).batches(rows=1000))
+    warm, stop = Store(max_actions=32_000), 0.0
+    for batch in batches:
+        warm.apply(batch)
+        stop = warm.actions.last_stop
+        for width in (100, 1000, 50):
+            warm.actions.window(BEGIN, stop, None, width, 900)
+    cold = Store(max_actions=32_000)
+    for batch in batches:
+        cold.apply(batch)
+    for name in ("start", "stop", "lane", "task", "count", "kind"):
+        asked = (BEGIN, stop, None, 300, 3000)
+        one, other = warm.actions.window(*asked), cold.actions.window(*asked)
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+times = st.integers(0, 64).map(lambda n: n / 16)
+action = st.tuples(
+    times,
+    st.sampled_from([0.0, 1e-6, 0.001, 0.06, 0.1, 1.0, 30.0]),
+    st.sampled_from(["tcp://w0:1", "tcp://w1:1"]),
+    st.integers(1, 3),
+    st.sampled_from(list(Kind)),
+    st.sampled_from([Outcome.OK, Outcome.OK, Outcome.ERRED, Outcome.KILLED]),
+)
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    actions=st.lists(action, min_size=1, max_size=60),
+    block=st.sampled_from([4, 16, 1000]),
+    begin=st.floats(-2, 5),
+    width=st.sampled_from([0.0, 0.01, 0.5, 3.0, 40.0]),
+    pixels=st.sampled_from([1, 7, 100]),
+    max_rects=st.sampled_from([1, 5, 1000]),
+)
+def test_any_actions_in_any_window_are_all_answered_for(
+    actions: list[tuple[float, float, str, int, Kind, Outcome]],
+    block: int,
+    begin: float,
+    width: float,
+    pixels: int,
+    max_rects: int,
+) -> None:
+    maker = BatchMaker()
+    for start, seconds, worker, thread, kind, outcome in actions:
+        maker.action(
+            start, start + seconds, worker=worker, thread=thread, kind=kind, outcome=outcome
+        )
+    store = Store(max_actions=block * 16)
+    store.apply(maker.batch())
+    t0, t1 = T0 + begin, T0 + begin + width
+    answer = store.actions.window(t0, t1, None, pixels, max_rects)
+    rows = brute.inside(store, t0, t1, None)
+    assert answer.total == len(rows["start"]) == answer.count.sum()
+    # Each outcome is shown in each lane that has it, over all the time that it took there.
+    for outcome in Outcome:
+        for lane in range(store.lanes.count):
+            mine = (rows["outcome"] == outcome) & (rows["lane"] == lane)
+            shown = (answer.outcome == outcome) & (answer.lane == lane)
+            assert mine.any() == shown.any()
+            for start, stop in zip(rows["start"][mine], rows["stop"][mine], strict=True):
+                covers = (answer.start[shown] <= start) & (answer.stop[shown] >= stop)
+                assert covers.any()
+    if 8 * answer.resolution_s <= width:
+        brute.check(store, answer, t0, t1)
+
+
+def test_short_transfer_is_not_hidden_by_long_task() -> None:
+    maker = BatchMaker()
+    maker.action(0, 10, prefix="long").action(0, 0.001, kind=Kind.TRANSFER, source="tcp://w1:1")
+    store = Store()
+    store.apply(maker.batch())
+    answer = store.actions.window(T0, T0 + 10, None, 2, 10)
+    assert answer.kind.tolist() == [Kind.COMPUTE, Kind.TRANSFER]
+    assert store.strings.take(answer.source.tolist()) == ["", "tcp://w1:1"]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.ERRED, Outcome.KILLED])
+def test_one_bad_task_among_thousands_is_drawn(outcome: Outcome) -> None:
+    maker = BatchMaker()
+    for i in range(3000):
+        bad = i == 1500
+        maker.action(
+            i * 0.01, i * 0.01 + 0.009, key=f"inc-{i}", outcome=outcome if bad else Outcome.OK
+        )
+    store = Store()
+    store.apply(maker.batch())
+    answer = store.actions.window(T0, T0 + 30, None, 10, 100)
+    assert np.flatnonzero(answer.outcome == outcome).tolist() == [len(answer) - 1]  # on top
+    assert store.actions.key(int(answer.task[-1])) == "inc-1500"
+    assert answer.count[-1] == 1
+
+
+def test_long_task_keeps_its_colour_among_short_ones_in_its_bucket() -> None:
+    maker = BatchMaker()
+    for i in range(10):
+        maker.action(i * 0.001, i * 0.001 + 0.0009, prefix="short")
+    maker.action(0.02, 30, prefix="long")
+    store = Store()
+    store.apply(maker.batch())
+    answer = store.actions.window(T0, T0 + 60, None, 60, 100)
+    assert answer.resolution_s == 1
+    assert store.strings.take(answer.prefix.tolist()) == ["long"]
+    assert (answer.count[0], answer.stop[0]) == (11, T0 + 30)
+    np.testing.assert_allclose(answer.busy_s, 29.98 + 0.009)
+
+
+def test_task_much_longer_than_the_window_is_drawn_in_it() -> None:
+    maker = BatchMaker()
+    for i in range(200):
+        maker.action(i, i + 0.5, thread=1)
+    maker.action(0, 1000, thread=2, prefix="long")
+    store = Store(max_actions=320)  # blocks of 20: the long one is in the last
+    store.apply(maker.batch())
+    answer = store.actions.window(T0 + 50.6, T0 + 50.7)
+    assert store.strings.take(answer.prefix.tolist()) == ["long"]
+
+
+def test_buckets_do_not_move_when_the_window_pans(busy: Store) -> None:
+    first = busy.actions.first_start
+    one = busy.actions.window(first + 10, first + 30, None, 100, 1000)
+    other = busy.actions.window(first + 10.37, first + 30.37, None, 100, 1000)
+    assert one.resolution_s == other.resolution_s > 0
+    middle = (one.start > first + 12) & (one.start < first + 28)
+    shifted = (other.start > first + 12) & (other.start < first + 28)
+    for name in ("start", "stop", "task", "count"):
+        np.testing.assert_array_equal(getattr(one, name)[middle], getattr(other, name)[shifted])
+
+
+def test_nothing_merged_is_said_by_a_resolution_of_zero() -> None:
+    store = Store()
+    store.apply(BatchMaker().action(0, 1).action(2, 3).batch())
+    assert store.actions.window(T0, T0 + 4).resolution_s == 0
+    assert store.actions.window(T0, T0 + 4, None, 1).resolution_s == 4
+
+
+def test_more_lanes_than_rects_still_gives_an_answer_near_the_bound() -> None:
+    maker = BatchMaker()
+    for i in range(400):
+        worker = f"tcp://w{i}:1"
+        maker.action(0, 1, worker=worker).action(1, 2, worker=worker)
+        maker.action(0, 0.1, worker=worker, kind=Kind.TRANSFER)
+    store = Store()
+    store.apply(maker.batch(workers=[worker_row(f"tcp://w{i}:1") for i in range(400)]))
+    answer = store.actions.window(T0, T0 + 2, None, 1000, 100)
+    assert len(answer) == 400
+    assert answer.total == 1200
+    assert len(store.actions.window(T0, T0 + 2, None, 1000, 500)) <= 500
+
+
+def test_same_window_is_answered_once_until_it_changes() -> None:
+    maker = BatchMaker()
+    store = Store()
+    store.apply(maker.action(0, 1).batch())
+    first = store.actions.window(T0, T0 + 2)
+    assert store.actions.window(T0, T0 + 2) is first
+    assert store.actions.window(T0, T0 + 2, None, 600) is not first
+    store.apply(maker.action(1, 2).batch())
+    second = store.actions.window(T0, T0 + 2)
+    assert len(first) == 1
+    assert len(second) == 2
+
+
+def test_answers_cannot_be_changed_by_one_of_their_readers() -> None:
+    store = Store()
+    store.apply(BatchMaker().action(0, 1).batch())
+    answer = store.actions.window(T0, T0 + 2)
+    with pytest.raises(ValueError, match="read-only"):
+        answer.start[0] = 0
+
+
+def test_empty_log_gives_an_empty_answer() -> None:
+    answer = Store().actions.window(T0, T0 + 1)
+    assert (len(answer), answer.total, answer.resolution_s) == (0, 0, 0)
+    assert answer.prefix.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("t0", "t1", "lanes", "width", "rects", "message"),
+    [
+        (2, 1, None, 10, 10, "later end"),
+        (np.nan, 1, None, 10, 10, "later end"),
+        (0, np.inf, None, 10, 10, "later end"),
+        (0, 1, None, 0, 10, "width 0"),
+        (0, 1, None, 10, 0, "0 rects"),
+        (0, 1, np.array([0, 9]), 10, 10, "lanes 0 … 9"),
+        (0, 1, np.array([-1]), 10, 10, "lanes -1"),
+    ],
+)
+def test_senseless_questions_are_refused_in_words(
+    t0: float, t1: float, lanes: Ints | None, width: int, rects: int, message: str
+) -> None:
+    store = Store()
+    store.apply(BatchMaker().action(0, 1).batch())
+    with pytest.raises(ValueError, match=message):
+        store.actions.window(t0, t1, lanes, width, rects)
+
+
+def test_seconds_by_prefix_are_cut_at_the_windows_ends() -> None:
+    store = Store()
+    maker = BatchMaker().action(0, 2, prefix="inc").action(2, 6, prefix="dec")
+    maker.action(1.5, 2, prefix="dec", kind=Kind.TRANSFER).action(9, 10, prefix="inc")
+    store.apply(maker.batch())
+    kind, prefix, seconds, count = store.actions.task_seconds(T0 + 1, T0 + 4)
+    names = store.strings.take(prefix.tolist())
+    found = sorted(zip(kind.tolist(), names, seconds.tolist(), count.tolist(), strict=True))
+    assert found == [(0, "dec", 2.0, 1), (0, "inc", 1.0, 1), (1, "dec", 0.5, 1)]
