@@ -1,0 +1,1 @@
+"""The plots: one file each, listed in `registry`."""

@@ -1,0 +1,84 @@
+"""What every plot is: a Bokeh model built once and brought up to date from the store."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dask_diag_lab.views.look import LIGHT, Look
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a plot says in words beside its picture; the page around it shows them.
+
+    Attributes
+    ----------
+    empty : str
+        Why there is nothing to draw and what to do; '' when there is something.
+    note : str
+        One line about what was merged, dropped, sampled or late; '' when all is drawn.
+    behind_s : float
+        Seconds by which live data is ahead of a picture the user has frozen or moved; 0 when
+        the picture follows.
+    """
+
+    empty: str = ""
+    note: str = ""
+    behind_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A plot's data as named columns of equal length, for ``.json``, ``.csv`` and screen readers.
+
+    ``units`` gives the unit of each column that has one.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    units: Mapping[str, str] = field(default_factory=dict)
+
+
+class View(ABC):
+    """One plot of one page: built once, updated as often as the store changes.
+
+    All methods run on the server's loop, under the Bokeh document's lock. A view never waits,
+    never does I/O and never looks at anything but the store.
+    """
+
+    def __init__(self, store: Store, look: Look = LIGHT) -> None:
+        self.store = store
+        self.look = look
+        self.notice = Notice()
+
+    @abstractmethod
+    def build(self) -> UIElement:
+        """Return the picture's root model, ``sizing_mode="stretch_both"``; called once."""
+
+    @abstractmethod
+    def update(self) -> None:
+        """Bring picture and `notice` up to the store; send nothing where nothing changed."""
+
+    @abstractmethod
+    def table(self) -> Table:
+        """Return what the picture shows as columns; works without `build`."""
+
+    @abstractmethod
+    def restyle(self) -> None:
+        """Apply `look`, which has just been replaced, to all models and data colours."""
+
+    def command(self, verb: str) -> None:
+        """Do what a key or button of the page asks: ``fit``, ``live``, ``freeze`` and the like.
+
+        A view ignores the verbs that mean nothing to it.
+        """
+
+    def close(self) -> None:
+        """Let go of what `build` took; the page is gone."""

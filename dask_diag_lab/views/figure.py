@@ -1,0 +1,221 @@
+"""The quiet figure that all plots share, and the rule that unchanged data is never sent.
+
+Knows Bokeh and `look`; knows nothing of the store or of any one plot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.core.property.descriptors import UnsetValueError
+from bokeh.models import Axis, ColumnDataSource, Grid, HoverTool, Model, Plot
+from bokeh.models.annotations import Legend, Title
+from bokeh.plotting import figure
+
+from dask_diag_lab.views.look import Look
+
+ColumnData = npt.NDArray[Any] | Sequence[Any]  # dtypes differ from column to column
+
+MIN_BORDER_PX: Final = 4
+
+
+def quiet_figure(look: Look, **options: Any) -> figure:
+    """Return an empty figure that fills its pane, without toolbar, in the colours of ``look``.
+
+    Parameters
+    ----------
+    look : Look
+    **options
+        Anything `bokeh.plotting.figure` takes; wins over the defaults of this function.
+    """
+    defaults: dict[str, Any] = {  # Bokeh's figure options have no common type
+        "sizing_mode": "stretch_both",
+        "toolbar_location": None,
+        "min_border": MIN_BORDER_PX,
+        "output_backend": "canvas",
+        "tools": "",
+        "min_width": 0,
+        "min_height": 0,
+    }
+    made = figure(**{**defaults, **options})
+    made.toolbar.logo = None
+    restyle_figure(made, look)
+    return made
+
+
+def set_properties(model: Model, **values: Any) -> bool:
+    """Set those properties that differ; return whether any did.
+
+    Bokeh sends a patch for an equal list or mapping; this does not.
+    """
+    changed = {name: value for name, value in values.items() if not _has(model, name, value)}
+    if changed:
+        model.update(**changed)
+    return bool(changed)
+
+
+def _has(model: Model, name: str, value: object) -> bool:
+    try:
+        return bool(getattr(model, name) == value)
+    except UnsetValueError:
+        return False
+
+
+def restyle_figure(plot: Plot, look: Look) -> None:
+    """Give a figure, its axes, grids, title and legends the colours and font of ``look``."""
+    set_properties(
+        plot,
+        background_fill_color=look.background,
+        border_fill_color=look.background,
+        outline_line_color=None,
+    )
+    if isinstance(plot.title, Title):
+        restyle_title(plot.title, look)
+    for part in (*plot.left, *plot.right, *plot.above, *plot.below, *plot.center):
+        if isinstance(part, Axis):
+            restyle_axis(part, look)
+        elif isinstance(part, Grid):
+            set_properties(part, grid_line_color=look.grid, grid_line_alpha=0.6)
+        elif isinstance(part, Legend):
+            restyle_legend(part, look)
+
+
+def restyle_title(title: Title, look: Look) -> None:
+    """Make a title small and level with the text around it."""
+    set_properties(
+        title,
+        text_color=look.foreground,
+        text_font=look.font,
+        text_font_size=look.font_size,
+        text_font_style="bold",
+        standoff=4,
+    )
+
+
+def restyle_axis(axis: Axis, look: Look) -> None:
+    """Make an axis quiet: no line, no minor ticks, secondary text."""
+    set_properties(
+        axis,
+        axis_line_color=None,
+        major_tick_line_color=look.grid,
+        minor_tick_line_color=None,
+        major_tick_in=0,
+        major_tick_out=4,
+        major_label_text_color=look.muted,
+        major_label_text_font=look.font,
+        major_label_text_font_size=smaller(look.font_size),
+        axis_label_text_color=look.muted,
+        axis_label_text_font=look.font,
+        axis_label_text_font_size=smaller(look.font_size),
+        axis_label_text_font_style="normal",
+    )
+
+
+def restyle_legend(legend: Legend, look: Look) -> None:
+    """Make a legend small and without a box of its own."""
+    set_properties(
+        legend,
+        background_fill_color=None,
+        border_line_color=None,
+        label_text_color=look.muted,
+        label_text_font=look.font,
+        label_text_font_size=smaller(look.font_size),
+    )
+
+
+def smaller(font_size: str, by: float = 1) -> str:
+    """Return a CSS size of ``by`` units less, for labels: ``"12px"`` → ``"11px"``."""
+    number = font_size.rstrip("abcdefghijklmnopqrstuvwxyz%")
+    try:
+        size = float(number)
+    except ValueError:
+        return font_size
+    return f"{max(size - by, 1):g}{font_size[len(number) :]}"
+
+
+def tooltip_html(look: Look, *lines: str) -> str:
+    """Return a hover template: the first line bold, lines that come out empty left out.
+
+    Parameters
+    ----------
+    look : Look
+    *lines : str
+        Bokeh hover templates such as ``"@name"`` or ``"@duration{custom}"``. Bokeh puts values
+        in as text, so HTML in a task's key stays text.
+    """
+    style = (
+        f"<style>.ddl{{margin:-5px;padding:6px 9px;max-width:420px;background:{look.background};"
+        f"color:{look.foreground};font:{look.font_size} {look.font};"
+        "font-variant-numeric:tabular-nums;line-height:1.45;overflow-wrap:anywhere}"
+        f".ddl div+div{{color:{look.muted}}}.ddl div:empty{{display:none}}"
+        ".ddl div:first-of-type{font-weight:600}</style>"
+    )
+    body = "".join(f"<div>{line}</div>" for line in lines)
+    # Bokeh keeps the parsed body only: a <style> in front would go to the head and be lost.
+    return f'<div class="ddl">{style}{body}</div>'
+
+
+def quiet_hover(look: Look, *lines: str, **options: Any) -> HoverTool:
+    """Return a hover tool whose tooltip is `tooltip_html` of the lines.
+
+    A view that is restyled sets ``hover.tooltips = tooltip_html(look, *lines)`` again.
+    """
+    defaults: dict[str, Any] = {  # Bokeh's tool options have no common type
+        "tooltips": tooltip_html(look, *lines),
+        "show_arrow": False,
+        "point_policy": "follow_mouse",
+    }
+    return HoverTool(**{**defaults, **options})
+
+
+class Source:
+    """A column source that sends columns only when one of them changed.
+
+    Attributes
+    ----------
+    model : ColumnDataSource
+        For the renderers.
+    sent_bytes : int
+        Bytes of array data assigned so far; text counted by its characters.
+    """
+
+    def __init__(self, *columns: str) -> None:
+        self.model = ColumnDataSource(data={name: [] for name in columns})
+        self.sent_bytes = 0
+
+    def set(self, columns: Mapping[str, ColumnData]) -> bool:
+        """Assign all columns at once if any differs; return whether it was sent."""
+        current = self.model.data
+        if current.keys() == columns.keys() and all(
+            _is_same(current[name], column) for name, column in columns.items()
+        ):
+            return False
+        self.model.data = dict(columns)
+        self.sent_bytes += sum(_size(column) for column in columns.values())
+        return True
+
+    def stream(self, rows: Mapping[str, ColumnData]) -> None:
+        """Append rows; only they are sent."""
+        self.model.stream(dict(rows))
+        self.sent_bytes += sum(_size(column) for column in rows.values())
+
+
+def _is_same(old: ColumnData, new: ColumnData) -> bool:
+    if old is new:
+        return True
+    if len(old) != len(new):
+        return False
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
+        if old.dtype != new.dtype:
+            return False
+        return bool(np.array_equal(old, new, equal_nan=old.dtype.kind == "f"))
+    return list(old) == list(new)
+
+
+def _size(column: ColumnData) -> int:
+    if isinstance(column, np.ndarray):
+        return int(column.nbytes)
+    return sum(len(str(value)) + 3 for value in column)

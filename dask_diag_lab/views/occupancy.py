@@ -1,0 +1,98 @@
+"""For how long each worker has work assigned, as the scheduler expects.
+
+Bars have their true length; the stock dashboard's are centred on half of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bar_measure import Measure, Words
+from dask_diag_lab.views.base import Table
+from dask_diag_lab.views.worker_load import LoadBars, load_levels, load_word
+
+
+def wall_estimate_s(occupancy: npt.NDArray[np.float64], nthreads: npt.NDArray[np.int64]) -> float:
+    """Return total occupancy over all threads: the time left if work can move freely.
+
+    NaN without threads.
+    """
+    threads = int(nthreads.sum())
+    return float(occupancy.sum()) / threads if threads else float("nan")
+
+
+class Occupancy(LoadBars):
+    """Expected seconds of assigned work of each worker."""
+
+    unit = "seconds"
+    ticks: ClassVar[Callable[[float, int], list[float]]] = staticmethod(fmt.duration_ticks)
+    sorted_by = "expected work"
+    value_characters = 20
+
+    def measure(self) -> Measure:
+        """Return what to draw now; see `WorkerBars.measure`."""
+        workers = self.store.workers
+        occupancy = workers.occupancy
+        end = self.axis_end.at_least(float(occupancy.max()))
+        total = fmt.duration(float(occupancy.sum()))
+        wall = fmt.duration(wall_estimate_s(occupancy, workers.nthreads))
+        threads = fmt.plural(int(workers.nthreads.sum()), "thread")
+        return Measure(
+            title=f"Occupancy: {total} of work · about {wall} on {threads}",
+            short_title=f"Occupancy: {total}, about {wall}",
+            order_by=occupancy,
+            lengths=[occupancy],
+            level=load_levels(workers),
+            track=np.full(len(occupancy), end),
+            end=end,
+        )
+
+    def words_of(self, worker: int) -> Words:
+        """Return what is said about one worker."""
+        workers = self.store.workers
+        seconds, nthreads = float(workers.occupancy[worker]), int(workers.nthreads[worker])
+        word, sign = load_word(workers, worker)
+        wall = fmt.duration(seconds / nthreads) if nthreads else "unknown"
+        tasks = fmt.plural(int(workers.processing[worker]), "task")
+        return Words(
+            fmt.duration(seconds) + (f" · {word}" if word else ""),
+            sign,
+            (
+                f"Worker {workers.name[worker]}",
+                f"{fmt.duration(seconds)} of work expected" + (f", {word}" if word else ""),
+                f"about {wall} on its {fmt.plural(nthreads, 'thread')}, {tasks}",
+                str(workers.address[worker]),
+            ),
+        )
+
+    def words_of_group(self, members: npt.NDArray[np.int64]) -> Words:
+        """Return what is said about a group of workers."""
+        seconds = self.store.workers.occupancy[members]
+        low, high = float(seconds.min()), float(seconds.max())
+        return Words(
+            fmt.duration(float(seconds.mean())),
+            "",
+            (
+                f"{fmt.duration(low)} to {fmt.duration(high)} of work each",
+                self.group_words(members),
+            ),
+        )
+
+    def table(self) -> Table:
+        """Return one row a worker."""
+        workers = self.store.workers
+        columns: dict[str, Sequence[object]] = {
+            "worker": list(workers.address),
+            "name": list(workers.name),
+            "occupancy": workers.occupancy.tolist(),
+            "nthreads": workers.nthreads.tolist(),
+            "load": [
+                load_word(workers, index)[0] or "normal" for index in range(len(workers.name))
+            ],
+        }
+        return Table(columns, {"occupancy": "s"})

@@ -1,0 +1,72 @@
+"""How large a figure is on the page, as the browser reports it, and what fits in there.
+
+Goes by the *outer* size: the inner one depends on what was decided with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from bokeh.core.property.descriptors import UnsetValueError
+from bokeh.models import Plot
+
+from dask_diag_lab.views.figure import restyle_figure, set_properties
+from dask_diag_lab.views.look import Look
+
+CHARACTER_PX: Final = 6.6
+"""Mean width of a character at the 12 px of a view's default font; wide for most text."""
+
+_EDGES_PX: Final = 48
+"""Height that title and axis labels take from a figure, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaneSize:
+    """Width and height of a figure with everything around it, in CSS pixels."""
+
+    width: int
+    height: int
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether words and numbers beside bars have to go."""
+        return self.width < 420
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there is no room for a legend."""
+        return self.is_narrow or self.height < 220
+
+    @property
+    def rows_px(self) -> int:
+        """Height that is left for rows of data."""
+        return max(self.height - _EDGES_PX, 40)
+
+    @property
+    def title_characters(self) -> int:
+        """How many characters of a title fit; it is bold and so a little wider."""
+        return max(int((self.width - 16) / (CHARACTER_PX * 1.1)), 0)
+
+
+USUAL_SIZE: Final = PaneSize(800, 420)
+"""Assumed until a browser has told."""
+
+
+def pane_size(plot: Plot) -> PaneSize:
+    """Return the size that the page last reported, or the usual one before it has."""
+    try:
+        width, height = plot.outer_width, plot.outer_height
+    except UnsetValueError:
+        return USUAL_SIZE
+    return PaneSize(width, height) if width and height else USUAL_SIZE
+
+
+def restyle_pane(plot: Plot, look: Look) -> None:
+    """Apply the look to a figure and to the element that holds it.
+
+    Bokeh gives that element a white background, which shines through as a light seam between
+    frame and border in dark.
+    """
+    restyle_figure(plot, look)
+    set_properties(plot, styles={"background-color": look.background})

@@ -1,0 +1,183 @@
+"""What a task stream says in words: title, legend, notes, empty states and its table.
+
+Pure: from numbers to text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.views.base import Table
+from dask_diag_lab.views.format import count, duration, elide, percent, plural
+from dask_diag_lab.views.pane_size import PaneSize
+from dask_diag_lab.views.task_stream_rects import (
+    DESERIALIZE_CODE,
+    DISK_CODE,
+    ERRED_CODE,
+    KILLED_CODE,
+    PREFIX_CODES,
+    TRANSFER_CODE,
+    Columns,
+    Share,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.store.lod import LevelOfDetail
+    from dask_diag_lab.views.task_stream_rows import WorkerRows
+
+LEGEND_NAME_CHARACTERS: Final = 20
+_SWATCH_PX: Final = 24
+_FIXED: Final = {
+    TRANSFER_CODE: "transfer",
+    DISK_CODE: "disk",
+    DESERIALIZE_CODE: "unpack",
+    ERRED_CODE: "failed",
+    KILLED_CODE: "worker died",
+}
+
+
+def title(share: Share, threads: tuple[int, int], size: PaneSize) -> str:
+    """Return the plot's title with how busy the ``(visible, all)`` threads were."""
+    words = ["Task Stream"]
+    visible, n_threads = threads
+    if not size.is_narrow and n_threads:
+        some = f"{count(visible)} of " if visible < n_threads else ""
+        words.append(some + plural(n_threads, "thread"))
+    if not np.isnan(share.busy):
+        words.append(f"{percent(share.busy)} busy")
+        if not size.is_narrow:
+            words += [f"{percent(share.moving)} moving data", f"{percent(share.idle)} idle"]
+    return "  ·  ".join(words)
+
+
+def legend(columns: Columns, names: Sequence[str], size: PaneSize) -> tuple[list[str], list[int]]:
+    """Return labels and colour codes of what takes most time, as many as fit in one line.
+
+    Parameters
+    ----------
+    columns : dict of str to ndarray
+        With ``code`` and ``busy_s``.
+    names : sequence of str
+        Prefixes in order of first appearance.
+    size : PaneSize
+    """
+    code = columns["code"]
+    seconds = np.bincount(code, weights=columns["busy_s"], minlength=KILLED_CODE + 1)
+    present = np.bincount(code, minlength=KILLED_CODE + 1) > 0
+    by_time = [int(c) for c in np.argsort(-seconds, kind="stable") if present[c]]
+    fixed = [c for c in by_time if c >= PREFIX_CODES]
+    labels: list[str] = []
+    codes: list[int] = []
+    room = size.width * 0.9
+    for each in [*fixed, *(c for c in by_time if c < PREFIX_CODES)]:
+        label = _FIXED.get(each) or elide(_names_of(each, names), LEGEND_NAME_CHARACTERS)
+        room -= _SWATCH_PX + len(label) * 6.6
+        if room < 0:
+            break
+        labels.append(label)
+        codes.append(each)
+    order = sorted(range(len(codes)), key=lambda i: codes[i])
+    return [labels[i] for i in order], [codes[i] for i in order]
+
+
+def _names_of(code: int, names: Sequence[str]) -> str:
+    sharing = names[code::PREFIX_CODES]
+    return sharing[0] if len(sharing) == 1 else f"{sharing[0]} and others"
+
+
+def note(store: Store, centre: LevelOfDetail, rows: tuple[int, int, int]) -> str:
+    """Return what was merged, hidden, lost or is late, '' when nothing was.
+
+    Parameters
+    ----------
+    store : Store
+    centre : LevelOfDetail
+    rows : (first, last, n)
+        Visible rows, counted from 1, and how many there are.
+    """
+    parts = []
+    first, last, n_rows = rows
+    if centre.resolution_s:
+        kept = store.actions.count
+        of_all = f" of {count(kept)}" if kept > centre.total else ""
+        parts.append(
+            f"{count(centre.total)}{of_all} actions, those closer than "
+            f"{duration(centre.resolution_s)} merged into {count(len(centre))} blocks; "
+            "zoom in to see each"
+        )
+    if last - first + 1 < n_rows:
+        parts.append(f"rows {count(first)} to {count(last)} of {count(n_rows)}, scroll for more")
+    if store.actions.dropped:
+        parts.append(f"{plural(store.actions.dropped, 'action')} lost: the collector was overrun")
+    if store.actions.evicted:
+        parts.append(f"the oldest {plural(store.actions.evicted, 'action')} given up")
+    if store.degraded:
+        parts.append(store.degraded)
+    return " · ".join(parts)
+
+
+def empty(store: Store, *, has_picture: bool, is_window_empty: bool, is_cleared: bool) -> str:
+    """Return why there is nothing to see and what to do; '' when there is something."""
+    if is_cleared and is_window_empty:
+        return "Cleared. New tasks appear here; press F to see the whole history."
+    if not has_picture:
+        if not store.lanes.count:
+            return (
+                "No task has finished yet, and the cluster has no workers. "
+                "Start or scale up workers, then compute something."
+            )
+        return "No task has finished yet. Compute something with this cluster to see it here."
+    if is_window_empty:
+        return "Nothing ran in this stretch of time. Press L for live data, F for all of it."
+    return ""
+
+
+def table(
+    store: Store,
+    centre: LevelOfDetail,
+    workers: Sequence[WorkerRows],
+    running: dict[str, Any],  # columns of the running table: dtypes differ
+    now: float,
+) -> Table:
+    """Return the visible rectangles as rows; what runs comes last, its duration so far."""
+    worker_of: list[str] = []
+    for worker in workers:
+        worker_of += [worker.label] * worker.count
+    slots = np.asarray(store.lanes.slot)
+    lanes = np.concatenate((centre.lane, running["lane"])).astype(np.int64)
+    start = np.concatenate((centre.start, running["start"]))
+    stop = np.concatenate((centre.stop, np.full(len(running["start"]), now)))
+    n_running = len(running["start"])
+    single = centre.count == 1
+    keys = [
+        store.actions.key(int(t)) if s else "" for t, s in zip(centre.task, single, strict=True)
+    ]
+    names = store.strings.take(np.concatenate((centre.prefix, running["prefix"])).tolist())
+    return Table(
+        columns={
+            "name": names,
+            "kind": [Kind(k).name.lower() for k in centre.kind] + ["compute"] * n_running,
+            "outcome": [Outcome(o).name.lower() for o in centre.outcome] + ["running"] * n_running,
+            "worker": [worker_of[lane] for lane in lanes],
+            "thread": (slots[lanes] + 1).tolist(),
+            "start": start.tolist(),
+            "stop": stop.tolist(),
+            "busy": [*centre.busy_s.tolist(), *(now - running["start"]).tolist()],
+            "actions": [*centre.count.tolist(), *([1] * n_running)],
+            "nbytes": [*centre.nbytes.tolist(), *([-1] * n_running)],
+            "source": [*store.strings.take(centre.source.tolist()), *([""] * n_running)],
+            "key": [*keys, *running["key"]],
+        },
+        units={
+            "start": "s since the epoch",
+            "stop": "s since the epoch",
+            "busy": "s",
+            "nbytes": "B",
+        },
+    )

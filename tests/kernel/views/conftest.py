@@ -1,0 +1,49 @@
+"""A store fed by hand, whose clock stands still until a test moves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from dask_diag_lab.store import Store
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+
+
+@dataclass
+class Feed:
+    """A store and the collector's point of view that feeds it.
+
+    Attributes
+    ----------
+    store : Store
+    maker : BatchMaker
+    now : float
+        What the store's monotonic clock says.
+    """
+
+    now: float = 1000.0
+    maker: BatchMaker = field(default_factory=BatchMaker)
+
+    def __post_init__(self) -> None:
+        self.store = Store(clock=lambda: self.now)
+        self.store.set_feed_state("live", "", T0)
+
+    def workers(self, *addresses: str, nthreads: int = 2) -> Feed:
+        """Let workers join."""
+        rows = [worker_row(a, name=a, nthreads=nthreads) for a in addresses]
+        self.store.apply(self.maker.batch(workers=rows))
+        return self
+
+    def send(self, at: float, **more: Any) -> Feed:
+        """Apply what was recorded, ``at`` seconds after `T0` on the scheduler's clock."""
+        self.maker.time = T0 + at
+        self.store.apply(self.maker.batch(**more))
+        return self
+
+
+@pytest.fixture
+def feed() -> Feed:
+    """A live feed with two workers of two threads each, and no task yet."""
+    return Feed().workers("tcp://w0:1", "tcp://w1:1")

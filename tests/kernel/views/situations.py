@@ -1,0 +1,153 @@
+"""Clusters in chosen situations, built from batches; and what a view would send of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent
+from bokeh.models import Plot
+from bokeh.models.annotations import Title
+
+from dask_diag_lab.records import STATES, Batch, GraphChange, SchedulerInfo
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.base import View
+
+GIB = 1 << 30
+MIB = 1 << 20
+THRESHOLDS: Mapping[str, float | None] = {
+    "target": 0.6,
+    "spill": 0.7,
+    "pause": 0.8,
+    "terminate": 0.95,
+}
+
+
+def worker(number: int, **given: Any) -> dict[str, Any]:  # rows of WORKERS hold many types
+    """Return a row of `WORKERS`: an idle worker with 4 threads and 4 GiB, but for ``given``."""
+    row: dict[str, Any] = {
+        "address": f"tcp://10.0.0.{number}:4000",
+        "name": str(number),
+        "host": f"10.0.0.{number}",
+        "nthreads": 4,
+        "memory_limit": 4 * GIB,
+        "status": "running",
+        "last_seen": 1000.0,
+        "cpu": 0.0,
+        "managed": 0,
+        "unmanaged_old": 0,
+        "unmanaged_recent": 0,
+        "spilled": 0,
+        "processing": 0,
+        "executing": 0,
+        "occupancy": 0.0,
+        "is_idle": False,
+        "is_saturated": False,
+        "incoming_bytes": 0,
+        "outgoing_bytes": 0,
+        "metrics": {},
+    }
+    row |= given
+    row.setdefault("memory", sum(row[n] for n in ("managed", "unmanaged_old", "unmanaged_recent")))
+    return row
+
+
+def prefix(
+    name: str, duration: float = float("nan"), nbytes: int = 0, **states: int
+) -> dict[str, Any]:  # rows of PREFIXES hold many types
+    """Return a row of `PREFIXES`; ``states`` by name, ``no_worker`` for no-worker."""
+    counts = [states.get(state.replace("-", "_"), 0) for state in STATES]
+    return {"name": name, "states": counts, "nbytes": nbytes, "duration": duration}
+
+
+def group(
+    name: str, of: str, needs: Sequence[str] = (), **states: int
+) -> dict[str, Any]:  # rows of GROUPS hold many types
+    """Return a row of `GROUPS` of prefix ``of``."""
+    row = prefix(name, 1.0, **states)
+    return row | {"prefix": of, "start": 1.0, "stop": 2.0, "dependencies": list(needs)}
+
+
+def batch(
+    nthreads: int = 8, thresholds: Mapping[str, float | None] = THRESHOLDS, **tables: Any
+) -> Batch:
+    """Return a batch with these tables; any field of `Batch` may be given."""
+    n_workers = len(tables.get("workers") or ())
+    info = SchedulerInfo("s", "tcp://10.0.0.9:8786", 0.0, n_workers, nthreads, 0, thresholds)
+    return Batch(**{"epoch": "e", "time": 1000.0, "received": 1000.0, "scheduler": info, **tables})
+
+
+def store_of(**tables: Any) -> Store:
+    """Return a store that has had one `batch`."""
+    store = Store()
+    store.apply(batch(**tables))
+    return store
+
+
+def graph(
+    keys: Sequence[str],
+    edges: Sequence[tuple[int, int]] = (),
+    states: Mapping[int, str] | None = None,
+    *,
+    is_snapshot: bool = True,
+    first: int = 0,
+) -> GraphChange:
+    """Return a change that adds nodes ``first``, … with ``edges`` (dependency, dependent)."""
+    nodes = range(first, first + len(keys))
+    needs: dict[int, list[int]] = {node: [] for node in nodes}
+    for source, target in edges:
+        needs[target].append(source)
+    named = states or {}
+    return GraphChange(
+        is_snapshot=is_snapshot,
+        is_exact=True,
+        total=len(keys),
+        limit=5000,
+        added=[
+            (node, key, key.split("-")[0], key.split("-")[0], needs[node])
+            for node, key in zip(nodes, keys, strict=True)
+        ],
+        states=[(node, STATES.index(named.get(node, "waiting"))) for node in nodes],
+    )
+
+
+class Page:
+    """A view in a real document that notes what would be sent.
+
+    Attributes
+    ----------
+    plot : Plot
+    events : list of DocumentChangedEvent
+        What the document told since the last `look`.
+    """
+
+    def __init__(self, view: View, width: int = 800, height: int = 420) -> None:
+        self.view = view
+        self.events: list[DocumentChangedEvent] = []
+        self._document = Document()
+        plot = view.build()
+        assert isinstance(plot, Plot)
+        self.plot = plot
+        self._document.add_root(plot)
+        self.resize(width, height)
+        self._document.on_change(self.events.append)
+
+    def resize(self, width: int, height: int) -> None:
+        """Report a size, as a browser does."""
+        self.plot.set_from_json("outer_width", width)
+        self.plot.set_from_json("outer_height", height)
+        self.view.update()
+
+    @property
+    def title(self) -> str:
+        """What stands above the picture."""
+        title = self.plot.title
+        assert isinstance(title, Title)
+        return str(title.text)
+
+    def sent(self) -> list[DocumentChangedEvent]:
+        """Update the view once and return what it sent."""
+        self.events.clear()
+        self.view.update()
+        return list(self.events)

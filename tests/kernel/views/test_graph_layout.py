@@ -1,0 +1,136 @@
+"""The layout: layers by depth, few crossings, nothing placed ever moves, nothing overlaps."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from dask_diag_lab.views.graph_layout import FreeRows, Place, place_nodes, spread
+
+Edges = npt.NDArray[np.int64]
+
+
+def as_edges(pairs: Sequence[tuple[int, int]]) -> Edges:
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def tree(n_leaves: int, rng: random.Random) -> tuple[list[str], Edges]:
+    """Return a binary reduction whose leaves come in a random order."""
+    names = [f"leaf-{i}" for i in range(n_leaves)]
+    rng.shuffle(names)
+    index = {name: i for i, name in enumerate(names)}
+    level = [f"leaf-{i}" for i in range(n_leaves)]
+    pairs: list[tuple[int, int]] = []
+    while len(level) > 1:
+        above = []
+        for left, right in zip(level[::2], level[1::2], strict=True):
+            index[f"({left} {right})"] = len(names)
+            names.append(f"({left} {right})")
+            pairs += [(index[left], len(names) - 1), (index[right], len(names) - 1)]
+            above.append(names[-1])
+        level = above
+    return names, as_edges(pairs)
+
+
+def crossings(names: Sequence[str], edges: Edges, places: dict[str, Place]) -> int:
+    lines = [(places[names[a]], places[names[b]]) for a, b in edges.tolist()]
+    return sum(
+        (a[1] - c[1]) * (b[1] - d[1]) < 0
+        for i, (a, b) in enumerate(lines)
+        for c, d in lines[:i]
+        if a[0] == c[0] and b[0] == d[0]
+    )
+
+
+def assert_no_overlap(places: dict[str, Place]) -> None:
+    layers: dict[float, list[float]] = {}
+    for x, y in places.values():
+        layers.setdefault(x, []).append(y)
+    for rows in layers.values():
+        assert all(b - a >= 1 - 1e-6 for a, b in pairwise(sorted(rows)))
+
+
+def test_depth_is_one_more_than_that_of_the_deepest_dependency() -> None:
+    places = place_nodes("abcd", as_edges([(0, 1), (1, 2), (0, 3), (2, 3)]), {})
+    assert [places[name][0] for name in "abcd"] == [0, 1, 2, 3]
+
+
+def test_reduction_is_drawn_without_crossings_whatever_the_order_of_its_leaves() -> None:
+    names, edges = tree(64, random.Random(4))
+    places = place_nodes(names, edges, {})
+    assert crossings(names, edges, places) == 0
+    assert_no_overlap(places)
+
+
+def test_placed_nodes_stay_when_others_come() -> None:
+    names, edges = tree(32, random.Random(1))
+    before = place_nodes(names, edges, {})
+    more = [*names, *(f"new-{i}" for i in range(200)), *(f"alone-{i}" for i in range(50))]
+    added = as_edges([(i % 32, len(names) + i) for i in range(200)])
+    after = place_nodes(more, np.vstack([edges, added]), before)
+    assert {name: after[name] for name in names} == before
+    assert len(after) == len(more)
+    assert_no_overlap(after)
+
+
+def test_placed_nodes_stay_when_others_go() -> None:
+    before = place_nodes("abc", as_edges([(0, 1), (1, 2)]), {})
+    assert place_nodes("bc", as_edges([(0, 1)]), before) == {"b": before["b"], "c": before["c"]}
+
+
+def test_unconnected_newcomers_go_below_what_is_there() -> None:
+    before = place_nodes("ab", as_edges([(0, 1)]), {})
+    after = place_nodes("abcd", as_edges([(0, 1), (2, 3)]), before)
+    assert after["c"][1] > after["a"][1]
+    assert after["d"] == (1.0, after["c"][1])
+
+
+def test_new_computation_starts_at_the_origin() -> None:
+    before = place_nodes("ab", as_edges([(0, 1)]), {})
+    assert place_nodes("c", as_edges([]), before) == {"c": (0.0, 0.0)}
+
+
+def test_dependency_that_returns_goes_left_of_its_dependents() -> None:
+    before = place_nodes("ab", as_edges([]), {})
+    after = place_nodes("abz", as_edges([(2, 0)]), before)
+    assert after["z"][0] == before["a"][0] - 1
+
+
+def test_scattered_leftovers_do_not_stretch_the_picture() -> None:
+    before = {"a": (0.0, 0.0), "b": (0.0, 10_000.0)}
+    after = place_nodes("abc", as_edges([]), before)
+    assert max(y for _, y in after.values()) == 2
+
+
+def test_dependents_of_one_node_are_centred_on_it() -> None:
+    places = place_nodes(range(6), as_edges([(0, i) for i in range(1, 6)]), {})
+    assert sorted(places[i][1] for i in range(1, 6)) == [0, 1, 2, 3, 4]
+    assert places[0][1] == pytest.approx(2)
+
+
+def test_spread_keeps_order_and_distance() -> None:
+    assert spread([0, 0, 0]) == pytest.approx([-1, 0, 1])
+    assert spread([0, 5, 5.5]) == pytest.approx([0, 4.75, 5.75])
+    assert spread([]) == []
+
+
+def test_free_rows_gives_the_nearest_and_fills_up() -> None:
+    rows = FreeRows([0.0, 1.0, 4.0])
+    assert rows.take(10.0) == 10.0
+    assert rows.take(0.2) == -1.0
+    assert rows.take(1.4) == 2.0
+    taken = sorted(rows.take(3.0) for _ in range(50))
+    assert len(set(taken)) == 50
+
+
+def test_four_thousand_nodes_are_placed_within_a_second() -> None:
+    names, edges = tree(2048, random.Random(2))
+    begin = time.perf_counter()
+    place_nodes(names, edges, {})
+    assert time.perf_counter() - begin < 1.0

@@ -1,0 +1,58 @@
+"""The catalogue of plots."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from distributed.dashboard.scheduler import applications
+
+from dask_diag_lab.views.base import View
+from dask_diag_lab.views.registry import GROUPS, PLOTS, Plot, get_plot
+
+
+def test_names_are_unique_and_are_the_stock_dashboards() -> None:
+    names = [plot.name for plot in PLOTS]
+    assert len(set(names)) == len(names)
+    assert {f"/individual-{name}" for name in names} <= applications.keys()
+
+
+def test_stock_titles_are_those_that_the_stock_dashboard_derives_from_its_routes() -> None:
+    for plot in PLOTS:
+        route = f"/individual-{plot.name}"
+        assert plot.stock_title == route.strip("/").replace("-", " ").title()
+
+
+def test_groups_come_in_their_order() -> None:
+    order = [GROUPS.index(plot.group) for plot in PLOTS]
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
+def test_every_plot_can_be_loaded(plot: Plot) -> None:
+    assert issubclass(plot.load(), View)
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
+def test_every_plot_says_what_it_shows_in_one_sentence_and_how_to_read_it(plot: Plot) -> None:
+    assert plot.description.endswith(".")
+    assert len(plot.description) <= 90
+    assert "ealthy" in plot.help or "Healthy" in plot.help
+    assert "!" not in plot.help + plot.description
+
+
+def test_spill_finds_the_memory_plots() -> None:
+    found = {p.name for p in PLOTS if "spill" in " ".join((p.title, p.description, *p.keywords))}
+    assert {"workers-memory", "cluster-memory"} <= found
+
+
+def test_an_unknown_plot_is_an_error_that_names_those_there_are() -> None:
+    with pytest.raises(KeyError, match=r"no plot 'no-such'.*task-stream"):
+        get_plot("no-such")
+    assert get_plot("progress").title == "Progress"
+
+
+def test_the_catalogue_is_read_without_bokeh() -> None:
+    code = "import sys, dask_diag_lab.views.registry; sys.exit('bokeh' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,0 +1,384 @@
+"""The task stream, read from the columns that it would send."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from bokeh.document import Document
+
+from benchmarks.simulator import Simulation
+from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.look import DARK
+from dask_diag_lab.views.task_stream import TaskStream
+from dask_diag_lab.views.task_stream_picture import Picture
+from dask_diag_lab.views.task_stream_rects import ERRED_CODE, KILLED_CODE, MAX_RECTS, TRANSFER_CODE
+from tests.kernel.store.batches import T0
+from tests.kernel.views.conftest import Feed
+
+
+def built(feed: Feed) -> tuple[TaskStream, Picture]:
+    """Return a built stream in a document, as a page has it."""
+    view = TaskStream(feed.store)
+    Document().add_root(view.build())
+    assert view.picture is not None
+    return view, view.picture
+
+
+def move(picture: Picture, **ends: float) -> None:
+    """Change the x or y range as a browser's patch does."""
+    model = picture.y_range if "top" in ends else picture.x_range
+    names = {"top": "end", "bottom": "start"}
+    document = model.document
+    assert document is not None
+    events = [
+        {"kind": "ModelChanged", "model": {"id": model.id}, "attr": names.get(n, n), "new": value}
+        for n, value in ends.items()
+    ]
+    patch: Any = {"events": events}  # as parsed from JSON
+    document.apply_json_patch(patch)
+
+
+def data(source: Any) -> dict[str, list[Any]]:  # a Source; columns differ in type
+    return {name: list(column) for name, column in source.model.data.items()}
+
+
+def test_before_the_first_task_it_says_so_and_draws_nothing(feed: Feed) -> None:
+    view, picture = built(feed)
+    assert "No task has finished yet" in view.notice.empty
+    assert len(picture.work.model.data["left"]) == 0
+
+
+def test_without_workers_it_says_to_start_some() -> None:
+    view, _ = built(Feed())
+    assert "no workers" in view.notice.empty
+
+
+def test_a_task_is_a_rectangle_in_its_threads_row_from_the_start_of_the_run(feed: Feed) -> None:
+    feed.maker.action(5, 5.5, worker="tcp://w1:1", thread=9, prefix="inc", nbytes=100)
+    feed.send(6)
+    view, picture = built(feed)
+    rect = data(picture.work)
+    assert rect["left"] == [0.0]
+    assert rect["right"] == [0.5]
+    assert rect["lane"] == [2]
+    assert rect["nbytes"] == [100.0]
+    assert view.notice.empty == ""
+    assert data(picture.keys)["key"] == ["inc-0"]
+    assert "inc" in data(picture.texts)["text"]
+
+
+def test_transfers_are_drawn_apart_at_half_height_below_the_middle(feed: Feed) -> None:
+    feed.maker.action(0, 1, prefix="sum")
+    feed.maker.action(0.2, 0.4, kind=Kind.TRANSFER, prefix="sum", source="tcp://w1:1")
+    feed.send(1)
+    _, picture = built(feed)
+    transfer = data(picture.moves)
+    assert transfer["code"] == [TRANSFER_CODE]
+    assert transfer["height"] == pytest.approx([0.4])
+    assert transfer["y"] == pytest.approx([0.2])
+    assert "tcp://w1:1" in data(picture.texts)["text"]
+    assert data(picture.work)["height"] == pytest.approx([0.8])
+
+
+def test_failed_and_killed_tasks_have_marks_of_their_own(feed: Feed) -> None:
+    feed.maker.action(0, 1, outcome=Outcome.ERRED)
+    feed.maker.action(0, 2, outcome=Outcome.KILLED, thread=2)
+    feed.send(2)
+    _, picture = built(feed)
+    assert data(picture.erred)["code"] == [ERRED_CODE]
+    assert data(picture.killed)["code"] == [KILLED_CODE]
+    assert data(picture.work)["left"] == []
+    assert set(data(picture.legend)["label"]) == {"failed", "worker died"}
+
+
+def test_prefixes_get_colours_in_order_of_first_appearance(feed: Feed) -> None:
+    for index, name in enumerate("abc"):
+        feed.maker.action(index, index + 1, prefix=name)
+    feed.send(3)
+    _, picture = built(feed)
+    assert data(picture.work)["code"] == [0, 1, 2]
+    assert data(picture.legend)["label"] == ["a", "b", "c"]
+
+
+def test_running_tasks_grow_with_time_and_carry_their_key(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(4, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
+    view, picture = built(feed)
+    assert data(picture.running)["key"] == ["slow-1"]
+    assert data(picture.running)["right"] == [4.0]
+    feed.now += 3
+    feed.send(8, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
+    feed.maker.action(6, 7)
+    feed.send(8)
+    view.update()
+    assert data(picture.running)["right"] == [8.0]
+    assert view.window.end >= T0 + 8
+
+
+def test_a_dead_workers_rows_end_with_a_mark(feed: Feed) -> None:
+    feed.maker.action(0, 1).action(0, 1, worker="tcp://w1:1")
+    feed.send(3, removed_workers=["tcp://w1:1"])
+    _, picture = built(feed)
+    gone = data(picture.gone)
+    assert gone["left"] == [3.0]
+    assert (gone["top"], gone["bottom"]) == ([1.5], [3.5])
+    assert any("✕" in str(label) for label in picture.row_axis.major_label_overrides.values())
+
+
+def test_nothing_is_sent_when_nothing_changed(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(1)
+    view, picture = built(feed)
+    events: list[object] = []
+    document = picture.figure.document
+    assert document is not None
+    document.on_change(events.append)
+    before = picture.sent_bytes
+    for _ in range(3):
+        feed.now += 0.25
+        view.update()
+    assert picture.sent_bytes == before
+    assert events == []
+
+
+def test_the_view_stays_where_the_reader_put_it_and_tells_how_far_live_is_ahead(
+    feed: Feed,
+) -> None:
+    feed.maker.action(0, 4)
+    feed.send(4)
+    view, picture = built(feed)
+    move(picture, start=1.0, end=2.0)
+    feed.maker.action(5, 8)
+    feed.send(8)
+    view.update()
+    assert picture.times == pytest.approx((1.0, 2.0))
+    assert view.notice.behind_s == pytest.approx(6.0)
+    view.command("live")
+    assert picture.times[1] >= 8
+    assert view.notice.behind_s == 0
+
+
+def test_its_own_range_changes_and_their_echo_do_not_stop_it_from_following(feed: Feed) -> None:
+    feed.maker.action(0, 4)
+    feed.send(4)
+    view, picture = built(feed)
+    move(picture, start=picture.times[0], end=picture.times[1] + 1e-9)
+    feed.maker.action(5, 40)
+    feed.send(40)
+    view.update()
+    assert view.window.is_following
+    assert picture.times[1] >= 40
+
+
+def test_a_new_burst_starts_the_picture_anew_and_history_stays_reachable(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(1)
+    view, picture = built(feed)
+    feed.maker.action(60, 61)
+    feed.send(61)
+    view.update()
+    assert view.window.zero == T0 + 60
+    view.command("fit")
+    assert picture.times[0] < -59.9
+    assert len(data(picture.work)["left"]) == 2
+
+
+def test_a_frozen_picture_takes_no_new_tasks(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(1)
+    view, picture = built(feed)
+    view.command("freeze")
+    feed.maker.action(1, 1.01, thread=2)
+    feed.send(3)
+    view.update()
+    assert len(data(picture.work)["left"]) == 1
+    assert view.notice.behind_s == pytest.approx(0.01)
+    view.command("live")
+    assert len(data(picture.work)["left"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("verb", "factor", "shift"),
+    [("zoom-in", 0.5, 0), ("zoom-out", 2, 0), ("pan-left", 1, -0.25), ("pan-right", 1, 0.25)],
+)
+def test_keys_zoom_and_pan(feed: Feed, verb: str, factor: float, shift: float) -> None:
+    feed.maker.action(0, 10)
+    feed.send(10)
+    view, _ = built(feed)
+    width, middle = view.window.width, (view.window.start + view.window.end) / 2
+    view.command(verb)
+    assert view.window.width == pytest.approx(width * factor)
+    assert (view.window.start + view.window.end) / 2 == pytest.approx(middle + shift * width)
+    assert not view.window.is_following
+
+
+def test_clear_hides_what_was_until_fit(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(2)
+    view, picture = built(feed)
+    view.command("clear")
+    assert view.notice.empty.startswith("Cleared")
+    feed.maker.action(3, 4)
+    feed.send(4)
+    view.update()
+    assert view.notice.empty == ""
+    assert view.window.start > T0 + 1
+    view.command("fit")
+    assert picture.times[0] < -1.9
+
+
+def test_a_verb_of_another_plot_is_ignored(feed: Feed) -> None:
+    view, _ = built(feed)
+    view.command("sort-by-name")
+    assert view.window.is_following
+
+
+def test_scrolled_rows_stay_and_do_not_stop_following() -> None:
+    feed = Feed().workers(*(f"tcp://w{i}:1" for i in range(400)))
+    feed.maker.action(0, 1)
+    feed.send(1)
+    view, picture = built(feed)
+    top, bottom = picture.rows
+    assert bottom - top < 800
+    assert "scroll for more" in view.notice.note
+    move(picture, bottom=bottom + 50, top=top + 50)
+    feed.maker.action(1, 2)
+    feed.send(2)
+    view.update()
+    assert picture.rows == (top + 50, bottom + 50)
+    assert view.window.is_following
+
+
+def _many(feed: Feed, n: int) -> None:
+    for index in range(n):
+        begin = index * 1e-3
+        feed.maker.action(begin, begin + 9e-4, key=f"inc-{index}")
+    feed.send(n * 1e-3)
+
+
+def test_merging_is_said_and_bounded(feed: Feed) -> None:
+    _many(feed, 12_000)
+    view, picture = built(feed)
+    rects = picture.work.model.data
+    assert 0 < len(rects["left"]) <= MAX_RECTS
+    assert int(np.sum(rects["count"])) == 12_000
+    assert "12\u202f000 actions" in view.notice.note
+    assert "merged into" in view.notice.note
+    view.command("fit")
+    for _ in range(8):
+        view.command("zoom-in")
+    assert "count" not in picture.work.model.data or view.notice.note == ""
+
+
+def test_a_merged_rectangle_is_as_high_as_it_is_busy(feed: Feed) -> None:
+    for index in range(12_000):
+        feed.maker.action(index * 1e-3, index * 1e-3 + 5e-4, key=f"inc-{index}")
+    feed.send(12)
+    _, picture = built(feed)
+    heights = picture.work.model.data["height"]
+    assert heights[1:-1] == pytest.approx(0.4, abs=0.03)
+
+
+def test_busy_share_counts_every_visible_thread(feed: Feed) -> None:
+    feed.maker.action(0, 10).action(0, 10, thread=2).action(0, 5, worker="tcp://w1:1")
+    feed.maker.action(5, 10, worker="tcp://w1:1", kind=Kind.TRANSFER)
+    feed.send(10)
+    _, picture = built(feed)
+    title = str(picture.title.text)
+    assert title.split("  ·  ")[1:] == ["4 threads", "62 % busy", "12 % moving data", "25 % idle"]
+
+
+def test_lost_and_evicted_actions_and_degradation_are_said(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(1, actions_dropped=7, degraded="The scheduler forbids plugins.")
+    view, _ = built(feed)
+    assert "7 actions lost" in view.notice.note
+    assert "forbids plugins" in view.notice.note
+
+
+def test_panning_finds_data_beside_the_window_at_once(feed: Feed) -> None:
+    _many(feed, 1000)
+    view, picture = built(feed)
+    view.command("fit")
+    view.command("zoom-in")
+    lefts = np.array(picture.work.model.data["left"])
+    assert lefts.min() < picture.times[0]
+    assert lefts.max() > picture.times[1]
+    assert len(set(lefts.tolist())) == len(lefts)
+
+
+def test_restyling_sends_colours_but_no_data(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(1)
+    view, picture = built(feed)
+    before = picture.sent_bytes
+    view.look = DARK
+    view.restyle()
+    assert picture.sent_bytes == before
+    assert picture.figure.background_fill_color == DARK.background
+
+
+def test_odd_keys_are_kept_as_they_are(feed: Feed) -> None:
+    key = "('<b>x</b>', \"quote'\", b'\\xff/..')" + "k" * 400
+    feed.maker.action(0, 1, key=key, prefix="<script>")
+    feed.send(1)
+    view, picture = built(feed)
+    assert data(picture.keys)["key"] == [key]
+    assert view.table().columns["key"] == [key]
+
+
+def test_the_table_has_what_is_visible_and_works_without_a_picture(feed: Feed) -> None:
+    feed.maker.action(0, 1, nbytes=10).action(1, 2, outcome=Outcome.ERRED, thread=2)
+    feed.send(5, running=[("slow-1", "tcp://w1:1", "slow", 3.0)])
+    table = TaskStream(feed.store).table()
+    assert table.columns["name"] == ["inc", "inc", "slow"]
+    assert table.columns["outcome"] == ["ok", "erred", "running"]
+    assert table.columns["busy"] == pytest.approx([1, 1, 2])
+    assert table.columns["worker"] == ["w0:1", "w0:1", "w1:1"]
+    assert table.columns["key"][2] == "slow-1"
+    assert len({len(column) for column in table.columns.values()}) == 1
+
+
+def test_a_closed_view_ignores_updates(feed: Feed) -> None:
+    view, _ = built(feed)
+    view.close()
+    view.close()
+    view.update()
+
+
+def test_a_range_that_crossed_the_readers_is_sent_once_more(feed: Feed) -> None:
+    feed.maker.action(0, 4)
+    feed.send(4)
+    view, picture = built(feed)
+    move(picture, start=1.0, end=2.0)
+    events: list[Any] = []  # Bokeh's events have no common attributes
+    document = picture.figure.document
+    assert document is not None
+    document.on_change(events.append)
+    view.update()
+    ends = [e.new for e in events if getattr(e, "attr", "") == "end" and e.model is picture.x_range]
+    assert ends == pytest.approx([2.0])
+    view.update()
+    assert view.window.end - T0 == pytest.approx(2.0, abs=1e-5)
+
+
+def test_a_large_history_keeps_the_budgets() -> None:
+    store = Store()
+    for batch in Simulation(n_workers=16, n_threads=4, n_tasks=100_000).batches():
+        store.apply(batch)
+    view = TaskStream(store)
+    view.build()
+    assert view.picture is not None
+    assert view.picture.sent_bytes < 600_000
+    took = []
+    view.command("fit")
+    for verb in ("zoom-in", "pan-left", "pan-right", "zoom-in", "zoom-in", "pan-left", "zoom-out"):
+        began = time.process_time()
+        view.command(verb)
+        took.append(time.process_time() - began)
+    assert statistics.median(took) < 0.1  # 0.02 on a quiet machine
