@@ -1,0 +1,44 @@
+"""Live diagnostics for Dask inside JupyterLab.
+
+Importing this package is cheap: nothing of Dask, Bokeh or NumPy is loaded before it is used.
+"""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dask_diag_lab.notebook.plot import plot, plots
+    from dask_diag_lab.session import Diagnostics, attach
+
+__all__ = ["Diagnostics", "__version__", "attach", "plot", "plots"]
+
+_HOME = {
+    "Diagnostics": "dask_diag_lab.session",
+    "attach": "dask_diag_lab.session",
+    "plot": "dask_diag_lab.notebook.plot",
+    "plots": "dask_diag_lab.notebook.plot",
+}
+
+# A library does not print; without a handler Python would write warnings into the running cell.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:  # module attributes have many types
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version(__name__)
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    return [{"src": "labextension", "dest": "dask-diag-lab"}]

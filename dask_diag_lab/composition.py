@@ -1,0 +1,187 @@
+"""Wires feed, store, server and record of one scheduler on one event loop, and closes them.
+
+With `session`, which gives it a thread, the only code that knows all of these rooms. It needs no
+Jupyter kernel: any process and any running loop will do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dask_diag_lab.server import announce
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from dask_diag_lab.records import Batch
+    from dask_diag_lab.server import Server
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.transport import Feed, FeedState
+
+logger = logging.getLogger(__name__)
+
+
+class Target:
+    """The scheduler to follow and how to reach it, as its client does.
+
+    Parameters
+    ----------
+    scheduler_id : str
+    address : str
+        The address that the client is connected to, which a gateway may have made up.
+    connection_args : mapping
+        ``Client.connection_args``: TLS context and the like.
+    """
+
+    def __init__(self, scheduler_id: str, address: str, connection_args: Mapping[str, Any]) -> None:
+        self.scheduler_id = scheduler_id
+        self.address = address
+        self.connection_args = dict(connection_args)
+
+    @classmethod
+    def of(cls, client: Client) -> Target:
+        """Return the scheduler of a connected client, without asking it anything.
+
+        Raises
+        ------
+        RuntimeError
+            The client is not connected.
+        """
+        # The public `scheduler_info()` makes a call; a busy scheduler would hold up the caller.
+        scheduler_id = client._scheduler_identity.get("id")
+        if client.status != "running" or not scheduler_id or client.scheduler is None:
+            raise RuntimeError(
+                f"The client is {client.status}, so there is no scheduler to look at."
+                " Connect it first; `await client` does that for an asynchronous one."
+            )
+        return cls(str(scheduler_id), str(client.scheduler.addr), client.connection_args)
+
+
+class Composition:
+    """Feed, store, server and record of one scheduler, all on the running loop.
+
+    Parameters
+    ----------
+    target : Target
+    dashboard_id, name : str
+        Id of this dashboard, and what people call it.
+    """
+
+    def __init__(self, target: Target, dashboard_id: str, name: str) -> None:
+        self.url = ""
+        self.token = secrets.token_urlsafe(32)
+        self.missing = ""
+        self._target = target
+        self._id = dashboard_id
+        self._name = name
+        self._kernel_id = announce.kernel_id()
+        self._store: Store | None = None
+        self._feed: Feed | None = None
+        self._server: Server | None = None
+        self._record: Path | None = None
+        self._feeding: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Serve, announce, and begin to feed; returns before the first data."""
+        from dask_diag_lab.server import Server
+        from dask_diag_lab.store import Store
+        from dask_diag_lab.transport import Feed
+
+        settings = _settings()
+        self._store = Store(max_actions=settings["max_actions"])
+        self._feed = Feed(
+            self._target.address,
+            self._target.connection_args,
+            on_batch=self._batch_came,
+            on_state=self._state_changed,
+            interval_s=settings["interval_s"],
+            idle_interval_s=settings["idle_interval_s"],
+        )
+        self._server = Server(
+            self._store, info=self.info, token=self.token, on_watch=self._watch_changed
+        )
+        self.url = await self._server.start()
+        self.missing = self._server.missing
+        self._record = announce.write_record(self._record_content())
+        self._feeding = asyncio.create_task(self._feed.run())
+        self._feeding.add_done_callback(_log_failure)
+
+    async def close(self) -> None:
+        """Take everything down in reverse order; harmless twice."""
+        record, self._record = self._record, None
+        if record is not None:
+            announce.remove_record(record)
+        server, self._server = self._server, None
+        if server is not None:
+            await server.stop()
+        feed, self._feed = self._feed, None
+        feeding, self._feeding = self._feeding, None
+        if feed is not None:
+            await feed.close()
+        if feeding is not None:
+            await asyncio.wait([feeding], timeout=1)
+            feeding.cancel()
+
+    def abandon_after_fork(self) -> None:
+        """In a forked child: drop what must not stay open there."""
+        self._record = None
+        if self._server is not None:
+            self._server.abandon_after_fork()
+
+    def info(self) -> dict[str, Any]:  # JSON values
+        """Return what the server says about this dashboard."""
+        return {
+            "id": self._id,
+            "name": self._name,
+            "kernel_id": self._kernel_id,
+            "scheduler": {"id": self._target.scheduler_id, "address": self._target.address},
+        }
+
+    def _record_content(self) -> dict[str, Any]:  # JSON values
+        return {
+            "schema": announce.SCHEMA,
+            **self.info(),
+            "pid": os.getpid(),
+            "url": self.url,
+            "token": self.token,
+            "started": time.time(),
+            "versions": announce.versions(),
+        }
+
+    def _batch_came(self, batch: Batch) -> None:
+        if self._store is not None and self._server is not None:
+            self._store.apply(batch)
+            self._server.tick()
+
+    def _state_changed(self, state: FeedState) -> None:
+        if self._store is not None and self._server is not None:
+            self._store.set_feed_state(state.state, state.reason, state.since)
+            self._server.tick()
+
+    def _watch_changed(self, is_watched: bool) -> None:
+        if self._feed is not None:
+            self._feed.is_watched = is_watched
+
+
+def _log_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.warning("Following the scheduler failed", exc_info=error)
+
+
+def _settings() -> dict[str, Any]:  # numbers of several types
+    import dask
+    from dask.utils import parse_timedelta
+
+    get = dask.config.get
+    return {
+        "max_actions": int(get("diag-lab.max-actions", 2_000_000)),
+        "interval_s": parse_timedelta(get("diag-lab.interval", "250ms")),
+        "idle_interval_s": parse_timedelta(get("diag-lab.idle-interval", "2s")),
+    }

@@ -1,0 +1,1 @@
+"""Diagnostics inside a notebook's cells: live plots, progress, and Dask's repr."""

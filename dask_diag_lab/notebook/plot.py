@@ -1,0 +1,119 @@
+"""A live plot as the result of a cell: names the plot, and Lab draws it as it draws a pane.
+
+Must not carry a token or an address: notebooks are saved and shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from dask_diag_lab.session import attach
+from dask_diag_lab.views.registry import PLOTS, Plot, get_plot
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+MIME: Final = "application/vnd.dask-diag-lab.plot+json"
+SMALLEST_PX: Final = 80
+LARGEST_PX: Final = 4000
+
+
+class LivePlot:
+    """A plot that Jupyter draws; made by `plot`.
+
+    Parameters
+    ----------
+    plot : Plot
+    dashboard_id : str
+    height : int
+        Pixels.
+    """
+
+    def __init__(self, plot: Plot, dashboard_id: str, height: int) -> None:
+        self.plot = plot
+        self.dashboard_id = dashboard_id
+        self.height = height
+
+    def __repr__(self) -> str:
+        return f"<Live plot “{self.plot.title}” of dashboard {self.dashboard_id}>"
+
+    def _repr_mimebundle_(
+        self,
+        include: Iterable[str] | None = None,  # noqa: ARG002  # IPython's protocol; both optional
+        exclude: Iterable[str] | None = None,  # noqa: ARG002
+    ) -> dict[str, object]:
+        return {
+            MIME: {
+                "dashboard": self.dashboard_id,
+                "plot": self.plot.name,
+                "height": self.height,
+            },
+            "text/html": self._fallback(),
+            "text/plain": repr(self),
+        }
+
+    def _fallback(self) -> str:
+        return (
+            f"<p><b>{escape(self.plot.title)}</b> is a live plot. JupyterLab and Notebook 7 draw"
+            " it here when dask_diag_lab is installed where they run. Elsewhere open the address"
+            " that <code>dask_diag_lab.attach().url</code> gives in a browser on this computer."
+            "</p>"
+        )
+
+
+class Catalogue(tuple[Plot, ...]):
+    """The plots there are, shown as a table in a notebook."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        width = max((len(plot.name) for plot in self), default=0)
+        return "\n".join(f"{plot.name:<{width}}  {plot.description}" for plot in self)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td><code>{escape(plot.name)}</code></td><td>{escape(plot.title)}</td>"
+            f"<td>{escape(plot.group)}</td><td>{escape(plot.description)}</td></tr>"
+            for plot in self
+        )
+        head = "<tr><th>Name</th><th>Title</th><th>Group</th><th>Shows</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def plot(name: str, client: Client | None = None, *, height: int = 400) -> LivePlot:
+    """Show a live plot of the cluster in this cell.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"task-stream"``; `plots` lists them.
+    client : distributed.Client, optional
+        Default: the current client.
+    height : int
+        Pixels, 80 to 4000.
+
+    Raises
+    ------
+    ValueError
+        There is no plot of that name, or the height is out of bounds.
+    RuntimeError
+        There is no connected client, or Bokeh is missing in this environment.
+    """
+    from dask_diag_lab.server import missing_bokeh
+
+    try:
+        found = get_plot(name)
+    except KeyError as error:
+        raise ValueError(str(error.args[0])) from None
+    if not SMALLEST_PX <= height <= LARGEST_PX:
+        raise ValueError(f"height is {height}; it may be {SMALLEST_PX} to {LARGEST_PX} pixels")
+    if reason := missing_bokeh():
+        raise RuntimeError(reason)
+    return LivePlot(found, attach(client).id, int(height))
+
+
+def plots() -> Catalogue:
+    """Return the plots there are: name, title, group and description of each."""
+    return Catalogue(PLOTS)

@@ -1,0 +1,45 @@
+"""What Dask runs for each new client (``distributed.client.preload``): attaches in Jupyter kernels.
+
+Must return at once, print nothing, and never make ``Client()`` fail.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+logger = logging.getLogger(__name__)
+
+
+def dask_setup(client: Client) -> None:
+    """Attach diagnostics to `client` if this is a Jupyter kernel and the user has not said no."""
+    import dask
+
+    try:
+        if dask.config.get("diag-lab.auto-attach", True) and is_in_kernel():
+            from dask_diag_lab.session import attach_quietly
+
+            attach_quietly(client)
+            _show_launch_button()
+    except Exception as error:  # whatever is wrong here, the user's client comes first
+        logger.warning("Dask diagnostics were not attached: %s", error, exc_info=error)
+
+
+def _show_launch_button() -> None:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from dask_diag_lab.notebook.client_repr import add_launch_button
+
+    add_launch_button(InteractiveShell.instance())
+
+
+def is_in_kernel() -> bool:
+    """Return whether this process is a Jupyter kernel, and not a worker forked from one."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None and multiprocessing.parent_process() is None

@@ -1,0 +1,98 @@
+"""The runtime record by which the Jupyter server finds this server; must not know the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, Final
+
+SCHEMA: Final = 1
+_KERNEL_FILE = re.compile(r"kernel-(?P<id>[0-9a-fA-F-]{8,64})\.json")
+
+
+def runtime_dir() -> Path:
+    """Return Jupyter's runtime folder, where kernels and servers look for each other."""
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    return Path(jupyter_runtime_dir())
+
+
+def connection_file() -> str:
+    """Return the path of this kernel's connection file, '' outside a Jupyter kernel."""
+    kernelapp = sys.modules.get("ipykernel.kernelapp")
+    app = getattr(kernelapp, "IPKernelApp", None)
+    if app is not None and app.initialized():
+        return str(app.instance().connection_file)
+    return ""
+
+
+def kernel_id() -> str | None:
+    """Return the Jupyter id of this kernel, from the name of its connection file."""
+    match = _KERNEL_FILE.fullmatch(Path(connection_file()).name)
+    return match["id"] if match else None
+
+
+def session_name(environ: Mapping[str, str] = os.environ, kernel: str | None = None) -> str:
+    """Return what people call this process: its notebook's file name, else kernel or process.
+
+    Jupyter gives each kernel the path of its document in ``JPY_SESSION_NAME``.
+    """
+    path = environ.get("JPY_SESSION_NAME", "")
+    name = PureWindowsPath(PurePosixPath(path).name).name
+    if name and not _KERNEL_FILE.fullmatch(name):
+        return name
+    return f"kernel {kernel[:8]}" if kernel else f"python {os.getpid()}"
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions that matter for a bug report; None where a package is missing."""
+    found: dict[str, str | None] = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for key, package in _PACKAGES.items():
+        try:
+            found[key] = version(package)
+        except PackageNotFoundError:
+            found[key] = None
+    return found
+
+
+_PACKAGES: Final = {
+    "dask_diag_lab": "dask_diag_lab",
+    "distributed": "distributed",
+    "bokeh": "bokeh",
+}
+
+
+def write_record(record: Mapping[str, Any], folder: Path | None = None) -> Path:
+    """Write `record` for its owner only, at once and whole; return where.
+
+    Parameters
+    ----------
+    record : mapping
+        See "Runtime record" in the design; ``record["id"]`` names the file.
+    folder : Path, optional
+        Another place than Jupyter's runtime folder.
+    """
+    folder = runtime_dir() if folder is None else folder
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    target = folder / f"dask-diag-lab-{record['id']}.json"
+    # mkstemp creates with mode 0600; the dot keeps half a file from being taken for a record.
+    handle, name = tempfile.mkstemp(prefix=".dask-diag-lab-", suffix=".tmp", dir=folder)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(record, file, indent=2)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def remove_record(path: Path) -> None:
+    """Remove a record; harmless when it is gone already."""
+    path.unlink(missing_ok=True)

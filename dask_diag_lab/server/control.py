@@ -1,0 +1,91 @@
+"""The invisible model through which a page and its plot talk: the second root of each document."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from bokeh.core.properties import Bool, Float, String
+from bokeh.model import DataModel
+
+from dask_diag_lab.views.look import LIGHT, Look
+
+if TYPE_CHECKING:
+    from bokeh.core.property.bases import Property
+
+CONTROL_NAME = "dask-diag-control"
+MAX_LOOK_BYTES = 4096
+MAX_COMMAND_BYTES = 4096
+
+_COLOR = re.compile(
+    r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|rgba?\([0-9.,%/ ]{1,60}\)"
+)
+_FONT_SIZE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3})?(?:px|pt|em|rem|%)")
+_FONT = re.compile(r"[^<>{};\\]{1,300}")
+_NAMES = ("light", "dark", "high-contrast")
+
+
+def _of(descriptor: Property[Any]) -> Any:
+    """Return a Bokeh property as what it is on instances: its value, of the type annotated."""
+    return descriptor
+
+
+class PaneControl(DataModel):
+    """What the page tells its plot, and the plot its page, beside the picture itself.
+
+    The page sets ``visible``, ``look`` and ``command``; the server sets the rest.
+    """
+
+    visible: bool = _of(Bool(default=True, help="False: the server stops updating this document"))
+    look: str = _of(String(default="", help="JSON of the fields of `Look`"))
+    command: str = _of(String(default="", help='JSON `{"verb": str, "n": counter}`'))
+    state: str = _of(
+        String(default="connecting", help="live, connecting, degraded, lost, closed or error")
+    )
+    message: str = _of(String(default="", help="Why it is in that state, in words"))
+    empty: str = _of(String(default="", help="Why there is nothing to draw and what to do"))
+    note: str = _of(String(default="", help="What was merged, dropped, sampled or late"))
+    behind_s: float = _of(Float(default=0.0, help="Seconds by which live data is ahead"))
+
+
+def read_look(text: str) -> Look:
+    """Return the look that a page sent as JSON, with defaults for what is missing or unusable.
+
+    Raises
+    ------
+    ValueError
+        Not a JSON object, or longer than `MAX_LOOK_BYTES`.
+    """
+    if len(text) > MAX_LOOK_BYTES:
+        raise ValueError(f"a look may have {MAX_LOOK_BYTES} characters")
+    given = json.loads(text) if text else {}
+    if not isinstance(given, Mapping):
+        raise ValueError("a look is a JSON object")  # noqa: TRY004  # the text is bad
+    return Look.of({name: value for name, value in given.items() if _is_usable(name, value)})
+
+
+def _is_usable(name: object, value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    if name == "name":
+        return value in _NAMES
+    if name == "font":
+        return bool(_FONT.fullmatch(value))
+    if name == "font_size":
+        return bool(_FONT_SIZE.fullmatch(value))
+    return name in {field.name for field in fields(LIGHT)} and bool(_COLOR.fullmatch(value))
+
+
+def read_verb(text: str) -> str:
+    """Return the verb of a command, '' for one that is not understood."""
+    if len(text) > MAX_COMMAND_BYTES:
+        return ""
+    try:
+        given = json.loads(text)
+    except ValueError:
+        return ""
+    verb = given.get("verb") if isinstance(given, Mapping) else None
+    return verb if isinstance(verb, str) else ""

@@ -1,0 +1,62 @@
+"""How the cluster is, in one small object: what the sidebar's row shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
+
+from dask_diag_lab.records import STATES
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+
+
+class TaskCounts(TypedDict):
+    """Tasks that the scheduler knows now; done are those in memory or released."""
+
+    total: int
+    done: int
+    erred: int
+    processing: int
+
+
+class Health(TypedDict):
+    """The answer of ``/health``; bytes and seconds."""
+
+    state: str
+    reason: str
+    workers: int
+    threads: int
+    memory_limit: int
+    memory: int
+    tasks: TaskCounts
+    time: float
+
+
+def health_of(store: Store) -> Health:
+    """Return the health of the cluster that `store` follows."""
+    feed = store.feed_state
+    scheduler = store.scheduler
+    is_there = scheduler is not None and feed.state in ("live", "degraded")
+    return {
+        "state": feed.state,
+        "reason": feed.reason,
+        "workers": scheduler.n_workers if scheduler and is_there else 0,
+        "threads": scheduler.nthreads if scheduler and is_there else 0,
+        "memory_limit": scheduler.memory_limit if scheduler and is_there else 0,
+        "memory": int(np.sum(np.asarray(store.workers.memory))) if is_there else 0,
+        "tasks": _task_counts(store),
+        "time": float(store.time),
+    }
+
+
+def _task_counts(store: Store) -> TaskCounts:
+    states = np.asarray(store.prefixes.states).reshape(-1, len(STATES)).sum(axis=0)
+    count = {name: int(number) for name, number in zip(STATES, states, strict=True)}
+    return {
+        "total": sum(count.values()) - count["forgotten"],
+        "done": count["memory"] + count["released"],
+        "erred": count["erred"],
+        "processing": count["processing"],
+    }

@@ -1,0 +1,142 @@
+"""The websocket of one page: who may open it, and how an update leaves in one piece."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bokeh.server.views.ws import WSHandler
+from bokeh.util.token import check_token_signature, get_token_payload
+from tornado.iostream import StreamClosedError
+from tornado.routing import URLSpec
+from tornado.websocket import WebSocketProtocol13
+
+if TYPE_CHECKING:
+    from bokeh.server.contexts import ApplicationContext
+
+logger = logging.getLogger(__name__)
+
+CLOSE_TOKEN_REFUSED = 4401
+
+
+class _Wire:
+    """Takes the place of a stream for as long as frames are made."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def write(self, data: bytes) -> asyncio.Future[None]:
+        """Keep `data`; done at once."""
+        self.parts.append(bytes(data))
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
+
+
+class PlotSocket(WSHandler):
+    """The websocket of one page, quiet about pages that come with an old token.
+
+    Bokeh logs those as errors, which a notebook shows in the cell that runs.
+    """
+
+    def initialize(  # type: ignore[override]  # one more than Bokeh's
+        self,
+        application_context: ApplicationContext,  # noqa: ARG002  # Bokeh's __init__ keeps it
+        bokeh_websocket_path: str,  # noqa: ARG002  # Bokeh's handlers all get it
+        sockets: set[PlotSocket],
+        secret: bytes,
+    ) -> None:
+        self._sockets = sockets
+        self._secret = secret
+        self._held: list[tuple[str | bytes, bool]] | None = None
+
+    def check_origin(self, origin: str) -> bool:  # noqa: ARG002  # tornado's
+        """The gate has judged the origin together with how the token came."""
+        return True
+
+    def open(self) -> None:
+        """Go on only with a session token that this server has signed and that still counts."""
+        if self.selected_subprotocol != "bokeh" or not self._has_good_token():
+            self.close(CLOSE_TOKEN_REFUSED, "open the plot again")
+            return
+        self._sockets.add(self)
+        super().open()
+
+    def on_close(self) -> None:
+        """Forget the socket, then do what Bokeh does."""
+        self._sockets.discard(self)
+        super().on_close()
+
+    def hold(self) -> None:
+        """Keep what is written from now on until `release`."""
+        if self._held is None:
+            self._held = []
+
+    async def release(self) -> None:
+        """Write all that was held at once.
+
+        Bokeh writes each part of each message by itself. Each is a system call and a turn of the
+        loop, and at each of these a cell that computes may take the interpreter for 5 ms.
+        """
+        held, self._held = self._held, None
+        protocol = self.ws_connection
+        if not held or not isinstance(protocol, WebSocketProtocol13) or protocol.is_closing():
+            return
+        stream, wire = protocol.stream, _Wire()
+        # Nothing else runs before it is put back: no await stands in between.
+        protocol.stream = wire  # type: ignore[assignment]  # it is only written to
+        try:
+            written = [protocol.write_message(text, binary=is_binary) for text, is_binary in held]
+        finally:
+            protocol.stream = stream
+        with contextlib.suppress(StreamClosedError):
+            await asyncio.gather(*written)
+            await stream.write(b"".join(wire.parts))
+
+    async def write_message(  # type: ignore[override]  # as Bokeh has it
+        self,
+        message: str | bytes | dict[str, Any],  # tornado's signature
+        binary: bool = False,
+        locked: bool = True,
+    ) -> None:
+        """Write one part of a message, or keep it for `release`."""
+        if self._held is None or isinstance(message, dict):
+            await super().write_message(message, binary, locked)
+        else:
+            self._held.append((message, binary))
+
+    def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
+        """Log where Dask's and tornado's default set-up does not print into a cell."""
+        logger.warning("A plot's websocket failed", exc_info=args)
+
+    def _has_good_token(self) -> bool:
+        given: str | None = self._token
+        token = given or ""
+        try:
+            is_ours = check_token_signature(token, signed=True, secret_key=self._secret)
+            return is_ours and time.time() < get_token_payload(token)["session_expiry"]
+        except (ValueError, KeyError, TypeError, IndexError):
+            return False  # not a Bokeh token at all
+
+
+def socket_rules(
+    applications: Mapping[str, ApplicationContext], sockets: set[PlotSocket], secret: bytes
+) -> list[URLSpec]:
+    """Return the rule of each plot's websocket; the open ones are kept in `sockets`."""
+    return [
+        URLSpec(
+            rf"{path}/ws",
+            PlotSocket,
+            {
+                "application_context": context,
+                "bokeh_websocket_path": f"{path}/ws",
+                "sockets": sockets,
+                "secret": secret,
+            },
+        )
+        for path, context in applications.items()
+    ]

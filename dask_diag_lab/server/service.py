@@ -1,0 +1,199 @@
+"""The HTTP server: puts gate, routes and plots together on the running loop, and takes it down."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
+from tornado.netutil import bind_sockets
+from tornado.web import Application
+
+from dask_diag_lab.server.gate import Gate
+from dask_diag_lab.server.handlers import quiet_log
+from dask_diag_lab.server.routes import nothing, site_rules, static_rules
+from dask_diag_lab.server.site import Site
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from dask_diag_lab.server.application import PlotTornado
+    from dask_diag_lab.server.pages import Pages
+    from dask_diag_lab.server.plot_socket import PlotSocket
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.views.registry import Plot
+
+logger = logging.getLogger(__name__)
+
+OLDEST_BOKEH: Final = (3, 8)
+MAX_BODY_BYTES: Final = 65_536
+MAX_MESSAGE_BYTES: Final = 1_048_576
+CLOSE_GOING_AWAY: Final = 1001
+CLOSE_TIMEOUT_S: Final = 0.5
+
+
+def missing_bokeh() -> str:
+    """Return why plots cannot be shown in this environment, '' when they can."""
+    wanted = ".".join(map(str, OLDEST_BOKEH))
+    remedy = f"Install it with `pip install 'bokeh>={wanted}'`, then restart the kernel."
+    try:
+        found = version("bokeh")
+        import bokeh  # noqa: F401  # a broken installation must be found here, not in a pane
+    except (PackageNotFoundError, ImportError):
+        return f"The plots need Bokeh, which is missing where this notebook's kernel runs. {remedy}"
+    numbers = tuple(int(part) for part in found.split(".")[:2] if part.isdigit())
+    if numbers < OLDEST_BOKEH:
+        return f"The plots need Bokeh {wanted} or newer; this kernel has {found}. {remedy}"
+    return ""
+
+
+class Server:
+    """Serves the plots of one store on the loopback address, to those who have the token.
+
+    Parameters
+    ----------
+    store : Store
+    info : callable
+        Returns facts about the dashboard as JSON values: ``id``, ``name`` and ``scheduler``.
+    token : str
+        What every request has to carry.
+    on_watch : callable, optional
+        Called with True when the first viewer comes and with False when the last one left.
+    plots : sequence of Plot, optional
+        Default: all of the registry.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        info: Callable[[], Mapping[str, Any]],  # JSON values
+        token: str,
+        on_watch: Callable[[bool], None] | None = None,
+        plots: Sequence[Plot] | None = None,
+    ) -> None:
+        self._store = store
+        self._info = info
+        self._token = token
+        self._on_watch = on_watch
+        self._catalogue = plots
+        self._http: HTTPServer | None = None
+        self._plots: PlotTornado | None = None
+        self._pages: Pages | None = None
+        self._open_sockets: set[PlotSocket] = set()
+        self._listening: list[socket] = []
+        self.missing = ""
+        """Why no plot can be shown, in words; '' when they can."""
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody sees a plot now."""
+        return self._pages is not None and self._pages.is_watched
+
+    @property
+    def page_count(self) -> int:
+        """How many documents are open, seen or not."""
+        return 0 if self._pages is None else len(self._pages)
+
+    @property
+    def connection_count(self) -> int:
+        """How many websockets are open."""
+        return len(self._open_sockets)
+
+    async def start(self) -> str:
+        """Listen on a free port of 127.0.0.1; return the URL, without a slash at its end."""
+        self.missing = missing_bokeh()
+        site = Site(self._store, self._info, {}, secrets.token_bytes(32), missing=self.missing)
+        application = self._bare(site) if self.missing else self._with_plots(site)
+        gate = Gate(application, token=self._token, dashboard_id=str(self._info()["id"]))
+        self._http = HTTPServer(gate, max_body_size=MAX_BODY_BYTES)
+        self._listening = bind_sockets(0, "127.0.0.1")
+        self._http.add_sockets(self._listening)
+        return f"http://127.0.0.1:{self._listening[0].getsockname()[1]}"
+
+    def tick(self) -> None:
+        """Bring what is seen up to date; cheap when the store has not changed."""
+        if self._pages is not None:
+            self._pages.tick()
+
+    async def stop(self) -> None:
+        """Close sockets, documents and views; harmless twice."""
+        http, self._http = self._http, None
+        if http is None:
+            return
+        http.stop()
+        self._listening = []
+        for open_socket in list(self._open_sockets):
+            open_socket.close(CLOSE_GOING_AWAY, "the dashboard is closed")
+        if self._pages is not None:
+            await self._pages.close_all(CLOSE_TIMEOUT_S)
+        await self._until_sockets_are_closed()
+        plots, self._plots = self._plots, None
+        if plots is not None:
+            # Bokeh >= 3.10 cannot be stopped synchronously on its own loop.
+            stopped = getattr(plots, "stop_async", plots.stop)()
+            if inspect.isawaitable(stopped):
+                await stopped
+        await http.close_all_connections()
+        self._open_sockets.clear()
+
+    async def _until_sockets_are_closed(self) -> None:
+        # A browser answers a close at once; one that sleeps is cut off by close_all_connections.
+        deadline = time.monotonic() + CLOSE_TIMEOUT_S
+        while self._open_sockets and time.monotonic() < deadline:  # noqa: ASYNC110  # brief
+            await asyncio.sleep(0.01)
+
+    def abandon_after_fork(self) -> None:
+        """In a forked child: let go of the inherited listening sockets, touch nothing else."""
+        for listening in self._listening:
+            os.close(listening.detach())
+
+    def _bare(self, site: Site) -> Application:
+        logger.warning("%s", site.missing)
+        rules = [*site_rules(site), *static_rules(None), nothing(site)]
+        return Application(rules, log_function=quiet_log, compress_response=True)
+
+    def _with_plots(self, site: Site) -> Application:
+        # Here and not above: this room has to be importable without Bokeh.
+        import bokeh
+        from bokeh.settings import settings
+
+        from dask_diag_lab.server.application import make_application
+        from dask_diag_lab.server.pages import Pages
+        from dask_diag_lab.server.plot_socket import socket_rules
+        from dask_diag_lab.views import registry
+
+        catalogue = registry.PLOTS if self._catalogue is None else self._catalogue
+        site.plots = {plot.name: plot for plot in catalogue}
+        site.bokeh = bokeh.__version__
+        site.pages = self._pages = Pages(self._store, self._watch_changed)
+        plots = self._plots = make_application(
+            site.plots,
+            self._pages,
+            secret=site.secret,
+            log_function=quiet_log,
+            compress_response=True,
+            websocket_max_message_size_bytes=MAX_MESSAGE_BYTES,
+        )
+        bokeh_static = Path(settings.bokehjs_path())
+        # Added handlers come before Bokeh's own, and ours end with one that takes every path:
+        # nothing of Bokeh's is reachable but what stands in this table.
+        sockets = socket_rules(plots.applications, self._open_sockets, site.secret)
+        rules = [*site_rules(site), *sockets, *static_rules(bokeh_static), nothing(site)]
+        plots.add_handlers(r".*", rules)
+        plots.initialize(IOLoop.current())
+        plots.start()
+        return plots
+
+    def _watch_changed(self, is_watched: bool) -> None:
+        if self._on_watch is not None:
+            self._on_watch(is_watched)

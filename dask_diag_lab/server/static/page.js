@@ -1,0 +1,190 @@
+// Draws the plots of one of our own pages, natively, each in its element, like Lab's panes do.
+// Knows only relative addresses, so that it works behind any prefix. No frameworks.
+
+const base = new URL(document.body.dataset.base, window.location.href);
+const RETRY_FIRST_MS = 1000;
+const RETRY_LAST_MS = 30000;
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const scripts = new Map();
+
+function look() {
+  const style = getComputedStyle(document.documentElement);
+  const read = name => style.getPropertyValue(`--${name}`).trim();
+  return {
+    name: dark.matches ? 'dark' : 'light',
+    foreground: read('foreground'),
+    muted: read('muted'),
+    grid: read('grid'),
+    background: read('background'),
+    accent: read('accent'),
+    font: read('font'),
+    font_size: read('font-size')
+  };
+}
+
+// Behind Jupyter's relay a POST has to repeat Jupyter's cookie; there is none elsewhere.
+function xsrf() {
+  const match = document.cookie.match(/(?:^|; )_xsrf=([^;]*)/);
+  return match ? { 'X-XSRFToken': match[1] } : {};
+}
+
+function load(path) {
+  if (!scripts.has(path)) {
+    scripts.set(
+      path,
+      new Promise((resolve, reject) => {
+        const element = document.createElement('script');
+        element.src = new URL(path, base).href;
+        element.addEventListener('load', () => resolve());
+        element.addEventListener('error', () => {
+          scripts.delete(path);
+          element.remove();
+          reject(new Error(`${path} could not be loaded`));
+        });
+        document.head.append(element);
+      })
+    );
+  }
+  return scripts.get(path);
+}
+
+class PlotElement {
+  constructor(article) {
+    this.article = article;
+    this.plot = article.dataset.plot;
+    this.retryMs = RETRY_FIRST_MS;
+    this.commands = 0;
+    this.control = null;
+    this.views = null;
+    this.session = null;
+    this.part('behind').addEventListener('click', () => this.command('live'));
+    article.tabIndex = 0;
+    article.addEventListener('keydown', event => this.key(event));
+  }
+
+  part(name) {
+    return this.article.querySelector(`.${name}`);
+  }
+
+  say(name, text) {
+    const element = this.part(name);
+    element.textContent = text;
+    element.hidden = !text;
+  }
+
+  async open() {
+    try {
+      await this.draw();
+      this.retryMs = RETRY_FIRST_MS;
+    } catch (error) {
+      this.offline(error.message);
+    }
+  }
+
+  async draw() {
+    const url = new URL(`plots/${this.plot}/session`, base);
+    const reply = await fetch(url, {
+      method: 'POST',
+      credentials: 'same-origin',
+      headers: { 'Content-Type': 'application/json', ...xsrf() },
+      body: JSON.stringify({ look: look() })
+    }).catch(() => {
+      throw new Error('The client of this cluster was closed, or its kernel was stopped or restarted.');
+    });
+    if (!reply.ok) {
+      throw new Error((await reply.text()).trim() || `The server answered ${reply.status}.`);
+    }
+    const { token, scripts: paths } = await reply.json();
+    for (const path of paths) {
+      await load(path);
+    }
+    const socket = new URL(`plots/${this.plot}/ws`, base);
+    socket.protocol = socket.protocol === 'https:' ? 'wss:' : 'ws:';
+    const { pull_session } = window.Bokeh.require('client/connection');
+    this.close();
+    this.session = await pull_session(socket.href, token);
+    this.part('picture').replaceChildren();
+    this.views = await window.Bokeh.embed.add_document_standalone(
+      this.session.document,
+      this.part('picture')
+    );
+    this.listen(this.session.document.roots().find(root => root.name === 'dask-diag-control'));
+  }
+
+  listen(control) {
+    this.control = control;
+    control.visible = !document.hidden;
+    for (const name of ['state', 'message', 'empty', 'note', 'behind_s']) {
+      control.properties[name].change.connect(() => this.show());
+    }
+    this.show();
+    const session = this.session;
+    session.document.on_event('connection_lost', () => {
+      if (this.session === session) {
+        this.offline('The client of this cluster was closed, or its kernel was stopped or restarted.');
+      }
+    });
+  }
+
+  show() {
+    const { state, message, empty, note, behind_s: behind } = this.control;
+    this.article.dataset.state = state;
+    this.say('message', state === 'live' ? '' : message);
+    this.say('empty', empty);
+    this.say('note', note);
+    this.say('behind', behind > 0 ? `Live is ${behind} s ahead · Back to live` : '');
+  }
+
+  command(verb) {
+    if (this.control !== null) {
+      this.commands += 1;
+      this.control.command = JSON.stringify({ verb, n: this.commands });
+    }
+  }
+
+  key(event) {
+    const verbs = { f: 'fit', l: 'live', ' ': 'freeze' };
+    const verb = verbs[event.key.toLowerCase()];
+    if (verb && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      this.command(verb);
+    }
+  }
+
+  offline(reason) {
+    this.article.dataset.state = 'offline';
+    const seconds = Math.round(this.retryMs / 1000);
+    this.say('message', `${reason} Trying again in ${seconds} s.`);
+    this.say('behind', '');
+    this.control = null;
+    window.setTimeout(() => this.open(), this.retryMs);
+    this.retryMs = Math.min(2 * this.retryMs, RETRY_LAST_MS);
+  }
+
+  close() {
+    this.control = null;
+    this.views?.clear();
+    this.views = null;
+    this.session?.close();
+    this.session = null;
+  }
+}
+
+const elements = [...document.querySelectorAll('.plot')].map(article => new PlotElement(article));
+for (const element of elements) {
+  element.open();
+}
+document.addEventListener('visibilitychange', () => {
+  for (const { control } of elements) {
+    if (control !== null) {
+      control.visible = !document.hidden;
+    }
+  }
+});
+dark.addEventListener('change', () => {
+  for (const { control } of elements) {
+    if (control !== null) {
+      control.look = JSON.stringify(look());
+    }
+  }
+});

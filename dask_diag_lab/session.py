@@ -1,0 +1,242 @@
+"""The root of the kernel side: one `Diagnostics` a scheduler, each in a thread of its own.
+
+Decides when diagnostics begin and end; `composition` has the parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import threading
+import warnings
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Final, Self
+
+from dask_diag_lab.composition import Composition, Target
+from dask_diag_lab.server import announce
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+logger = logging.getLogger(__name__)
+
+START_TIMEOUT_S: Final = 30.0
+CLOSE_TIMEOUT_S: Final = 10.0
+CLIENT_CHECK_S: Final = 0.5
+"""How often the clients are looked at: closing a client ends its diagnostics this soon."""
+
+
+class Diagnostics:
+    """The live diagnostics of one scheduler, in a thread of their own; `attach` makes them.
+
+    They end with the last client that they were attached for, with `close`, or with the process.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.id: str = secrets.token_hex(8)
+        self.name: str = announce.session_name(kernel=announce.kernel_id())
+        self.scheduler_id: str = target.scheduler_id
+        self._composition = Composition(target, self.id, self.name)
+        self._clients: list[weakref.ref[Client]] = []
+        self._started: Future[None] = Future()
+        self._end = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ask_to_end: asyncio.Event | None = None
+        self._thread = threading.Thread(target=self._run, name="dask-diag-lab", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Address of the status page with the token in it: for your browser, not for sharing.
+
+        Waits until the server listens, a fraction of a second after `attach`.
+        """
+        self._started.result(START_TIMEOUT_S)
+        return f"{self._composition.url}/status?token={self._composition.token}"
+
+    @property
+    def plots(self) -> tuple[str, ...]:
+        """Names of the plots, for `dask_diag_lab.plot` and for Lab."""
+        from dask_diag_lab.views.registry import PLOTS
+
+        return tuple(plot.name for plot in PLOTS)
+
+    @property
+    def missing(self) -> str:
+        """Why no plot can be shown, in words; '' when they can."""
+        self._started.result(START_TIMEOUT_S)
+        return self._composition.missing
+
+    @property
+    def is_closed(self) -> bool:
+        return self._end.is_set()
+
+    def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
+        """End server, feed and thread, and remove the record; harmless twice."""
+        _registry.forget(self)
+        self._end.set()
+        loop, event = self._loop, self._ask_to_end
+        if loop is not None and event is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended by itself meanwhile
+                loop.call_soon_threadsafe(event.set)
+        if threading.current_thread() is not self._thread and self._thread.is_alive():
+            self._thread.join(timeout_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self.is_closed else "open"
+        return f"<Diagnostics {self.id} of {self.name!r}: {state}, {len(self.plots)} plots>"
+
+    def start(self) -> None:
+        """Start the thread; returns at once."""
+        self._thread.start()
+
+    def add_client(self, client: Client) -> None:
+        """Stay for `client` too, until it is closed or forgotten."""
+        if not any(ref() is client for ref in self._clients):
+            self._clients.append(weakref.ref(client))
+
+    def abandon_after_fork(self) -> None:
+        """In a forked child, where the thread does not run: let go without a word."""
+        self._end.set()
+        self._loop = self._ask_to_end = None
+        self._composition.abandon_after_fork()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except Exception as error:  # the end of the thread's world: say it once, in the log
+            logger.warning("Dask diagnostics could not run: %s", error, exc_info=error)
+            if not self._started.done():
+                self._started.set_exception(RuntimeError(f"Dask diagnostics: {error}"))
+        finally:
+            self._end.set()
+            _registry.forget(self)
+
+    async def _main(self) -> None:
+        self._ask_to_end = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        try:
+            await self._composition.start()
+            self._started.set_result(None)
+            while not self._end.is_set() and self._has_client():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._ask_to_end.wait(), CLIENT_CHECK_S)
+        finally:
+            # Before the rest: `attach` from here on makes new diagnostics.
+            self._end.set()
+            _registry.forget(self)
+            await self._composition.close()
+
+    def _has_client(self) -> bool:
+        return any(
+            client is not None and client.status not in ("closing", "closed")
+            for client in (ref() for ref in self._clients)
+        )
+
+
+class _Registry:
+    """The open diagnostics of this process, by scheduler id.
+
+    This state belongs to the process and not to a caller: attaching has to be idempotent for
+    any number of clients that do not know of each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: dict[str, Diagnostics] = {}
+
+    def attach(self, target: Target, client: Client) -> Diagnostics:
+        """Return the diagnostics of `target`, started now if there were none."""
+        with self._lock:
+            found = self._open.get(target.scheduler_id)
+            if found is None or found.is_closed:
+                found = self._open[target.scheduler_id] = Diagnostics(target)
+                found.add_client(client)
+                found.start()
+            else:
+                found.add_client(client)
+            return found
+
+    def forget(self, diagnostics: Diagnostics) -> None:
+        """Remove `diagnostics`; harmless when it is not here."""
+        with self._lock:
+            if self._open.get(diagnostics.scheduler_id) is diagnostics:
+                del self._open[diagnostics.scheduler_id]
+
+    def close_all(self) -> None:
+        """At interpreter exit: leave no record behind."""
+        for diagnostics in list(self._open.values()):
+            diagnostics.close(timeout_s=2)
+
+    def after_fork(self) -> None:
+        """In a forked child: nothing of ours runs there, and nothing may be removed by it."""
+        abandoned = list(self._open.values())
+        self.__init__()  # type: ignore[misc]  # a lock that was held at the fork stays held
+        for diagnostics in abandoned:
+            diagnostics.abandon_after_fork()
+
+
+_registry: Final = _Registry()
+
+
+def _arm_process_hooks() -> None:
+    import atexit
+
+    atexit.register(_registry.close_all)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_registry.after_fork)
+
+
+_arm_process_hooks()
+
+
+def attach(client: Client | None = None) -> Diagnostics:
+    """Show the cluster of `client` in JupyterLab's Dask sidebar; harmless to repeat.
+
+    In a notebook this happens by itself with every ``Client()``. Returns at once; the server is
+    up a fraction of a second later.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        Default: the current client (``distributed.default_client()``).
+
+    Raises
+    ------
+    RuntimeError
+        There is no client, or it is not connected.
+    """
+    diagnostics = attach_quietly(_current_client() if client is None else client)
+    from dask_diag_lab.server import missing_bokeh
+
+    if reason := missing_bokeh():
+        warnings.warn(reason, RuntimeWarning, stacklevel=2)
+    return diagnostics
+
+
+def attach_quietly(client: Client) -> Diagnostics:
+    """Do what `attach` does, without a warning: for the preload, which may not print."""
+    return _registry.attach(Target.of(client), client)
+
+
+def _current_client() -> Client:
+    from distributed import default_client
+
+    current: Callable[[], Client] = default_client  # the engine's functions have no types
+    try:
+        return current()
+    except ValueError as error:
+        raise RuntimeError(
+            "There is no Dask client yet. Make one, for example with"
+            " `from distributed import Client; client = Client()`."
+        ) from error

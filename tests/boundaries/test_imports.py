@@ -1,0 +1,151 @@
+"""Each room imports only what the design allows it: shown by a fresh interpreter a room."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "dask_diag_lab"
+ROOMS: Final = frozenset(
+    {
+        *("records", "collector", "transport", "store", "views", "server", "capture", "notebook"),
+        *("session", "composition", "preload", "proxy"),
+    }
+)
+ENGINE: Final = frozenset({"distributed"})
+HEAVY: Final = frozenset({"bokeh", "distributed", "numpy", "tornado", "dask", "pandas"})
+
+FORBIDDEN: Final[dict[str, frozenset[str]]] = {
+    "records": ROOMS - {"records"},
+    "collector": (ROOMS - {"collector"}) | {"numpy", "bokeh"},
+    "transport": frozenset({"bokeh", "views", "store", "server", "session", "proxy"}),
+    "store": ENGINE | {"tornado", "bokeh", "views", "server", "transport", "session", "proxy"},
+    "views": ENGINE | {"tornado", "bokeh.server", "server", "transport", "session", "proxy"},
+    "server": ENGINE | {"jupyter_server", "transport", "session", "notebook", "proxy"},
+    "capture": frozenset({"server", "proxy"}),
+    "notebook": frozenset({"proxy", "jupyter_server"}),
+    "session": frozenset({"proxy", "jupyter_server"}),
+    "preload": frozenset({"proxy", "jupyter_server", "bokeh"}),
+    "proxy": (ROOMS - {"proxy"}) | {"bokeh", "distributed", "numpy", "dask"},
+}
+
+LOAD = """
+import importlib, json, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def files_of(room: str) -> list[Path]:
+    """Return all source files of a room."""
+    folder = PACKAGE / room
+    files = sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{room}.py"]
+    return [path for path in files if path.exists()]
+
+
+def modules_of(room: str) -> list[str]:
+    """Return the dotted names of all modules of a room."""
+    names = [".".join(f.relative_to(ROOT).with_suffix("").parts) for f in files_of(room)]
+    return [name.removesuffix(".__init__") for name in names]
+
+
+def imported_by(node: ast.AST) -> Iterator[str]:
+    """Yield the modules that code imports, in functions too, but not for annotations only."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom) and child.module:
+            yield child.module
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        else:
+            yield from imported_by(child)
+
+
+@cache
+def loaded_by(*names: str) -> frozenset[str]:
+    """Return what a fresh interpreter has loaded after importing these modules."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, *names],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return frozenset(json.loads(done.stdout.splitlines()[-1]))
+
+
+def is_or_is_in(module: str, parent: str) -> bool:
+    return module == parent or module.startswith(f"{parent}.")
+
+
+@pytest.mark.parametrize("room", FORBIDDEN)
+def test_a_room_imports_nothing_that_is_not_its_business(room: str) -> None:
+    names = modules_of(room)
+    if not names:
+        pytest.skip(f"the room {room} is empty")
+    loaded = loaded_by(*names)
+    banned = [f"dask_diag_lab.{n}" if n in ROOMS else n for n in FORBIDDEN[room]]
+    # The engine loads NumPy itself where it is there; what counts is what the room adds.
+    if "distributed" not in FORBIDDEN[room]:
+        loaded -= loaded_by("distributed")
+    found = sorted(m for m in loaded for b in banned if is_or_is_in(m, b))
+    assert found == [], f"{room} imports {found}"
+
+
+@pytest.mark.parametrize("room", FORBIDDEN)
+def test_no_file_of_a_room_names_what_is_not_its_business(room: str) -> None:
+    banned = [f"dask_diag_lab.{n}" if n in ROOMS else n for n in FORBIDDEN[room]]
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files_of(room)
+        for name in imported_by(ast.parse(path.read_text(encoding="utf-8")))
+        for b in banned
+        if is_or_is_in(name, b)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", ["dask_diag_lab", "dask_diag_lab.preload"])
+def test_importing_the_package_loads_nothing_heavy(name: str) -> None:
+    loaded = loaded_by(name)
+    assert sorted(m for m in loaded for b in HEAVY if is_or_is_in(m, b)) == []
+    assert len([m for m in loaded if m.startswith("dask_diag_lab")]) <= 2
+
+
+@pytest.mark.parametrize("name", ["dask_diag_lab.views.registry", "dask_diag_lab.server"])
+def test_the_catalogue_and_the_server_load_without_bokeh(name: str) -> None:
+    assert not any(is_or_is_in(module, "bokeh") for module in loaded_by(name))
+
+
+def test_public_names_are_all_there() -> None:
+    check = (
+        "import dask_diag_lab as d\n"
+        "assert set(d.__all__) <= set(dir(d))\n"
+        "for name in d.__all__:\n"
+        "    if name != '__version__':\n"
+        "        assert getattr(d, name) is not None\n"
+        "try:\n"
+        "    d.nothing\n"
+        "except AttributeError as error:\n"
+        "    assert 'nothing' in str(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

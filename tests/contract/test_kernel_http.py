@@ -1,0 +1,46 @@
+"""The in-kernel server answers as the HTTP fixtures say."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.shapes import differences, fixture
+from tests.kernel.serving import run, serving
+
+ANSWERS = [
+    ("plots.json", "/plots.json", "GET"),
+    ("health.json", "/health", "GET"),
+    ("session.json", "/plots/task-stream/session", "POST"),
+]
+
+
+@pytest.mark.parametrize(("name", "path", "method"), ANSWERS)
+def test_answers_have_the_shape_of_the_fixtures(name: str, path: str, method: str) -> None:
+    async def story() -> None:
+        async with serving() as served:
+            found = await served.json(path, method=method, body="{}" if method == "POST" else None)
+            assert differences(found, fixture(f"http/{name}")) == []
+
+    run(story())
+
+
+def test_the_stock_mapping_has_the_stock_titles_and_routes() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            found = await served.json("/individual-plots.json")
+            wanted = fixture("http/individual-plots.json")
+            assert {title: found[title] for title in wanted} == wanted
+
+    run(story())
+
+
+def test_a_lost_scheduler_has_the_shape_of_its_fixture() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            wanted = fixture("http/health_lost.json")
+            served.store.set_feed_state(wanted["state"], wanted["reason"], 1.0)
+            found = await served.json("/health")
+            assert differences(found, wanted) == []
+            assert (found["state"], found["reason"]) == (wanted["state"], wanted["reason"])
+
+    run(story())

@@ -1,0 +1,88 @@
+"""The kernel side writes the runtime record that the fixtures describe."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from dask_diag_lab.composition import Composition, Target
+from dask_diag_lab.server.announce import remove_record, write_record
+from tests.contract.shapes import FIXTURES, differences, fixture
+from tests.kernel.serving import records_in, run, until
+
+VALID = sorted(path.name for path in (FIXTURES / "runtime_record").glob("valid*.json"))
+NOBODY = "tcp://127.0.0.1:9"
+
+
+def record_of_a_running_composition(folder: Path) -> dict[str, Any]:
+    """Start and stop the kernel side with a scheduler that never answers; return its record."""
+
+    async def story() -> dict[str, Any]:
+        composition = Composition(Target("Scheduler-1", NOBODY, {}), "0123456789abcdef", "a.ipynb")
+        await composition.start()
+        try:
+            (path,) = records_in(folder)
+            assert path.name == "dask-diag-lab-0123456789abcdef.json"
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+            return dict(json.loads(path.read_text()))
+        finally:
+            await composition.close()
+            await composition.close()
+            await until(lambda: len(asyncio.all_tasks()) == 1, "tasks are left")
+
+    return run(story())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_the_record_has_the_shape_of_the_fixtures(folder: Path, name: str) -> None:
+    record = record_of_a_running_composition(folder)
+    wanted = fixture(f"runtime_record/{name}")
+    optional = {".kernel_id", ".versions.bokeh", ".versions.dask_diag_lab"}
+    optional |= {".colour", ".scheduler.name"}  # what the fixture adds to be ignored
+    lines = differences(record, wanted) + differences(wanted, record)
+    assert [line for line in lines if line.partition(":")[0] not in optional] == []
+    assert records_in(folder) == []
+
+
+def test_its_values_are_what_discovery_checks(folder: Path) -> None:
+    record = record_of_a_running_composition(folder)
+    assert record["schema"] == 1
+    assert re.fullmatch(r"[0-9a-f]{16}", record["id"])
+    assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]{2,5}", record["url"])
+    assert re.fullmatch(r"[A-Za-z0-9_-]{32,}", record["token"])
+    assert record["pid"] == os.getpid()
+    assert psutil.Process().create_time() <= record["started"] <= time.time()
+    assert record["kernel_id"] is None
+    assert record["scheduler"] == {"id": "Scheduler-1", "address": NOBODY}
+
+
+def test_tokens_are_never_used_twice(folder: Path) -> None:
+    tokens = {record_of_a_running_composition(folder)["token"] for _ in range(3)}
+    assert len(tokens) == 3
+
+
+def test_a_record_is_replaced_whole_and_a_failed_one_leaves_nothing(tmp_path: Path) -> None:
+    path = write_record({"id": "a", "n": 1}, tmp_path)
+    assert write_record({"id": "a", "n": 2}, tmp_path) == path
+    assert json.loads(path.read_text())["n"] == 2
+    with pytest.raises(TypeError):
+        write_record({"id": "b", "n": object()}, tmp_path)
+    assert records_in(tmp_path) == [path]
+    remove_record(path)
+    remove_record(path)
+    assert records_in(tmp_path) == []

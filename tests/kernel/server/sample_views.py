@@ -1,0 +1,78 @@
+"""Small views that show the server's rules: one that counts, one that fails."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bokeh.models import ColumnDataSource
+from bokeh.models.ui import UIElement
+from bokeh.plotting import figure
+
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.registry import Plot
+
+
+class Counting(View):
+    """Draws the store's version and notes what it was asked to do."""
+
+    made: ClassVar[list[Counting]] = []
+
+    def build(self) -> UIElement:
+        self.verbs: list[str] = []
+        self.updates = 0
+        self.is_closed = False
+        self.source = ColumnDataSource({"x": [0.0], "y": [0.0]})
+        self.picture = figure(sizing_mode="stretch_both", name="picture")
+        self.picture.line("x", "y", source=self.source)
+        self.restyle()
+        self.made.append(self)
+        return self.picture
+
+    def update(self) -> None:
+        self.updates += 1
+        self.source.data = {"x": [0.0], "y": [float(self.store.version)]}
+        self.notice = Notice(note=f"version {self.store.version}", behind_s=len(self.verbs) / 2)
+
+    def table(self) -> Table:
+        return Table({"version": [self.store.version]})
+
+    def restyle(self) -> None:
+        self.picture.background_fill_color = self.look.background
+
+    def command(self, verb: str) -> None:
+        self.verbs.append(verb)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class Failing(Counting):
+    """Raises in every update while `is_broken`."""
+
+    is_broken: ClassVar[bool] = True
+
+    def update(self) -> None:
+        if self.is_broken:
+            raise ZeroDivisionError("on purpose")
+        super().update()
+
+
+class Unbuildable(Counting):
+    """Cannot even be built."""
+
+    def build(self) -> UIElement:
+        raise LookupError("on purpose")
+
+
+def sample_plot(name: str, view: type[View]) -> Plot:
+    """Return a catalogue entry for one of these."""
+    path = f"tests.kernel.server.sample_views:{view.__name__}"
+    return _SamplePlot(name, name.title(), "Yours", "A sample.", "", "", (), path)
+
+
+class _SamplePlot(Plot):
+    """A plot whose module is given whole: the catalogue's are relative to its package."""
+
+    def load(self) -> type[View]:
+        found: type[View] = globals()[self.view.partition(":")[2]]
+        return found

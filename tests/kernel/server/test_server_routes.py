@@ -1,0 +1,195 @@
+"""Every route answers what it promises, with headers that keep a browser safe."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dask_diag_lab.views.registry import PLOTS
+from tests.kernel.serving import TOKEN, make_batch, run, serving
+
+NAMES = [plot.name for plot in PLOTS]
+
+
+def test_indexes_list_the_registry() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            plots = (await served.json("/plots.json"))["plots"]
+            assert [plot["name"] for plot in plots] == NAMES
+            assert all(plot["title"] and plot["group"] and plot["description"] for plot in plots)
+            stock = await served.json("/individual-plots.json")
+            assert stock == {plot.stock_title: f"/individual-{plot.name}" for plot in PLOTS}
+
+    run(story())
+
+
+def test_health_follows_the_feed_and_never_counts_what_is_not_there() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            health = await served.json("/health")
+            assert health["state"] == "live"
+            assert (health["workers"], health["threads"]) == (2, 4)
+            assert health["memory"] == 20_000_000
+            assert health["tasks"] == {"total": 13, "done": 10, "erred": 1, "processing": 2}
+            served.store.set_feed_state("lost", "It is gone.", 1.0)
+            served.server.tick()
+            health = await served.json("/health")
+            assert (health["state"], health["reason"], health["workers"]) == (
+                "lost",
+                "It is gone.",
+                0,
+            )
+
+    run(story())
+
+
+def test_no_workers_and_no_memory_limit_are_fine_everywhere() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            for batch in (
+                make_batch(2, memory_limit=0),
+                make_batch(3, workers=0, removed_workers=["tcp://127.0.0.1:4000"]),
+            ):
+                served.feed(batch)
+                await served.json("/health")
+                for name in NAMES:
+                    table = await served.json(f"/plots/{name}.json")
+                    assert {len(column) for column in table["columns"].values()} <= {table["rows"]}
+
+    run(story())
+
+
+@pytest.mark.parametrize(
+    ("path", "location"),
+    [
+        ("/", "status"),
+        ("/individual-task-stream", "plots/task-stream"),
+        ("/individual-workers-memory", "plots/workers-memory"),
+        ("/tasks", "plots/task-stream"),
+        ("/graph", "plots/graph"),
+        ("/stealing", "plots/occupancy"),
+    ],
+)
+def test_stock_pages_lead_to_ours_relative_to_any_prefix(path: str, location: str) -> None:
+    async def story() -> None:
+        async with serving() as served:
+            reply = await served.ask(path)
+            assert (reply.code, reply.headers["Location"]) == (302, location)
+
+    run(story())
+
+
+@pytest.mark.parametrize("path", ["/shuffle", "/individual-rmm-memory", "/plots/nope", "/a/b/c"])
+def test_what_is_missing_is_said_on_a_page_that_names_what_there_is(path: str) -> None:
+    async def story() -> None:
+        async with serving() as served:
+            reply = await served.ask(path)
+            text = reply.body.decode()
+            assert reply.code == 404
+            assert all(plot.title in text for plot in PLOTS)
+            assert "/" * 2 not in "".join(line for line in text.splitlines() if "href" in line)
+
+    run(story())
+
+
+def test_nothing_of_bokehs_own_pages_is_reachable() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            for path in ("/plots/task-stream/autoload.js", "/plots/task-stream/metadata"):
+                assert (await served.ask(path)).code == 404
+
+    run(story())
+
+
+def test_pages_have_no_inline_script_and_say_so_to_the_browser() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            for path in ("/status", *(f"/plots/{name}" for name in NAMES)):
+                reply = await served.ask(path)
+                text = reply.body.decode()
+                assert reply.code == 200
+                policy = reply.headers["Content-Security-Policy"]
+                assert "script-src 'self' 'unsafe-eval';" in policy
+                assert "frame-ancestors 'self'" in policy
+                assert reply.headers["X-Content-Type-Options"] == "nosniff"
+                assert reply.headers["Cache-Control"] == "no-store"
+                assert text.count("<script") == 1
+                assert ' src="' in text
+                assert "http://" not in text
+                assert TOKEN not in text
+
+    run(story())
+
+
+def test_the_name_of_a_notebook_is_escaped() -> None:
+    async def story() -> None:
+        name = '<script>alert("x")</script>.ipynb'
+        async with serving(info=lambda: {"id": "0" * 16, "name": name}) as served:
+            text = (await served.ask("/status")).body.decode()
+            assert "<script>alert" not in text
+            assert "&lt;script&gt;alert" in text
+
+    run(story())
+
+
+def test_scripts_are_served_and_kept_and_no_other_file_is() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            reply = await served.ask("/static/js/bokeh.min.js")
+            assert reply.code == 200
+            assert "max-age" in reply.headers["Cache-Control"]
+            again = await served.ask(
+                "/static/js/bokeh.min.js", headers={"If-None-Match": reply.headers["Etag"]}
+            )
+            assert again.code == 304
+            for path in ("/static/../service.py", "/static/%2e%2e/%2e%2e/server.py", "/static/"):
+                assert (await served.ask(path)).code in (403, 404)
+
+    run(story())
+
+
+def test_a_session_token_is_ours_and_tells_what_to_load() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            session = await served.json(
+                "/plots/cpu/session", method="POST", body=json.dumps({"look": {"name": "dark"}})
+            )
+            assert session["scripts"][0] == "static/js/bokeh.min.js"
+            for script in session["scripts"]:
+                assert (await served.ask(f"/{script}")).code == 200
+            assert session["bokeh"]
+            empty = await served.json("/plots/cpu/session", method="POST", body="")
+            assert empty["token"] != session["token"]
+
+    run(story())
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("[]", 200),
+        ("nonsense", 400),
+        ('{"look": "dark"}', 400),
+        ('{"look": 3}', 400),
+        ("x" * 9000, 413),
+    ],
+)
+def test_bad_session_requests_get_a_sentence(body: str, code: int) -> None:
+    async def story() -> None:
+        async with serving() as served:
+            reply = await served.ask("/plots/cpu/session", method="POST", body=body)
+            assert reply.code == code, reply.body
+            assert b"Traceback" not in reply.body
+
+    run(story())
+
+
+def test_a_session_is_not_given_by_get_nor_for_an_unknown_plot() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            assert (await served.ask("/plots/cpu/session")).code == 405
+            reply = await served.ask("/plots/nope/session", method="POST", body="{}")
+            assert reply.code == 404
+
+    run(story())

@@ -1,0 +1,174 @@
+"""What the tests of the kernel side share: loops, conditions, batches, a running server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
+
+from dask_diag_lab.records import STATES, Batch, SchedulerInfo
+from dask_diag_lab.server import Server
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.registry import Plot
+
+T = TypeVar("T")
+TOKEN = "only-for-tests-" + "x" * 32
+NOW = 1_795_180_000.0
+LIMIT_S = 20.0
+
+
+def run(coroutine: Coroutine[Any, Any, T], limit_s: float = LIMIT_S) -> T:
+    """Run an asynchronous test on a loop of its own; nothing may be left on it."""
+
+    async def limited() -> T:
+        async with asyncio.timeout(limit_s):
+            result = await coroutine
+            await until(lambda: len(asyncio.all_tasks()) == 1, "tasks are left on the loop")
+            return result
+
+    return asyncio.run(limited())
+
+
+async def until(condition: Callable[[], object], what: str, limit_s: float = 10.0) -> None:
+    """Wait for a condition on the running loop."""
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, what
+        await asyncio.sleep(0.01)
+
+
+def wait_until(condition: Callable[[], object], what: str, limit_s: float = 10.0) -> None:
+    """Wait for a condition in a plain test."""
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.01)
+
+
+def make_batch(n: int = 1, *, workers: int = 2, memory_limit: int = 2**30, **more: Any) -> Batch:
+    """Return the `n`-th batch of a small cluster that is at work."""
+    address = [f"tcp://127.0.0.1:{4000 + i}" for i in range(workers)]
+    rows = [_worker(a, i, n, memory_limit) for i, a in enumerate(address)]
+    prefix = {
+        "name": "inc",
+        "states": [0, 0, 0, 0, 2, 10 * n, 1, 0],
+        "nbytes": 280 * n,
+        "duration": 0.1,
+    }
+    assert len(prefix["states"]) == len(STATES)  # type: ignore[arg-type]  # the list above
+    info = SchedulerInfo(
+        id="Scheduler-test",
+        address="tcp://127.0.0.1:3999",
+        started=NOW - 60,
+        n_workers=workers,
+        nthreads=2 * workers,
+        memory_limit=workers * memory_limit,
+        thresholds={"target": 0.6, "spill": 0.7, "pause": 0.8, "terminate": 0.95},
+    )
+    given: dict[str, Any] = {"workers": rows, "prefixes": [prefix], **more}
+    return Batch("epoch", NOW + n, time.time(), info, **given)
+
+
+def _worker(address: str, index: int, n: int, memory_limit: int) -> dict[str, Any]:
+    return {
+        "address": address,
+        "name": str(index),
+        "host": "127.0.0.1",
+        "nthreads": 2,
+        "memory_limit": memory_limit,
+        "status": "running",
+        "last_seen": NOW + n,
+        "cpu": 50.0 + n,
+        "memory": 10_000_000 * n,
+        "managed": 1_000_000 * n,
+        "unmanaged_old": 5_000_000,
+        "unmanaged_recent": 0,
+        "spilled": 0,
+        "processing": 1,
+        "executing": 1,
+        "occupancy": 0.1,
+        "is_idle": False,
+        "is_saturated": False,
+        "incoming_bytes": 0,
+        "outgoing_bytes": 0,
+        "metrics": {},
+    }
+
+
+@dataclass
+class Served:
+    """A running server with what a test needs to talk to it."""
+
+    store: Store
+    server: Server
+    url: str = ""
+    watched: list[bool] = field(default_factory=list)
+
+    async def ask(
+        self,
+        path: str,
+        *,
+        token: str | None = TOKEN,
+        method: str = "GET",
+        body: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> HTTPResponse:
+        """Send one request as the relay does; never follows a redirect, never raises."""
+        given = dict(headers or {})
+        if token is not None:
+            given["Authorization"] = f"token {token}"
+        request = HTTPRequest(
+            f"{self.url}{path}",
+            method=method,
+            body=body,
+            headers=given,
+            follow_redirects=False,
+            allow_nonstandard_methods=True,
+        )
+        return await AsyncHTTPClient(force_instance=True).fetch(request, raise_error=False)
+
+    async def json(self, path: str, **more: Any) -> Any:
+        """Return the parsed answer of a request that has to work."""
+        reply = await self.ask(path, **more)
+        assert reply.code == 200, (reply.code, reply.body)
+        return json.loads(reply.body)
+
+    def feed(self, batch: Batch) -> None:
+        """Do what the composition root does with a batch."""
+        self.store.apply(batch)
+        self.server.tick()
+
+
+@asynccontextmanager
+async def serving(
+    plots: tuple[Plot, ...] | None = None, info: Callable[[], dict[str, Any]] | None = None
+) -> AsyncIterator[Served]:
+    """Run a server over a store that is live with one batch; take it down after."""
+    store = Store()
+    watched: list[bool] = []
+    server = Server(
+        store,
+        info=info or (lambda: {"id": "0123456789abcdef", "name": "analysis.ipynb"}),
+        token=TOKEN,
+        on_watch=watched.append,
+        plots=plots,
+    )
+    served = Served(store, server, await server.start(), watched)
+    try:
+        store.set_feed_state("live", "", NOW)
+        served.feed(make_batch())
+        yield served
+    finally:
+        await server.stop()
+
+
+def records_in(folder: Path) -> list[Path]:
+    """Return all files of a runtime folder, half-written ones too."""
+    return sorted(folder.iterdir()) if folder.exists() else []

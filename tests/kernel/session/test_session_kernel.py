@@ -1,0 +1,168 @@
+"""A real Jupyter kernel: ``Client()`` alone is enough, and a busy cell is no bar."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+
+import dask_diag_lab
+from dask_diag_lab.server.announce import session_name
+from tests.kernel.serving import records_in, wait_until
+
+ROOT = Path(__file__).resolve().parents[3]
+CONFIG = Path(str(dask_diag_lab.__file__)).parent
+CELL = """
+from distributed import Client
+client = Client(n_workers=1, threads_per_worker=1, processes={processes}, dashboard_address=":0")
+import os, time
+while not os.path.exists({flag!r}):
+    time.sleep(0.05)
+"""
+
+
+class Kernel:
+    """A kernel as a notebook has it."""
+
+    def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
+        self.manager = manager
+        self.client = client
+
+    @property
+    def id(self) -> str:
+        return Path(self.manager.connection_file).stem.removeprefix("kernel-")
+
+    def outputs_until_idle(self, message: str) -> list[dict[str, Any]]:
+        """Return what a cell has put out; waits until it has ended."""
+        outputs: list[dict[str, Any]] = []
+        while True:
+            found = self.client.get_iopub_msg(timeout=30)
+            if found["parent_header"].get("msg_id") != message:
+                continue
+            if found["msg_type"] == "status" and found["content"]["execution_state"] == "idle":
+                return outputs
+            if found["msg_type"] not in ("status", "execute_input"):
+                outputs.append(found["content"])
+
+    def run(self, code: str) -> list[dict[str, Any]]:
+        return self.outputs_until_idle(self.client.execute(code))
+
+
+@pytest.fixture
+def kernel(runtime_dir: Path, request: pytest.FixtureRequest) -> Iterator[Kernel]:
+    manager = KernelManager(kernel_name="python3")
+    assert manager.kernel_spec is not None
+    manager.kernel_spec.argv[0] = sys.executable
+    runtime_dir.mkdir()
+    manager.connection_file = str(runtime_dir / f"kernel-{uuid4()}.json")  # as Jupyter names it
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "DASK_CONFIG": str(CONFIG / "dask_diag_lab.yaml"),
+        "JPY_SESSION_NAME": "/home/me/work/analysis.ipynb",
+        **getattr(request, "param", {}),
+    }
+    manager.start_kernel(env=environment)
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=30)
+        yield Kernel(manager, client)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel()
+        manager.cleanup_resources()
+
+
+def our_records(folder: Path) -> list[Path]:
+    return [path for path in records_in(folder) if path.name.startswith("dask-diag-lab-")]
+
+
+def test_a_client_announces_itself_while_its_cell_runs(
+    kernel: Kernel, runtime_dir: Path, tmp_path: Path
+) -> None:
+    flag = tmp_path / "go"
+    kernel.run("import distributed")
+    cell = kernel.client.execute(CELL.format(processes=True, flag=str(flag)))
+    wait_until(lambda: our_records(runtime_dir), "no record while the cell runs", 20)
+    (path,) = our_records(runtime_dir)
+    record = json.loads(path.read_text())
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert record["kernel_id"] == kernel.id
+    assert record["name"] == "analysis.ipynb"
+    request = urllib.request.Request(
+        f"{record['url']}/health", headers={"Authorization": f"token {record['token']}"}
+    )
+
+    def is_live() -> bool:
+        with urllib.request.urlopen(request, timeout=5) as reply:
+            return bool(json.load(reply)["state"] == "live")
+
+    wait_until(is_live, "never live while the cell runs")
+    flag.touch()
+    assert kernel.outputs_until_idle(cell) == []
+    assert kernel.run("client.close()") == []
+    wait_until(lambda: not our_records(runtime_dir), "the record outlives the client")
+
+
+def test_a_failure_of_ours_breaks_no_client_and_prints_nothing(
+    kernel: Kernel, runtime_dir: Path, tmp_path: Path
+) -> None:
+    flag = tmp_path / "go"
+    flag.touch()
+    kernel.run(
+        "import dask_diag_lab.server.announce as a\n"
+        "def no(*_): raise OSError('the disk is full')\n"
+        "a.write_record = no"
+    )
+    assert kernel.run(CELL.format(processes=False, flag=str(flag))) == []
+    (shown,) = kernel.run("client.submit(sum, [1, 2]).result()")
+    assert shown["data"]["text/plain"] == "3"
+    assert our_records(runtime_dir) == []
+
+
+@pytest.mark.parametrize(
+    "kernel", [{"DASK_DIAG_LAB__AUTO_ATTACH": "false"}], indirect=True, ids=["off"]
+)
+def test_auto_attach_can_be_switched_off(kernel: Kernel, runtime_dir: Path, tmp_path: Path) -> None:
+    flag = tmp_path / "go"
+    flag.touch()
+    assert kernel.run(CELL.format(processes=False, flag=str(flag))) == []
+    (shown,) = kernel.run(
+        "import threading; [t.name for t in threading.enumerate() if 'diag' in t.name]"
+    )
+    assert shown["data"]["text/plain"] == "[]"
+    assert our_records(runtime_dir) == []
+    (shown,) = kernel.run("import dask_diag_lab; dask_diag_lab.attach().url.split(':')[0]")
+    assert shown["data"]["text/plain"] == "'http'"
+    assert len(our_records(runtime_dir)) == 1
+    kernel.run("client.close()")
+    deadline = time.monotonic() + 5
+    while our_records(runtime_dir) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("path", "kernel_id", "name"),
+    [
+        ("/home/me/analysis.ipynb", None, "analysis.ipynb"),
+        ("C:\\work\\analysis.ipynb", None, "analysis.ipynb"),
+        ("notes/ä b.ipynb", None, "ä b.ipynb"),
+        ("", "0b8f3c52-7d0e", "kernel 0b8f3c52"),
+        ("", None, f"python {os.getpid()}"),
+    ],
+)
+def test_a_dashboard_is_called_after_its_notebook(
+    path: str, kernel_id: str | None, name: str
+) -> None:
+    assert session_name({"JPY_SESSION_NAME": path}, kernel_id) == name
