@@ -1,0 +1,60 @@
+"""The extension itself: makes its parts when Jupyter starts and closes them when it stops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from jupyter_core.paths import jupyter_runtime_dir
+from jupyter_server.extension.application import ExtensionApp
+
+from dask_diag_lab.proxy.asking import State
+from dask_diag_lab.proxy.config import Settings
+from dask_diag_lab.proxy.discovery import Discovery
+from dask_diag_lab.proxy.frames import Frames
+from dask_diag_lab.proxy.handlers import DashboardHandler, DashboardsHandler, EventsHandler
+from dask_diag_lab.proxy.lookout import Lookout
+from dask_diag_lab.proxy.registry import Dashboards
+from dask_diag_lab.proxy.relay_http import FrameHandler, RelayHandler
+from dask_diag_lab.proxy.relay_websocket import FrameSocket, RelaySocket
+
+_ID: Final = r"([A-Za-z0-9_-]{1,100})"
+_SOCKET: Final = r"((?:.*/)?ws|eventstream)"
+
+ROUTES: Final = (
+    (r"dask-diag-lab/api/dashboards", DashboardsHandler),
+    (rf"dask-diag-lab/api/dashboards/{_ID}", DashboardHandler),
+    (r"dask-diag-lab/api/events", EventsHandler),
+    (rf"dask-diag-lab/dashboards/{_ID}/{_SOCKET}", RelaySocket),
+    (rf"dask-diag-lab/dashboards/{_ID}/(.*)", RelayHandler),
+    (rf"dask-diag-lab/frames/{_ID}/{_SOCKET}", FrameSocket),
+    (rf"dask-diag-lab/frames/{_ID}/(.*)", FrameHandler),
+)
+"""Every route below Jupyter's base URL; the first that matches answers."""
+
+
+class DaskDiagLab(Settings, ExtensionApp):
+    """Live diagnostics for Dask: finds the user's clusters and relays their plots."""
+
+    name = "dask_diag_lab"
+    load_other_extensions = True
+    state: State
+
+    def initialize_handlers(self) -> None:
+        """Make the parts and add the routes."""
+        discovery = Discovery(Path(jupyter_runtime_dir()), self.log)
+        dashboards = Dashboards(discovery, self)
+        self.state = State(
+            settings=self,
+            dashboards=dashboards,
+            lookout=Lookout(dashboards, self, self.log),
+            frames=Frames(),
+        )
+        shared: dict[str, Any] = {"state": self.state}  # Any: jupyter_server's own type
+        self.handlers.extend((pattern, handler, shared) for pattern, handler in ROUTES)
+
+    async def stop_extension(self) -> None:
+        """Close every relayed socket and end all looking."""
+        for socket in tuple(self.state.sockets):
+            socket.close(1001, "The Jupyter server stops.")
+        await self.state.lookout.close()

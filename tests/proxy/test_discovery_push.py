@@ -1,0 +1,119 @@
+"""Dashboards appear, change and go by themselves, on a real Jupyter server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tornado.websocket import WebSocketClientConnection
+
+from tests.proxy.backends import Backend
+from tests.proxy.client import Client
+
+Answer = list[dict[str, Any]]  # Any: JSON
+
+
+async def until(
+    events: WebSocketClientConnection, is_it: Callable[[Answer], bool], timeout_s: float = 10
+) -> Answer:
+    """Read pushed dashboards until they are as wanted."""
+    async with asyncio.timeout(timeout_s):
+        while True:
+            message = await events.read_message()
+            assert message is not None, "the socket closed"
+            dashboards: Answer = json.loads(message)["dashboards"]
+            if is_it(dashboards):
+                return dashboards
+
+
+async def test_record_is_pushed_within_two_seconds_with_its_plots(
+    client: Client, backend: Backend
+) -> None:
+    async with client.socket("api", "events") as events:
+        await until(events, lambda found: not found)
+        begin = time.monotonic()
+        backend.announce()
+        (dashboard,) = await until(events, lambda found: bool(found and found[0]["plots"]))
+        assert time.monotonic() - begin < 2
+    assert dashboard["id"] == backend.id
+    assert dashboard["state"] == "live"
+    assert dashboard["plots"][0]["name"] == "task-stream"
+    assert dashboard["summary"]["workers"] == 4
+
+
+async def test_dashboard_goes_when_its_process_dies_and_its_record_is_removed(
+    client: Client, backend: Backend
+) -> None:
+    backend.announce()
+    async with client.socket("api", "events") as events:
+        await until(events, lambda found: len(found) == 1)
+        backend.kill()
+        await until(events, lambda found: not found)
+    assert not backend.path.exists()
+
+
+async def test_list_is_looked_for_on_demand_without_listeners(
+    client: Client, backend: Backend
+) -> None:
+    assert await client.dashboards() == []
+    backend.announce(name="Ünïcode <b>.ipynb", kernel_id=None)
+    (dashboard,) = await client.dashboards()
+    assert dashboard["name"] == "Ünïcode <b>.ipynb"
+    assert dashboard["kernel_id"] is None
+    assert len(dashboard["plots"]) == 3
+    backend.path.unlink()
+    assert await client.dashboards() == []
+
+
+async def test_kernel_that_holds_the_interpreter_is_unreachable_with_words_and_comes_back(
+    client: Client, backend: Backend
+) -> None:
+    backend.announce()
+    async with client.socket("api", "events") as events:
+        await until(events, lambda found: bool(found and found[0]["state"] == "live"))
+        held = asyncio.ensure_future(client.relayed(backend, "hold", params={"seconds": "4"}))
+        (dashboard,) = await until(events, lambda found: found[0]["state"] == "unreachable")
+        assert "holding the interpreter" in dashboard["reason"]
+        assert dashboard["plots"], "the plots stay known"
+        await until(events, lambda found: found[0]["state"] == "live")
+        await held
+
+
+async def test_lost_scheduler_is_stale_with_the_reason_of_the_kernel(
+    client: Client, backend: Backend
+) -> None:
+    backend.announce()
+    async with client.socket("api", "events") as events:
+        await until(events, lambda found: bool(found and found[0]["state"] == "live"))
+        await client.control(backend, health="health_lost.json")
+        (dashboard,) = await until(events, lambda found: found[0]["state"] == "stale")
+    assert "stopped answering" in dashboard["reason"]
+
+
+async def test_nothing_is_asked_while_nobody_listens(
+    client: Client,
+    backend: Backend,
+    extension: Any,  # Any: its state is looked into
+) -> None:
+    backend.announce()
+    async with client.socket("api", "events") as events:
+        await until(events, lambda found: bool(found and found[0]["state"] == "live"))
+        assert extension.state.lookout.is_looking
+    while extension.state.lookout.is_looking:
+        await asyncio.sleep(0.02)
+    before = (await client.control(backend))["asked"]
+    await asyncio.sleep(1.5)  # longer than a health interval: the claim is that nothing happens
+    assert (await client.control(backend))["asked"] == before + 1
+
+
+async def test_two_clusters_are_two_dashboards_in_order_of_beginning(
+    client: Client, backend: Backend
+) -> None:
+    with Backend(backend.folder) as other:
+        backend.announce(name="second.ipynb")
+        other.announce(name="first.ipynb", started=time.time() - 0.5)
+        names = [dashboard["name"] for dashboard in await client.dashboards()]
+    assert names == ["first.ipynb", "second.ipynb"]
