@@ -1,0 +1,129 @@
+/** BokehJS as we use it, and its loader: each version once a page, from the dashboard's own server. */
+
+/** A root's view; `export` gives its picture. */
+export interface IBokehView {
+  readonly model: object;
+  export?(type: 'png', hidpi: boolean): { readonly canvas: HTMLCanvasElement };
+}
+
+export interface IBokehModel {
+  setv(values: object, options?: { sync?: boolean }): void;
+  readonly change: {
+    connect(slot: () => void): boolean;
+    disconnect(slot: () => void): boolean;
+  };
+}
+
+export interface IBokehDocument {
+  readonly config?: IBokehModel;
+  get_model_by_name(name: string): IBokehModel | null;
+  roots(): readonly object[];
+  clear(options?: { sync?: boolean }): void;
+}
+
+export interface IBokehSession {
+  readonly document: IBokehDocument;
+  close(): void;
+}
+
+/** Members with an underscore are not in Bokeh's documents, but there in all of Bokeh 3. */
+export interface IBokehConnection {
+  readonly socket: WebSocket | null;
+  connect(): Promise<IBokehSession>;
+  /** Called for a message that cannot be understood; nothing after it can be either. */
+  _close_bad_protocol: (detail: string) => void;
+}
+
+interface IBokehModules {
+  'client/connection': {
+    ClientConnection: new (url: string, token: string, query: string) => IBokehConnection;
+  };
+  embed: {
+    add_document_standalone(
+      document: IBokehDocument,
+      element: HTMLElement
+    ): Promise<Iterable<IBokehView>>;
+  };
+}
+
+/** One version of the library. */
+export interface IBokeh {
+  readonly version: string;
+  readonly documents: IBokehDocument[];
+  require<K extends keyof IBokehModules>(module: K): IBokehModules[K];
+}
+
+/** Where BokehJS puts itself; versions live side by side under their number. */
+export interface IBokehPage {
+  Bokeh?: Readonly<Record<string, unknown>>;
+}
+
+declare global {
+  // eslint-disable-next-line @typescript-eslint/naming-convention -- the browser's own name
+  interface Window {
+    Bokeh?: Readonly<Record<string, unknown>>;
+  }
+}
+
+/** Runs one script in the page, once it is there; rejects when it does not arrive. */
+export type ScriptRunner = (url: string) => Promise<void>;
+
+/** Run a script of our own origin; scripts asked for in one turn run in the order asked. */
+export function runScript(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = url;
+    script.async = false;
+    script.onload = () => resolve();
+    script.onerror = () => {
+      script.remove();
+      reject(new Error('The drawing library (BokehJS) did not arrive from the dashboard.'));
+    };
+    document.head.append(script);
+  });
+}
+
+/** Loads BokehJS; callers that ask for the same script share one load, and a failed one is retried. */
+export class BokehLoader {
+  constructor(
+    private readonly _page: IBokehPage,
+    private readonly _run: ScriptRunner = runScript
+  ) {}
+
+  /**
+   * Return the library of a version, loading what the page lacks of it.
+   *
+   * `urls` are absolute; the first is the library, the others add to it. They are told apart by
+   * their file name, so that the same version from two dashboards is loaded once.
+   */
+  async load(version: string, urls: readonly string[]): Promise<IBokeh> {
+    await Promise.all(urls.map((url, i) => this._once(version, url, i === 0)));
+    const bokeh = this._page.Bokeh?.[version];
+    if (!isBokeh(bokeh)) {
+      throw new Error(`The dashboard sent a drawing library other than BokehJS ${version}.`);
+    }
+    return bokeh;
+  }
+
+  private _once(version: string, url: string, isLibrary: boolean): Promise<void> {
+    const key = `${version}/${url.slice(url.lastIndexOf('/') + 1)}`;
+    const known = this._loads.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const isThere = isLibrary && isBokeh(this._page.Bokeh?.[version]);
+    const load = isThere ? Promise.resolve() : this._run(url);
+    this._loads.set(key, load);
+    load.catch(() => this._loads.delete(key));
+    return load;
+  }
+
+  private readonly _loads = new Map<string, Promise<void>>();
+}
+
+function isBokeh(value: unknown): value is IBokeh {
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
+  return 'require' in value && typeof value.require === 'function' && 'version' in value;
+}

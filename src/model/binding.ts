@@ -1,0 +1,95 @@
+/** Which dashboard a pane belongs to, and which one takes it over when that one is gone. */
+
+import type { IKnownDashboard } from './dashboards';
+
+/** What a pane remembers of its dashboard; plain JSON, survives a page reload. */
+export interface IBinding {
+  readonly dashboard: string;
+  readonly kernel: string | null;
+  readonly notebook: string | null;
+  readonly scheduler: string;
+  readonly name: string;
+}
+
+/** What a page saw of a binding's dashboard; empty right after a reload. */
+export interface ISeen {
+  readonly firstSeen: number;
+  readonly lastLive: number;
+}
+
+/** A new cluster may appear this long before the one it replaces is seen to go (ms). */
+const OVERLAP_MS = 60_000;
+
+/** Return the binding of a pane to a dashboard. */
+export function bindingOf(dashboard: IKnownDashboard): IBinding {
+  return {
+    dashboard: dashboard.id,
+    kernel: dashboard.kernel_id,
+    notebook: dashboard.notebook,
+    scheduler: dashboard.scheduler.id,
+    name: dashboard.shownName
+  };
+}
+
+/**
+ * Return the dashboard that a pane shows now: its own, a successor, or undefined for none.
+ *
+ * A successor is live, of the same kernel or notebook, and came after the pane's own dashboard;
+ * a second cluster that ran beside it all the time does not take its panes.
+ *
+ * @param seen - what this page saw of the own dashboard; undefined when it never did.
+ */
+export function dashboardFor(
+  binding: IBinding,
+  seen: ISeen | undefined,
+  all: readonly IKnownDashboard[]
+): IKnownDashboard | undefined {
+  const own = all.find(one => one.id === binding.dashboard);
+  if (own !== undefined && own.state !== 'stale') {
+    return own;
+  }
+  const successors = all.filter(
+    one => one !== own && one.state === 'live' && isKin(binding, one) && isLater(one, seen)
+  );
+  const sameScheduler = successors.find(
+    one => binding.scheduler !== '' && one.scheduler.id === binding.scheduler
+  );
+  return sameScheduler ?? successors[successors.length - 1] ?? own;
+}
+
+function isKin(binding: IBinding, other: IKnownDashboard): boolean {
+  const sameKernel = binding.kernel !== null && binding.kernel === other.kernel_id;
+  const sameNotebook = binding.notebook !== null && binding.notebook === other.notebook;
+  const sameScheduler = binding.scheduler !== '' && binding.scheduler === other.scheduler.id;
+  return sameKernel || sameNotebook || sameScheduler;
+}
+
+function isLater(other: IKnownDashboard, seen: ISeen | undefined): boolean {
+  if (seen === undefined) {
+    return true;
+  }
+  return other.firstSeen > seen.firstSeen && other.firstSeen >= seen.lastLive - OVERLAP_MS;
+}
+
+/** Return the binding that a pane's saved arguments hold, or null when they hold none. */
+export function savedBinding(value: unknown): IBinding | null {
+  if (typeof value !== 'object' || value === null) {
+    return null;
+  }
+  const fields = value as Record<string, unknown>; // any object has string keys
+  const text = (key: string): string | null => {
+    const given = fields[key];
+    return typeof given === 'string' ? given : null;
+  };
+  const dashboard = text('dashboard');
+  if (dashboard === null) {
+    return null;
+  }
+  return {
+    dashboard,
+    kernel: text('kernel'),
+    notebook: text('notebook'),
+    scheduler: text('scheduler') ?? '',
+    name: text('name') ?? ''
+  };
+}

@@ -1,0 +1,34 @@
+/** The usual arrangement of panes around a notebook, as data; pure. */
+
+/** One pane of a layout: where it goes, relative to a pane named before it or to the notebook. */
+export interface ILayoutStep {
+  readonly plot: string;
+  readonly mode: 'split-right' | 'split-left' | 'split-top' | 'split-bottom' | 'tab-after';
+  /** The plot it is placed at; '' is the notebook, or the main area when there is none. */
+  readonly at: string;
+}
+
+/** Task stream and progress on the right of the notebook, workers' memory and graph below them. */
+export const USUAL_FOUR: readonly ILayoutStep[] = [
+  { plot: 'task-stream', mode: 'split-right', at: '' },
+  { plot: 'workers-memory', mode: 'split-bottom', at: 'task-stream' },
+  { plot: 'progress', mode: 'split-right', at: 'task-stream' },
+  { plot: 'graph', mode: 'split-right', at: 'workers-memory' }
+];
+
+const MODES = ['split-right', 'split-left', 'split-top', 'split-bottom', 'tab-after'] as const;
+
+/** Return the layout that settings hold, without the steps that cannot be; ours when none is left. */
+export function layoutOf(value: unknown): readonly ILayoutStep[] {
+  const steps: ILayoutStep[] = [];
+  for (const given of Array.isArray(value) ? value : []) {
+    const { plot, mode, at } = Object(given); // any value has properties after Object()
+    const known = MODES.find(one => one === mode);
+    const reference = typeof at === 'string' ? at : '';
+    const isPlaced = reference === '' || steps.some(step => step.plot === reference);
+    if (typeof plot === 'string' && plot !== '' && known !== undefined && isPlaced) {
+      steps.push({ plot, mode: known, at: reference });
+    }
+  }
+  return steps.length > 0 ? steps : USUAL_FOUR;
+}

@@ -1,0 +1,201 @@
+/** Keeps one plot connected: opens, draws, notices the end, tries again; knows no widgets. */
+
+import type { IDisposable } from '@lumino/disposable';
+import { Signal, type ISignal } from '@lumino/signaling';
+
+import { Backoff } from '../api/backoff';
+import type { IPlotConnector, IPlotSession, Verb } from '../api/session';
+import type { ILook } from '../wire';
+import type { Link } from './panestate';
+
+/** Where pictures are drawn; the one before stays until its successor is ready. */
+export interface IStage {
+  /** Return a new element to draw in. */
+  prepare(): HTMLElement;
+  /** The picture in `host` is ready: it alone is shown from now on. */
+  show(host: HTMLElement): void;
+  /** The picture in `host` will not come. */
+  drop(host: HTMLElement): void;
+}
+
+const BACKOFF = { firstMs: 500, longestMs: 15_000 };
+
+/** An opening that takes longer is given up and tried again (ms). */
+const OPEN_TIMEOUT_MS = 60_000;
+
+export class PlotLink implements IDisposable {
+  constructor(
+    private readonly _connector: IPlotConnector,
+    private readonly _plot: string,
+    private readonly _stage: IStage,
+    private _look: ILook
+  ) {}
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get state(): Link {
+    if (this._session !== null && this._state.phase === 'open') {
+      return { phase: 'open', control: this._session.control };
+    }
+    return this._state;
+  }
+
+  /** True once a picture was drawn, also when its connection has ended since. */
+  get hasPicture(): boolean {
+    return this._session !== null;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Connect to the plot of this dashboard from now on; null leaves the last picture as it is. */
+  target(dashboard: string | null): void {
+    if (dashboard === this._target || this._isDisposed) {
+      return;
+    }
+    this._target = dashboard;
+    this._backoff.reset();
+    this._open();
+  }
+
+  /** Try again now instead of at the next turn; for when something is known to have changed. */
+  retryNow(): void {
+    if (this._state.phase === 'failed') {
+      this._backoff.reset();
+      this._open();
+    }
+  }
+
+  setVisible(isVisible: boolean): void {
+    this._isVisible = isVisible;
+    this._session?.setVisible(isVisible);
+  }
+
+  setLook(look: ILook): void {
+    this._look = look;
+    this._session?.setLook(look);
+  }
+
+  send(verb: Verb): void {
+    this._session?.send(verb);
+  }
+
+  picture(background: string): Promise<Blob> {
+    if (this._session === null) {
+      return Promise.reject(new Error('There is no picture yet.'));
+    }
+    return this._session.picture(background);
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    clearTimeout(this._retry);
+    this._session?.dispose();
+    this._session = null;
+    Signal.clearData(this);
+  }
+
+  private _open(): void {
+    clearTimeout(this._retry);
+    this._attempt += 1;
+    if (this._target === null) {
+      this._setState({ phase: 'none' });
+      return;
+    }
+    this._setState({ phase: 'opening', since: Date.now() });
+    void this._try(this._target, this._attempt);
+  }
+
+  private async _try(target: string, attempt: number): Promise<void> {
+    const isOver = (): boolean => this._isDisposed || this._attempt !== attempt;
+    const host = this._stage.prepare();
+    const look = this._look;
+    let session: IPlotSession | null = null;
+    try {
+      session = await orTimeout(this._connector.open(target, this._plot, look));
+      if (!isOver()) {
+        await session.draw(host);
+      }
+      if (isOver()) {
+        session.dispose();
+        this._stage.drop(host);
+        return;
+      }
+      this._adopt(session, host, look);
+    } catch (error) {
+      session?.dispose();
+      this._stage.drop(host);
+      if (!isOver()) {
+        this._fail(error instanceof Error ? error.message : String(error));
+      }
+    }
+  }
+
+  private _adopt(session: IPlotSession, host: HTMLElement, look: ILook): void {
+    if (!session.isOpen) {
+      throw new Error('The connection ended while the plot was drawn.');
+    }
+    const last = this._session;
+    this._session = session;
+    this._stage.show(host);
+    last?.dispose();
+    session.changed.connect(() => this._changed.emit(), this);
+    session.closed.connect(() => this._fail('The connection ended.'), this);
+    if (!this._isVisible) {
+      session.setVisible(false);
+    }
+    if (look !== this._look) {
+      session.setLook(this._look);
+    }
+    this._backoff.reset();
+    this._setState({ phase: 'open', control: session.control });
+  }
+
+  private _fail(reason: string): void {
+    const wait = this._backoff.next();
+    this._retry = setTimeout(() => this._open(), wait);
+    this._setState({ phase: 'failed', reason, retryAt: Date.now() + wait });
+  }
+
+  private _setState(state: Link): void {
+    this._state = state;
+    this._changed.emit();
+  }
+
+  private readonly _backoff = new Backoff(BACKOFF);
+  private readonly _changed = new Signal<this, void>(this);
+  private _state: Link = { phase: 'none' };
+  private _session: IPlotSession | null = null;
+  private _target: string | null = null;
+  private _attempt = 0;
+  private _retry: ReturnType<typeof setTimeout> | undefined;
+  private _isVisible = true;
+  private _isDisposed = false;
+}
+
+/** A session that comes after its time is closed unseen. */
+function orTimeout(opening: Promise<IPlotSession>): Promise<IPlotSession> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error('No answer in time.'));
+    }, OPEN_TIMEOUT_MS);
+    opening.then(
+      session => {
+        clearTimeout(timer);
+        return isLate ? session.dispose() : resolve(session);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    );
+  });
+}

@@ -1,0 +1,89 @@
+/** Asking the user which plot or dashboard is meant, and telling them why something cannot be. */
+
+import { InputDialog, Notification } from '@jupyterlab/apputils';
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { meantDashboard } from '../model/choice';
+import type { IDashboards, IKnownDashboard } from '../model/dashboards';
+
+/** The id of the kernel of the notebook in front. */
+export function frontKernel(notebooks: INotebookTracker | null): string | undefined {
+  return notebooks?.currentWidget?.sessionContext.session?.kernel?.id;
+}
+
+/** Return the dashboard that is meant; ask when several could be, tell when there is none. */
+export async function askDashboard(
+  dashboards: IDashboards,
+  trans: TranslationBundle,
+  id: string | undefined,
+  kernel: string | undefined
+): Promise<IKnownDashboard | undefined> {
+  const meant = meantDashboard(dashboards.all, id, kernel);
+  if (meant !== undefined) {
+    return meant;
+  }
+  if (id !== undefined || dashboards.all.length === 0) {
+    tellNoDashboard(trans);
+    return undefined;
+  }
+  const names = dashboards.all.map(one => one.shownName);
+  const { value } = await InputDialog.getItem({
+    title: trans.__('Which cluster?'),
+    items: names
+  });
+  return value === null ? undefined : dashboards.all[names.indexOf(value)];
+}
+
+/** Return the name of a plot of a dashboard that the user picks. */
+export async function askPlot(
+  dashboard: IKnownDashboard,
+  trans: TranslationBundle
+): Promise<string | undefined> {
+  const titles = dashboard.plots.map(plot => plot.title);
+  const { value } = await InputDialog.getItem({
+    title: trans.__('Which plot of %1?', dashboard.shownName),
+    items: titles
+  });
+  return value === null ? undefined : dashboard.plots[titles.indexOf(value)]?.name;
+}
+
+export function tellNoDashboard(trans: TranslationBundle): void {
+  tell(
+    trans.__(
+      'No Dask cluster is running here. Run a cell that makes a client, such as “client = Client()”.'
+    )
+  );
+}
+
+/** Say something that needs no answer. */
+export function tell(words: string): void {
+  Notification.info(words, { autoClose: 6000 });
+}
+
+/** Wait until a dashboard is found, at most so long; undefined when none was. */
+export function whenFound<T>(
+  dashboards: IDashboards,
+  find: () => T | undefined,
+  timeoutMs: number
+): Promise<T | undefined> {
+  const now = find();
+  if (now !== undefined) {
+    return Promise.resolve(now);
+  }
+  return new Promise(resolve => {
+    const end = (found: T | undefined): void => {
+      clearTimeout(timer);
+      dashboards.changed.disconnect(look);
+      resolve(found);
+    };
+    const look = (): void => {
+      const found = find();
+      if (found !== undefined) {
+        end(found);
+      }
+    };
+    const timer = setTimeout(() => end(undefined), timeoutMs);
+    dashboards.changed.connect(look);
+  });
+}

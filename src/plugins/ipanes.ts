@@ -1,0 +1,26 @@
+/** The service that opens panes, for the plugins that want plots on screen. */
+
+import { Token } from '@lumino/coreutils';
+import type { DockLayout } from '@lumino/widgets';
+
+import { TokenIDs } from '../tokens';
+import type { Pane } from '../widgets/pane';
+
+export interface IOpenOptions {
+  readonly mode?: DockLayout.InsertMode;
+  readonly ref?: string;
+  /** False leaves the focus where it is. */
+  readonly isActivated?: boolean;
+}
+
+export interface IPanes {
+  /** The pane that was used last. */
+  readonly current: Pane | null;
+  /** Return the pane of a plot of a dashboard, opened where it is not yet. */
+  open(plot: string, dashboard: string, options?: IOpenOptions): Pane;
+  /** Return a new pane that somebody else puts somewhere. */
+  create(plot: string, dashboard: string): Pane;
+  find(plot: string, dashboard: string): Pane | undefined;
+}
+
+export const IPanes = new Token<IPanes>(TokenIDs.panes, 'Opens live Dask plots as panes.');

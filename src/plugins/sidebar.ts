@@ -1,0 +1,124 @@
+/** The sidebar: the list of clusters and plots in Lab's left area. */
+
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { Menu } from '@lumino/widgets';
+
+import { IPreferences } from '../model/preferences';
+import { CommandIDs, PluginIDs, SIDEBAR_ID } from '../tokens';
+import { IPlotServices } from '../widgets/services';
+import { Sidebar } from '../widgets/sidebar';
+import type { ISidebarHost } from '../widgets/sidebarhost';
+import { describe, PLOT_ARG, textArg } from './args';
+import { IPanes } from './ipanes';
+
+/** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
+const RANK = 620;
+
+const MENU = [
+  CommandIDs.openLayout,
+  CommandIDs.openPlot,
+  null,
+  CommandIDs.openStatus,
+  CommandIDs.copyLink
+];
+
+export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
+  id: PluginIDs.sidebar,
+  description: 'Lists Dask clusters and their plots.',
+  autoStart: true,
+  requires: [IPanes, IPlotServices, IPreferences],
+  optional: [ILayoutRestorer, INotebookTracker],
+  activate: (
+    app: JupyterFrontEnd,
+    panes: IPanes,
+    services: IPlotServices,
+    preferences: IPreferences,
+    restorer: ILayoutRestorer | null,
+    notebooks: INotebookTracker | null
+  ): void => {
+    const host = hostOf(app, panes, services, preferences);
+    const onCodeDropped = (code: string): void => selectDropped(notebooks, code);
+    const sidebar = new Sidebar({ ...host, onCodeDropped });
+    app.shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
+    restorer?.add(sidebar, SIDEBAR_ID);
+    addCommands(app, sidebar, services, preferences);
+  }
+};
+
+function hostOf(
+  app: JupyterFrontEnd,
+  panes: IPanes,
+  { dashboards, trans }: IPlotServices,
+  { favorites }: IPreferences
+): Omit<ISidebarHost, 'onCodeDropped'> {
+  const menu = new Menu({ commands: app.commands });
+  return {
+    dashboards,
+    favorites,
+    trans,
+    openPlot: (dashboard, plot) => void panes.open(plot, dashboard),
+    openLayout: dashboard => void app.commands.execute(CommandIDs.openLayout, { dashboard }),
+    createPane: (dashboard, plot) => panes.create(plot, dashboard),
+    insertClient: () => void app.commands.execute(CommandIDs.insertClient),
+    openMenu: (dashboard, anchor) => {
+      menu.clearItems();
+      for (const command of MENU) {
+        menu.addItem(command === null ? { type: 'separator' } : { command, args: { dashboard } });
+      }
+      const { left, bottom } = anchor.getBoundingClientRect();
+      menu.open(left, bottom);
+    }
+  };
+}
+
+/** Select the dropped cell alone: Lab 4.6 extends the selection to the cell before it. */
+function selectDropped(notebooks: INotebookTracker | null, code: string): void {
+  const notebook = notebooks?.currentWidget?.content;
+  if (notebook === undefined) {
+    return;
+  }
+  const active = notebook.activeCellIndex;
+  const dropped = notebook.widgets.findIndex(
+    (cell, i) => Math.abs(i - active) <= 1 && cell.model.sharedModel.getSource() === code
+  );
+  if (dropped >= 0) {
+    notebook.deselectAll();
+    notebook.activeCellIndex = dropped;
+  }
+}
+
+function addCommands(
+  app: JupyterFrontEnd,
+  sidebar: Sidebar,
+  { trans }: IPlotServices,
+  { favorites }: IPreferences
+): void {
+  app.commands.addCommand(CommandIDs.showSidebar, {
+    label: trans.__('Show Dask clusters and plots'),
+    describedBy: describe(),
+    execute: () => app.shell.activateById(sidebar.id)
+  });
+  app.commands.addCommand(CommandIDs.searchPlots, {
+    label: trans.__('Search plots'),
+    describedBy: describe(),
+    execute: () => {
+      app.shell.activateById(sidebar.id);
+      sidebar.focusSearch();
+    }
+  });
+  app.commands.addCommand(CommandIDs.toggleFavorite, {
+    label: trans.__('Add or remove a favourite plot'),
+    describedBy: describe(PLOT_ARG),
+    execute: args => {
+      const plot = textArg(args, 'plot');
+      if (plot !== undefined) {
+        favorites.toggle(plot);
+      }
+    }
+  });
+}

@@ -1,0 +1,142 @@
+/** The plugins, activated in an application that lacks everything that is optional. */
+
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { CommandRegistry } from '@lumino/commands';
+import { Widget } from '@lumino/widgets';
+
+import { Preferences } from '../model/preferences';
+import { cellsPlugin } from '../plugins/cells';
+import { layoutsPlugin } from '../plugins/layouts';
+import { linksPlugin } from '../plugins/links';
+import { paneKeysPlugin } from '../plugins/panekeys';
+import { panesPlugin } from '../plugins/panes';
+import { reprButtonPlugin } from '../plugins/reprbutton';
+import { sidebarPlugin } from '../plugins/sidebar';
+import { CommandIDs } from '../tokens';
+import plugins from '../index';
+import { known } from './dashboards';
+import { services, settled, type ITestServices } from './plots';
+
+// All of Lab's notebook would be loaded for two names that are not used without a notebook.
+jest.mock('@jupyterlab/notebook', () => ({ INotebookTracker: {}, NotebookActions: {} }));
+
+interface ITestApp {
+  readonly commands: CommandRegistry;
+  readonly added: string[];
+  restore(): void;
+}
+
+function app(): ITestApp & JupyterFrontEnd {
+  const commands = new CommandRegistry();
+  const added: string[] = [];
+  let restore = (): void => undefined;
+  const restored = new Promise<void>(resolve => (restore = resolve));
+  const shell = {
+    add: (widget: Widget, area: string) => {
+      added.push(`${widget.id} ${area}`);
+      Widget.attach(widget, document.body);
+    },
+    activateById: () => undefined
+  };
+  const serverSettings = { baseUrl: '/', wsUrl: '/', appendToken: false, token: '' };
+  const made = { commands, added, shell, restored, restore, serviceManager: { serverSettings } };
+  return made as never; // what the plugins touch of an application without Lab's shell
+}
+
+function activate<T>(plugin: JupyterFrontEndPlugin<T>, ...given: unknown[]): T {
+  return plugin.activate(...(given as [JupyterFrontEnd])) as T; // none of ours is asynchronous
+}
+
+describe('the plugins', () => {
+  let lab: ITestApp & JupyterFrontEnd;
+  let given: ITestServices;
+
+  beforeEach(() => {
+    lab = app();
+    given = services();
+    const preferences = new Preferences();
+    const panes = activate(panesPlugin, lab, given, null, null, null);
+    activate(paneKeysPlugin, lab, panes, given);
+    activate(layoutsPlugin, lab, panes, given, preferences, null);
+    activate(sidebarPlugin, lab, panes, given, preferences, null, null);
+    activate(cellsPlugin, lab, given, null);
+    activate(linksPlugin, lab, given, panes, null);
+    activate(reprButtonPlugin, lab, given);
+  });
+
+  it('have ids of this extension and a description each', () => {
+    expect(plugins.every(plugin => plugin.id.startsWith('dask-diag-lab:'))).toBe(true);
+    expect(plugins.every(plugin => plugin.description)).toBe(true);
+    expect(new Set(plugins.map(plugin => plugin.id)).size).toBe(plugins.length);
+  });
+
+  it('give each command a label and a description of its arguments', async () => {
+    lab.restore();
+    await settled();
+    for (const id of Object.values(CommandIDs)) {
+      expect([id, lab.commands.label(id)]).not.toEqual([id, '']);
+      expect((await lab.commands.describedBy(id)).args).toMatchObject({ type: 'object' });
+    }
+  });
+
+  it('run each command without arguments and without a cluster, and nothing breaks', async () => {
+    jest.useFakeTimers();
+    const asking: string[] = [CommandIDs.addDashboard]; // opens a dialog and waits
+    for (const id of Object.values(CommandIDs).filter(one => !asking.includes(one))) {
+      if (lab.commands.hasCommand(id)) {
+        const done = lab.commands.execute(id);
+        await jest.advanceTimersByTimeAsync(10_000);
+        await done; // a rejection fails the test
+      }
+    }
+    jest.useRealTimers();
+  });
+
+  it('open a plot of the only cluster', async () => {
+    given.dashboards.set(known({ id: 'a' }));
+    const pane = await lab.commands.execute(CommandIDs.openPlot, { plot: 'progress' });
+    expect(pane.node.dataset).toMatchObject({ plot: 'progress', dashboard: 'a' });
+    expect(await lab.commands.execute(CommandIDs.openPlot, { plot: 'progress' })).toBe(pane);
+    pane.dispose();
+  });
+
+  it('bring a pane back while its dashboard is not there yet', async () => {
+    const binding = {
+      dashboard: 'gone',
+      kernel: 'k',
+      notebook: null,
+      scheduler: '',
+      name: 'x.ipynb'
+    };
+    const args = { plot: 'graph', key: 'graph-1', binding };
+    const pane = await lab.commands.execute(CommandIDs.openPlot, args);
+    expect(pane.id).toBe('dask-diag-lab-pane-graph-1');
+    expect(pane.node.textContent).toContain('x.ipynb has no cluster at the moment.');
+    pane.dispose();
+  });
+
+  it('open the layout at the first press of the button in the repr, when the list is late', async () => {
+    lab.restore();
+    await settled();
+    given.dashboards.isKnown = false;
+    const pressed = lab.commands.execute(CommandIDs.reprButton, { url: 'http://127.0.0.1:8787' });
+    await settled();
+    expect(document.querySelector('.jp-DaskDiag-pane')).toBeNull();
+    given.dashboards.isKnown = true;
+    given.dashboards.set(known({ id: 'a' }));
+    await pressed;
+    const plots = [...document.querySelectorAll<HTMLElement>('.jp-DaskDiag-pane')];
+    expect(new Set(plots.map(pane => pane.dataset['plot']))).toEqual(
+      new Set(['task-stream', 'progress', 'workers-memory', 'graph'])
+    );
+  });
+
+  it('leave the repr’s command to whoever has registered it before', async () => {
+    const other = app();
+    other.commands.addCommand(CommandIDs.reprButton, { label: 'theirs', execute: () => 'theirs' });
+    activate(reprButtonPlugin, other, given);
+    other.restore();
+    await settled();
+    expect(await other.commands.execute(CommandIDs.reprButton)).toBe('theirs');
+  });
+});

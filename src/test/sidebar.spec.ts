@@ -1,0 +1,167 @@
+import { Widget } from '@lumino/widgets';
+
+import { Favorites } from '../model/favorites';
+import { isNearEdge } from '../widgets/plotdrag';
+import { Sidebar } from '../widgets/sidebar';
+import type { ISidebarHost } from '../widgets/sidebarhost';
+import { DashboardList, known, trans } from './dashboards';
+
+describe('the sidebar', () => {
+  let dashboards: DashboardList;
+  let favorites: Favorites;
+  let sidebar: Sidebar;
+  let done: string[];
+
+  const rows = (): HTMLElement[] =>
+    [...sidebar.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-plotItem')].filter(
+      row => row.closest('[hidden]') === null
+    );
+  const names = (): (string | undefined)[] => rows().map(row => row.dataset['plot']);
+  const search = (): HTMLInputElement => sidebar.node.querySelector('input')!;
+  const type = (text: string): void => {
+    search().value = text;
+    search().dispatchEvent(new Event('input'));
+  };
+  const press = (key: string): void => {
+    document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  };
+
+  beforeEach(() => {
+    dashboards = new DashboardList();
+    favorites = new Favorites();
+    done = [];
+    const host: ISidebarHost = {
+      dashboards,
+      favorites,
+      trans,
+      openPlot: (id, plot) => void done.push(`open ${plot} of ${id}`),
+      openLayout: id => void done.push(`layout of ${id}`),
+      createPane: () => new Widget(),
+      openMenu: id => void done.push(`menu of ${id}`),
+      insertClient: () => void done.push('insert'),
+      onCodeDropped: () => undefined
+    };
+    dashboards.set(known({ id: 'a' }));
+    sidebar = new Sidebar(host);
+    Widget.attach(sidebar, document.body);
+  });
+
+  afterEach(() => sidebar.dispose());
+
+  it('lists the plots of each dashboard in groups', () => {
+    expect(names()).toEqual(['task-stream', 'progress', 'graph', 'workers-memory']);
+    expect(rows()[0]?.dataset['dashboard']).toBe('a');
+    const groups = sidebar.node.querySelectorAll('.jp-DaskDiag-groupToggle');
+    expect([...groups].map(group => group.textContent)).toEqual(['Tasks', 'Workers']);
+  });
+
+  it('says what the cluster is and how far it is', () => {
+    const section = sidebar.node.querySelector('section');
+    expect(section?.textContent).toContain('4 workers · 8 threads · 16 GiB');
+    const bar = sidebar.node.querySelector('[role="progressbar"]');
+    expect(bar?.getAttribute('aria-valuenow')).toBe('400');
+    expect(bar?.getAttribute('aria-valuetext')).toContain('1 failed');
+  });
+
+  it('filters by what plots show', () => {
+    type('spill');
+    expect(names()).toEqual(['workers-memory']);
+    type('no such thing');
+    expect(names()).toEqual([]);
+    expect(sidebar.node.textContent).toContain('No plot matches “no such thing”.');
+    type('');
+    expect(names()).toHaveLength(4);
+  });
+
+  it('opens the first match by Enter, a row by click', () => {
+    type('progress');
+    search().focus();
+    press('Enter');
+    rows()[0]?.querySelector('button')?.click();
+    expect(done).toEqual(['open progress of a', 'open progress of a']);
+  });
+
+  it('is walked through by arrow keys with one tab stop', () => {
+    search().focus();
+    press('ArrowDown');
+    press('ArrowDown');
+    expect(document.activeElement?.closest('li')?.dataset['plot']).toBe('progress');
+    press('ArrowRight');
+    expect(document.activeElement?.getAttribute('aria-pressed')).toBe('false');
+    press('ArrowLeft');
+    press('End');
+    expect(document.activeElement?.closest('li')?.dataset['plot']).toBe('workers-memory');
+    const stops = sidebar.node.querySelectorAll('.jp-DaskDiag-plotButton[tabindex="0"]');
+    expect(stops).toHaveLength(1);
+  });
+
+  it('lets favourites float up and tells whoever stores them', () => {
+    const stored: (readonly string[])[] = [];
+    favorites.edited.connect((_, plots) => void stored.push(plots));
+    rows()[2]?.querySelector<HTMLElement>('.jp-DaskDiag-star')?.click();
+    expect(names()[0]).toBe('graph');
+    expect(stored).toEqual([['graph']]);
+  });
+
+  it('keeps rows as they are while only numbers change', () => {
+    const before = rows();
+    const { summary } = known();
+    dashboards.set(known({ id: 'a', summary: { ...summary!, workers: 9 } }));
+    expect(rows()).toEqual(before);
+    expect(rows()[0]).toBe(before[0]);
+  });
+
+  it('collapses a group, and opens it for a search', () => {
+    const toggle = sidebar.node.querySelector<HTMLElement>('.jp-DaskDiag-groupToggle');
+    toggle?.click();
+    expect(names()).toEqual(['workers-memory']);
+    const now = sidebar.node.querySelector('.jp-DaskDiag-groupToggle');
+    expect(now?.getAttribute('aria-expanded')).toBe('false');
+    type('stream');
+    expect(names()).toEqual(['task-stream']);
+  });
+
+  it('shows names as text, whatever they hold', () => {
+    const name = '<img src=x onerror=alert(1)>';
+    dashboards.set(known({ id: 'a', name, shownName: name, reason: name, state: 'unreachable' }));
+    expect(sidebar.node.querySelector('img')).toBeNull();
+    expect(sidebar.node.textContent).toContain(name);
+  });
+
+  it('offers code for a cluster when there is none', () => {
+    dashboards.set();
+    expect(sidebar.node.textContent).toContain('No Dask cluster is running here.');
+    sidebar.node.querySelector<HTMLElement>('.jp-DaskDiag-insert')?.click();
+    expect(done).toEqual(['insert']);
+    expect(sidebar.title.className).toBe('');
+  });
+
+  it('has a dot at its icon while there is a cluster', () => {
+    expect(sidebar.title.className).toBe('jp-DaskDiag-hasDashboards');
+  });
+
+  it('says that the server part is missing', () => {
+    dashboards.feedState = 'missing';
+    dashboards.set();
+    expect(sidebar.node.textContent).toContain('The server part of dask_diag_lab');
+  });
+
+  it('tells two clusters apart by tags', () => {
+    dashboards.set(known({ id: 'a' }), known({ id: 'b', tag: 1, shownName: 'other.ipynb' }));
+    const tags = [...sidebar.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-tag')];
+    expect(tags.map(tag => [tag.textContent, tag.hidden])).toEqual([
+      ['1', false],
+      ['2', false]
+    ]);
+  });
+});
+
+describe('a dragged plot', () => {
+  const box = { left: 100, top: 100, width: 400, height: 400 };
+
+  it('is a pane near the edges of a document and a cell in its middle', () => {
+    expect(isNearEdge({ clientX: 120, clientY: 300 }, box)).toBe(true);
+    expect(isNearEdge({ clientX: 300, clientY: 490 }, box)).toBe(true);
+    expect(isNearEdge({ clientX: 300, clientY: 300 }, box)).toBe(false);
+  });
+});

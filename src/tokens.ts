@@ -1,0 +1,79 @@
+/** Every id this extension registers, listens to or writes into a page; no code and no imports. */
+
+/** The plugins, one noun each. */
+export namespace PluginIDs {
+  export const preferences = 'dask-diag-lab:plugin';
+  export const dashboards = 'dask-diag-lab:dashboards';
+  export const plots = 'dask-diag-lab:plots';
+  export const panes = 'dask-diag-lab:panes';
+  export const paneKeys = 'dask-diag-lab:pane-keys';
+  export const layouts = 'dask-diag-lab:layouts';
+  export const reprButton = 'dask-diag-lab:repr-button';
+  export const sidebar = 'dask-diag-lab:sidebar';
+  export const cells = 'dask-diag-lab:cells';
+  export const links = 'dask-diag-lab:links';
+  export const palette = 'dask-diag-lab:palette';
+  export const outputs = 'dask-diag-lab:outputs';
+  export const statusItem = 'dask-diag-lab:status-item';
+}
+
+/** The ids of the tokens by which plugins (ours and others') share services. */
+export namespace TokenIDs {
+  export const dashboards = 'dask-diag-lab:IDashboards';
+  export const preferences = 'dask-diag-lab:IPreferences';
+  export const plots = 'dask-diag-lab:IPlots';
+  export const panes = 'dask-diag-lab:IPanes';
+}
+
+/** The commands; each has a label and is safe without arguments. */
+export namespace CommandIDs {
+  export const openPlot = 'dask-diag-lab:open-plot';
+  export const openLayout = 'dask-diag-lab:open-layout';
+  export const openStatus = 'dask-diag-lab:open-status';
+  export const openInBrowser = 'dask-diag-lab:open-in-browser';
+  export const copyLink = 'dask-diag-lab:copy-link';
+  export const addDashboard = 'dask-diag-lab:add-dashboard';
+  export const showSidebar = 'dask-diag-lab:show-sidebar';
+  export const searchPlots = 'dask-diag-lab:search-plots';
+  export const toggleFavorite = 'dask-diag-lab:toggle-favorite';
+  export const insertClient = 'dask-diag-lab:insert-client';
+  export const insertPlot = 'dask-diag-lab:insert-plot';
+
+  export const zoomIn = 'dask-diag-lab:zoom-in';
+  export const zoomOut = 'dask-diag-lab:zoom-out';
+  export const panLeft = 'dask-diag-lab:pan-left';
+  export const panRight = 'dask-diag-lab:pan-right';
+  export const fitPlot = 'dask-diag-lab:fit-plot';
+  export const followLive = 'dask-diag-lab:follow-live';
+  export const freezePlot = 'dask-diag-lab:freeze-plot';
+  export const clearPlot = 'dask-diag-lab:clear-plot';
+  export const showTable = 'dask-diag-lab:show-table';
+  export const savePicture = 'dask-diag-lab:save-picture';
+  export const showHelp = 'dask-diag-lab:show-help';
+
+  /** The button in Dask's own Client repr runs this one; we answer when nobody else does. */
+  export const reprButton = 'dask:populate-and-launch-layout';
+}
+
+/** Mime types, on the drag and in notebook outputs. */
+export namespace MimeTypes {
+  export const plot = 'application/vnd.dask-diag-lab.plot+json';
+  export const widgetFactory = 'application/vnd.lumino.widget-factory';
+  export const cells = 'application/vnd.jupyter.cells';
+  export const text = 'text/plain';
+}
+
+/** Routes of our server extension, below Jupyter's base URL. */
+export namespace Routes {
+  export const dashboards = 'dask-diag-lab/api/dashboards';
+  export const events = 'dask-diag-lab/api/events';
+  export const relay = 'dask-diag-lab/dashboards';
+}
+
+/** Names other code holds on to: layouts, tests, style sheets. */
+export const NAMESPACE = 'dask-diag-lab';
+export const SIDEBAR_ID = 'dask-diag-lab-sidebar';
+export const BOARD_ID = 'dask-diag-lab-board';
+export const CONTROL_NAME = 'dask-diag-control';
+export const PANE_CLASS = 'jp-DaskDiag-pane';
+export const PLOT_ITEM_CLASS = 'jp-DaskDiag-plotItem';

@@ -1,0 +1,79 @@
+/** One plot in the sidebar: a click or Enter opens it, a drag places it, a star keeps it on top. */
+
+import type { Widget } from '@lumino/widgets';
+
+import { PLOT_ITEM_CLASS } from '../tokens';
+import type { IPlot } from '../wire';
+import { h } from './dom';
+import { plotIcon, starIcon } from './icons';
+import { watchPress } from './plotdrag';
+import type { ISidebarHost } from './sidebarhost';
+import type { Tip } from './tip';
+
+/** Return the row of a plot of a dashboard. */
+export function plotRow(dashboard: string, plot: IPlot, host: ISidebarHost, tip: Tip): HTMLElement {
+  const row = h('li', {
+    class: PLOT_ITEM_CLASS,
+    'data-plot': plot.name,
+    'data-dashboard': dashboard
+  });
+  row.append(openButton(dashboard, plot, host, tip), starButton(plot, host));
+  row.addEventListener('pointerenter', () => tip.show(row, plot.description));
+  row.addEventListener('pointerleave', () => tip.hide());
+  return row;
+}
+
+function openButton(dashboard: string, plot: IPlot, host: ISidebarHost, tip: Tip): HTMLElement {
+  const icon = h('span', { class: 'jp-DaskDiag-plotIcon', 'aria-hidden': 'true' });
+  plotIcon(plot.name).element({ container: icon });
+  const button = h(
+    'button',
+    {
+      type: 'button',
+      class: 'jp-DaskDiag-plotButton',
+      tabindex: '-1',
+      'aria-description': plot.description
+    },
+    icon,
+    h('span', { class: 'jp-DaskDiag-plotTitle' }, plot.title)
+  );
+  let wasDragged = false;
+  button.addEventListener('pointerdown', press => {
+    wasDragged = false;
+    const onStart = (): void => {
+      wasDragged = true;
+      tip.hide();
+    };
+    const createPane = (): Widget => host.createPane(dashboard, plot.name);
+    const onCodeDropped = (code: string): void => host.onCodeDropped(code);
+    const { name, title } = plot;
+    watchPress(press, { plot: name, title, createPane, onStart, onCodeDropped });
+  });
+  button.addEventListener('click', () => {
+    if (!wasDragged) {
+      host.openPlot(dashboard, plot.name);
+    }
+    wasDragged = false;
+  });
+  button.addEventListener('focus', () => tip.show(button, plot.description));
+  button.addEventListener('blur', () => tip.hide());
+  return button;
+}
+
+function starButton(plot: IPlot, host: ISidebarHost): HTMLElement {
+  const isFavorite = host.favorites.has(plot.name);
+  const label = isFavorite
+    ? host.trans.__('Remove %1 from favourites', plot.title)
+    : host.trans.__('Keep %1 on top', plot.title);
+  const star = h('button', {
+    type: 'button',
+    class: 'jp-DaskDiag-star',
+    tabindex: '-1',
+    title: label,
+    'aria-label': label,
+    'aria-pressed': String(isFavorite)
+  });
+  starIcon.element({ container: star });
+  star.addEventListener('click', () => host.favorites.toggle(plot.name));
+  return star;
+}

@@ -1,0 +1,283 @@
+/** One live picture: drawn natively, paused when nobody sees it, never blank without a reason. */
+
+import type { Message } from '@lumino/messaging';
+import { Signal, type ISignal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+
+import type { Verb } from '../api/session';
+import { bindingOf, dashboardFor, type IBinding, type ISeen } from '../model/binding';
+import { titleFromName } from '../model/catalogue';
+import type { IKnownDashboard } from '../model/dashboards';
+import {
+  NOTHING_YET,
+  presentationOf,
+  type IPresentation,
+  type ISituation
+} from '../model/panestate';
+import { PlotLink } from '../model/plotlink';
+import type { IPlot } from '../wire';
+import { h, setText } from './dom';
+import type { IPlotServices } from './services';
+import { Sight } from './sight';
+import { Stage } from './stage';
+
+export interface IPlotViewOptions {
+  readonly plot: string;
+  readonly binding: IBinding;
+  readonly services: IPlotServices;
+}
+
+export class PlotView extends Widget {
+  constructor(options: IPlotViewOptions) {
+    super();
+    this.addClass('jp-DaskDiag-plot');
+    this.plot = options.plot;
+    this._binding = options.binding;
+    this._services = options.services;
+    this._lastInfo = { ...this._lastInfo, name: this.plot, title: titleFromName(this.plot) };
+    this.node.tabIndex = 0;
+    this.node.setAttribute('role', 'group');
+    const { look, dashboards } = this._services;
+    this._sight = new Sight(this, this._services.page);
+    this._link = new PlotLink(this._services.connector, this.plot, this._stage, look.current);
+    this._build();
+    this._link.changed.connect(this._present, this);
+    dashboards.changed.connect(this._follow, this);
+    look.changed.connect(this._onLook, this);
+    this._sight.changed.connect(this._onSight, this);
+    this._onSight();
+    this._follow();
+  }
+
+  readonly plot: string;
+
+  /** What is said and shown now; `presented` when it changed. */
+  get presentation(): IPresentation {
+    return this._presentation;
+  }
+
+  get presented(): ISignal<this, IPresentation> {
+    return this._presented;
+  }
+
+  /** Where the picture belongs; another one after a successor took it over. */
+  get binding(): IBinding {
+    return this._binding;
+  }
+
+  get rebound(): ISignal<this, IBinding> {
+    return this._rebound;
+  }
+
+  /** The dashboard that is shown, where it is in the list. */
+  get dashboard(): IKnownDashboard | undefined {
+    return this._dashboard;
+  }
+
+  /** The plot as its dashboard tells it; only its name while the dashboard is away. */
+  get info(): IPlot {
+    const known = this._dashboard?.plots.find(plot => plot.name === this.plot);
+    return known ?? this._lastInfo;
+  }
+
+  get dashboardName(): string {
+    return this._dashboard?.shownName || this._binding.name || this._services.trans.__('this plot');
+  }
+
+  get isFrozen(): boolean {
+    return this._isFrozen;
+  }
+
+  /** Do what a key or a button asks; freezing a frozen picture lets it go. */
+  send(verb: Verb): void {
+    if (verb === 'freeze' && (this._isFrozen || this.presentation.pill !== '')) {
+      this.send('live');
+      return;
+    }
+    if (verb === 'freeze' || verb === 'live') {
+      this._isFrozen = verb === 'freeze';
+    }
+    this._link.send(verb);
+    this._present();
+  }
+
+  /** The picture as PNG, on the theme's background. */
+  picture(): Promise<Blob> {
+    return this._link.picture(this._services.look.current.background);
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    this._sight.dispose();
+    clearInterval(this._clock);
+    Signal.disconnectReceiver(this);
+    this._link.dispose();
+    super.dispose();
+  }
+
+  override processMessage(msg: Message): void {
+    super.processMessage(msg);
+    this._sight.onMessage(msg);
+  }
+
+  protected override onActivateRequest(msg: Message): void {
+    super.onActivateRequest(msg);
+    this.node.focus({ preventScroll: true });
+  }
+
+  private _build(): void {
+    this._pill.addEventListener('click', () => this.send('live'));
+    this.node.append(this._stage.node, this._words, this._pill, this._note);
+    this._words.append(this._text, this._elapsed);
+  }
+
+  /** The list changed: stay with our dashboard, or go to the one that takes over. */
+  private _follow(): void {
+    const { dashboards } = this._services;
+    const own = dashboards.get(this._binding.dashboard);
+    if (own !== undefined) {
+      this._seen = { firstSeen: own.firstSeen, lastLive: own.lastLive };
+    }
+    const next = dashboardFor(this._binding, this._seen, dashboards.all);
+    if (next !== undefined) {
+      this._bind(next);
+    }
+    const wasSilent = this._dashboard?.state === 'unreachable' || this._dashboard === undefined;
+    this._dashboard = next;
+    this._lastInfo = this.info;
+    this._noteSilence();
+    this._aim();
+    if (wasSilent && next?.state === 'live') {
+      this._link.retryNow();
+    }
+    this._present();
+  }
+
+  /** Remember what we need to find our dashboard, or its successor, again. */
+  private _bind(dashboard: IKnownDashboard): void {
+    const last = this._binding;
+    if (dashboard.id !== last.dashboard) {
+      this._isFrozen = false;
+      this._seen = { firstSeen: dashboard.firstSeen, lastLive: dashboard.lastLive };
+    }
+    const fresh = bindingOf(dashboard);
+    // Right after a reload Jupyter's sessions, and with them the notebook, are not known yet.
+    this._binding = { ...fresh, notebook: fresh.notebook ?? last.notebook };
+    if (JSON.stringify(this._binding) !== JSON.stringify(last)) {
+      this._rebound.emit(this._binding);
+    }
+  }
+
+  private _noteSilence(): void {
+    if (this._dashboard?.state !== 'unreachable') {
+      this._silentSince = 0;
+    } else if (this._silentSince === 0) {
+      this._silentSince = Date.now();
+    }
+  }
+
+  /** Connect once somebody has seen the pane; a picture that was drawn stays when all else goes. */
+  private _aim(): void {
+    const { _dashboard: dashboard } = this;
+    const isOurs = dashboard?.kind === 'diagnostics' && this._hasPlot;
+    this._link.target(isOurs && this._wasSeen ? dashboard.id : null);
+  }
+
+  private get _hasPlot(): boolean {
+    // A dashboard that has just been announced has not told its plots yet.
+    const plots = this._dashboard?.plots ?? [];
+    return plots.length === 0 || plots.some(plot => plot.name === this.plot);
+  }
+
+  private _onSight(): void {
+    const { isSeen } = this._sight;
+    this._link.setVisible(isSeen);
+    if (isSeen && !this._wasSeen) {
+      this._wasSeen = true;
+      this._aim();
+    }
+    this._present();
+  }
+
+  private _onLook(): void {
+    this._link.setLook(this._services.look.current);
+  }
+
+  private _situation(): ISituation {
+    const { dashboards } = this._services;
+    return {
+      now: Date.now(),
+      plotTitle: this.info.title,
+      dashboardName: this.dashboardName,
+      dashboard: this._dashboard,
+      lastLive: this._seen?.lastLive ?? 0,
+      silentSince: this._silentSince,
+      hasPlot: this._hasPlot,
+      isListKnown: dashboards.isKnown,
+      feed: dashboards.feedState,
+      feedProblem: dashboards.problem,
+      link: this._link.state,
+      isVisible: this._sight.isSeen,
+      isFrozen: this._isFrozen,
+      hasPicture: this._link.hasPicture
+    };
+  }
+
+  private _present(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    const shown = presentationOf(this._situation(), this._services.trans);
+    const { dataset } = this.node;
+    dataset['state'] = shown.state;
+    dataset['picture'] = String(this._link.hasPicture);
+    dataset['greyed'] = String(shown.isGreyed);
+    this.node.setAttribute('aria-label', `${this.info.title}, ${this.dashboardName}`);
+    setText(this._text, shown.words);
+    setText(this._elapsed, shown.elapsed);
+    setText(this._pill, shown.pill);
+    setText(this._note, shown.note);
+    this._note.title = shown.note;
+    this._words.hidden = shown.words === '';
+    this._pill.hidden = shown.pill === '';
+    this._note.hidden = shown.note === '';
+    this._presentation = shown;
+    this._runClock();
+    this._presented.emit(shown);
+  }
+
+  /** Count while something is waited for and somebody looks. */
+  private _runClock(): void {
+    const { state, elapsed } = this._presentation;
+    const isCounting = this._sight.isSeen && (elapsed !== '' || state === 'connecting');
+    if (isCounting && this._clock === undefined) {
+      this._clock = setInterval(() => this._present(), 1000);
+    } else if (!isCounting) {
+      clearInterval(this._clock);
+      this._clock = undefined;
+    }
+  }
+
+  private readonly _services: IPlotServices;
+  private readonly _link: PlotLink;
+  private readonly _sight: Sight;
+  private readonly _stage = new Stage();
+  private readonly _words = h('div', { class: 'jp-DaskDiag-words' });
+  private readonly _text = h('span', { role: 'status' });
+  private readonly _elapsed = h('span', { class: 'jp-DaskDiag-elapsed' });
+  private readonly _pill = h('button', { class: 'jp-DaskDiag-pill', type: 'button' });
+  private readonly _note = h('div', { class: 'jp-DaskDiag-note', role: 'note' });
+  private readonly _presented = new Signal<this, IPresentation>(this);
+  private readonly _rebound = new Signal<this, IBinding>(this);
+  private _presentation: IPresentation = NOTHING_YET;
+  private _binding: IBinding;
+  private _dashboard: IKnownDashboard | undefined;
+  private _lastInfo: IPlot = { name: '', title: '', group: '', description: '' };
+  private _seen: ISeen | undefined;
+  private _clock: ReturnType<typeof setInterval> | undefined;
+  private _silentSince = 0;
+  private _wasSeen = false;
+  private _isFrozen = false;
+}

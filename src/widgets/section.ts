@@ -1,0 +1,168 @@
+/** One dashboard in the sidebar: what it is and how it does, its plots in groups below. */
+
+import { grouped, type IPlotGroup } from '../model/catalogue';
+import type { IKnownDashboard } from '../model/dashboards';
+import { formatBytes, formatCount } from '../model/format';
+import type { ISummary } from '../wire';
+import { h, setText } from './dom';
+import { caretIcon, moreIcon } from './icons';
+import { plotRow } from './plotrow';
+import type { ISidebarHost } from './sidebarhost';
+import { showTag } from './tag';
+import type { Tip } from './tip';
+
+export class DashboardSection {
+  constructor(
+    private readonly _host: ISidebarHost,
+    private readonly _tip: Tip,
+    private readonly _id: string
+  ) {
+    const { trans } = _host;
+    this._menu.title = trans.__('Actions of this cluster');
+    this._menu.setAttribute('aria-label', this._menu.title);
+    moreIcon.element({ container: this._menu });
+    this._menu.addEventListener('click', () => _host.openMenu(_id, this._menu));
+    this._four.textContent = trans.__('Open the usual four');
+    this._four.addEventListener('click', () => _host.openLayout(_id));
+    this._header.append(this._dot, this._tag, this._name, this._menu);
+    this.node.append(this._header, this._meta, this._progress, this._reason);
+    this.node.append(this._four, this._groups);
+    this._progress.append(this._done, this._erred);
+  }
+
+  readonly node = h('section', { class: 'jp-DaskDiag-dashboard' });
+
+  /** Bring the section up to its dashboard; rows are made anew only when they differ. */
+  update(dashboard: IKnownDashboard, query: string): void {
+    const { favorites } = this._host;
+    this._showHeader(dashboard);
+    const groups = grouped(dashboard.plots, query, plot => favorites.has(plot));
+    const signature = JSON.stringify([
+      groups,
+      query !== '',
+      dashboard.plots.filter(plot => favorites.has(plot.name)).map(plot => plot.name),
+      [...this._collapsed]
+    ]);
+    if (signature !== this._signature) {
+      this._signature = signature;
+      this._groups.replaceChildren(...groups.map(group => this._group(group, query !== '')));
+    }
+    this._four.hidden = query !== '' || dashboard.plots.length === 0;
+    // A cluster none of whose plots match is out of the way while one searches.
+    this.node.hidden = query !== '' && groups.length === 0;
+    this._last = dashboard;
+  }
+
+  private _showHeader(dashboard: IKnownDashboard): void {
+    const { trans, dashboards } = this._host;
+    this.node.dataset['dashboard'] = dashboard.id;
+    this.node.dataset['state'] = dashboard.state;
+    this.node.setAttribute('aria-label', dashboard.shownName);
+    setText(this._name, dashboard.shownName);
+    this._name.title = [dashboard.notebook, dashboard.scheduler.address].filter(Boolean).join('\n');
+    const words = {
+      live: trans.__('Live'),
+      stale: dashboard.reason ?? trans.__('The cluster has ended; its history is kept.'),
+      unreachable: dashboard.reason ?? trans.__('The kernel does not answer.')
+    }[dashboard.state];
+    this._dot.title = words;
+    this._dot.setAttribute('aria-label', words);
+    setText(this._reason, dashboard.state === 'live' ? '' : words);
+    this._reason.hidden = dashboard.state === 'live';
+    showTag(this._tag, dashboard, dashboards);
+    this._showSummary(dashboard.summary ?? null);
+  }
+
+  private _showSummary(summary: ISummary | null): void {
+    this._meta.hidden = this._progress.hidden = summary === null;
+    if (summary === null) {
+      return;
+    }
+    const { trans } = this._host;
+    const { workers, threads, memory_limit, memory, tasks } = summary;
+    const parts = [
+      trans._n('%1 worker', '%1 workers', workers, formatCount(workers)),
+      trans._n('%1 thread', '%1 threads', threads, formatCount(threads)),
+      memory_limit > 0 ? formatBytes(memory_limit) : ''
+    ];
+    setText(this._meta, parts.filter(Boolean).join(' · '));
+    this._meta.title = trans.__('%1 of memory in use', formatBytes(memory));
+    this._showTasks(tasks);
+  }
+
+  private _showTasks({ total, done, erred, processing }: ISummary['tasks']): void {
+    const { trans } = this._host;
+    const share = (part: number): string =>
+      `${total > 0 ? Math.min(100, Math.round((1000 * part) / total) / 10) : 0}%`;
+    this._done.style.width = share(done);
+    this._erred.style.width = share(erred);
+    const words = [
+      trans.__('%1 of %2 tasks done', formatCount(done), formatCount(total)),
+      processing > 0 ? trans.__('%1 processing', formatCount(processing)) : '',
+      erred > 0 ? trans.__('%1 failed', formatCount(erred)) : ''
+    ];
+    const text = total > 0 ? words.filter(Boolean).join(' · ') : trans.__('No tasks');
+    this._progress.title = text;
+    this._progress.setAttribute('aria-valuetext', text);
+    this._progress.setAttribute('aria-valuemax', String(Math.max(total, 1)));
+    this._progress.setAttribute('aria-valuenow', String(done));
+    this._progress.dataset['busy'] = String(processing > 0);
+  }
+
+  private _group(group: IPlotGroup, isSearching: boolean): HTMLElement {
+    const isOpen = isSearching || !this._collapsed.has(group.name);
+    const list = h(
+      'ul',
+      { class: 'jp-DaskDiag-plots', 'aria-label': group.name },
+      ...group.plots.map(plot => plotRow(this._id, plot, this._host, this._tip))
+    );
+    list.hidden = !isOpen;
+    const caret = h('span', { class: 'jp-DaskDiag-caret', 'aria-hidden': 'true' });
+    caretIcon.element({ container: caret });
+    const toggle = h(
+      'button',
+      { type: 'button', class: 'jp-DaskDiag-groupToggle', 'aria-expanded': String(isOpen) },
+      caret,
+      group.name
+    );
+    toggle.addEventListener('click', () => this._toggle(group.name));
+    return h('div', { class: 'jp-DaskDiag-group', 'data-group': group.name }, toggle, list);
+  }
+
+  private _toggle(group: string): void {
+    if (!this._collapsed.delete(group)) {
+      this._collapsed.add(group);
+    }
+    if (this._last !== null) {
+      this.update(this._last, '');
+    }
+    const made = [...this._groups.children].find(
+      child => child instanceof HTMLElement && child.dataset['group'] === group
+    );
+    made?.querySelector('button')?.focus();
+  }
+
+  private readonly _header = h('div', { class: 'jp-DaskDiag-header' });
+  private readonly _dot = h('span', { class: 'jp-DaskDiag-dot', role: 'img' });
+  private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
+  private readonly _name = h('h3', { class: 'jp-DaskDiag-name' });
+  private readonly _menu = h('button', {
+    type: 'button',
+    class: 'jp-DaskDiag-menuButton',
+    'aria-haspopup': 'menu'
+  });
+  private readonly _meta = h('div', { class: 'jp-DaskDiag-meta' });
+  private readonly _progress = h('div', {
+    class: 'jp-DaskDiag-progress',
+    role: 'progressbar',
+    'aria-valuemin': '0'
+  });
+  private readonly _done = h('div', { class: 'jp-DaskDiag-done' });
+  private readonly _erred = h('div', { class: 'jp-DaskDiag-erred' });
+  private readonly _reason = h('p', { class: 'jp-DaskDiag-reason' });
+  private readonly _four = h('button', { type: 'button', class: 'jp-DaskDiag-openLayout' });
+  private readonly _groups = h('div', { class: 'jp-DaskDiag-groups' });
+  private readonly _collapsed = new Set<string>();
+  private _signature = '';
+  private _last: IKnownDashboard | null = null;
+}

@@ -1,0 +1,30 @@
+/** What pictures and panes are given from outside; made once by a plugin. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Token } from '@lumino/coreutils';
+
+import type { IPlotConnector } from '../api/session';
+import type { IVisibility } from '../api/visibility';
+import type { IDashboards } from '../model/dashboards';
+import { TokenIDs } from '../tokens';
+import type { IPlot, ITable } from '../wire';
+import type { PageLook } from './theme';
+
+export interface IPlotServices {
+  readonly dashboards: IDashboards;
+  readonly connector: IPlotConnector;
+  readonly look: PageLook;
+  readonly page: IVisibility;
+  readonly trans: TranslationBundle;
+  /** Addresses of a plot through the relay, for browser tabs and downloads. */
+  pageUrl(dashboard: string, plot: IPlot): string;
+  tableUrl(dashboard: string, plot: string, format: 'json' | 'csv'): string;
+  fetchTable(dashboard: string, plot: string): Promise<ITable>;
+  /** How to read a plot, in the dashboard's own words. */
+  fetchHelp(dashboard: string, plot: string): Promise<string>;
+}
+
+export const IPlotServices = new Token<IPlotServices>(
+  TokenIDs.plots,
+  'What it takes to draw a live plot of a dashboard.'
+);

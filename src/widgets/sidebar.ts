@@ -1,0 +1,229 @@
+/** The list of clusters and their plots in Lab's left area; fills and empties by itself. */
+
+import type { Message } from '@lumino/messaging';
+import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+
+import { PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
+import { h, setText } from './dom';
+import { diagIcon } from './icons';
+import { DashboardSection } from './section';
+import type { ISidebarHost } from './sidebarhost';
+import { Tip } from './tip';
+
+const ROW_BUTTON = '.jp-DaskDiag-plotButton';
+
+export class Sidebar extends Widget {
+  constructor(private readonly _host: ISidebarHost) {
+    super();
+    const { trans, dashboards, favorites } = _host;
+    this.id = SIDEBAR_ID;
+    this.addClass('jp-DaskDiag-sidebar');
+    this.title.icon = diagIcon;
+    this.title.caption = trans.__('Dask diagnostics');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', trans.__('Dask diagnostics'));
+    this._search.placeholder = trans.__('Search plots');
+    this._search.setAttribute('aria-label', trans.__('Search plots'));
+    this._search.addEventListener('input', () => this._update());
+    this._insert.textContent = trans.__('Insert code for a local cluster');
+    this._insert.addEventListener('click', () => _host.insertClient());
+    this._empty.append(this._emptyWords, this._insert);
+    this.node.append(this._search, this._problem, this._empty, this._list, this._noMatch);
+    this.node.addEventListener('keydown', event => this._onKey(event));
+    this._list.addEventListener('scroll', () => this._tip.hide(), { passive: true });
+    dashboards.changed.connect(this._update, this);
+    favorites.changed.connect(this._update, this);
+    this._update();
+  }
+
+  /** Put the cursor into the search field. */
+  focusSearch(): void {
+    this._search.focus();
+    this._search.select();
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    Signal.disconnectReceiver(this);
+    this._tip.dispose();
+    super.dispose();
+  }
+
+  protected override onActivateRequest(msg: Message): void {
+    super.onActivateRequest(msg);
+    this.focusSearch();
+  }
+
+  protected override onAfterHide(msg: Message): void {
+    super.onAfterHide(msg);
+    this._tip.hide();
+  }
+
+  private _update(): void {
+    const { dashboards } = this._host;
+    const query = this._search.value.trim();
+    const focused = this._focusedRow();
+    const sections = dashboards.all.map(dashboard => {
+      const section =
+        this._sections.get(dashboard.id) ??
+        new DashboardSection(this._host, this._tip, dashboard.id);
+      this._sections.set(dashboard.id, section);
+      section.update(dashboard, query);
+      return section;
+    });
+    for (const id of [...this._sections.keys()]) {
+      if (dashboards.get(id) === undefined) {
+        this._sections.delete(id);
+      }
+    }
+    const nodes = sections.map(section => section.node);
+    if (
+      nodes.length !== this._list.childElementCount ||
+      nodes.some((n, i) => n !== this._list.children[i])
+    ) {
+      this._list.replaceChildren(...nodes);
+    }
+    this._sayWhatIsMissing(query, nodes);
+    this._keepOneTabStop(focused);
+    this._showDot();
+  }
+
+  private _sayWhatIsMissing(query: string, nodes: readonly HTMLElement[]): void {
+    const { dashboards, trans } = this._host;
+    const isEmpty = dashboards.all.length === 0;
+    this._search.hidden = isEmpty;
+    this._empty.hidden = !isEmpty;
+    setText(
+      this._emptyWords,
+      dashboards.isKnown || dashboards.problem !== ''
+        ? trans.__(
+            'No Dask cluster is running here. Make a client in a notebook and its plots appear by themselves.'
+          )
+        : trans.__('Looking for Dask clusters…')
+    );
+    setText(this._problem, this._problemWords());
+    this._problem.hidden = this._problem.textContent === '';
+    this._noMatch.hidden = isEmpty || nodes.some(node => !node.hidden);
+    setText(this._noMatch, trans.__('No plot matches “%1”.', query));
+  }
+
+  private _problemWords(): string {
+    const { dashboards, trans } = this._host;
+    switch (dashboards.feedState) {
+      case 'missing':
+        return trans.__(
+          'The server part of dask_diag_lab does not answer. Install it in the environment that runs Jupyter and restart the server.'
+        );
+      case 'lost':
+        return trans.__('The list of clusters does not arrive: %1', dashboards.problem);
+      case 'connecting':
+      case 'live':
+      case 'polled':
+      case 'standby':
+        return '';
+    }
+  }
+
+  /** The icon in Lab's bar has a dot while there is a cluster. */
+  private _showDot(): void {
+    const hasLive = this._host.dashboards.all.some(one => one.state !== 'stale');
+    const className = hasLive ? 'jp-DaskDiag-hasDashboards' : '';
+    if (this.title.className !== className) {
+      this.title.className = className;
+    }
+  }
+
+  private _rows(): HTMLElement[] {
+    const shown = `section:not([hidden]) ul:not([hidden]) > .${PLOT_ITEM_CLASS} > ${ROW_BUTTON}`;
+    return [...this._list.querySelectorAll<HTMLElement>(shown)];
+  }
+
+  private _focusedRow(): string | null {
+    const row = document.activeElement?.closest<HTMLElement>(`.${PLOT_ITEM_CLASS}`);
+    return row && this._list.contains(row)
+      ? `${row.dataset['dashboard'] ?? ''}/${row.dataset['plot'] ?? ''}`
+      : null;
+  }
+
+  /** Of all rows one is a tab stop; rows that were made anew give the focus back. */
+  private _keepOneTabStop(focused: string | null): void {
+    const rows = this._rows();
+    const keyOf = (row: HTMLElement): string => {
+      const { dashboard, plot } = row.parentElement?.dataset ?? {};
+      return `${dashboard ?? ''}/${plot ?? ''}`;
+    };
+    const back = rows.find(row => keyOf(row) === focused);
+    if (back !== undefined && this._focusedRow() === null) {
+      back.focus();
+    }
+    const stop = back ?? rows.find(row => row.tabIndex === 0) ?? rows[0];
+    rows.forEach(row => (row.tabIndex = row === stop ? 0 : -1));
+  }
+
+  private _onKey(event: KeyboardEvent): void {
+    const rows = this._rows();
+    const item = document.activeElement?.closest(`.${PLOT_ITEM_CLASS}`);
+    const at = rows.findIndex(row => row.parentElement === item);
+    const isSearching = document.activeElement === this._search;
+    if (isSearching && event.key === 'Enter') {
+      rows[0]?.click();
+    } else if (isSearching && event.key === 'Escape' && this._search.value !== '') {
+      this._search.value = '';
+      this._update();
+    } else if (at >= 0 || (isSearching && event.key === 'ArrowDown')) {
+      this._moveTo(event, rows, at);
+      return;
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Up and down go through the rows, right and left between a row and its star. */
+  private _moveTo(event: KeyboardEvent, rows: readonly HTMLElement[], at: number): void {
+    const beside = { ArrowRight: '.jp-DaskDiag-star', ArrowLeft: ROW_BUTTON }[event.key];
+    if (beside !== undefined) {
+      rows[at]?.parentElement?.querySelector<HTMLElement>(beside)?.focus();
+      return;
+    }
+    const targets: Readonly<Record<string, number>> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: rows.length - 1
+    };
+    const target = targets[event.key];
+    if (target === undefined) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    const next = rows[target];
+    if (next === undefined) {
+      if (target < 0) {
+        this._search.focus();
+      }
+      return;
+    }
+    rows.forEach(row => (row.tabIndex = row === next ? 0 : -1));
+    next.focus();
+  }
+
+  private readonly _search = h('input', {
+    type: 'search',
+    class: 'jp-DaskDiag-search',
+    spellcheck: 'false'
+  });
+  private readonly _problem = h('p', { class: 'jp-DaskDiag-problem', role: 'status' });
+  private readonly _empty = h('div', { class: 'jp-DaskDiag-empty' });
+  private readonly _emptyWords = h('p', {});
+  private readonly _insert = h('button', { type: 'button', class: 'jp-DaskDiag-insert' });
+  private readonly _list = h('div', { class: 'jp-DaskDiag-list' });
+  private readonly _noMatch = h('p', { class: 'jp-DaskDiag-noMatch', role: 'status' });
+  private readonly _sections = new Map<string, DashboardSection>();
+  private readonly _tip = new Tip();
+}
