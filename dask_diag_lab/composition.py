@@ -10,22 +10,29 @@ import asyncio
 import logging
 import os
 import secrets
+import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from dask_diag_lab.server import announce
+from dask_diag_lab.server import Server, announce
+from dask_diag_lab.store import Store
+from dask_diag_lab.transport import Feed, FeedState
 
 if TYPE_CHECKING:
     from distributed import Client
 
     from dask_diag_lab.records import Batch
-    from dask_diag_lab.server import Server
-    from dask_diag_lab.store import Store
-    from dask_diag_lab.transport import Feed, FeedState
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+HISTORY_S: Final = 3.0
+"""So long a new collector may take over what the scheduler remembers of before, bit by bit."""
+HISTORY_PAUSE_S: Final = 0.05
+"""Several times the pause between two bits of it."""
 
 
 class Target:
@@ -77,7 +84,6 @@ class Composition:
     def __init__(self, target: Target, dashboard_id: str, name: str) -> None:
         self.url = ""
         self.token = secrets.token_urlsafe(32)
-        self.missing = ""
         self._target = target
         self._id = dashboard_id
         self._name = name
@@ -87,13 +93,16 @@ class Composition:
         self._server: Server | None = None
         self._record: Path | None = None
         self._feeding: asyncio.Task[None] | None = None
+        self._epoch = ""
+        self._epoch_at = -inf
+
+    @property
+    def missing(self) -> str:
+        """Why no plot can be shown, in words; '' when they can."""
+        return "" if self._server is None else self._server.missing
 
     async def start(self) -> None:
         """Serve, announce, and begin to feed; returns before the first data."""
-        from dask_diag_lab.server import Server
-        from dask_diag_lab.store import Store
-        from dask_diag_lab.transport import Feed
-
         settings = _settings()
         self._store = Store(max_actions=settings["max_actions"])
         self._feed = Feed(
@@ -108,7 +117,6 @@ class Composition:
             self._store, info=self.info, token=self.token, on_watch=self._watch_changed
         )
         self.url = await self._server.start()
-        self.missing = self._server.missing
         self._record = announce.write_record(self._record_content())
         self._feeding = asyncio.create_task(self._feed.run())
         self._feeding.add_done_callback(_log_failure)
@@ -129,6 +137,33 @@ class Composition:
             await asyncio.wait([feeding], timeout=1)
             feeding.cancel()
 
+    async def ask(self, function: Callable[[Store], T], *, is_fresh: bool) -> T:
+        """Return ``function(store)``, after a pull of its own where it has to be fresh.
+
+        Raises
+        ------
+        LinkLostError
+            The scheduler could not be reached.
+        RuntimeError
+            All is closed.
+        """
+        if is_fresh:
+            await self._catch_up()
+        if self._store is None or self._feed is None:
+            raise RuntimeError("Dask diagnostics are closed.")
+        return function(self._store)
+
+    async def _catch_up(self) -> None:
+        """Pull what has ended by now, history that a new collector takes over included."""
+        before = -1
+        while self._feed is not None and self._store is not None:
+            await self._feed.pull_now()
+            total = self._store.actions.total
+            if total == before or time.monotonic() - self._epoch_at > HISTORY_S:
+                return
+            before = total
+            await asyncio.sleep(HISTORY_PAUSE_S)
+
     def abandon_after_fork(self) -> None:
         """In a forked child: drop what must not stay open there."""
         self._record = None
@@ -148,6 +183,7 @@ class Composition:
         return {
             "schema": announce.SCHEMA,
             **self.info(),
+            "host": socket.gethostname(),
             "pid": os.getpid(),
             "url": self.url,
             "token": self.token,
@@ -156,6 +192,8 @@ class Composition:
         }
 
     def _batch_came(self, batch: Batch) -> None:
+        if batch.epoch != self._epoch:
+            self._epoch, self._epoch_at = batch.epoch, time.monotonic()
         if self._store is not None and self._server is not None:
             self._store.apply(batch)
             self._server.tick()

@@ -124,7 +124,7 @@ class Gate(Router):
     Parameters
     ----------
     application : Application
-        Everything that needs the token.
+        Everything that needs the token; another one may take its place while requests come.
     token : str
         The secret, at least 32 bytes of randomness.
     dashboard_id : str
@@ -132,7 +132,7 @@ class Gate(Router):
     """
 
     def __init__(self, application: Application, *, token: str, dashboard_id: str) -> None:
-        self._application = application
+        self.application = application
         self._token = token
         self._cookie = cookie_name(dashboard_id)
 
@@ -145,9 +145,9 @@ class Gate(Router):
         asked = Asked(request.method or "", request.path, request.query, request.headers)
         verdict = judge(asked, token=self._token, cookie=self._cookie)
         if isinstance(verdict, Pass):
-            return self._application.find_handler(request)
+            return self.application.find_handler(request)
         answer = {"verdict": verdict, "cookie": self._cookie, "token": self._token}
-        return self._application.get_handler_delegate(request, GateHandler, answer)
+        return self.application.get_handler_delegate(request, GateHandler, answer)
 
 
 class GateHandler(RequestHandler):

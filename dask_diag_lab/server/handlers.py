@@ -48,8 +48,15 @@ def quiet_log(handler: RequestHandler) -> None:
 class SiteHandler(RequestHandler):
     """What all our handlers share: headers, errors in words, no logging into a cell."""
 
+    draws = False
+    """Whether it needs Bokeh, and so waits until that is loaded."""
+
     def initialize(self, site: Site) -> None:
         self.site = site
+
+    async def prepare(self) -> None:
+        if self.draws:
+            await self.site.loaded.wait()
 
     def set_default_headers(self) -> None:
         for name, value in SECURITY_HEADERS.items():
@@ -113,6 +120,8 @@ class HealthHandler(SiteHandler):
 class TableHandler(SiteHandler):
     """``/plots/<name>.json`` and ``.csv``: what the picture shows, as columns."""
 
+    draws = True
+
     def get(self, name: str, kind: str) -> None:
         plot = self.plot(name)
         view = plot.load()(self.site.store)
@@ -131,6 +140,8 @@ class TableHandler(SiteHandler):
 
 class SessionHandler(SiteHandler):
     """``POST /plots/<name>/session``: a signed token for one Bokeh session, and what to load."""
+
+    draws = True
 
     def post(self, name: str) -> None:
         from dask_diag_lab.server.sessions import new_session

@@ -129,7 +129,7 @@ class RootHandler(PageHandler):
 class NothingHandler(PageHandler):
     """Every other path."""
 
-    def prepare(self) -> None:
+    async def prepare(self) -> None:
         if self.request.method not in ("GET", "HEAD"):
             raise HTTPError(404, "There is nothing at this address.")
 

@@ -87,15 +87,17 @@ class PlotSocket(WSHandler):
         if not held or not isinstance(protocol, WebSocketProtocol13) or protocol.is_closing():
             return
         stream, wire = protocol.stream, _Wire()
-        # Nothing else runs before it is put back: no await stands in between.
+        # No await until all is written: the next message's parts would come in between.
         protocol.stream = wire  # type: ignore[assignment]  # it is only written to
         try:
             written = [protocol.write_message(text, binary=is_binary) for text, is_binary in held]
+            joined = stream.write(b"".join(wire.parts))
+        except StreamClosedError:
+            return
         finally:
             protocol.stream = stream
         with contextlib.suppress(StreamClosedError):
-            await asyncio.gather(*written)
-            await stream.write(b"".join(wire.parts))
+            await asyncio.gather(joined, *written)
 
     async def write_message(  # type: ignore[override]  # as Bokeh has it
         self,

@@ -22,6 +22,7 @@ from dask_diag_lab.server.gate import Gate
 from dask_diag_lab.server.handlers import quiet_log
 from dask_diag_lab.server.routes import nothing, site_rules, static_rules
 from dask_diag_lab.server.site import Site
+from dask_diag_lab.views import registry
 
 if TYPE_CHECKING:
     from socket import socket
@@ -54,6 +55,18 @@ def missing_bokeh() -> str:
     if numbers < OLDEST_BOKEH:
         return f"The plots need Bokeh {wanted} or newer; this kernel has {found}. {remedy}"
     return ""
+
+
+def _import_plots(plots: Sequence[Plot]) -> None:
+    """Import what drawing needs; runs beside the loop and touches nothing of it."""
+    import dask_diag_lab.server.application
+    import dask_diag_lab.server.sessions  # noqa: F401
+
+    for plot in plots:
+        try:
+            plot.load()
+        except ImportError as error:  # its own pane says so; the others go on
+            logger.warning("Plot %s cannot be loaded: %s", plot.name, error)
 
 
 class Server:
@@ -91,8 +104,13 @@ class Server:
         self._pages: Pages | None = None
         self._open_sockets: set[PlotSocket] = set()
         self._listening: list[socket] = []
-        self.missing = ""
+        self._site: Site | None = None
+        self._loading: asyncio.Task[None] | None = None
+
+    @property
+    def missing(self) -> str:
         """Why no plot can be shown, in words; '' when they can."""
+        return "" if self._site is None else self._site.missing
 
     @property
     def is_watched(self) -> bool:
@@ -110,15 +128,22 @@ class Server:
         return len(self._open_sockets)
 
     async def start(self) -> str:
-        """Listen on a free port of 127.0.0.1; return the URL, without a slash at its end."""
-        self.missing = missing_bokeh()
-        site = Site(self._store, self._info, {}, secrets.token_bytes(32), missing=self.missing)
-        application = self._bare(site) if self.missing else self._with_plots(site)
-        gate = Gate(application, token=self._token, dashboard_id=str(self._info()["id"]))
+        """Listen on a free port of 127.0.0.1; return the URL, without a slash at its end.
+
+        Lists the plots and answers for its health at once, while Bokeh is still being loaded.
+        """
+        self._site = site = self._make_site()
+        gate = Gate(self._bare(site), token=self._token, dashboard_id=str(self._info()["id"]))
         self._http = HTTPServer(gate, max_body_size=MAX_BODY_BYTES)
         self._listening = bind_sockets(0, "127.0.0.1")
         self._http.add_sockets(self._listening)
+        self._loading = asyncio.create_task(self._load_plots(gate, site))
         return f"http://127.0.0.1:{self._listening[0].getsockname()[1]}"
+
+    async def loaded(self) -> None:
+        """Wait until plots can be drawn, or `missing` says why they cannot."""
+        if self._site is not None:
+            await self._site.loaded.wait()
 
     def tick(self) -> None:
         """Bring what is seen up to date; cheap when the store has not changed."""
@@ -132,6 +157,9 @@ class Server:
             return
         http.stop()
         self._listening = []
+        if self._loading is not None:
+            self._loading.cancel()
+            await asyncio.wait([self._loading])
         for open_socket in list(self._open_sockets):
             open_socket.close(CLOSE_GOING_AWAY, "the dashboard is closed")
         if self._pages is not None:
@@ -157,10 +185,34 @@ class Server:
         for listening in self._listening:
             os.close(listening.detach())
 
+    def _make_site(self) -> Site:
+        missing = missing_bokeh()
+        if missing:
+            logger.warning("%s", missing)
+        catalogue = () if missing else self._catalogue or registry.PLOTS
+        plots = {plot.name: plot for plot in catalogue}
+        return Site(self._store, self._info, plots, secrets.token_bytes(32), missing=missing)
+
     def _bare(self, site: Site) -> Application:
-        logger.warning("%s", site.missing)
         rules = [*site_rules(site), *static_rules(None), nothing(site)]
         return Application(rules, log_function=quiet_log, compress_response=True)
+
+    async def _load_plots(self, gate: Gate, site: Site) -> None:
+        """Load Bokeh beside the loop, then let the whole application take the bare one's place.
+
+        Its 300 modules take 0.4 s to import, and seconds while a cell computes in pure Python:
+        each file that is read hands the interpreter over.
+        """
+        try:
+            if not site.missing:
+                await asyncio.to_thread(_import_plots, list(site.plots.values()))
+                gate.application = self._with_plots(site)
+        except Exception as error:  # a broken installation: said in the list and by every plot
+            logger.warning("Bokeh could not be loaded", exc_info=error)
+            site.plots = {}
+            site.missing = f"The plots cannot be drawn: loading Bokeh failed ({error})."
+        finally:
+            site.loaded.set()
 
     def _with_plots(self, site: Site) -> Application:
         # Here and not above: this room has to be importable without Bokeh.
@@ -170,10 +222,7 @@ class Server:
         from dask_diag_lab.server.application import make_application
         from dask_diag_lab.server.pages import Pages
         from dask_diag_lab.server.plot_socket import socket_rules
-        from dask_diag_lab.views import registry
 
-        catalogue = registry.PLOTS if self._catalogue is None else self._catalogue
-        site.plots = {plot.name: plot for plot in catalogue}
         site.bokeh = bokeh.__version__
         site.pages = self._pages = Pages(self._store, self._watch_changed)
         plots = self._plots = make_application(

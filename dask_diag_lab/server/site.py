@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -44,7 +45,8 @@ class Site:
     info : callable
         Facts about this dashboard: ``id``, ``name``, ``scheduler`` (``id``, ``address``).
     plots : mapping of str to Plot
-        The plots that can be shown, in the registry's order; none without Bokeh.
+        The plots that can be shown, in the registry's order; none without Bokeh. They are listed
+        before Bokeh has been loaded.
     secret : bytes
         Signs Bokeh's session tokens.
     bokeh : str
@@ -53,6 +55,8 @@ class Site:
         Why no plot can be shown, in words; '' when they can.
     pages : Pages or None
         The open documents.
+    loaded : Event
+        Set when Bokeh is there to draw with, or `missing` says why it never will be.
     """
 
     store: Store
@@ -63,6 +67,7 @@ class Site:
     missing: str = ""
     pages: Pages | None = None
     scripts: dict[str, list[str]] = field(default_factory=dict)
+    loaded: asyncio.Event = field(default_factory=asyncio.Event)
 
     def nearest(self, page: str) -> Plot | None:
         """Return the plot that shows best what the stock dashboard shows at `page`."""

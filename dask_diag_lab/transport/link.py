@@ -47,7 +47,7 @@ class Link:
         try:
             async with asyncio.timeout(timeout_s + 1):
                 # Unpickling is the only thing `deserialize` would add, and nothing here needs it.
-                comm = await connect(  # type: ignore[no-untyped-call]  # the engine's has none
+                comm = await connect(
                     address, timeout=timeout_s, deserialize=False, **connection_args
                 )
         except TimeoutError as error:
