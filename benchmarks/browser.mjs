@@ -1,0 +1,153 @@
+// Scenarios that need a real browser: reads JSON arguments on stdin, prints JSON figures on stdout.
+import { createRequire } from 'node:module';
+
+const require = createRequire(new URL('../ui-tests/package.json', import.meta.url));
+const { chromium } = require('@playwright/test');
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync'
+];
+
+/** Count what arrives over HTTP and websockets. */
+async function traffic(page) {
+  const session = await page.context().newCDPSession(page);
+  const seen = { bytes: 0 };
+  await session.send('Network.enable');
+  session.on('Network.loadingFinished', event => {
+    seen.bytes += event.encodedDataLength;
+  });
+  session.on('Network.webSocketFrameReceived', event => {
+    const { opcode, payloadData } = event.response;
+    seen.bytes += opcode === 2 ? payloadData.length * 0.75 : payloadData.length;
+  });
+  return seen;
+}
+
+/** Whether some canvas of the page, shadow roots included, holds more than a few colours. */
+function hasPicture() {
+  const canvases = [];
+  const walk = root => {
+    for (const node of root.querySelectorAll('*')) {
+      if (node instanceof HTMLCanvasElement) {
+        canvases.push(node);
+      }
+      if (node.shadowRoot) {
+        walk(node.shadowRoot);
+      }
+    }
+  };
+  walk(document);
+  return canvases.some(canvas => {
+    if (!canvas.width || !canvas.height) {
+      return false;
+    }
+    const copy = document.createElement('canvas');
+    copy.width = 200;
+    copy.height = 100;
+    const context = copy.getContext('2d');
+    context.drawImage(canvas, 0, 0, 200, 100);
+    const data = new Uint32Array(context.getImageData(0, 0, 200, 100).data.buffer);
+    return new Set(data).size > 40;
+  });
+}
+
+/** Milliseconds of each of `n` redraws after zooming the first figure's x range. */
+async function redraws(n) {
+  const version = Object.keys(Bokeh).find(key => /^\d+\.\d+/.test(key));
+  const bokeh = version ? Bokeh[version] : Bokeh;
+  const figures = [];
+  for (const doc of bokeh.documents) {
+    for (const model of doc._all_models.values()) {
+      if (model.type === 'Figure') {
+        figures.push(model);
+      }
+    }
+  }
+  const range = figures[0].x_range;
+  const times = [];
+  for (let i = 0; i < n; i++) {
+    const width = range.end - range.start;
+    const shift = (i % 2 ? -1 : 1) * 0.05 * width;
+    const began = performance.now();
+    range.setv({ start: range.start + shift, end: range.end + shift });
+    // BokehJS has asked for this frame before us, so it has painted when our turn comes.
+    await new Promise(done => requestAnimationFrame(done));
+    times.push(performance.now() - began);
+  }
+  return times;
+}
+
+const scenarios = {
+  /** Open one page that draws a plot; how long and how much until there is a picture. */
+  async plot(page, { url, steps }) {
+    const seen = await traffic(page);
+    const began = performance.now();
+    await page.goto(url);
+    await page.waitForFunction(hasPicture, null, { polling: 20, timeout: 120_000 });
+    const first_s = (performance.now() - began) / 1000;
+    const bytes = seen.bytes;
+    await page.waitForTimeout(1500);
+    const times = await page.evaluate(redraws, steps);
+    return { first_s, bytes, redraw_ms: times };
+  },
+
+  /** Open plots as Lab panes by command, one after the other. */
+  async panes(page, { url, plots }) {
+    await page.goto(url);
+    await page.waitForFunction(() => window.jupyterapp?.commands && true, null, {
+      timeout: 60_000
+    });
+    await page.waitForSelector('#jupyterlab-splash', { state: 'detached', timeout: 60_000 });
+    await page.waitForSelector('#dask-diag-lab-sidebar', { state: 'attached' });
+    await page.evaluate(() => window.jupyterapp.commands.execute('dask-diag-lab:show-sidebar'));
+    await page.waitForSelector(`.jp-DaskDiag-plotItem[data-plot="${plots[0]}"]`, {
+      timeout: 60_000
+    });
+    const seen = await traffic(page);
+    const opened = [];
+    for (const plot of plots) {
+      const before = seen.bytes;
+      const began = performance.now();
+      await page.locator(`.jp-DaskDiag-plotItem[data-plot="${plot}"]`).click();
+      const pane = `.jp-DaskDiag-pane[data-plot="${plot}"][data-state="live"]`;
+      await page.waitForSelector(`${pane} canvas`, { timeout: 60_000 });
+      opened.push({ plot, seconds: (performance.now() - began) / 1000, bytes: seen.bytes - before });
+    }
+    return { opened };
+  },
+
+  /** Open pages of the stock dashboard in turn in one tab each, as its users do. */
+  async pages(page, { urls }) {
+    const opened = [];
+    for (const url of urls) {
+      const tab = await page.context().newPage();
+      const seen = await traffic(tab);
+      const began = performance.now();
+      await tab.goto(url);
+      await tab.waitForSelector('canvas', { timeout: 60_000 });
+      opened.push({ seconds: (performance.now() - began) / 1000, bytes: seen.bytes });
+    }
+    return { opened };
+  }
+};
+
+const text = await new Promise(done => {
+  let read = '';
+  process.stdin.on('data', chunk => (read += chunk));
+  process.stdin.on('end', () => done(read));
+});
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM_PATH || '/usr/bin/chromium',
+  args: FLAGS
+});
+try {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  const answer = await scenarios[process.argv[2]](page, JSON.parse(text));
+  process.stdout.write(JSON.stringify(answer));
+} finally {
+  await browser.close();
+}
