@@ -1,0 +1,134 @@
+"""One test suite: the command that runs it, its time limit, and the numbers it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many tests of a suite went which way."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.passed + other.passed,
+            self.failed + other.failed,
+            self.skipped + other.skipped,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A command that runs tests and writes a report.
+
+    Attributes
+    ----------
+    read : callable
+        Turns the report into a `Count`; raises OSError, ValueError or KeyError where it cannot.
+    limit_s : float
+        A suite that takes longer hangs: it is ended, and that counts as a failure.
+    """
+
+    name: str
+    command: Sequence[str | Path]
+    cwd: Path
+    report: Path
+    read: Callable[[Path], Count]
+    limit_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one suite; `problem` is '' unless it did not end as a suite should."""
+
+    count: Count
+    seconds: float
+    problem: str
+
+
+def run(suite: Suite, env: Mapping[str, str]) -> Outcome:
+    """Run a suite with its output on the screen."""
+    suite.report.parent.mkdir(parents=True, exist_ok=True)
+    suite.report.unlink(missing_ok=True)
+    started = time.monotonic()
+    returncode = _returncode(suite, env)
+    try:
+        count = suite.read(suite.report)
+    except (OSError, ValueError, KeyError, ET.ParseError):
+        count = Count()
+    problem = judge(returncode, count, suite.limit_s)
+    if problem and not count.failed:
+        count += Count(failed=1)
+    return Outcome(count, time.monotonic() - started, problem)
+
+
+def judge(returncode: int | None, count: Count, limit_s: float) -> str:
+    """Say in words what is wrong with a suite besides tests that failed; '' when nothing is."""
+    if returncode is None:
+        return f"took longer than {limit_s:.0f} s and was ended"
+    if count.passed + count.failed == 0:
+        return "ran no tests"
+    if returncode and not count.failed:
+        return f"ended with exit code {returncode}"
+    return ""
+
+
+def read_junit(report: Path) -> Count:
+    """Read pytest's ``--junitxml``."""
+    total = Count()
+    for suite in ET.parse(report).iter("testsuite"):  # noqa: S314 -- written by our own pytest
+        number = {
+            name: int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")
+        }
+        failed = number["failures"] + number["errors"]
+        passed = number["tests"] - failed - number["skipped"]
+        total += Count(passed, failed, number["skipped"])
+    return total
+
+
+def read_jest(report: Path) -> Count:
+    """Read jest's ``--json``; a test file that does not compile is a failure."""
+    found = json.loads(report.read_text())
+    failed = found["numFailedTests"] + found["numRuntimeErrorTestSuites"]
+    return Count(found["numPassedTests"], failed, found["numPendingTests"] + found["numTodoTests"])
+
+
+def read_playwright(report: Path) -> Count:
+    """Read Playwright's JSON report; a flaky test is a failure."""
+    stats = json.loads(report.read_text())["stats"]
+    return Count(stats["expected"], stats["unexpected"] + stats["flaky"], stats["skipped"])
+
+
+def _returncode(suite: Suite, env: Mapping[str, str]) -> int | None:
+    process = subprocess.Popen(suite.command, cwd=suite.cwd, env=env, start_new_session=True)
+    try:
+        return process.wait(suite.limit_s)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        _end_group(process)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End what the suite left running, too: kernels and browsers of a run that was cut off."""
+    for number, patience_s in ((signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0)):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            return
+        try:
+            process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            continue

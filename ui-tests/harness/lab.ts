@@ -1,0 +1,184 @@
+// JupyterLab in the browser: notebook, sidebar, panes, and dragging with real mouse events.
+import { expect, Locator, Page } from '@playwright/test';
+
+import { IApp } from './app';
+import { Notebook } from './notebook';
+import { JupyterServer } from './server';
+
+const DOCK = '#jp-main-dock-panel';
+const SIDEBAR = '#dask-diag-lab-sidebar';
+const ITEM = '.jp-DaskDiag-plotItem';
+const PANE = '.jp-DaskDiag-pane';
+
+/** Where in an area a drop makes a new pane: a point a little inside that edge, or the middle. */
+export type Edge = 'left' | 'right' | 'top' | 'bottom' | 'middle';
+
+interface IPoint {
+  x: number;
+  y: number;
+}
+
+export class Lab {
+  constructor(
+    readonly page: Page,
+    readonly server: JupyterServer
+  ) {}
+
+  /** Open Lab on a notebook in an empty workspace and wait for its kernel. */
+  async open(path: string): Promise<Notebook> {
+    await this.page.goto(`${this.server.url}lab/tree/${path}?reset&token=${this.server.token}`);
+    await this.restored();
+    const notebook = await this.notebook(path);
+    await notebook.ready();
+    return notebook;
+  }
+
+  /** Open a notebook in Notebook 7, of the same server, and wait for its kernel. */
+  async openNotebook7(path: string): Promise<Notebook> {
+    await this.page.goto(`${this.server.url}notebooks/${path}?token=${this.server.token}`);
+    const notebook = new Notebook(this.page, path, this.page.locator('.jp-NotebookPanel'));
+    await notebook.ready();
+    return notebook;
+  }
+
+  /** Open one more notebook, in a tab beside the current one, and wait for its kernel. */
+  async openToo(path: string): Promise<Notebook> {
+    const options = { mode: 'split-bottom' };
+    await this.command('docmanager:open', { path, factory: 'Notebook', options });
+    const notebook = await this.notebook(path);
+    await notebook.ready();
+    return notebook;
+  }
+
+  /** Wait until Lab has put back its layout. */
+  async restored(): Promise<void> {
+    await this.page.waitForFunction(() => 'jupyterapp' in window, undefined, { timeout: 60_000 });
+    await this.page.evaluate(() => (window as unknown as { jupyterapp: IApp }).jupyterapp.restored);
+    await expect(this.page.locator('#jupyterlab-splash')).toHaveCount(0, { timeout: 60_000 });
+  }
+
+  /** The open notebook with this path. */
+  async notebook(path: string): Promise<Notebook> {
+    const find = (wanted: string): string | null => {
+      const { shell } = (window as unknown as { jupyterapp: IApp }).jupyterapp;
+      return [...shell.widgets('main')].find(w => w.context?.path === wanted)?.id ?? null;
+    };
+    const handle = await this.page.waitForFunction(find, path);
+    const id = await handle.jsonValue();
+    return new Notebook(this.page, path, this.page.locator(`[id="${id}"]`));
+  }
+
+  /** Execute a command of Lab. */
+  async command(id: string, args: object = {}): Promise<void> {
+    await this.page.evaluate(
+      async ([name, given]) => {
+        const app = (window as unknown as { jupyterapp: IApp }).jupyterapp;
+        await app.commands.execute(name, given);
+      },
+      [id, args] as const
+    );
+  }
+
+  /** Wait until Lab has written a layout with these plots to the server's workspace. */
+  async saved(...plots: string[]): Promise<void> {
+    await expect
+      .poll(async () => {
+        const reply = await this.server.api('lab/api/workspaces');
+        const text = await reply.text();
+        return plots.filter(plot => !text.includes(plot));
+      })
+      .toEqual([]);
+  }
+
+  /** Restart the kernel of a notebook, as its toolbar button does once the question is answered. */
+  async restartKernel(path: string): Promise<void> {
+    await this.page.evaluate(async wanted => {
+      const { shell } = (window as unknown as { jupyterapp: IApp }).jupyterapp;
+      const panel = [...shell.widgets('main')].find(w => w.context?.path === wanted);
+      await panel?.sessionContext?.session?.kernel?.restart();
+    }, path);
+  }
+
+  /** Our sidebar, opened by its icon if it is not open. */
+  async sidebar(): Promise<Locator> {
+    const sidebar = this.page.locator(SIDEBAR);
+    if (!(await sidebar.isVisible())) {
+      await this.page.locator('.jp-SideBar [data-id="dask-diag-lab-sidebar"]').click();
+    }
+    await expect(sidebar).toBeVisible();
+    return sidebar;
+  }
+
+  /** All plot entries of the sidebar. */
+  get items(): Locator {
+    return this.page.locator(SIDEBAR).locator(ITEM);
+  }
+
+  /** The entry of a plot; with two clusters, `nth` says whose. */
+  item(plot: string, nth = 0): Locator {
+    return this.page.locator(SIDEBAR).locator(`${ITEM}[data-plot="${plot}"]`).nth(nth);
+  }
+
+  /** All panes of a plot. */
+  panes(plot?: string): Locator {
+    return this.page.locator(plot ? `${PANE}[data-plot="${plot}"]` : PANE);
+  }
+
+  /** The only pane of a plot, once it is live. */
+  async livePane(plot: string, timeout = 20_000): Promise<Locator> {
+    const pane = this.panes(plot);
+    await expect(pane).toHaveCount(1, { timeout });
+    await expect(pane).toHaveAttribute('data-state', 'live', { timeout });
+    return pane;
+  }
+
+  /** Drag the tab of a pane that another one hides to the lower edge of an area. */
+  async tearOff(title: string, area: Locator): Promise<void> {
+    const hidden = 'li.lm-TabBar-tab:not(.lm-mod-current)';
+    const tab = this.page.locator(DOCK).locator(hidden).filter({ hasText: title });
+    await this._dragFrom(await pointIn(tab, 'middle'), await pointIn(area, 'bottom'));
+  }
+
+  /** Drag a plot by its row to an edge of an area: of the whole dock, or of a pane in it. */
+  async drag(plot: string, edge: Edge, area?: Locator): Promise<Locator> {
+    await this.sidebar();
+    await this._dragItem(plot, await pointIn(area ?? this.page.locator(DOCK), edge));
+    return this.livePane(plot);
+  }
+
+  /** Drag a plot by its row into the middle of an area: in a notebook that makes a cell. */
+  async dropIn(plot: string, area: Locator): Promise<void> {
+    await this.sidebar();
+    await this._dragItem(plot, await pointIn(area, 'middle'));
+  }
+
+  private async _dragItem(plot: string, to: IPoint): Promise<void> {
+    const item = this.item(plot);
+    await item.scrollIntoViewIfNeeded();
+    await this._dragFrom(await pointIn(item, 'middle'), to);
+  }
+
+  private async _dragFrom(from: IPoint, to: IPoint): Promise<void> {
+    const { mouse } = this.page;
+    await mouse.move(from.x, from.y);
+    await mouse.down();
+    // Off the row and over the page: a tab is only torn off well outside its bar.
+    await mouse.move(from.x + 10, from.y + 60, { steps: 6 });
+    await expect(this.page.locator('.lm-mod-drag-image')).toBeVisible();
+    await mouse.move(to.x, to.y, { steps: 12 });
+    // The drop goes where the last pointer event was seen.
+    await mouse.move(to.x + 1, to.y, { steps: 2 });
+    await mouse.up();
+    await expect(this.page.locator('.lm-mod-drag-image')).toHaveCount(0);
+  }
+}
+
+async function pointIn(area: Locator, edge: Edge): Promise<IPoint> {
+  const box = await area.boundingBox();
+  if (!box) {
+    throw new Error('The area to drop on is not visible.');
+  }
+  const across = { left: 0.12, right: 0.88, top: 0.5, bottom: 0.5, middle: 0.5 }[edge];
+  const down = { left: 0.5, right: 0.5, top: 0.12, bottom: 0.88, middle: 0.5 }[edge];
+  return { x: box.x + box.width * across, y: box.y + box.height * down };
+}

@@ -1,0 +1,67 @@
+// A notebook open in Lab or in Notebook 7, used as a person does.
+import { expect, Locator, Page } from '@playwright/test';
+
+import { IApp } from './app';
+
+const EXECUTED = /\[\d+\]/;
+
+export class Notebook {
+  constructor(
+    private readonly _page: Page,
+    readonly path: string,
+    /** The panel's element. */
+    readonly panel: Locator
+  ) {}
+
+  /** The code cell with this number, from 0; text cells do not count. */
+  cell(index: number): Locator {
+    return this.panel.locator('.jp-CodeCell').nth(index);
+  }
+
+  /** Wait until the kernel has introduced itself and waits for work; before, a cell is not run. */
+  async ready(): Promise<void> {
+    const isReady = async (path: string): Promise<boolean> => {
+      const app = (window as unknown as { jupyterapp?: IApp }).jupyterapp;
+      const panel = [...(app?.shell.widgets('main') ?? [])].find(w => w.context?.path === path);
+      await panel?.sessionContext?.ready;
+      const kernel = panel?.sessionContext?.session?.kernel;
+      await kernel?.info;
+      return kernel?.status === 'idle' && kernel.connectionStatus === 'connected';
+    };
+    await expect.poll(() => this._page.evaluate(isReady, this.path), { timeout: 60_000 }).toBe(true);
+  }
+
+  /** Press Shift-Enter in a cell and return while it runs. */
+  async start(index: number): Promise<void> {
+    await this.cell(index).locator('.jp-InputArea-editor').first().click();
+    await this._page.keyboard.press('Shift+Enter');
+  }
+
+  /** Run a cell to its end; an error in it fails the test with its text. */
+  async run(index: number, timeout = 60_000): Promise<void> {
+    await this.start(index);
+    await this.ended(index, timeout);
+  }
+
+  /** Wait until a cell that was started has ended without an error. */
+  async ended(index: number, timeout = 60_000): Promise<void> {
+    await expect(this._prompt(index)).toHaveText(EXECUTED, { timeout });
+    expect(await this.complaints(index)).toEqual([]);
+  }
+
+  /** Errors and warnings that a cell shows, but Dask's that its usual port is taken. */
+  async complaints(index: number): Promise<string[]> {
+    const red = this.cell(index).locator('[data-mime-type="application/vnd.jupyter.stderr"]');
+    const texts = await red.allInnerTexts();
+    return texts.filter(text => !text.includes('Port 8787 is already in use'));
+  }
+
+  /** Prove that a cell is running at this moment. */
+  async expectBusy(index: number): Promise<void> {
+    await expect(this._prompt(index)).toHaveText('[*]:');
+  }
+
+  private _prompt(index: number): Locator {
+    return this.cell(index).locator('.jp-InputPrompt').first();
+  }
+}

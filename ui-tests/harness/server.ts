@@ -1,0 +1,176 @@
+// A real JupyterLab of a test's own: own folders, own port, token kept on, below a base URL.
+import { ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { AddressInfo, createServer } from 'node:net';
+import * as os from 'node:os';
+import * as path from 'node:path';
+
+import { writeNotebook } from './ipynb';
+
+const ROOT = path.resolve(__dirname, '..', '..');
+const START_LIMIT_MS = 90_000;
+/** As behind a hub: nothing may assume that Lab lives at the root. */
+const BASE_URL = '/user/ada/';
+
+const SETTINGS: Record<string, object> = {
+  // Lab would ask in a dialog whether it may fetch news.
+  '@jupyterlab/apputils-extension/notification': { fetchNews: 'false' },
+  // Cells outside the view stay in the page, so a test can reach any of them by its number.
+  '@jupyterlab/notebook-extension/tracker': { windowingMode: 'none' }
+};
+
+export class JupyterServer {
+  private constructor(
+    readonly folder: string,
+    readonly url: string,
+    readonly token: string,
+    private readonly _process: ChildProcess
+  ) {}
+
+  /** Start a server and wait until it answers. */
+  static async start(): Promise<JupyterServer> {
+    // Short: socket paths in the runtime folder are limited to 107 bytes.
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ddl-ui-'));
+    const port = await freePort();
+    const token = randomBytes(24).toString('hex');
+    const url = `http://127.0.0.1:${port}${BASE_URL}`;
+    const python = process.env.PYTHON || path.join(ROOT, '.venv', 'bin', 'python');
+    const log = fs.openSync(path.join(folder, 'server.log'), 'w');
+    const child = spawn(python, ['-m', 'jupyterlab', '--allow-root'], {
+      cwd: prepare(folder, port),
+      env: environment(folder, token, python),
+      stdio: ['ignore', log, log],
+      detached: true
+    });
+    fs.closeSync(log);
+    const server = new JupyterServer(folder, url, token, child);
+    try {
+      await server._answers();
+    } catch (reason) {
+      await server.stop();
+      throw reason;
+    }
+    return server;
+  }
+
+  /** Everything that the server and its kernels have printed. */
+  get log(): string {
+    return fs.readFileSync(path.join(this.folder, 'server.log'), 'utf8');
+  }
+
+  /** A path below the folder that Lab shows. */
+  path(name: string): string {
+    return path.join(this.folder, 'work', name);
+  }
+
+  /** Write a notebook with these code cells; returns its name. */
+  writeNotebook(name: string, cells: string[]): string {
+    writeNotebook(this.path(name), cells);
+    return name;
+  }
+
+  /** Copy a file of the repository into the folder that Lab shows; returns its name. */
+  copy(source: string): string {
+    const name = path.basename(source);
+    fs.copyFileSync(path.join(ROOT, source), this.path(name));
+    return name;
+  }
+
+  /** Call the server's HTTP interface. */
+  async api(route: string, method = 'GET'): Promise<Response> {
+    return fetch(this.url + route, {
+      method,
+      headers: { Authorization: `token ${this.token}` },
+      signal: AbortSignal.timeout(20_000)
+    });
+  }
+
+  /** End every kernel, and with it every cluster. */
+  async endKernels(): Promise<void> {
+    const reply = await this.api('api/sessions');
+    const sessions = (await reply.json()) as { id: string }[];
+    for (const session of sessions) {
+      await this.api(`api/sessions/${session.id}`, 'DELETE');
+    }
+    // Kernels without a notebook: none is expected, but one would disturb the next test.
+    const kernels = (await (await this.api('api/kernels')).json()) as { id: string }[];
+    for (const kernel of kernels) {
+      await this.api(`api/kernels/${kernel.id}`, 'DELETE');
+    }
+  }
+
+  /** Stop the server with all it started, and remove its folders. */
+  async stop(): Promise<void> {
+    if (this._process.exitCode === null && this._process.signalCode === null) {
+      const ended = new Promise<void>(resolve => this._process.once('exit', () => resolve()));
+      this._process.kill('SIGTERM');
+      const timer = setTimeout(() => this._process.kill('SIGKILL'), 15_000);
+      await ended;
+      clearTimeout(timer);
+    }
+    fs.rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+
+  private async _answers(): Promise<void> {
+    const until = Date.now() + START_LIMIT_MS;
+    while (Date.now() < until && this._process.exitCode === null) {
+      try {
+        if ((await this.api('api/status')).ok) {
+          return;
+        }
+      } catch {
+        // Not listening yet: the loop tries again until the limit.
+      }
+      await new Promise(resolve => setTimeout(resolve, 200));
+    }
+    throw new Error(`JupyterLab did not start:\n${this.log}`);
+  }
+}
+
+/** Make the server's folders and settings; returns the one that Lab shows. */
+function prepare(folder: string, port: number): string {
+  for (const name of ['work', 'config', 'data', 'runtime', 'settings', 'workspaces']) {
+    fs.mkdirSync(path.join(folder, name), { mode: 0o700 });
+  }
+  const config = [
+    "c.ServerApp.ip = '127.0.0.1'",
+    `c.ServerApp.port = ${port}`,
+    'c.ServerApp.port_retries = 0',
+    'c.ServerApp.open_browser = False',
+    `c.ServerApp.base_url = '${BASE_URL}'`,
+    'c.LabApp.expose_app_in_browser = True',
+    'c.JupyterNotebookApp.expose_app_in_browser = True'
+  ];
+  fs.writeFileSync(path.join(folder, 'config', 'jupyter_server_config.py'), config.join('\n'));
+  for (const [name, value] of Object.entries(SETTINGS)) {
+    const file = path.join(folder, 'settings', `${name}.jupyterlab-settings`);
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, JSON.stringify(value));
+  }
+  return path.join(folder, 'work');
+}
+
+function environment(folder: string, token: string, python: string): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    PATH: `${path.dirname(python)}${path.delimiter}${process.env.PATH}`,
+    JUPYTER_TOKEN: token,
+    JUPYTER_CONFIG_DIR: path.join(folder, 'config'),
+    JUPYTER_DATA_DIR: path.join(folder, 'data'),
+    JUPYTER_RUNTIME_DIR: path.join(folder, 'runtime'),
+    JUPYTERLAB_SETTINGS_DIR: path.join(folder, 'settings'),
+    JUPYTERLAB_WORKSPACES_DIR: path.join(folder, 'workspaces')
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo; // listening on TCP: never a path or null
+      probe.close(() => resolve(port));
+    });
+  });
+}

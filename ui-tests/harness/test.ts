@@ -1,0 +1,56 @@
+// Playwright's `test` with one Jupyter server a worker, and a fresh Lab without kernels a test.
+import { test as base, expect } from '@playwright/test';
+
+import { Lab } from './lab';
+import { JupyterServer } from './server';
+
+export { expect };
+
+/** Errors of Lab, Notebook and other extensions are not ours to answer for. */
+const OURS = /dask-diag-lab|bokeh/i;
+
+/** The browser's own line about an HTTP answer; a dashboard that has just gone gives such. */
+const REFUSED = /^Failed to load resource/;
+
+interface IPerTest {
+  lab: Lab;
+}
+
+interface IPerWorker {
+  server: JupyterServer;
+}
+
+export const test = base.extend<IPerTest, IPerWorker>({
+  server: [
+    async ({}, use) => {
+      const server = await JupyterServer.start();
+      await use(server);
+      await server.stop();
+    },
+    { scope: 'worker', timeout: 120_000 }
+  ],
+
+  lab: async ({ page, server }, use, info) => {
+    const errors: string[] = [];
+    page.on('pageerror', error => {
+      if (OURS.test(error.stack ?? error.message)) {
+        errors.push(error.stack ?? error.message);
+      }
+    });
+    page.on('console', message => {
+      const text = `${message.text()} (${message.location().url})`;
+      if (message.type() === 'error' && OURS.test(text) && !REFUSED.test(text)) {
+        errors.push(text);
+      }
+    });
+    await use(new Lab(page, server));
+    expect.soft(errors.slice(0, 5), 'errors in the browser').toEqual([]);
+    if (info.status !== info.expectedStatus) {
+      await info.attach('browser', { body: errors.join('\n') });
+      await info.attach('server', { body: server.log });
+    }
+    // Away from Lab first: it would offer to start the kernels again.
+    await page.goto('about:blank');
+    await server.endKernels();
+  }
+});

@@ -1,0 +1,37 @@
+import { defineConfig } from '@playwright/test';
+
+// Found or brought by scripts/chromium.py; Playwright's own download is not reachable everywhere.
+const executablePath = process.env.CHROMIUM_PATH || undefined;
+
+export default defineConfig({
+  // One JupyterLab and its kernels at a time: clusters of several tests would starve each other.
+  workers: 1,
+  fullyParallel: false,
+  // A flaky test is fixed or deleted, not run again.
+  retries: 0,
+  forbidOnly: true,
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
+  reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : 'list',
+  outputDir: 'test-results',
+  use: {
+    actionTimeout: 20_000,
+    viewport: { width: 1400, height: 900 },
+    screenshot: 'only-on-failure',
+    trace: 'retain-on-failure',
+    launchOptions: {
+      executablePath,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync'
+      ]
+    }
+  },
+  projects: [
+    { name: 'story', testDir: 'tests' },
+    { name: 'pictures', testDir: 'pictures' }
+  ]
+});

@@ -1,0 +1,62 @@
+// Clusters come, go, and live beside each other.
+import { CLUSTER, WORK } from '../harness/ipynb';
+import { expectToMove, expectToShow } from '../harness/picture';
+import { expect, test } from '../harness/test';
+
+test('the same plot of two clusters is open side by side', async ({ lab, server }) => {
+  const first = await lab.open(server.writeNotebook('first.ipynb', [CLUSTER, WORK]));
+  await first.run(0);
+  await lab.drag('task-stream', 'right');
+  const second = await lab.openToo(server.writeNotebook('second.ipynb', [CLUSTER, WORK]));
+  await second.run(0);
+  const sidebar = await lab.sidebar();
+  await expect(sidebar).toContainText('first.ipynb');
+  await expect(sidebar).toContainText('second.ipynb');
+  const entries = sidebar.locator('.jp-DaskDiag-plotItem[data-plot="task-stream"]');
+  await expect(entries).toHaveCount(2);
+
+  // Open both by a click: the one that is open comes to the front, the other one is new.
+  await entries.nth(0).click();
+  await entries.nth(1).click();
+  const panes = lab.panes('task-stream');
+  await expect(panes).toHaveCount(2);
+  const ids = await panes.evaluateAll(all => all.map(one => one.getAttribute('data-dashboard')));
+  expect(new Set(ids).size).toBe(2);
+  await first.run(1);
+  await second.run(1);
+  await lab.tearOff('Task Stream', first.panel);
+  for (const index of [0, 1]) {
+    await expect(panes.nth(index)).toHaveAttribute('data-state', 'live');
+    await expectToMove(panes.nth(index));
+  }
+});
+
+test('closing the client empties the sidebar', async ({ lab, server }) => {
+  const close = 'client.close()';
+  const notebook = await lab.open(server.writeNotebook('close.ipynb', [CLUSTER, close, CLUSTER]));
+  await notebook.run(0);
+  await lab.sidebar();
+  await expect(lab.item('task-stream')).toBeVisible();
+  await notebook.run(1);
+  await expect(lab.items).toHaveCount(0);
+  // And the next cluster of the same kernel fills it again.
+  await notebook.run(2);
+  await expect(lab.item('task-stream')).toHaveCount(1);
+});
+
+test('a pane whose cluster is gone keeps its picture and says so in words', async ({
+  lab,
+  server
+}) => {
+  const cells = [CLUSTER, WORK, 'client.cluster.close()'];
+  const notebook = await lab.open(server.writeNotebook('gone.ipynb', cells));
+  await notebook.run(0);
+  const stream = await lab.drag('task-stream', 'right');
+  await notebook.run(1);
+  await expectToMove(stream);
+  // Dask itself complains in the cell about the tasks that it cut off.
+  await notebook.start(2);
+  await expect(stream).toHaveAttribute('data-state', /stale|offline/);
+  await expect(stream).toContainText(/closed|gone|ended|lost|cannot reach/i);
+  await expectToShow(stream);
+});

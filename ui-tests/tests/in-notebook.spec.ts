@@ -1,0 +1,40 @@
+// Plots inside a notebook, and in Notebook 7 where there is no Lab shell.
+import { CLUSTER, WORK } from '../harness/ipynb';
+import { expectToMove } from '../harness/picture';
+import { expect, test } from '../harness/test';
+
+test('a plot dropped in a notebook becomes a cell that shows it', async ({ lab, server }) => {
+  // Long enough to lie in the middle of the page, where the plot is dropped.
+  const long = `# ${'a line of a long cell\n# '.repeat(40)}`;
+  const path = server.writeNotebook('drop.ipynb', [CLUSTER, WORK, long]);
+  const notebook = await lab.open(path);
+  await notebook.run(0);
+  await notebook.run(1);
+  await lab.dropIn('task-stream', notebook.panel);
+  const made = notebook.panel.locator('.jp-CodeCell', { hasText: 'dask_diag_lab.plot' });
+  await expect(made).toHaveCount(1);
+  await expect(made).toContainText('task-stream');
+  // A cell of its own: the one that it was dropped on is as it was.
+  const hit = notebook.panel.locator('.jp-CodeCell', { hasText: 'a line of a long cell' });
+  await expect(hit).toHaveCount(1);
+  await expect(hit).not.toContainText('dask_diag_lab');
+  await expect(lab.panes()).toHaveCount(0);
+
+  const cells = await notebook.panel.locator('.jp-CodeCell').allInnerTexts();
+  const index = cells.findIndex(text => text.includes('dask_diag_lab.plot'));
+  await notebook.run(index);
+  await expectToMove(notebook.cell(index).locator('.jp-OutputArea'));
+});
+
+test('Notebook 7 opens a plot from the command palette', async ({ lab, page, server }) => {
+  const path = server.writeNotebook('seven.ipynb', [CLUSTER, WORK]);
+  const notebook = await lab.openNotebook7(path);
+  await notebook.run(0);
+  await notebook.run(1);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ControlOrMeta+Shift+C');
+  await page.locator('.lm-CommandPalette-input').fill('task stream');
+  const entry = page.locator('.lm-CommandPalette-item', { hasText: /task stream/i }).first();
+  await entry.click();
+  await expectToMove(await lab.livePane('task-stream'));
+});

@@ -1,0 +1,57 @@
+// The first minute, on the demo notebook itself: a cluster appears, plots are dragged, work is seen.
+import { CLUSTER, WORK } from '../harness/ipynb';
+import { expectToMove, expectToShow } from '../harness/picture';
+import { expect, test } from '../harness/test';
+
+test('a new user drags four plots out of the sidebar and watches the demo run', async ({
+  lab,
+  server
+}) => {
+  test.setTimeout(240_000);
+  const notebook = await lab.open(server.copy('examples/demo.ipynb'));
+  const sidebar = await lab.sidebar();
+  await expect(lab.items).toHaveCount(0);
+
+  await notebook.run(0);
+  await expect(lab.item('task-stream')).toBeVisible();
+  await expect(sidebar).toContainText('demo.ipynb');
+  // Nothing is printed in the user's cell.
+  expect(await notebook.complaints(0)).toEqual([]);
+  await expect(notebook.cell(0).getByText('diag')).toHaveCount(0);
+
+  const stream = await lab.drag('task-stream', 'right');
+  const progress = await lab.drag('progress', 'bottom', stream);
+  const memory = await lab.drag('workers-memory', 'bottom', notebook.panel);
+  const graph = await lab.drag('graph', 'right', memory);
+  await expect(lab.panes()).toHaveCount(4);
+  await expect(notebook.panel).toBeVisible();
+
+  await notebook.start(1);
+  for (const pane of [stream, progress, graph, memory]) {
+    await expectToMove(pane);
+  }
+  await notebook.expectBusy(1);
+  await notebook.ended(1, 150_000);
+
+  await notebook.run(2, 90_000);
+  for (const plot of ['task-stream', 'progress', 'workers-memory', 'graph']) {
+    await expectToShow(await lab.livePane(plot));
+  }
+});
+
+test('every plot of the sidebar opens with a click and is never blank', async ({ lab, server }) => {
+  const notebook = await lab.open(server.writeNotebook('each.ipynb', [CLUSTER, WORK]));
+  await notebook.run(0);
+  await notebook.run(1);
+  await lab.sidebar();
+  await expect(lab.item('task-stream')).toBeVisible();
+  const names = await lab.items.evaluateAll(rows => rows.map(row => row.getAttribute('data-plot')));
+  expect(names.length).toBeGreaterThanOrEqual(8);
+  for (const name of names) {
+    if (!name) {
+      throw new Error('An entry of the sidebar has no data-plot.');
+    }
+    await lab.item(name).click();
+    await expectToShow(await lab.livePane(name));
+  }
+});
