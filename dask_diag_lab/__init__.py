@@ -10,16 +10,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dask_diag_lab.capture.task_stream import get_task_stream
     from dask_diag_lab.notebook.plot import plot, plots
+    from dask_diag_lab.notebook.progress import progress
     from dask_diag_lab.session import Diagnostics, attach
 
-__all__ = ["Diagnostics", "__version__", "attach", "plot", "plots"]
+__all__ = [
+    "Diagnostics",
+    "__version__",
+    "attach",
+    "get_task_stream",
+    "plot",
+    "plots",
+    "progress",
+]
 
 _HOME = {
     "Diagnostics": "dask_diag_lab.session",
     "attach": "dask_diag_lab.session",
+    "get_task_stream": "dask_diag_lab.capture.task_stream",
     "plot": "dask_diag_lab.notebook.plot",
     "plots": "dask_diag_lab.notebook.plot",
+    "progress": "dask_diag_lab.notebook.progress",
 }
 
 # A library does not print; without a handler Python would write warnings into the running cell.

@@ -15,7 +15,7 @@ import warnings
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from dask_diag_lab.composition import Composition, Target
 from dask_diag_lab.server import announce
@@ -23,10 +23,14 @@ from dask_diag_lab.server import announce
 if TYPE_CHECKING:
     from distributed import Client
 
+    from dask_diag_lab.store import Store
+
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 START_TIMEOUT_S: Final = 30.0
 CLOSE_TIMEOUT_S: Final = 10.0
+CLOSED: Final = "These Dask diagnostics are closed: their client was."
 CLIENT_CHECK_S: Final = 0.5
 """How often the clients are looked at: closing a client ends its diagnostics this soon."""
 
@@ -96,6 +100,44 @@ class Diagnostics:
         state = "closed" if self.is_closed else "open"
         return f"<Diagnostics {self.id} of {self.name!r}: {state}, {len(self.plots)} plots>"
 
+    def submit(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> Future[T]:
+        """Run ``function(store)`` on the loop of these diagnostics: the only way to the store.
+
+        Returns at once.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the store, returns data of its own: nothing that changes later. It holds up
+            every plot while it runs.
+        is_fresh : bool
+            Bring the store up to what the scheduler knows now before that.
+
+        Returns
+        -------
+        Future
+            Cannot be cancelled. Its exception is that of ``function``, a ``LinkLostError`` when
+            the scheduler could not be reached, or a RuntimeError when these diagnostics ended.
+        """
+        answer: Future[T] = Future()
+        answer.set_running_or_notify_cancel()
+        self._started.add_done_callback(lambda _: self._ask(answer, function, is_fresh))
+        return answer
+
+    def _ask(self, answer: Future[T], function: Callable[[Store], T], is_fresh: bool) -> None:
+        if error := self._started.exception():
+            answer.set_exception(error)
+            return
+        asking = self._composition.ask(function, is_fresh=is_fresh)
+        loop = self._loop
+        with contextlib.suppress(RuntimeError):  # the loop has been closed
+            if loop is not None and not self.is_closed:
+                asked = asyncio.run_coroutine_threadsafe(asking, loop)
+                asked.add_done_callback(lambda done: _pass_on(done, answer))
+                return
+        asking.close()
+        answer.set_exception(RuntimeError(CLOSED))
+
     def start(self) -> None:
         """Start the thread; returns at once."""
         self._thread.start()
@@ -142,6 +184,15 @@ class Diagnostics:
             client is not None and client.status not in ("closing", "closed")
             for client in (ref() for ref in self._clients)
         )
+
+
+def _pass_on(done: Future[T], answer: Future[T]) -> None:
+    if done.cancelled():  # with all that was on the loop when it ended
+        answer.set_exception(RuntimeError(CLOSED))
+    elif error := done.exception():
+        answer.set_exception(error)
+    else:
+        answer.set_result(done.result())
 
 
 class _Registry:

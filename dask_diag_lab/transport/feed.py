@@ -104,6 +104,7 @@ class Feed:
         self._is_watched = False
         self._is_closing = False
         self._wake = asyncio.Event()
+        self._asked: list[asyncio.Future[None]] = []
         self.state = FeedState("connecting", "", time.time())
 
     @property
@@ -117,6 +118,21 @@ class Feed:
         if value:
             self._wake.set()
 
+    async def pull_now(self) -> None:
+        """Wait until all that the scheduler has recorded by now has been handed over.
+
+        Raises
+        ------
+        LinkLostError
+            The next try to reach the scheduler failed, or the feed was closed.
+        """
+        if self._is_closing:
+            raise LinkLostError("the feed is closed")
+        asked = asyncio.get_running_loop().create_future()
+        self._asked.append(asked)
+        self._wake.set()
+        await asked
+
     async def run(self) -> None:
         """Feed until `close`; returns then, and raises only what is a bug of this class."""
         if self._is_closing:
@@ -127,6 +143,7 @@ class Feed:
             await asyncio.wait({self._loop_task})
         finally:
             self._loop_task.cancel()
+            self._disappoint("the feed is closed")
             await self._hang_up()
             self._set_state("closed", "")
         if not self._loop_task.cancelled():
@@ -138,6 +155,7 @@ class Feed:
         self._wake.set()
         task = self._loop_task
         if task is None:
+            self._disappoint("the feed is closed")
             self._set_state("closed", "")
             return
         # Let a call that is under way end: a comm left in the middle of one cannot say goodbye.
@@ -158,6 +176,7 @@ class Feed:
             except _TakeOverError as error:
                 self._set_state("degraded", f"What arrived could not be taken over: {error}.")
             if not self._is_closing:
+                self._disappoint(self.state.reason)
                 await self._hang_up(say_goodbye=False)
                 await self._sleep(self._backoff.next())
 
@@ -178,6 +197,7 @@ class Feed:
         """Pull once, hand over, and wait for the next time."""
         assert self._source is not None
         assert self._link is not None
+        n_asked = len(self._asked)  # who asks during the pull may want more than it brings
         try:
             batch, accept = await self._source.pull()
         except NoCollectorError as error:
@@ -191,10 +211,26 @@ class Feed:
         if self._source.is_more:
             await asyncio.sleep(0)
             return
+        self._answer(n_asked)
         interval_s = self._interval_s if self._is_watched else self._idle_interval_s
         if degraded:
             interval_s = max(interval_s, PLAIN_INTERVAL_S)
-        await self._sleep(interval_s)
+        if not self._asked:
+            await self._sleep(interval_s)
+
+    def _answer(self, n_asked: int) -> None:
+        """Tell the first that asked that they have what they waited for."""
+        answered, self._asked = self._asked[:n_asked], self._asked[n_asked:]
+        for asked in answered:
+            if not asked.done():
+                asked.set_result(None)
+
+    def _disappoint(self, reason: str) -> None:
+        """Tell all that asked why they get nothing."""
+        failed, self._asked = self._asked, []
+        for asked in failed:
+            if not asked.done():
+                asked.set_exception(LinkLostError(reason))
 
     def _hand_over(self, batch: Batch) -> None:
         try:

@@ -1,0 +1,1 @@
+"""What stays of a computation when it is over: task streams captured for later."""

@@ -1,0 +1,176 @@
+"""A stretch of the action log, copied out of the store: by cursor, never by a clock.
+
+Must not talk to anybody; `capture_rows` runs on the loop that the store belongs to.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.records import Kind, Outcome
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+
+ROWS_AT_ONCE: Final = 20_000
+"""Copying so many takes about 50 ms, for which every plot waits."""
+
+ACTIONS: Final = tuple(kind.name.lower().replace("_", "-") for kind in Kind)
+"""The engine's name of each `Kind`."""
+
+STATUS: Final = {Outcome.OK: "OK", Outcome.ERRED: "error", Outcome.KILLED: "killed"}
+
+Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far the log was at a moment, and what could not be had then, in words."""
+
+    cursor: int = 0
+    dropped: int = 0
+    degraded: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """A worker that the store has lanes of; ``ended`` is NaN while it is there."""
+
+    address: str
+    name: str
+    nthreads: int
+    ended: float
+
+    @property
+    def is_alive(self) -> bool:
+        return isnan(self.ended)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRows:
+    """Actions in order of arrival, with all that is needed to read them without the store.
+
+    Attributes
+    ----------
+    columns : mapping of str to ndarray
+        Those of `records.ACTIONS`, with the numbers of the store.
+    texts, keys : mapping of int to str
+        The text of each string id, and the key of each task, in ``columns``.
+    cursor : int
+        Where to go on.
+    """
+
+    columns: Columns
+    texts: Mapping[int, str]
+    keys: Mapping[int, str]
+    cursor: int
+
+    def __len__(self) -> int:
+        return len(self.columns["start"])
+
+
+def position(store: Store) -> Position:
+    """Return how far the log is."""
+    return Position(store.actions.total, store.actions.dropped, store.degraded)
+
+
+def surroundings(store: Store) -> tuple[tuple[WorkerFacts, ...], float]:
+    """Return the workers that have lanes, in the order of these, and the scheduler's clock."""
+    lanes = store.lanes
+    facts = []
+    worker = np.asarray(lanes.worker)
+    firsts = np.flatnonzero(np.diff(worker, prepend=-1))
+    for first, n in zip(firsts, np.diff(firsts, append=len(worker)), strict=True):
+        address, label = store.strings[int(worker[first])], lanes.label[first]
+        name = label.removesuffix(" · 1") if n > 1 else label
+        facts.append(WorkerFacts(address, name, int(n), float(lanes.ended[first])))
+    return tuple(facts), store.time
+
+
+def capture_rows(store: Store, cursor: int, stop: int) -> TaskRows:
+    """Return some of the actions from ``cursor`` on, none from ``stop`` on."""
+    cursor, found = store.actions.since(cursor, min(stop - cursor, ROWS_AT_ONCE))
+    tasks = np.unique(found["task"]).tolist()
+    ids = np.concatenate([found[name] for name in ("worker", "source", "prefix")])
+    return TaskRows(
+        found,
+        {i: store.strings[i] for i in np.unique(ids).tolist()},
+        {task: store.actions.key(task) for task in tasks},
+        cursor,
+    )
+
+
+def join(parts: Sequence[TaskRows]) -> TaskRows:
+    """Return consecutive parts, at least one, as one."""
+    return TaskRows(
+        {name: np.concatenate([p.columns[name] for p in parts]) for name in parts[0].columns},
+        {i: text for part in parts for i, text in part.texts.items()},
+        {task: key for part in parts for task, key in part.keys.items()},
+        parts[-1].cursor,
+    )
+
+
+def as_records(rows: TaskRows) -> Iterator[dict[str, Any]]:  # the engine's records are untyped
+    """Yield one record a task, in the engine's form.
+
+    See Also
+    --------
+    dask_diag_lab.capture.task_stream.get_task_stream.data : what is in a record.
+    """
+    columns = {name: column.tolist() for name, column in rows.columns.items()}
+    first = 0
+    n = len(rows)
+    while first < n:
+        task = columns["task"][first]
+        stop = first + 1
+        while stop < n and columns["task"][stop] == task:
+            stop += 1
+        yield _record(rows, columns, range(first, stop))
+        first = stop
+
+
+def _record(
+    rows: TaskRows, columns: Mapping[str, list[Any]], of_task: range
+) -> dict[str, Any]:  # values of several types
+    first = of_task[0]
+    record = {
+        "key": key_of(rows.keys[columns["task"][first]]),
+        "worker": rows.texts[columns["worker"][first]],
+        "thread": columns["thread"][first],
+        "status": STATUS[columns["outcome"][first]],
+        "startstops": [_action(rows, columns, row) for row in of_task],
+    }
+    if columns["nbytes"][first] >= 0:
+        record["nbytes"] = columns["nbytes"][first]
+    return record
+
+
+def _action(
+    rows: TaskRows, columns: Mapping[str, list[Any]], row: int
+) -> dict[str, Any]:  # text and numbers
+    action = {
+        "action": ACTIONS[columns["kind"][row]],
+        "start": columns["start"][row],
+        "stop": columns["stop"][row],
+    }
+    if columns["kind"][row] == Kind.TRANSFER and (source := rows.texts[columns["source"][row]]):
+        action["source"] = source
+    return action
+
+
+def key_of(text: str) -> Any:  # a str or a tuple of str and numbers
+    """Return the key that has this text: tuples of text and numbers are tuples again."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return text
+    try:
+        key = literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return key if isinstance(key, tuple) and str(key) == text else text

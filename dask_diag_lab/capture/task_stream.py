@@ -1,0 +1,186 @@
+"""``get_task_stream``: what ran inside a block, found by cursor, drawn by the task stream's view.
+
+Must not touch the store but through `Diagnostics.submit`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
+
+from dask_diag_lab.capture import task_rows
+from dask_diag_lab.capture.task_rows import Position, TaskRows
+from dask_diag_lab.transport.link import LinkLostError
+
+if TYPE_CHECKING:
+    from bokeh.models import Plot
+    from distributed import Client
+
+    from dask_diag_lab.session import Diagnostics
+    from dask_diag_lab.store import Store
+
+T = TypeVar("T")
+TIMEOUT_S: Final = 60.0
+"""A scheduler that takes in a large graph is silent for long."""
+
+LOST: Final = "{n} of the actions in this block were lost: the diagnostics were overrun."
+
+
+class get_task_stream:  # noqa: N801  # the engine's name for it
+    """Collect what ran while a block was active: ``with get_task_stream() as ts: …``.
+
+    Takes what the engine's context manager of this name takes. All that has ended when the block
+    ends is in; what ended before it began is not, whatever the clocks of the workers say.
+    With an asynchronous client it is used with ``async with``.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        Default: the current client.
+    plot : bool or 'save'
+        Make `figure`, and with ``'save'`` write it to ``filename`` as well: a page that opens
+        without network.
+    filename : str
+        For ``plot='save'``.
+
+    Attributes
+    ----------
+    data : list of dict
+        One for each task that ended, empty until the block has ended: ``key``, ``worker``
+        (address), ``thread``, ``status`` ("OK", "error", or "killed" when the worker died),
+        ``startstops`` (what the thread did for it: ``action``, ``start`` and ``stop`` in seconds
+        since the epoch on the scheduler's clock, and ``source`` for transfers) and, for results,
+        ``nbytes``. Keys beyond 500 characters are cut.
+    figure : bokeh.models.Plot or None
+    lost : int
+        Actions of the block that are missing here because buffers were full; a warning tells too.
+
+    Raises
+    ------
+    ValueError
+        For another ``plot``.
+    RuntimeError
+        At the begin of the block: there is no connected client. At either end: its scheduler
+        cannot be reached; what is known by then is in `data`.
+    """
+
+    def __init__(
+        self,
+        client: Client | None = None,
+        plot: bool | Literal["save"] = False,
+        filename: str = "task-stream.html",
+    ) -> None:
+        if plot not in (True, False, "save"):
+            raise ValueError(f"plot is {plot!r}; it may be True, False or 'save'")
+        self.data: list[dict[str, Any]] = []  # in the engine's form
+        self.figure: Plot | None = None
+        self.lost = 0
+        self._client = client
+        self._plot = plot
+        self._filename = filename
+        self._diagnostics: Diagnostics | None = None
+        self._begin = Position()
+
+    def __enter__(self) -> Self:
+        self._attach()
+        if self._is_asynchronous():
+            raise TypeError("The client is asynchronous: write `async with get_task_stream(…)`.")
+        self._start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        self._finish(is_failed=kind is not None)
+
+    async def __aenter__(self) -> Self:
+        self._attach()
+        await asyncio.to_thread(self._start)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        await asyncio.to_thread(self._finish, is_failed=kind is not None)
+
+    def _attach(self) -> None:
+        from dask_diag_lab.session import attach
+
+        if self._plot:
+            # What is missing for a figure is said before the block, not after an hour in it.
+            import dask_diag_lab.capture.task_stream_figure  # noqa: F401
+        self._diagnostics = attach(self._client)
+
+    def _is_asynchronous(self) -> bool:
+        from distributed import default_client
+
+        client = default_client() if self._client is None else self._client
+        return bool(client.asynchronous)
+
+    def _start(self) -> None:
+        try:
+            self._begin = self._ask(task_rows.position, is_fresh=True)
+        except (LinkLostError, TimeoutError) as error:
+            raise RuntimeError(f"No task stream can be captured: {_words(error)}.") from error
+
+    def _finish(self, *, is_failed: bool) -> None:
+        """Collect; where the block itself failed, nothing raised here may hide that."""
+        problem: Exception | None = None
+        try:
+            try:
+                end = self._ask(task_rows.position, is_fresh=True)
+            except (LinkLostError, TimeoutError) as error:
+                problem = error
+                end = self._ask(task_rows.position)
+            self._collect(end)
+        except (RuntimeError, TimeoutError) as error:
+            problem = error
+        if problem is None:
+            return
+        message = f"The end of the task stream is missing: {_words(problem)}."
+        if not is_failed:
+            raise RuntimeError(message) from problem
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+    def _collect(self, end: Position) -> None:
+        rows = self._rows(end)
+        self.data.extend(task_rows.as_records(rows))
+        n_recorded = end.cursor - self._begin.cursor
+        self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
+        notes = [LOST.format(n=self.lost)] if self.lost else []
+        if not len(rows) and end.degraded:
+            notes.append(end.degraded)
+        for note in notes:
+            warnings.warn(note, RuntimeWarning, stacklevel=4)
+        if self._plot:
+            self._draw(rows, notes)
+
+    def _rows(self, end: Position) -> TaskRows:
+        cursor = self._begin.cursor
+        parts: list[TaskRows] = []
+        while not parts or cursor < end.cursor:
+            copy = partial(task_rows.capture_rows, cursor=cursor, stop=end.cursor)
+            parts.append(self._ask(copy))
+            cursor = parts[-1].cursor
+        return task_rows.join(parts)
+
+    def _draw(self, rows: TaskRows, notes: list[str]) -> None:
+        from dask_diag_lab.capture.task_stream_figure import figure_of, save, store_of
+
+        workers, now = self._ask(task_rows.surroundings)
+        seen = {rows.texts[i] for i in set(rows.columns["worker"].tolist())}
+        shown = [w for w in workers if w.is_alive or w.address in seen]
+        self.figure, note = figure_of(store_of(rows, shown, now))
+        if self._plot == "save":
+            save(self.figure, [note, *notes], Path(self._filename))
+
+    def _ask(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> T:
+        if self._diagnostics is None:
+            raise RuntimeError("get_task_stream is used in a with statement")
+        return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return f"the diagnostics did not answer in {TIMEOUT_S:g} s"
+    return str(error).rstrip(".")

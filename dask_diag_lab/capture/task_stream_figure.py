@@ -1,0 +1,140 @@
+"""A capture drawn by the task stream's own view, over a store that holds nothing but it.
+
+Must not draw anything itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from bokeh.document import Document
+from bokeh.embed import file_html
+from bokeh.models import Column, Plot
+from bokeh.models.ui import UIElement
+from bokeh.models.widgets import Div
+from bokeh.resources import INLINE
+
+from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts
+from dask_diag_lab.records import WORKERS, Batch, SchedulerInfo
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.format import count
+from dask_diag_lab.views.task_stream import TaskStream
+from dask_diag_lab.views.task_stream_rows import MIN_ROW_PX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WIDTH_PX: Final = 1200
+LOWEST_PX: Final = 300
+HIGHEST_PX: Final = 8000
+"""Browsers draw no canvas of more than 16 384 real pixels, two a CSS pixel on many screens."""
+ROW_PX: Final = 18
+EDGES_PX: Final = 100
+FINER: Final = 10
+"""Nothing can be fetched when a saved picture is magnified, so it is made this much finer."""
+
+TITLE: Final = "Dask task stream"
+
+
+def store_of(rows: TaskRows, workers: Sequence[WorkerFacts], time: float) -> Store:
+    """Return a store with these actions, and these workers in this order.
+
+    Parameters
+    ----------
+    time : float
+        The scheduler's clock at the end of the capture, at which the store's stands still.
+    """
+    store = Store(max_actions=max(len(rows), 1), clock=lambda: 0.0)
+    for worker in workers:
+        store.apply(_batch(len(workers), time, workers=[_row(worker)]))
+    store.apply(_with_actions(_batch(len(workers), time), rows))
+    for worker in sorted(workers, key=lambda worker: worker.ended):
+        if not isnan(worker.ended):
+            left = _batch(len(workers), worker.ended, removed_workers=[worker.address])
+            store.apply(left)
+    store.apply(_batch(len(workers), time))
+    store.set_feed_state("closed", "", time)
+    return store
+
+
+def figure_of(store: Store) -> tuple[Plot, str]:
+    """Return the picture of all that is in ``store``, as a browser gets it, and its note."""
+    view = TaskStream(store)
+    figure = view.build()
+    assert isinstance(figure, Plot)
+    n_rows = max(store.lanes.count, 1)
+    height = min(max(n_rows * ROW_PX + EDGES_PX, LOWEST_PX), 800)
+    height = min(max(height, n_rows * MIN_ROW_PX + EDGES_PX), HIGHEST_PX)
+    # What a page reports of itself: all rows fit, and a tenth of a pixel is told apart.
+    figure.set_from_json("outer_width", WIDTH_PX)
+    figure.set_from_json("outer_height", max(height, n_rows * MIN_ROW_PX + EDGES_PX))
+    figure.set_from_json("inner_width", WIDTH_PX * FINER)
+    view.command("fit")
+    note = _note(view, store.actions.count)
+    document = Document()
+    document.add_root(figure)
+    # The copy has no callbacks into this process, which a saved picture could not call.
+    copy = Document.from_json(document.to_json())
+    document.clear()
+    view.close()
+    (drawn,) = copy.roots
+    copy.clear()
+    assert isinstance(drawn, Plot)
+    drawn.update(sizing_mode="stretch_width", height=height)
+    return drawn, note
+
+
+def _note(view: TaskStream, n_actions: int) -> str:
+    """Return what the picture does not show; the view's own words tell how to get at it live."""
+    picture = view.picture
+    if not n_actions or picture is None:
+        return "Nothing ran."
+    sources = (picture.work, picture.moves, picture.erred, picture.killed)
+    n_drawn = sum(len(source.model.data["left"]) for source in sources)
+    if n_drawn == n_actions:
+        return ""
+    return (
+        f"{count(n_actions)} actions drawn as {count(n_drawn)} blocks: "
+        "those that are close together became one, as high as they were busy."
+    )
+
+
+def save(figure: Plot, notes: Sequence[str], path: Path) -> None:
+    """Write a page with the picture and what there is to say about it; needs no network."""
+    words = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
+    parts: list[UIElement] = [figure, Div(text=words)] if words else [figure]
+    page = Column(children=parts, sizing_mode="stretch_width")
+    path.write_text(file_html(page, INLINE, TITLE), encoding="utf-8")
+
+
+def _batch(n_workers: int, time: float, **tables: object) -> Batch:
+    info = SchedulerInfo("capture", "", 0.0, n_workers, 0, 0, {})
+    return Batch("capture", time, time, info, **tables)  # type: ignore[arg-type]  # its own fields
+
+
+def _with_actions(batch: Batch, rows: TaskRows) -> Batch:
+    """Give a batch the actions, numbered anew: the store's numbers are beyond those of a wire."""
+    ids = sorted(set(rows.texts) - {0})
+    tasks = sorted(rows.keys)
+    columns = {name: column for name, column in rows.columns.items() if name != "lane"}
+    for name in ("worker", "source", "prefix"):
+        known = np.searchsorted(ids, columns[name]) + 1
+        columns[name] = np.where(columns[name] == 0, 0, known)
+    columns["task"] = np.searchsorted(tasks, columns["task"])
+    batch.actions = columns
+    batch.strings_from, batch.strings = 1, [rows.texts[i] for i in ids]
+    batch.keys = [rows.keys[task] for task in tasks]
+    return batch
+
+
+def _row(worker: WorkerFacts) -> Mapping[str, object]:
+    """Return a row of `WORKERS` of which only what the task stream shows is true."""
+    blank = {"O": "", "?": False, "<f8": 0.0, "<i8": 0}
+    row: dict[str, object] = {column.name: blank[column.dtype] for column in WORKERS}
+    row |= {"address": worker.address, "name": worker.name, "nthreads": worker.nthreads}
+    return row | {"status": "running", "metrics": {}}

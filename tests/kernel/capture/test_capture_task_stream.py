@@ -1,0 +1,313 @@
+"""A captured task stream holds what ended inside its block: all of that, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import distributed
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster, wait
+
+import dask_diag_lab
+from dask_diag_lab import get_task_stream
+from dask_diag_lab.capture import task_rows
+from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts, as_records, key_of
+from dask_diag_lab.capture.task_stream_figure import figure_of, save, store_of
+from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.views.task_stream_rects import MAX_RECTS
+from tests.kernel.serving import run, wait_until
+
+pytestmark = [
+    pytest.mark.usefixtures("runtime_dir"),
+    pytest.mark.filterwarnings(
+        r"ignore:Exception ignored in. <socket\.socket:pytest.PytestUnraisableExceptionWarning"
+    ),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+
+def small_cluster(**more: Any) -> LocalCluster:
+    given: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 2, "processes": False, **more}
+    return LocalCluster(dashboard_address=":0", protocol="tcp://", **given)
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with small_cluster() as cluster:
+        with Client(cluster) as made:
+            yield made
+            diagnostics = dask_diag_lab.attach(made)
+        wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def fail() -> None:
+    raise ValueError("no")
+
+
+def keys(rows: list[dict[str, Any]]) -> set[Any]:  # keys are of any hashable type
+    return {row["key"] for row in rows}
+
+
+def test_what_ended_in_the_block_is_in_and_nothing_from_before_or_after(client: Client) -> None:
+    before = client.map(inc, range(20), pure=False)
+    wait(before)
+    with get_task_stream() as ts:
+        inside = client.map(inc, range(300), pure=False)
+        client.gather(inside)
+        assert ts.data == []
+    after = client.map(inc, range(20), pure=False)
+    wait(after)
+    assert keys(ts.data) == {future.key for future in inside}
+    assert len(ts.data) == 300
+    assert ts.lost == 0
+    assert ts.figure is None
+
+
+def test_history_that_a_new_collector_takes_over_is_not_of_the_block(client: Client) -> None:
+    client.get_task_stream(count=1)  # primes the engine's own plugin
+    wait(client.map(inc, range(2500), pure=False))
+    with get_task_stream(client) as ts:  # attaches now
+        future = client.submit(inc, 1, pure=False)
+        wait(future)
+    assert keys(ts.data) == {future.key}
+
+
+def test_it_tells_what_the_engine_tells(client: Client) -> None:
+    with distributed.get_task_stream() as theirs, get_task_stream() as ours:
+        x = da.random.default_rng(1).random((200, 200), chunks=(50, 50))
+        (x + x.T).sum().compute()
+        wait(client.submit(fail))
+    assert len(ours.data) == len(theirs.data) > 10
+    own = {row["key"]: row for row in ours.data}
+    for row in theirs.data:
+        known = {name: row[name] for name in own[row["key"]]}
+        known["startstops"] = [dict(action) for action in known["startstops"]]
+        assert own[row["key"]] == known
+    assert {"OK", "error"} == {row["status"] for row in ours.data}
+    assert "transfer" in {a["action"] for row in ours.data for a in row["startstops"]}
+
+
+def test_long_captures_are_copied_bit_by_bit(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_rows, "ROWS_AT_ONCE", 7)
+    with get_task_stream() as ts:
+        futures = client.map(inc, range(50), pure=False)
+        wait(futures)
+    assert [len(row["startstops"]) for row in ts.data] == [1] * 50
+    assert keys(ts.data) == {future.key for future in futures}
+
+
+def test_blocks_may_overlap_and_be_empty(client: Client) -> None:
+    with get_task_stream() as outer:
+        first = client.submit(inc, 1, pure=False)
+        wait(first)
+        with get_task_stream(plot=True) as inner:
+            pass
+    assert inner.data == []
+    assert inner.figure is not None
+    assert keys(outer.data) == {first.key}
+
+
+def test_the_figure_is_the_task_stream_of_the_block(client: Client) -> None:
+    wait(client.map(inc, range(5), pure=False))
+    with get_task_stream(plot=True) as ts:
+        wait([*client.map(inc, range(40), pure=False), client.submit(fail)])
+    assert ts.figure is not None
+    assert ts.figure.document is None
+    assert drawn(ts.figure) == 41
+    assert "4 threads" in str(ts.figure.title.text)  # type: ignore[union-attr]  # it has one
+
+
+def drawn(figure: Any) -> int:  # a Plot; its renderers have no common type
+    sources = {r.data_source.id: r.data_source.data for r in figure.renderers}
+    return sum(len(d["left"]) for d in sources.values() if "task" in d)
+
+
+def test_a_saved_page_needs_no_network(client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "stream <1>.html"
+    with get_task_stream(plot="save", filename=str(path)) as ts:
+        wait(client.map(inc, range(10), pure=False))
+    page = path.read_text(encoding="utf-8")
+    assert ts.figure is not None
+    assert "<script src=" not in page
+    assert "<link" not in page
+    assert ts.data[0]["key"] in page
+    assert len(page) < 3_000_000
+
+
+def test_asynchronous_clients_use_it_asynchronously() -> None:
+    async def story() -> None:
+        async with (
+            small_cluster(asynchronous=True) as cluster,
+            Client(cluster, asynchronous=True) as client,
+        ):
+            with pytest.raises(TypeError, match="async with"), get_task_stream(client):
+                pass
+            async with get_task_stream(client, plot=True) as ts:
+                futures = client.map(inc, range(30), pure=False)
+                await wait(futures)
+            assert keys(ts.data) == {future.key for future in futures}
+            assert drawn(ts.figure) == 30
+            diagnostics = dask_diag_lab.attach(client)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, wait_until, lambda: diagnostics.is_closed, "not closed")
+        await loop.shutdown_default_executor()
+
+    run(story(), 60)
+
+
+def test_a_scheduler_lost_in_the_block_is_said_and_what_came_is_kept() -> None:
+    cluster = small_cluster()
+
+    def story() -> None:
+        with stream:
+            futures = client.map(inc, range(3), pure=False)
+            client.gather(futures)
+            with get_task_stream(client):
+                pass  # brings the store up to now
+            cluster.close()
+
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        stream = get_task_stream(client)
+        with pytest.raises(RuntimeError, match="end of the task stream is missing"):
+            story()
+        assert len(stream.data) == 3
+
+
+def test_the_error_of_a_block_is_not_hidden(client: Client) -> None:
+    stream = get_task_stream()
+
+    def story() -> None:
+        with stream:
+            wait(client.map(inc, range(3), pure=False))
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        story()
+    assert len(stream.data) == 3
+
+
+def test_the_error_of_a_block_is_not_hidden_by_ours(client: Client) -> None:
+    def story() -> None:
+        with get_task_stream():
+            dask_diag_lab.attach(client).close()
+            raise KeyError("mine")
+
+    with (
+        pytest.warns(RuntimeWarning, match="closed"),
+        pytest.raises(KeyError, match="mine"),
+    ):
+        story()
+
+
+def test_closed_diagnostics_are_named_as_the_reason(client: Client) -> None:
+    with pytest.raises(RuntimeError, match="closed"), get_task_stream():
+        dask_diag_lab.attach(client).close()
+
+
+def test_without_a_client_it_says_what_to_do() -> None:
+    with pytest.raises(RuntimeError, match=r"client = Client\(\)"), get_task_stream():
+        pass
+
+
+def test_other_plots_are_refused() -> None:
+    with pytest.raises(ValueError, match="'save'"):
+        get_task_stream(plot="show")  # type: ignore[arg-type]  # what is wrong with it
+
+
+def rows_of(n: int, outcome: Outcome = Outcome.OK, worker: int = 7) -> TaskRows:
+    """Return `n` tasks of a millisecond, back to back in one thread."""
+    start = 1000.0 + np.arange(n) / 1000
+    columns: dict[str, Any] = {  # dtypes differ from column to column
+        "start": start,
+        "stop": start + 0.0009,
+        "kind": np.full(n, int(Kind.COMPUTE), np.uint8),
+        "outcome": np.full(n, int(outcome), np.uint8),
+        "worker": np.full(n, worker, np.uint32),
+        "thread": np.full(n, 99, np.uint64),
+        "source": np.zeros(n, np.uint32),
+        "prefix": np.full(n, 9, np.uint32),
+        "task": np.arange(n, dtype=np.int64) + 500,
+        "nbytes": np.full(n, -1, np.int64),
+        "lane": np.zeros(n, np.int64),
+    }
+    texts = {0: "", worker: f"tcp://w:{worker}", 9: "inc"}
+    return TaskRows(columns, texts, {500 + i: f"inc-{i}" for i in range(n)}, n)
+
+
+def test_a_worker_that_died_is_drawn_until_its_end() -> None:
+    rows = rows_of(3, Outcome.KILLED)
+    workers = [
+        WorkerFacts("tcp://w:8", "b", 1, nan),
+        WorkerFacts("tcp://w:7", "a", 2, 1002.0),
+    ]
+    store = store_of(rows, workers, 1003.0)
+    assert store.lanes.label == ["b", "a · 1", "a · 2"]
+    assert store.lanes.ended.tolist()[1:] == [1002.0, 1002.0]
+    assert store.time == 1003.0
+    figure, note = figure_of(store)
+    assert drawn(figure) == 3
+    assert note == ""
+    assert [row["status"] for row in as_records(rows)] == ["killed"] * 3
+    assert "nbytes" not in next(as_records(rows))
+
+
+def test_a_picture_that_merges_says_so(tmp_path: Path) -> None:
+    figure, note = figure_of(
+        store_of(rows_of(30_000), [WorkerFacts("tcp://w:7", "a", 1, nan)], 1031.0)
+    )
+    assert 0 < drawn(figure) <= MAX_RECTS
+    assert "actions drawn as" in note
+    save(figure, [note], tmp_path / "merged.html")
+    assert "drawn as" in (tmp_path / "merged.html").read_text(encoding="utf-8")
+
+
+def test_every_thread_has_a_row_however_many_there_are() -> None:
+    workers = [WorkerFacts(f"tcp://w:{i}", f"w{i}", 2, nan) for i in range(7, 307)]
+    figure, _ = figure_of(store_of(rows_of(5, worker=306), workers, 1003.0))
+    ends: Any = figure.y_range
+    assert (ends.end, ends.start) == (-0.5, 599.5)
+    assert drawn(figure) == 5
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "inc-1",
+        ("x-1", 0, 2),
+        ("a b", "c'd"),
+        (("n", 1), 2.5),
+        "(not a tuple)",
+        "('cut…",
+        ("x", np.int64(3)),
+    ],
+)
+def test_keys_come_back_from_their_text(key: Any) -> None:
+    text = str(key)
+    is_plain = "np." not in text
+    assert key_of(text) == (key if is_plain else text)
+
+
+def test_actions_given_up_meanwhile_are_counted(client: Client) -> None:
+    def story() -> None:
+        with stream:
+            wait(client.map(inc, range(100), pure=False))
+
+    with dask.config.set({"diag-lab.max-actions": 16}), dask_diag_lab.attach(client):
+        stream = get_task_stream()
+        with pytest.warns(RuntimeWarning, match="84 of the actions in this block were lost"):
+            story()
+    assert len(stream.data) == 16
+    assert stream.lost == 84

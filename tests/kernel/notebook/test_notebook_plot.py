@@ -1,0 +1,76 @@
+"""A plot in a cell: Lab gets a name to draw, everybody else gets words, nobody gets a token."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster
+
+import dask_diag_lab
+from dask_diag_lab.notebook.plot import MIME
+from dask_diag_lab.views.registry import PLOTS
+from tests.kernel.serving import wait_until
+
+
+@pytest.fixture
+def client(runtime_dir: object) -> Iterator[Client]:
+    options: dict[str, Any] = {"processes": False, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster:
+        with Client(cluster) as made:
+            diagnostics = dask_diag_lab.attach(made)
+            yield made
+        wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+
+
+def test_lab_gets_dashboard_plot_and_height(client: Client) -> None:
+    shown = dask_diag_lab.plot("task-stream", client, height=300)._repr_mimebundle_()
+    assert shown[MIME] == {
+        "dashboard": dask_diag_lab.attach(client).id,
+        "plot": "task-stream",
+        "height": 300,
+    }
+    assert shown["text/plain"] == repr(dask_diag_lab.plot("task-stream", client))
+
+
+def test_the_fallback_says_how_to_see_it_and_holds_no_secret(client: Client) -> None:
+    shown = dask_diag_lab.plot("progress")._repr_mimebundle_()
+    assert "dask_diag_lab.attach().url" in str(shown["text/html"])
+    token = dask_diag_lab.attach(client).url.partition("token=")[2]
+    assert token not in json.dumps(shown)
+    assert "127.0.0.1" not in json.dumps(shown)
+
+
+def test_the_display_object_is_shown_by_ipython(client: Client) -> None:
+    from IPython.core.formatters import DisplayFormatter
+
+    formatter: Any = DisplayFormatter()  # IPython's method has no types
+    data, _ = formatter.format(dask_diag_lab.plot("cpu", client))
+    assert MIME in data
+    assert "text/html" in data
+
+
+def test_an_unknown_plot_names_the_known_ones(client: Client) -> None:
+    with pytest.raises(ValueError, match="task-stream"):
+        dask_diag_lab.plot("nope", client)
+
+
+@pytest.mark.parametrize("height", [0, -1, 79, 4001])
+def test_heights_out_of_bounds_are_refused(client: Client, height: int) -> None:
+    with pytest.raises(ValueError, match="80 to 4000 pixels"):
+        dask_diag_lab.plot("cpu", client, height=height)
+
+
+def test_without_a_client_it_says_what_to_do() -> None:
+    with pytest.raises(RuntimeError, match=r"client = Client\(\)"):
+        dask_diag_lab.plot("cpu")
+
+
+def test_the_catalogue_is_the_registry_in_words() -> None:
+    listed = dask_diag_lab.plots()
+    assert tuple(listed) == PLOTS
+    for plot in PLOTS:
+        assert plot.name in repr(listed)
+        assert plot.name in listed._repr_html_()

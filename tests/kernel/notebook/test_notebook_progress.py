@@ -1,0 +1,322 @@
+"""Progress counts exactly the tasks behind some futures, failures included, and then leaves."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, Event, LocalCluster, wait
+from distributed.spans import span
+
+import dask_diag_lab
+from dask_diag_lab.notebook import progress_counter
+from dask_diag_lab.notebook.progress_follower import Follower
+from dask_diag_lab.notebook.progress_report import GroupCount, Report, largest_first, summary
+from tests.kernel.serving import wait_until
+
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with LocalCluster(
+        n_workers=2,
+        threads_per_worker=2,
+        processes=False,
+        protocol="tcp://",
+        dashboard_address=":0",
+    ) as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster: LocalCluster) -> Iterator[Client]:
+    with Client(cluster) as made:
+        yield made
+        wait_until(lambda: not traces(made), "something stays on the scheduler")
+    wait_until(lambda: not our_threads(), "a thread is left")
+
+
+def traces(client: Client) -> list[str]:
+    found = client.run_on_scheduler(
+        lambda dask_scheduler: [*dask_scheduler.plugins, *dask_scheduler.handlers]
+    )
+    return [name for name in found if name.startswith("dask-diag-lab-progress")]
+
+
+def our_threads() -> list[str]:
+    return [t.name for t in threading.enumerate() if t.name == "dask-diag-lab-progress"]
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def double(x: int) -> int:
+    return 2 * x
+
+
+def fail(x: int) -> int:
+    raise ValueError(f"not {x}")
+
+
+def held(x: Any, name: str) -> Any:  # whatever comes
+    Event(name).wait(20)
+    return x
+
+
+def held_block(block: Any) -> Any:  # an array
+    return held(block, "blocks")
+
+
+def bars(*futures: Any, **options: Any) -> Any:  # ProgressBars; ipywidgets has no types
+    return dask_diag_lab.progress(*futures, notebook=True, interval="20ms", **options)
+
+
+def ended(widget: Any) -> dict[str, GroupCount]:
+    """Wait for the last report and return its groups by label."""
+    wait_until(lambda: widget._report.is_last, f"it goes on: {widget!r}")
+    return {group.label: group for group in widget._report.groups}
+
+
+def test_exactly_the_tasks_behind_the_futures_are_counted(client: Client) -> None:
+    other = client.map(inc, range(50), pure=False)
+    first = client.map(held, range(10), name="exactly", pure=False)
+    total = client.submit(sum, client.map(double, first, pure=False))
+    widget = bars([[total]])
+    wait_until(lambda: widget._report.is_counted, "never counted")
+    Event("exactly").set()
+    assert {label: (g.done, g.total) for label, g in ended(widget).items()} == {
+        "held": (10, 10),
+        "double": (10, 10),
+        "sum": (1, 1),
+    }
+    del other
+
+
+def test_collections_are_followed_down_to_their_sources(client: Client) -> None:
+    x = da.ones((40, 40), chunks=(10, 10))
+    y = x.map_blocks(held_block, dtype=float, meta=np.empty((0, 0))).sum().persist()
+    widget = bars(y)
+    wait_until(lambda: widget._report.is_counted, "never counted")
+    Event("blocks").set()
+    groups = ended(widget)
+    assert sum(group.total for group in groups.values()) > 16
+    assert all(group.done == group.total for group in groups.values())
+
+
+def test_it_moves_and_ends_with_the_last_task(client: Client) -> None:
+    futures = [client.submit(held, i, f"go-{i}", pure=False) for i in range(2)]
+    widget = bars(futures)
+    wait_until(lambda: widget._report.is_counted, "never counted")
+    assert repr(widget).startswith("<Computing: 0 of 2 tasks")
+    Event("go-0").set()
+    wait_until(lambda: widget._report.all.done == 1, "the first end is not seen")
+    assert widget._bars[0]._bar.value == 0.5
+    assert our_threads()
+    Event("go-1").set()
+    ended(widget)
+    assert widget._bars[0]._bar.bar_style == "success"
+    wait_until(lambda: not our_threads(), "it does not end")
+
+
+def test_failures_are_counted_named_and_do_not_hide_the_rest(client: Client) -> None:
+    bad = client.map(fail, range(3), pure=False)
+    after = [client.submit(inc, future, pure=False) for future in bad]
+    good = client.submit(held, 1, "later", pure=False)
+    widget = bars(after, good)
+    wait_until(lambda: widget._report.all.failed == 3, "failures are not counted")
+    assert not widget._report.is_last
+    Event("later").set()
+    groups = ended(widget)
+    assert (groups["fail"].failed, groups["inc"].skipped, groups["held"].done) == (3, 3, 1)
+    assert "ValueError" in widget._head.value
+    assert "3 failed" in widget._head.value
+    styles = {bar._label.value: bar._bar.bar_style for bar in widget._bars}
+    assert styles == {
+        "<code>fail</code>": "danger",
+        "<code>inc</code>": "warning",
+        "<code>held</code>": "success",
+    }
+
+
+def test_what_was_done_before_counts_unless_told_otherwise(client: Client) -> None:
+    first = client.map(inc, range(5), pure=False)
+    wait(first)
+    last = client.submit(held, 1, "before", pure=False)
+    all_of_it, rest = bars(first, last), bars(first, last, complete=False)
+    wait_until(lambda: all_of_it._report.is_counted and rest._report.is_counted, "not counted")
+    assert all_of_it._report.all.total == 6
+    assert rest._report.all.total == 1
+    Event("before").set()
+    ended(all_of_it)
+    ended(rest)
+
+
+def test_released_results_stay_done(client: Client) -> None:
+    first = client.map(inc, range(8), pure=False)
+    wait(first)
+    total = client.submit(held, client.submit(sum, first, pure=False), "released", pure=False)
+    widget = bars(total)
+    wait_until(lambda: widget._report.is_counted, "never counted")
+    del first
+    Event("released").set()
+    groups = ended(widget)
+    assert (groups["inc"].done, groups["inc"].total) == (8, 8)
+
+
+def test_cancelled_tasks_end_it(client: Client) -> None:
+    future = client.submit(held, 1, "never", pure=False)
+    widget = bars(future)
+    wait_until(lambda: widget._report.is_counted, "never counted")
+    future.cancel()
+    assert ended(widget)["held"].skipped == 1
+    assert repr(widget).startswith("<Stopped")
+    Event("never").set()
+
+
+def test_groups_may_be_spans_or_made_by_a_function(client: Client) -> None:
+    with span("load"):
+        a = client.map(inc, range(3), pure=False)
+    with span("work"):
+        b = client.map(double, range(4), pure=False)
+    assert {k: g.done for k, g in ended(bars(a, b, group_by="spans")).items()} == {
+        "load": 3,
+        "work": 4,
+    }
+    by_length = ended(bars(a, b, group_by=lambda key: len(str(key))))
+    assert sum(group.total for group in by_length.values()) == 7
+    assert set(by_length) == {str(len(str(future.key))) for future in a + b}
+    (one,) = ended(bars(a, b, multi=False)).values()
+    assert one.done == 7
+
+
+def test_a_grouping_function_that_fails_says_so(client: Client) -> None:
+    future = client.submit(inc, 1, pure=False)
+    widget = bars(future, group_by=lambda key: 1 // 0)
+    ended(widget)
+    assert "ZeroDivisionError" in widget._head.value
+
+
+def test_futures_that_the_client_let_go_end_it(client: Client) -> None:
+    future = client.submit(inc, 1, pure=False)
+    future.result()
+    future.release()
+    wait_until(
+        lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)),
+        "the scheduler keeps it",
+    )
+    assert ended(bars(future))["inc"].skipped == 1
+
+
+@pytest.mark.parametrize("wrong", ["nope", 3, None])
+def test_other_groupings_are_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="'prefix', 'spans' or a callable"):
+        dask_diag_lab.progress(group_by=wrong)
+
+
+def test_no_tasks_are_finished_at_once() -> None:
+    widget = bars([])
+    ended(widget)
+    assert "no tasks" in widget._head.value
+
+
+def test_closing_the_bars_ends_the_counting(client: Client) -> None:
+    future = client.submit(held, 1, "closing", pure=False)
+    widget = bars(future)
+    wait_until(lambda: widget._report.is_counted, "never counted")
+    widget.close()
+    wait_until(lambda: not our_threads(), "it goes on")
+    Event("closing").set()
+
+
+def test_a_closed_client_ends_it(cluster: LocalCluster, client: Client) -> None:
+    with Client(cluster, set_as_default=False) as second:
+        widget = bars(second.submit(held, 1, "second", pure=False))
+        wait_until(lambda: widget._report.is_counted, "never counted")
+    ended(widget)
+    assert not widget._report.is_success
+    client.run(lambda: None)
+    Event("second", client=client).set()
+
+
+def test_a_lost_scheduler_ends_it() -> None:
+    cluster = LocalCluster(n_workers=1, processes=False, protocol="tcp://", dashboard_address=":0")
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        future = client.submit(time.sleep, 3)
+        widget = bars(future)
+        wait_until(lambda: widget._report.is_counted, "never counted")
+        cluster.close()
+        ended(widget)
+    assert "scheduler is gone" in widget._head.value or "client was closed" in widget._head.value
+
+
+def test_a_scheduler_that_forbids_plugins_still_has_its_futures_counted() -> None:
+    blocked = {"distributed.scheduler.blocked-handlers": ["register_scheduler_plugin"]}
+    with (
+        dask.config.set(blocked),
+        LocalCluster(
+            n_workers=1, processes=False, protocol="tcp://", dashboard_address=":0"
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        futures = [*client.map(inc, range(4), pure=False), client.submit(fail, 0)]
+        widget = bars(futures)
+        groups = ended(widget)
+        assert (groups["inc"].done, groups["fail"].failed) == (4, 1)
+        assert "Only the given futures are counted" in widget._head.value
+
+
+def test_a_console_is_held_until_the_end(
+    client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    futures = client.map(inc, range(5), pure=False)
+    assert dask_diag_lab.progress(futures, notebook=False, interval=0.02, width=10) is None
+    assert all(future.done() for future in futures)
+    out = capsys.readouterr().out
+    assert out.endswith("\n")
+    last = out.rstrip().rpartition("\r")[2]
+    assert last.startswith("[##########] | Finished: 5 of 5 tasks")
+
+
+def test_many_tasks_are_visited_in_slices_that_leave_the_scheduler_free(client: Client) -> None:
+    futures = client.map(double, client.map(inc, range(1000), pure=False), pure=False)
+    last = client.submit(held, futures, "slices", pure=False)
+    reports: list[Report] = []
+    follower = Follower(
+        client,
+        [last.key],
+        group_by="prefix",
+        is_complete=True,
+        interval_s=0.02,
+        draw=reports.append,
+    )
+    follower.start()
+    wait_until(lambda: reports and reports[-1].is_counted, "never counted")
+    assert reports[-1].all.total == 2001
+    Event("slices").set()
+    assert follower.join(30)
+    assert reports[-1].is_success
+
+
+def test_the_counter_needs_nothing_of_this_package() -> None:
+    import ast
+    from pathlib import Path
+
+    tree = ast.parse(Path(str(progress_counter.__file__)).read_text())
+    modules = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+    assert not [module for module in modules if module and module.startswith("dask_diag_lab")]
+
+
+def test_more_groups_than_bars_are_summed_up() -> None:
+    groups = [GroupCount(f"g{i}", 0, i, 0, 0) for i in range(10)]
+    shown = largest_first(groups, 4)
+    assert [g.label for g in shown] == ["g9", "g8", "g7", "7 more"]
+    assert sum(g.total for g in shown) == 45
+    assert summary(Report(tuple(groups), 1.0, True, True)) == "Finished: 45 of 45 tasks · 1.00 s"
