@@ -268,6 +268,8 @@ export interface IControl {
   readonly empty: string;
   readonly note: string;
   readonly behind_s: number;
+  /** The picture stays as it is, as was asked. */
+  readonly frozen: boolean;
 }
 
 const CONTROL_STATES: readonly ControlState[] = [
@@ -289,6 +291,7 @@ export function controlOf(model: object): IControl {
     message: text('message'),
     empty: text('empty'),
     note: text('note'),
-    behind_s: typeof behind === 'number' && behind > 0 ? behind : 0
+    behind_s: typeof behind === 'number' && behind > 0 ? behind : 0,
+    frozen: fields['frozen'] === true
   };
 }

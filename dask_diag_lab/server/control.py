@@ -49,6 +49,7 @@ class PaneControl(DataModel):
     empty: str = _of(String(default="", help="Why there is nothing to draw and what to do"))
     note: str = _of(String(default="", help="What was merged, dropped, sampled or late"))
     behind_s: float = _of(Float(default=0.0, help="Seconds by which live data is ahead"))
+    frozen: bool = _of(Bool(default=False, help="The picture stays as it is, as was asked"))
 
 
 def read_look(text: str) -> Look:

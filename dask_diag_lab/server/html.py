@@ -21,7 +21,7 @@ _ARTICLE = Template(
     '<article class="plot" data-plot="$name" aria-label="$title" title="$description">'
     '<div class="picture"></div>'
     '<p class="empty" role="status" hidden></p>'
-    '<button class="behind" type="button" hidden>Back to live</button>'
+    '<button class="behind" type="button" title="Back to live (L)" hidden></button>'
     '<p class="message" role="status" hidden></p>'
     '<p class="note" hidden></p>'
     "</article>"

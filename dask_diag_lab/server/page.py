@@ -7,7 +7,7 @@ import logging
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 from weakref import WeakSet
 
 from dask_diag_lab.server.control import CONTROL_NAME, PaneControl, read_look, read_verb
@@ -27,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 MAX_PENDING = 64
 """Commands and looks kept for one update; a page that sends more is not a hand on a keyboard."""
+
+FREEZING: Final = frozenset({"freeze", "live", "fit"})
+"""Commands that freeze a picture or let it go: what is to fit in is the data of now."""
 
 UPDATE_INTERVAL_S = 0.03
 """Between two updates: a hand that drags sends more changes than a screen can show."""
@@ -70,6 +73,7 @@ class Page:
         self._error = ""
         self._seen = -1
         self._is_forced = False
+        self._is_frozen = False
         self._is_closed = False
         self._pending: deque[Callable[[View], None]] = deque(maxlen=MAX_PENDING)
         self._task: asyncio.Task[None] | None = None
@@ -170,8 +174,9 @@ class Page:
             try:
                 while self._pending:
                     self._pending.popleft()(self._view)
-                self._view.update()
-                self._error = ""
+                if not self._is_frozen:
+                    self._view.update()
+                    self._error = ""
             except Exception as error:  # noqa: BLE001  # as in _fill
                 self._fail(error)
         self._say()
@@ -183,6 +188,7 @@ class Page:
         control.message = self._error or feed.reason
         if self._view is not None:
             notice = self._view.notice
+            control.frozen = self._is_frozen or notice.is_frozen
             control.empty = notice.empty
             control.note = notice.note
             # Whole seconds: a frozen picture costs one small message a second, not one a tick.
@@ -221,4 +227,9 @@ class Page:
 
     def _commanded(self, _attr: str, _old: object, new: str) -> None:
         if verb := read_verb(new):
-            self._pending.append(lambda view: view.command(verb))
+            self._pending.append(lambda view: self._command(view, verb))
+
+    def _command(self, view: View, verb: str) -> None:
+        if not view.freezes_itself and verb in FREEZING:
+            self._is_frozen = verb == "freeze" and not self._is_frozen
+        view.command(verb)

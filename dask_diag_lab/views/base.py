@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dask_diag_lab.views.look import LIGHT, Look
 
@@ -28,11 +28,14 @@ class Notice:
     behind_s : float
         Seconds by which live data is ahead of a picture the user has frozen or moved; 0 when
         the picture follows.
+    is_frozen : bool
+        True while the user has frozen the picture; only of a view that freezes itself.
     """
 
     empty: str = ""
     note: str = ""
     behind_s: float = 0.0
+    is_frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,15 @@ class View(ABC):
 
     All methods run on the server's loop, under the Bokeh document's lock. A view never waits,
     never does I/O and never looks at anything but the store.
+
+    Attributes
+    ----------
+    freezes_itself : bool
+        Whether the view obeys ``freeze`` and ``live`` and tells `Notice.is_frozen`. A view that
+        does not is frozen by its page, which ceases to call `update`.
     """
+
+    freezes_itself: ClassVar[bool] = False
 
     def __init__(self, store: Store, look: Look = LIGHT) -> None:
         self.store = store

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,8 @@ class TaskStream(View):
     picture : Picture or None
         None until `build`.
     """
+
+    freezes_itself: ClassVar[bool] = True
 
     def __init__(self, store: Store, look: Look = LIGHT) -> None:
         super().__init__(store, look)
@@ -251,7 +253,8 @@ class TaskStream(View):
             is_window_empty=is_empty,
             is_cleared=window.is_following and window.cleared_at > -np.inf,
         )
-        self.notice = Notice(empty=empty, note=note, behind_s=window.behind(live))
+        behind_s = window.behind(live)
+        self.notice = Notice(empty, note, behind_s, is_frozen=window.is_frozen)
 
     def _runs_in_view(self) -> bool:
         starts = self._running_starts()

@@ -52,6 +52,7 @@ export class DashboardsFeed implements IDisposable {
   start(): void {
     this._visibility.changed.connect(this._onVisibilityChanged, this);
     this._connect();
+    this._restWhenHidden();
   }
 
   dispose(): void {
@@ -60,6 +61,7 @@ export class DashboardsFeed implements IDisposable {
     }
     this._isDisposed = true;
     this._visibility.changed.disconnect(this._onVisibilityChanged, this);
+    clearTimeout(this._standby);
     this._stop();
     Signal.clearData(this);
   }
@@ -69,7 +71,6 @@ export class DashboardsFeed implements IDisposable {
     const socket = new this._server.settings.WebSocket(this._server.eventsUrl);
     this._socket = socket;
     socket.onmessage = event => this._take(event.data);
-    socket.onopen = () => this._backoff.reset();
     socket.onerror = () => undefined; // `close` follows and tells as much
     socket.onclose = () => {
       if (this._socket === socket) {
@@ -101,6 +102,7 @@ export class DashboardsFeed implements IDisposable {
   private _take(data: unknown): void {
     try {
       const dashboards = dashboardsOf(JSON.parse(String(data)));
+      this._backoff.reset(); // not before: a proxy may take sockets and close them at once
       this._received.emit(dashboards);
       this._setState('live', '');
     } catch (error) {
@@ -112,21 +114,26 @@ export class DashboardsFeed implements IDisposable {
   }
 
   private _onVisibilityChanged(): void {
+    this._restWhenHidden();
+    if (this._visibility.isVisible && this._socket === null) {
+      this._backoff.reset();
+      this._connect();
+    }
+  }
+
+  /** Let go of the list when the page stays hidden, also while the list does not come. */
+  private _restWhenHidden(): void {
     clearTimeout(this._standby);
     if (!this._visibility.isVisible) {
       this._standby = setTimeout(() => {
         this._stop();
         this._setState('standby', '');
       }, STANDBY_AFTER_MS);
-    } else if (this._socket === null) {
-      this._backoff.reset();
-      this._connect();
     }
   }
 
   private _stop(): void {
     clearTimeout(this._retry);
-    clearTimeout(this._standby);
     this._retry = undefined;
     const socket = this._socket;
     this._socket = null;

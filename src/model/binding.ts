@@ -9,6 +9,8 @@ export interface IBinding {
   readonly notebook: string | null;
   readonly scheduler: string;
   readonly name: string;
+  /** Kin that was seen live at the same time: other clusters, no successors. */
+  readonly beside: readonly string[];
 }
 
 /** What a page saw of a binding's dashboard; empty right after a reload. */
@@ -20,6 +22,9 @@ export interface ISeen {
 /** A new cluster may appear this long before the one it replaces is seen to go (ms). */
 const OVERLAP_MS = 60_000;
 
+/** How many clusters beside its own a pane remembers. */
+const REMEMBERED = 20;
+
 /** Return the binding of a pane to a dashboard. */
 export function bindingOf(dashboard: IKnownDashboard): IBinding {
   return {
@@ -27,15 +32,35 @@ export function bindingOf(dashboard: IKnownDashboard): IBinding {
     kernel: dashboard.kernel_id,
     notebook: dashboard.notebook,
     scheduler: dashboard.scheduler.id,
-    name: dashboard.shownName
+    name: dashboard.shownName,
+    beside: []
   };
+}
+
+/** Return the binding of a pane that shows a dashboard now, from the one it had before. */
+export function boundTo(
+  dashboard: IKnownDashboard,
+  last: IBinding,
+  all: readonly IKnownDashboard[]
+): IBinding {
+  const fresh = bindingOf(dashboard);
+  // Right after a reload Jupyter's sessions, and with them the notebook, are not known yet.
+  const bound = { ...fresh, notebook: fresh.notebook ?? last.notebook };
+  const before = last.dashboard === dashboard.id ? last.beside : [];
+  const now = dashboard.state === 'live' ? all : [];
+  const others = now.filter(
+    one => one.id !== dashboard.id && one.state === 'live' && isKin(bound, one)
+  );
+  const ids = new Set([...before, ...others.map(one => one.id)]);
+  return { ...bound, beside: [...ids].slice(-REMEMBERED) };
 }
 
 /**
  * Return the dashboard that a pane shows now: its own, a successor, or undefined for none.
  *
  * A successor is live, of the same kernel or notebook, and came after the pane's own dashboard;
- * a second cluster that ran beside it all the time does not take its panes.
+ * a second cluster that ran beside it all the time does not take its panes. What this page did
+ * not see itself it knows from before the reload, by the binding.
  *
  * @param seen - what this page saw of the own dashboard; undefined when it never did.
  */
@@ -49,7 +74,7 @@ export function dashboardFor(
     return own;
   }
   const successors = all.filter(
-    one => one !== own && one.state === 'live' && isKin(binding, one) && isLater(one, seen)
+    one => one !== own && one.state === 'live' && isKin(binding, one) && isLater(one, seen, binding)
   );
   const sameScheduler = successors.find(
     one => binding.scheduler !== '' && one.scheduler.id === binding.scheduler
@@ -64,9 +89,9 @@ function isKin(binding: IBinding, other: IKnownDashboard): boolean {
   return sameKernel || sameNotebook || sameScheduler;
 }
 
-function isLater(other: IKnownDashboard, seen: ISeen | undefined): boolean {
+function isLater(other: IKnownDashboard, seen: ISeen | undefined, { beside }: IBinding): boolean {
   if (seen === undefined) {
-    return true;
+    return !beside.includes(other.id);
   }
   return other.firstSeen > seen.firstSeen && other.firstSeen >= seen.lastLive - OVERLAP_MS;
 }
@@ -90,6 +115,12 @@ export function savedBinding(value: unknown): IBinding | null {
     kernel: text('kernel'),
     notebook: text('notebook'),
     scheduler: text('scheduler') ?? '',
-    name: text('name') ?? ''
+    name: text('name') ?? '',
+    beside: textsOf(fields['beside'])
   };
+}
+
+function textsOf(value: unknown): string[] {
+  const isText = (one: unknown): one is string => typeof one === 'string';
+  return Array.isArray(value) ? value.filter(isText).slice(-REMEMBERED) : [];
 }

@@ -7,6 +7,7 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import type { DashboardsFeed, FeedState } from '../api/feed';
 import { TokenIDs } from '../tokens';
 import type { IDashboard } from '../wire';
+import type { ISeen } from './binding';
 import { shownNames } from './names';
 import type { INotebooks } from './notebooks';
 
@@ -35,6 +36,8 @@ export interface IDashboards {
   /** False until the first list arrived. */
   readonly isKnown: boolean;
   get(id: string): IKnownDashboard | undefined;
+  /** When this page saw it, also of one that left the list; undefined when it never did. */
+  seen(id: string): ISeen | undefined;
 }
 
 export const IDashboards = new Token<IDashboards>(
@@ -43,9 +46,8 @@ export const IDashboards = new Token<IDashboards>(
 );
 
 /** What is remembered of each id, also after it left the list. */
-interface IMemory {
+interface IMemory extends ISeen {
   readonly tag: number;
-  readonly firstSeen: number;
   lastLive: number;
 }
 
@@ -91,6 +93,10 @@ export class DashboardsModel implements IDashboards, IDisposable {
     return this._all.find(dashboard => dashboard.id === id);
   }
 
+  seen(id: string): ISeen | undefined {
+    return this._memory.get(id);
+  }
+
   dispose(): void {
     if (this._isDisposed) {
       return;
@@ -101,19 +107,32 @@ export class DashboardsModel implements IDashboards, IDisposable {
   }
 
   private _onReceived(_: DashboardsFeed, dashboards: readonly IDashboard[]): void {
+    this._keepLive();
     this._isKnown = true;
     this._received = dashboards;
+    for (const dashboard of dashboards) {
+      this._remember(dashboard);
+    }
     this._rebuild();
   }
 
   private _onFeedState(): void {
+    this._keepLive();
+    this._wasUp = this._feed.state === 'live' || this._feed.state === 'polled';
     this._changed.emit();
   }
 
-  private _rebuild(): void {
-    for (const dashboard of this._received) {
-      this._remember(dashboard);
+  /** A list without a word of change was true up to now, unless its feed had a break. */
+  private _keepLive(): void {
+    for (const { id, state } of this._wasUp ? this._received : []) {
+      const memory = this._memory.get(id);
+      if (memory !== undefined && state === 'live') {
+        memory.lastLive = this._now();
+      }
     }
+  }
+
+  private _rebuild(): void {
     const notebooks = this._received.map(one =>
       one.kernel_id === null ? null : this._notebooks.pathOf(one.kernel_id)
     );
@@ -169,5 +188,7 @@ export class DashboardsModel implements IDashboards, IDisposable {
   private _received: readonly IDashboard[] = [];
   private _all: readonly IKnownDashboard[] = [];
   private _isKnown = false;
+  /** The feed is up since its last change of state. */
+  private _wasUp = false;
   private _isDisposed = false;
 }

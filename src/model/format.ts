@@ -33,7 +33,12 @@ export function formatSpan(seconds: number): string {
 
 /** Clock time, hours and minutes, of milliseconds since the epoch. */
 export function formatClock(timeMs: number): string {
+  return formatMoment(timeMs).slice(0, 5);
+}
+
+/** Clock time to the second, of milliseconds since the epoch. */
+export function formatMoment(timeMs: number): string {
   const time = new Date(timeMs);
-  const two = (part: number): string => String(part).padStart(2, '0');
-  return `${two(time.getHours())}:${two(time.getMinutes())}`;
+  const parts = [time.getHours(), time.getMinutes(), time.getSeconds()];
+  return parts.map(part => String(part).padStart(2, '0')).join(':');
 }

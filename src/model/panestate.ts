@@ -3,7 +3,7 @@
 import type { FeedState } from '../api/feed';
 import type { IControl } from '../wire';
 import type { IKnownDashboard } from './dashboards';
-import { formatClock, formatSpan } from './format';
+import { formatClock, formatMoment, formatSpan } from './format';
 
 export type PaneState = 'connecting' | 'live' | 'paused' | 'stale' | 'offline';
 
@@ -30,7 +30,8 @@ export interface ISituation {
   readonly feedProblem: string;
   readonly link: Link;
   readonly isVisible: boolean;
-  readonly isFrozen: boolean;
+  /** When this page learned that the picture is frozen; 0 while it is not. */
+  readonly frozenSince: number;
   readonly hasPicture: boolean;
 }
 
@@ -170,14 +171,14 @@ function openState(at: ISituation, control: IControl): PaneState {
   if (control.state === 'connecting') {
     return 'connecting';
   }
-  return at.isVisible && !at.isFrozen ? 'live' : 'paused';
+  return at.isVisible && !control.frozen ? 'live' : 'paused';
 }
 
 function pillOf(at: ISituation, control: IControl, trans: ITranslate): string {
   if (Math.round(control.behind_s) > 0) {
     return trans.__('live is %1 ahead', formatSpan(control.behind_s));
   }
-  return at.isFrozen || control.behind_s > 0 ? trans.__('frozen') : '';
+  return control.frozen ? trans.__('frozen at %1', formatMoment(at.frozenSince)) : '';
 }
 
 /** Why the data ended behind a dashboard that still answers; '' when it did not. */

@@ -20,6 +20,9 @@ export interface IStage {
 
 const BACKOFF = { firstMs: 500, longestMs: 15_000 };
 
+/** A connection that lasted this long was a good one; one that ends sooner is no success (ms). */
+const STEADY_MS = 10_000;
+
 /** An opening that takes longer is given up and tried again (ms). */
 const OPEN_TIMEOUT_MS = 60_000;
 
@@ -63,15 +66,24 @@ export class PlotLink implements IDisposable {
 
   /** Try again now instead of at the next turn; for when something is known to have changed. */
   retryNow(): void {
-    if (this._state.phase === 'failed') {
+    if (this._state.phase === 'failed' && this._isVisible) {
       this._backoff.reset();
       this._open();
     }
   }
 
+  /** While nobody sees the picture, a connection that fails is not tried again. */
   setVisible(isVisible: boolean): void {
+    if (isVisible === this._isVisible) {
+      return;
+    }
     this._isVisible = isVisible;
     this._session?.setVisible(isVisible);
+    if (isVisible) {
+      this.retryNow();
+    } else {
+      clearTimeout(this._retry);
+    }
   }
 
   setLook(look: ILook): void {
@@ -79,8 +91,13 @@ export class PlotLink implements IDisposable {
     this._session?.setLook(look);
   }
 
+  /** Pass a command on; without a connection, only what was frozen can be let go. */
   send(verb: Verb): void {
-    this._session?.send(verb);
+    if (this._state.phase === 'open') {
+      this._session?.send(verb);
+    } else if (verb === 'freeze' || verb === 'live') {
+      this._frozenOf = null;
+    }
   }
 
   picture(background: string): Promise<Blob> {
@@ -145,21 +162,51 @@ export class PlotLink implements IDisposable {
     this._session = session;
     this._stage.show(host);
     last?.dispose();
-    session.changed.connect(() => this._changed.emit(), this);
-    session.closed.connect(() => this._fail('The connection ended.'), this);
+    session.changed.connect(() => this._onChanged(session), this);
+    session.closed.connect(() => this._onClosed(session), this);
+    if (this._frozenOf === this._target) {
+      session.send('freeze');
+    } else {
+      this._frozenOf = null;
+    }
     if (!this._isVisible) {
       session.setVisible(false);
     }
     if (look !== this._look) {
       session.setLook(this._look);
     }
-    this._backoff.reset();
+    clearTimeout(this._retry);
+    this._openedAt = Date.now();
     this._setState({ phase: 'open', control: session.control });
   }
 
+  private _onChanged(session: IPlotSession): void {
+    if (session === this._session && this._state.phase === 'open') {
+      this._frozenOf = session.control.frozen ? this._target : null;
+      this._changed.emit();
+    }
+  }
+
+  /** The connection ended; that of a picture which is being replaced means nothing any more. */
+  private _onClosed(session: IPlotSession): void {
+    if (session !== this._session || this._state.phase !== 'open') {
+      return;
+    }
+    if (Date.now() - this._openedAt >= STEADY_MS) {
+      this._backoff.reset();
+    }
+    this._fail('The connection ended.');
+  }
+
   private _fail(reason: string): void {
+    if (this._isDisposed) {
+      return;
+    }
+    clearTimeout(this._retry);
     const wait = this._backoff.next();
-    this._retry = setTimeout(() => this._open(), wait);
+    if (this._isVisible) {
+      this._retry = setTimeout(() => this._open(), wait);
+    }
     this._setState({ phase: 'failed', reason, retryAt: Date.now() + wait });
   }
 
@@ -173,6 +220,9 @@ export class PlotLink implements IDisposable {
   private _state: Link = { phase: 'none' };
   private _session: IPlotSession | null = null;
   private _target: string | null = null;
+  /** The dashboard whose picture is frozen; its next picture is to be so again. */
+  private _frozenOf: string | null = null;
+  private _openedAt = 0;
   private _attempt = 0;
   private _retry: ReturnType<typeof setTimeout> | undefined;
   private _isVisible = true;

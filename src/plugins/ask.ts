@@ -27,12 +27,21 @@ export async function askDashboard(
     tellNoDashboard(trans);
     return undefined;
   }
-  const names = dashboards.all.map(one => one.shownName);
+  const asked = dashboards.all; // it is another list once the user has picked
+  const names = asked.map(one => one.shownName);
   const { value } = await InputDialog.getItem({
     title: trans.__('Which cluster?'),
     items: names
   });
-  return value === null ? undefined : dashboards.all[names.indexOf(value)];
+  const picked = value === null ? undefined : asked[names.indexOf(value)];
+  if (picked === undefined) {
+    return undefined;
+  }
+  const found = dashboards.get(picked.id);
+  if (found === undefined) {
+    tell(trans.__('The cluster of %1 is gone meanwhile.', picked.shownName));
+  }
+  return found;
 }
 
 /** Return the name of a plot of a dashboard that the user picks. */

@@ -9,6 +9,7 @@ import {
 import { WidgetTracker } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { UUID, type ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { DockPanel } from '@lumino/widgets';
 
 import { bindingOf, savedBinding, type IBinding } from '../model/binding';
 import { titleFromName } from '../model/catalogue';
@@ -82,6 +83,8 @@ class Panes implements IPanes {
     const pane = there ?? this.create(plot, dashboard);
     if (there === undefined) {
       this.show(pane, options);
+    } else {
+      this._reveal(pane);
     }
     if (options.isActivated !== false) {
       this._activate(pane);
@@ -96,7 +99,8 @@ class Panes implements IPanes {
       kernel: null,
       notebook: null,
       scheduler: '',
-      name: ''
+      name: '',
+      beside: []
     };
     const pane = new Pane({ plot, binding: bound, services: this._services }, key);
     pane.stateChanged.connect(() => void this.tracker.save(pane), this);
@@ -112,6 +116,7 @@ class Panes implements IPanes {
       // A side area is narrow: what would be side by side goes one below the other.
       const stacked = mode === 'split-right' || mode === 'split-left' ? 'split-bottom' : mode;
       board.addWidget(pane, { mode: stacked, ref: board.find(ref) });
+      this._app.shell.activateById(BOARD_ID);
       return;
     }
     this._app.shell.add(pane, 'main', { mode, ref: ref ?? null, activate: false });
@@ -122,11 +127,22 @@ class Panes implements IPanes {
     this._board?.activateWidget(pane);
   }
 
+  /** Bring a pane in front of the tabs it is behind; a dock does that without the focus. */
+  private _reveal(pane: Pane): void {
+    if (this._labShell === null) {
+      this._app.shell.activateById(BOARD_ID); // its area may be collapsed
+    }
+    if (pane.parent instanceof DockPanel) {
+      pane.parent.selectWidget(pane);
+    } else if (!pane.isVisible) {
+      this._app.shell.activateById(pane.id);
+    }
+  }
+
   private _boardOf(): Board {
     if (this._board === null || this._board.isDisposed) {
       this._board = new Board(this._services.trans);
       this._app.shell.add(this._board, 'right');
-      this._app.shell.activateById(BOARD_ID);
     }
     return this._board;
   }

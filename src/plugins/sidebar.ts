@@ -6,6 +6,7 @@ import {
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { INotebookTracker } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { Menu } from '@lumino/widgets';
 
 import { IPreferences } from '../model/preferences';
@@ -14,6 +15,7 @@ import { IPlotServices } from '../widgets/services';
 import { Sidebar } from '../widgets/sidebar';
 import type { ISidebarHost } from '../widgets/sidebarhost';
 import { describe, PLOT_ARG, textArg } from './args';
+import { askDashboard, askPlot, frontKernel } from './ask';
 import { IPanes } from './ipanes';
 
 /** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
@@ -46,7 +48,8 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     const sidebar = new Sidebar({ ...host, onCodeDropped });
     app.shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
     restorer?.add(sidebar, SIDEBAR_ID);
-    addCommands(app, sidebar, services, preferences);
+    addCommands(app, sidebar, services.trans);
+    addFavoriteCommand(app, panes, services, preferences, notebooks);
   }
 };
 
@@ -92,12 +95,7 @@ function selectDropped(notebooks: INotebookTracker | null, code: string): void {
   }
 }
 
-function addCommands(
-  app: JupyterFrontEnd,
-  sidebar: Sidebar,
-  { trans }: IPlotServices,
-  { favorites }: IPreferences
-): void {
+function addCommands(app: JupyterFrontEnd, sidebar: Sidebar, trans: TranslationBundle): void {
   app.commands.addCommand(CommandIDs.showSidebar, {
     label: trans.__('Show Dask clusters and plots'),
     describedBy: describe(),
@@ -111,11 +109,26 @@ function addCommands(
       sidebar.focusSearch();
     }
   });
+}
+
+function addFavoriteCommand(
+  app: JupyterFrontEnd,
+  panes: IPanes,
+  { dashboards, trans }: IPlotServices,
+  { favorites }: IPreferences,
+  notebooks: INotebookTracker | null
+): void {
+  const ask = async (): Promise<string | undefined> => {
+    const kernel = frontKernel(notebooks);
+    const dashboard = await askDashboard(dashboards, trans, undefined, kernel);
+    return dashboard && (await askPlot(dashboard, trans));
+  };
   app.commands.addCommand(CommandIDs.toggleFavorite, {
     label: trans.__('Add or remove a favourite plot'),
+    caption: trans.__('The plot of the current pane, or one that is asked for'),
     describedBy: describe(PLOT_ARG),
-    execute: args => {
-      const plot = textArg(args, 'plot');
+    execute: async args => {
+      const plot = textArg(args, 'plot') ?? panes.current?.view.plot ?? (await ask());
       if (plot !== undefined) {
         favorites.toggle(plot);
       }

@@ -12,7 +12,7 @@ import { paneKeysPlugin } from '../plugins/panekeys';
 import { panesPlugin } from '../plugins/panes';
 import { reprButtonPlugin } from '../plugins/reprbutton';
 import { sidebarPlugin } from '../plugins/sidebar';
-import { CommandIDs } from '../tokens';
+import { BOARD_ID, CommandIDs } from '../tokens';
 import plugins from '../index';
 import { known } from './dashboards';
 import { services, settled, type ITestServices } from './plots';
@@ -23,12 +23,14 @@ jest.mock('@jupyterlab/notebook', () => ({ INotebookTracker: {}, NotebookActions
 interface ITestApp {
   readonly commands: CommandRegistry;
   readonly added: string[];
+  readonly activated: string[];
   restore(): void;
 }
 
 function app(): ITestApp & JupyterFrontEnd {
   const commands = new CommandRegistry();
   const added: string[] = [];
+  const activated: string[] = [];
   let restore = (): void => undefined;
   const restored = new Promise<void>(resolve => (restore = resolve));
   const shell = {
@@ -36,10 +38,18 @@ function app(): ITestApp & JupyterFrontEnd {
       added.push(`${widget.id} ${area}`);
       Widget.attach(widget, document.body);
     },
-    activateById: () => undefined
+    activateById: (id: string) => void activated.push(id)
   };
   const serverSettings = { baseUrl: '/', wsUrl: '/', appendToken: false, token: '' };
-  const made = { commands, added, shell, restored, restore, serviceManager: { serverSettings } };
+  const made = {
+    commands,
+    added,
+    activated,
+    shell,
+    restored,
+    restore,
+    serviceManager: { serverSettings }
+  };
   return made as never; // what the plugins touch of an application without Lab's shell
 }
 
@@ -50,11 +60,12 @@ function activate<T>(plugin: JupyterFrontEndPlugin<T>, ...given: unknown[]): T {
 describe('the plugins', () => {
   let lab: ITestApp & JupyterFrontEnd;
   let given: ITestServices;
+  let preferences: Preferences;
 
   beforeEach(() => {
     lab = app();
     given = services();
-    const preferences = new Preferences();
+    preferences = new Preferences();
     const panes = activate(panesPlugin, lab, given, null, null, null);
     activate(paneKeysPlugin, lab, panes, given);
     activate(layoutsPlugin, lab, panes, given, preferences, null);
@@ -97,6 +108,38 @@ describe('the plugins', () => {
     const pane = await lab.commands.execute(CommandIDs.openPlot, { plot: 'progress' });
     expect(pane.node.dataset).toMatchObject({ plot: 'progress', dashboard: 'a' });
     expect(await lab.commands.execute(CommandIDs.openPlot, { plot: 'progress' })).toBe(pane);
+    pane.dispose();
+  });
+
+  it('bring the usual plots forward where they are behind others', async () => {
+    given.dashboards.set(known({ id: 'a' }));
+    const four = { dashboard: 'a' };
+    const stream = await lab.commands.execute(CommandIDs.openPlot, {
+      plot: 'task-stream',
+      ...four
+    });
+    const cpu = await lab.commands.execute(CommandIDs.openPlot, { plot: 'cpu', ...four });
+    expect([stream.isHidden, cpu.isHidden]).toEqual([true, false]); // tabs of one place
+    lab.activated.length = 0;
+    await lab.commands.execute(CommandIDs.openLayout, four);
+    expect([stream.isHidden, cpu.isHidden]).toEqual([false, true]);
+    expect(lab.activated).toContain(BOARD_ID); // its area may be collapsed
+    document.querySelectorAll('.jp-DaskDiag-pane').forEach(node => node.remove());
+  });
+
+  it('make a favourite of the current pane’s plot, or ask for one', async () => {
+    given.dashboards.set(known({ id: 'a' }));
+    const asked = lab.commands.execute(CommandIDs.toggleFavorite);
+    await settled();
+    const dialog = document.querySelector('.jp-Dialog');
+    expect(dialog?.querySelectorAll('option')).toHaveLength(known().plots.length);
+    dialog?.querySelector<HTMLElement>('.jp-mod-accept')?.click();
+    await asked;
+    expect(preferences.favorites.has('task-stream')).toBe(true);
+    const pane = await lab.commands.execute(CommandIDs.openPlot, { plot: 'progress' });
+    pane.node.dispatchEvent(new FocusEvent('focus'));
+    await lab.commands.execute(CommandIDs.toggleFavorite);
+    expect(preferences.favorites.has('progress')).toBe(true);
     pane.dispose();
   });
 

@@ -7,6 +7,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
 import type { FeedState } from '../api/feed';
+import type { ISeen } from '../model/binding';
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
 import { dashboardsOf, type IDashboard } from '../wire';
 
@@ -49,10 +50,19 @@ export class DashboardList implements IDashboards {
     return this.all.find(one => one.id === id);
   }
 
+  seen(id: string): ISeen | undefined {
+    return this._seen.get(id);
+  }
+
   set(...all: IKnownDashboard[]): void {
     this.all = all;
+    for (const { id, firstSeen, lastLive } of all) {
+      this._seen.set(id, { firstSeen, lastLive });
+    }
     this.changed.emit();
   }
+
+  private readonly _seen = new Map<string, ISeen>();
 }
 
 export const trans = nullTranslator.load('dask-diag-lab');

@@ -1,7 +1,7 @@
-import { bindingOf, dashboardFor, savedBinding } from '../model/binding';
+import { bindingOf, boundTo, dashboardFor, savedBinding } from '../model/binding';
 import { grouped, matches } from '../model/catalogue';
 import { meantDashboard } from '../model/choice';
-import { formatBytes, formatCount, formatSpan } from '../model/format';
+import { formatBytes, formatCount, formatMoment, formatSpan } from '../model/format';
 import { layoutOf, USUAL_FOUR } from '../model/layout';
 import { toHex } from '../model/look';
 import { shownNames } from '../model/names';
@@ -59,6 +59,22 @@ describe('a pane whose dashboard', () => {
     expect(dashboardFor(binding, undefined, [later])?.id).toBe('later');
   });
 
+  it('was not seen since a reload is not given to one that ran beside it before', () => {
+    const beside = known({ id: 'beside', kernel_id: 'k', firstSeen: 11 * SECOND });
+    const before = boundTo(own, binding, [own, beside, known({ id: 'x', state: 'stale' })]);
+    expect(before.beside).toEqual(['beside']);
+    const saved = savedBinding(JSON.parse(JSON.stringify(before)))!;
+    expect(dashboardFor(saved, undefined, [beside])).toBeUndefined();
+    expect(dashboardFor(saved, undefined, [beside, later])?.id).toBe('later');
+  });
+
+  it('remembers who ran beside it until it has another dashboard', () => {
+    const beside = known({ id: 'beside', kernel_id: 'k' });
+    const first = boundTo(own, binding, [own, beside]);
+    expect(boundTo(own, first, [own]).beside).toEqual(['beside']);
+    expect(boundTo(later, first, [later]).beside).toEqual([]);
+  });
+
   it('is remembered as plain JSON', () => {
     expect(savedBinding(JSON.parse(JSON.stringify(binding)))).toEqual(binding);
     expect(savedBinding({ kernel: 'k' })).toBeNull();
@@ -104,6 +120,10 @@ describe('words and numbers', () => {
       '16 GiB',
       '1.5 GiB'
     ]);
+  });
+
+  it('clocks tell seconds where they matter', () => {
+    expect(formatMoment(new Date('2026-11-20T04:02:09').getTime())).toBe('04:02:09');
   });
 
   it('counts and spans are readable', () => {

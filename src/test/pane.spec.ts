@@ -1,3 +1,4 @@
+import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
 import { bindingOf } from '../model/binding';
@@ -20,6 +21,13 @@ describe('a pane', () => {
   }
 
   const words = (): string => pane.node.querySelector('.jp-DaskDiag-words')?.textContent ?? '';
+  const pill = (): string => pane.node.querySelector('.jp-DaskDiag-pill')?.textContent ?? '';
+  const reconnected = async (): Promise<void> => {
+    const { length } = given.connector.sessions;
+    jest.advanceTimersByTime(5000);
+    await settled();
+    expect(given.connector.sessions).toHaveLength(length + 1);
+  };
   const state = (): string | undefined => pane.node.dataset['state'];
 
   beforeEach(() => {
@@ -130,13 +138,106 @@ describe('a pane', () => {
     expect([state(), words()]).toEqual(['stale', 'Cluster closed at 14:02']);
   });
 
-  it('freezes and lets go by the same key', async () => {
+  it('is frozen when the server says so, and says since when', async () => {
     await open();
     pane.send('freeze');
-    expect(state()).toBe('paused');
+    expect([state(), pill()]).toEqual(['live', '']);
+    jest.setSystemTime(NOW + 10_000);
+    given.connector.last.say({ frozen: true });
+    expect([state(), pill()]).toEqual(['paused', 'frozen at 14:02:10']);
+    jest.setSystemTime(NOW + 20_000);
+    given.connector.last.say({ frozen: true, note: 'something else' });
+    expect(pill()).toBe('frozen at 14:02:10');
+    given.connector.last.say({ frozen: true, behind_s: 12 });
+    expect([state(), pill()]).toEqual(['paused', 'live is 12 s ahead']);
+    given.connector.last.say({});
+    expect([state(), pill()]).toEqual(['live', '']);
+    given.connector.last.say({ frozen: true });
+    expect(pill()).toBe('frozen at 14:02:20');
+  });
+
+  it('leaves it to the server what the same key lets go', async () => {
+    await open();
     pane.send('freeze');
-    expect(state()).toBe('live');
-    expect(given.connector.last.sent).toEqual(['freeze', 'live']);
+    given.connector.last.say({ frozen: true });
+    pane.send('freeze');
+    expect(given.connector.last.sent).toEqual(['freeze', 'freeze']);
+  });
+
+  it('freezes a picture that was moved where it is, and its button follows live data', async () => {
+    await open();
+    given.connector.last.say({ behind_s: 5 });
+    pane.send('freeze');
+    pane.node.querySelector<HTMLElement>('[data-name="live"]')?.click();
+    given.connector.last.say({});
+    pane.node.querySelector<HTMLElement>('[data-name="live"]')?.click();
+    expect(given.connector.last.sent).toEqual(['freeze', 'live', 'freeze']);
+  });
+
+  it('is frozen again after its connection was cut', async () => {
+    await open();
+    given.connector.last.say({ frozen: true });
+    given.connector.last.cut();
+    await reconnected();
+    expect(given.connector.last.sent).toEqual(['freeze']);
+  });
+
+  it('stays live after a cut when it was let go before or meanwhile', async () => {
+    await open();
+    given.connector.last.say({ frozen: true });
+    given.connector.last.say({});
+    given.connector.last.cut();
+    pane.send('freeze'); // there is nothing to freeze
+    expect(pill()).toBe('');
+    await reconnected();
+    expect([state(), given.connector.last.sent]).toEqual(['live', []]);
+    given.connector.last.say({ frozen: true });
+    given.connector.last.cut();
+    pane.send('live');
+    await reconnected();
+    expect(given.connector.last.sent).toEqual([]);
+  });
+
+  it('is not frozen for the cluster that takes it over', async () => {
+    await open();
+    given.connector.last.say({ frozen: true });
+    given.dashboards.set();
+    given.dashboards.set(known({ id: 'next', kernel_id: 'k', firstSeen: NOW + 5000 }));
+    await settled();
+    expect([state(), given.connector.last.sent]).toEqual(['live', []]);
+  });
+
+  it('does not try to connect while nobody sees it', async () => {
+    await open();
+    given.connector.last.cut();
+    pane.hide();
+    expect(jest.getTimerCount()).toBe(0);
+    given.connector.failure = 'Busy.';
+    pane.show();
+    await settled();
+    pane.hide();
+    given.connector.failure = null;
+    jest.advanceTimersByTime(60_000);
+    await settled();
+    expect(given.connector.sessions).toHaveLength(1);
+    pane.show();
+    await settled();
+    expect([state(), given.connector.sessions.length]).toEqual(['live', 2]);
+  });
+
+  it('gives the focus to its dialog and takes it back when that is closed', async () => {
+    await open();
+    pane.view.activate();
+    MessageLoop.flush();
+    await pane.toggleHelp();
+    MessageLoop.flush();
+    expect(document.activeElement?.getAttribute('role')).toBe('dialog');
+    await pane.toggleTable();
+    MessageLoop.flush();
+    expect(document.activeElement?.textContent).toContain('as a table');
+    await pane.toggleTable();
+    MessageLoop.flush();
+    expect(document.activeElement).toBe(pane.view.node);
   });
 
   it('has a toolbar with one tab stop, and names for all buttons', async () => {

@@ -8,7 +8,14 @@ import type { IPlotServices } from '../widgets/services';
 import { PageLook } from '../widgets/theme';
 import { DashboardList, trans } from './dashboards';
 
-const LIVE: IControl = { state: 'live', message: '', empty: '', note: '', behind_s: 0 };
+const LIVE: IControl = {
+  state: 'live',
+  message: '',
+  empty: '',
+  note: '',
+  behind_s: 0,
+  frozen: false
+};
 
 export class Session implements IPlotSession {
   readonly changed = new Signal<this, void>(this);

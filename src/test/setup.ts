@@ -20,6 +20,7 @@ if (typeof document !== 'undefined') {
   page['PointerEvent'] ??= class extends MouseEvent {};
   document.elementsFromPoint ??= () => [];
   document.elementFromPoint ??= () => null;
+  page['requestIdleCallback'] ??= (run: () => void) => setTimeout(run);
 }
 if (typeof window !== 'undefined') {
   Object.assign(navigator, { clipboard: {} }); // Lab warns about a browser without one

@@ -121,6 +121,54 @@ describe('the sidebar', () => {
     expect(names()).toEqual(['task-stream']);
   });
 
+  it('leaves the focus on a star that was pressed', () => {
+    const star = rows()[2]?.querySelector<HTMLElement>('.jp-DaskDiag-star');
+    star?.focus();
+    star?.click();
+    expect(document.activeElement?.getAttribute('aria-pressed')).toBe('true');
+    expect(document.activeElement?.closest('li')?.dataset['plot']).toBe('graph');
+  });
+
+  it('opens a row by Enter after it was dragged', () => {
+    const button = rows()[0]!.querySelector('button')!;
+    const at = (x: number): MouseEventInit => ({ clientX: x, bubbles: true });
+    button.dispatchEvent(new PointerEvent('pointerdown', at(0)));
+    document.dispatchEvent(new PointerEvent('pointermove', at(50)));
+    document.dispatchEvent(new PointerEvent('pointerup', at(50)));
+    button.dispatchEvent(new MouseEvent('click', { detail: 1, bubbles: true }));
+    expect(done).toEqual([]);
+    button.dispatchEvent(new PointerEvent('pointerdown', at(0)));
+    document.dispatchEvent(new PointerEvent('pointermove', at(50)));
+    document.dispatchEvent(new PointerEvent('pointerup', at(50)));
+    button.dispatchEvent(new MouseEvent('click', { detail: 0, bubbles: true })); // Enter
+    expect(done).toEqual(['open task-stream of a']);
+  });
+
+  it('keeps its search when the header of a group is pressed', () => {
+    type('stream');
+    sidebar.node.querySelector<HTMLElement>('.jp-DaskDiag-groupToggle')?.click();
+    expect(names()).toEqual(['task-stream']);
+    type('');
+    expect(names()).toHaveLength(4);
+  });
+
+  it('hides its tip with the row, also one that is still to come', () => {
+    jest.useFakeTimers();
+    const tip = (): HTMLElement | null => document.querySelector('.jp-DaskDiag-tip:not([hidden])');
+    const enter = (): void => void rows()[0]?.dispatchEvent(new PointerEvent('pointerenter'));
+    enter();
+    jest.advanceTimersByTime(1000);
+    expect(tip()).not.toBeNull();
+    dashboards.set();
+    expect(tip()).toBeNull();
+    dashboards.set(known({ id: 'a' }));
+    enter();
+    dashboards.set();
+    jest.advanceTimersByTime(1000);
+    expect(tip()).toBeNull();
+    jest.useRealTimers();
+  });
+
   it('shows names as text, whatever they hold', () => {
     const name = '<img src=x onerror=alert(1)>';
     dashboards.set(known({ id: 'a', name, shownName: name, reason: name, state: 'unreachable' }));

@@ -61,7 +61,9 @@ describe('other answers', () => {
       message: 'gone',
       empty: '',
       note: '',
-      behind_s: 0
+      behind_s: 0,
+      frozen: false
     });
+    expect(controlOf({ frozen: true }).frozen).toBe(true);
   });
 });

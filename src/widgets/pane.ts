@@ -135,9 +135,9 @@ export class Pane extends Widget {
     }
   }
 
+  /** Close what lies over the picture, which has the focus then. */
   closeCard(): void {
-    this._card?.remove();
-    this._card = null;
+    this._removeCard();
     this.view.activate();
   }
 
@@ -159,6 +159,11 @@ export class Pane extends Widget {
     this.dispose();
   }
 
+  /** Whether the picture does not follow live data: frozen or moved. */
+  private get _isHeld(): boolean {
+    return this.view.presentation.pill !== '';
+  }
+
   private _buttons(): readonly IToolbarButton[] {
     const { trans } = this._services;
     return [
@@ -166,7 +171,7 @@ export class Pane extends Widget {
         name: 'live',
         label: trans.__('Freeze (Space)'),
         icon: frozenIcon,
-        run: () => this.view.send('freeze')
+        run: () => this.view.send(this._isHeld ? 'live' : 'freeze')
       },
       { name: 'fit', label: trans.__('Fit (F)'), icon: fitIcon, run: () => this.view.send('fit') },
       {
@@ -205,7 +210,7 @@ export class Pane extends Widget {
     node.dataset['state'] = shown.state;
     this.title.label = view.info.title;
     this.title.caption = trans.__('%1 of %2', view.info.title, view.dashboardName);
-    const isHeld = shown.pill !== '';
+    const isHeld = this._isHeld;
     const label = isHeld ? trans.__('Follow live data (L)') : trans.__('Freeze (Space)');
     this._toolbar.set('live', label, isHeld ? liveIcon : frozenIcon, isHeld);
     showTag(this._tag, view.dashboard, dashboards);
@@ -222,10 +227,11 @@ export class Pane extends Widget {
   /** Open a card, or close it and return null when it is the one that is open. */
   private _openCard(name: string, title: string): HTMLElement | null {
     const isSame = this._card?.dataset['name'] === name;
-    this.closeCard();
     if (isSame) {
+      this.closeCard();
       return null;
     }
+    this._removeCard();
     const { trans } = this._services;
     const made = card(
       { title, trans, onClose: () => this.closeCard() },
@@ -236,6 +242,11 @@ export class Pane extends Widget {
     this.node.append(made);
     made.focus();
     return made;
+  }
+
+  private _removeCard(): void {
+    this._card?.remove();
+    this._card = null;
   }
 
   private _fillCard(made: HTMLElement, content: HTMLElement[]): void {

@@ -49,8 +49,9 @@ function openButton(dashboard: string, plot: IPlot, host: ISidebarHost, tip: Tip
     const { name, title } = plot;
     watchPress(press, { plot: name, title, createPane, onStart, onCodeDropped });
   });
-  button.addEventListener('click', () => {
-    if (!wasDragged) {
+  button.addEventListener('click', ({ detail }) => {
+    // A drag ends in a click or in none; one by the keyboard, of detail 0, is never that click.
+    if (!wasDragged || detail === 0) {
       host.openPlot(dashboard, plot.name);
     }
     wasDragged = false;

@@ -5,7 +5,7 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import type { Verb } from '../api/session';
-import { bindingOf, dashboardFor, type IBinding, type ISeen } from '../model/binding';
+import { boundTo, dashboardFor, type IBinding, type ISeen } from '../model/binding';
 import { titleFromName } from '../model/catalogue';
 import type { IKnownDashboard } from '../model/dashboards';
 import {
@@ -84,21 +84,9 @@ export class PlotView extends Widget {
     return this._dashboard?.shownName || this._binding.name || this._services.trans.__('this plot');
   }
 
-  get isFrozen(): boolean {
-    return this._isFrozen;
-  }
-
   /** Do what a key or a button asks; freezing a frozen picture lets it go. */
   send(verb: Verb): void {
-    if (verb === 'freeze' && (this._isFrozen || this.presentation.pill !== '')) {
-      this.send('live');
-      return;
-    }
-    if (verb === 'freeze' || verb === 'live') {
-      this._isFrozen = verb === 'freeze';
-    }
     this._link.send(verb);
-    this._present();
   }
 
   /** The picture as PNG, on the theme's background. */
@@ -136,10 +124,7 @@ export class PlotView extends Widget {
   /** The list changed: stay with our dashboard, or go to the one that takes over. */
   private _follow(): void {
     const { dashboards } = this._services;
-    const own = dashboards.get(this._binding.dashboard);
-    if (own !== undefined) {
-      this._seen = { firstSeen: own.firstSeen, lastLive: own.lastLive };
-    }
+    this._seen = dashboards.seen(this._binding.dashboard);
     const next = dashboardFor(this._binding, this._seen, dashboards.all);
     if (next !== undefined) {
       this._bind(next);
@@ -157,14 +142,12 @@ export class PlotView extends Widget {
 
   /** Remember what we need to find our dashboard, or its successor, again. */
   private _bind(dashboard: IKnownDashboard): void {
+    const { dashboards } = this._services;
     const last = this._binding;
     if (dashboard.id !== last.dashboard) {
-      this._isFrozen = false;
-      this._seen = { firstSeen: dashboard.firstSeen, lastLive: dashboard.lastLive };
+      this._seen = dashboards.seen(dashboard.id);
     }
-    const fresh = bindingOf(dashboard);
-    // Right after a reload Jupyter's sessions, and with them the notebook, are not known yet.
-    this._binding = { ...fresh, notebook: fresh.notebook ?? last.notebook };
+    this._binding = boundTo(dashboard, last, dashboards.all);
     if (JSON.stringify(this._binding) !== JSON.stringify(last)) {
       this._rebound.emit(this._binding);
     }
@@ -175,6 +158,14 @@ export class PlotView extends Widget {
       this._silentSince = 0;
     } else if (this._silentSince === 0) {
       this._silentSince = Date.now();
+    }
+  }
+
+  /** Remember since when the server holds the picture; a cut connection says nothing about it. */
+  private _noteFreezing(): void {
+    const { state } = this._link;
+    if (state.phase === 'open') {
+      this._frozenSince = state.control.frozen ? this._frozenSince || Date.now() : 0;
     }
   }
 
@@ -220,7 +211,7 @@ export class PlotView extends Widget {
       feedProblem: dashboards.problem,
       link: this._link.state,
       isVisible: this._sight.isSeen,
-      isFrozen: this._isFrozen,
+      frozenSince: this._frozenSince,
       hasPicture: this._link.hasPicture
     };
   }
@@ -229,6 +220,7 @@ export class PlotView extends Widget {
     if (this.isDisposed) {
       return;
     }
+    this._noteFreezing();
     const shown = presentationOf(this._situation(), this._services.trans);
     const { dataset } = this.node;
     dataset['state'] = shown.state;
@@ -279,5 +271,5 @@ export class PlotView extends Widget {
   private _clock: ReturnType<typeof setInterval> | undefined;
   private _silentSince = 0;
   private _wasSeen = false;
-  private _isFrozen = false;
+  private _frozenSince = 0;
 }

@@ -36,6 +36,7 @@ export class DashboardSection {
   update(dashboard: IKnownDashboard, query: string): void {
     const { favorites } = this._host;
     this._showHeader(dashboard);
+    this._query = query;
     const groups = grouped(dashboard.plots, query, plot => favorites.has(plot));
     const signature = JSON.stringify([
       groups,
@@ -130,6 +131,9 @@ export class DashboardSection {
   }
 
   private _toggle(group: string): void {
+    if (this._query !== '') {
+      return; // what matches is shown, whatever is collapsed
+    }
     if (!this._collapsed.delete(group)) {
       this._collapsed.add(group);
     }
@@ -164,5 +168,6 @@ export class DashboardSection {
   private readonly _groups = h('div', { class: 'jp-DaskDiag-groups' });
   private readonly _collapsed = new Set<string>();
   private _signature = '';
+  private _query = '';
   private _last: IKnownDashboard | null = null;
 }

@@ -12,6 +12,13 @@ import type { ISidebarHost } from './sidebarhost';
 import { Tip } from './tip';
 
 const ROW_BUTTON = '.jp-DaskDiag-plotButton';
+const STAR = '.jp-DaskDiag-star';
+
+/** What has the focus inside the list. */
+interface IFocus {
+  readonly row: string;
+  readonly isStar: boolean;
+}
 
 export class Sidebar extends Widget {
   constructor(private readonly _host: ISidebarHost) {
@@ -65,7 +72,7 @@ export class Sidebar extends Widget {
   private _update(): void {
     const { dashboards } = this._host;
     const query = this._search.value.trim();
-    const focused = this._focusedRow();
+    const focused = this._focus();
     const sections = dashboards.all.map(dashboard => {
       const section =
         this._sections.get(dashboard.id) ??
@@ -88,6 +95,7 @@ export class Sidebar extends Widget {
     }
     this._sayWhatIsMissing(query, nodes);
     this._keepOneTabStop(focused);
+    this._tip.check();
     this._showDot();
   }
 
@@ -141,23 +149,21 @@ export class Sidebar extends Widget {
     return [...this._list.querySelectorAll<HTMLElement>(shown)];
   }
 
-  private _focusedRow(): string | null {
-    const row = document.activeElement?.closest<HTMLElement>(`.${PLOT_ITEM_CLASS}`);
-    return row && this._list.contains(row)
-      ? `${row.dataset['dashboard'] ?? ''}/${row.dataset['plot'] ?? ''}`
+  private _focus(): IFocus | null {
+    const active = document.activeElement;
+    const row = active?.closest<HTMLElement>(`.${PLOT_ITEM_CLASS}`) ?? null;
+    return row !== null && this._list.contains(row)
+      ? { row: keyOf(row), isStar: active?.matches(STAR) === true }
       : null;
   }
 
   /** Of all rows one is a tab stop; rows that were made anew give the focus back. */
-  private _keepOneTabStop(focused: string | null): void {
+  private _keepOneTabStop(focused: IFocus | null): void {
     const rows = this._rows();
-    const keyOf = (row: HTMLElement): string => {
-      const { dashboard, plot } = row.parentElement?.dataset ?? {};
-      return `${dashboard ?? ''}/${plot ?? ''}`;
-    };
-    const back = rows.find(row => keyOf(row) === focused);
-    if (back !== undefined && this._focusedRow() === null) {
-      back.focus();
+    const back = rows.find(row => keyOf(row.parentElement) === focused?.row);
+    if (back !== undefined && this._focus() === null) {
+      const star = back.parentElement?.querySelector<HTMLElement>(STAR);
+      (focused?.isStar ? (star ?? back) : back).focus();
     }
     const stop = back ?? rows.find(row => row.tabIndex === 0) ?? rows[0];
     rows.forEach(row => (row.tabIndex = row === stop ? 0 : -1));
@@ -185,7 +191,7 @@ export class Sidebar extends Widget {
 
   /** Up and down go through the rows, right and left between a row and its star. */
   private _moveTo(event: KeyboardEvent, rows: readonly HTMLElement[], at: number): void {
-    const beside = { ArrowRight: '.jp-DaskDiag-star', ArrowLeft: ROW_BUTTON }[event.key];
+    const beside = { ArrowRight: STAR, ArrowLeft: ROW_BUTTON }[event.key];
     if (beside !== undefined) {
       rows[at]?.parentElement?.querySelector<HTMLElement>(beside)?.focus();
       return;
@@ -226,4 +232,9 @@ export class Sidebar extends Widget {
   private readonly _noMatch = h('p', { class: 'jp-DaskDiag-noMatch', role: 'status' });
   private readonly _sections = new Map<string, DashboardSection>();
   private readonly _tip = new Tip();
+}
+
+function keyOf(row: HTMLElement | null): string {
+  const { dashboard, plot } = row?.dataset ?? {};
+  return `${dashboard ?? ''}/${plot ?? ''}`;
 }

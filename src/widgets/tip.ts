@@ -21,6 +21,7 @@ export class Tip implements IDisposable {
     if (text === '') {
       return;
     }
+    this._row = row;
     this._timer = setTimeout(() => {
       const box = row.getBoundingClientRect();
       this.node.textContent = text;
@@ -35,7 +36,16 @@ export class Tip implements IDisposable {
 
   hide(): void {
     clearTimeout(this._timer);
+    this._row = null;
     this.node.hidden = true;
+  }
+
+  /** The list changed: a row that is no longer shown has no tip. */
+  check(): void {
+    const row = this._row;
+    if (row !== null && (!row.isConnected || row.closest('[hidden]') !== null)) {
+      this.hide();
+    }
   }
 
   dispose(): void {
@@ -45,5 +55,6 @@ export class Tip implements IDisposable {
   }
 
   private _timer: ReturnType<typeof setTimeout> | undefined;
+  private _row: HTMLElement | null = null;
   private _isDisposed = false;
 }

@@ -22,6 +22,19 @@ function look() {
   };
 }
 
+// As Lab's panes say it: `12 s`, `3 min`, `2 h`; and 14:02:10.
+function span(seconds) {
+  if (seconds < 99.5) {
+    return `${Math.round(seconds)} s`;
+  }
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+function clock(time) {
+  const parts = [time.getHours(), time.getMinutes(), time.getSeconds()];
+  return parts.map(part => String(part).padStart(2, '0')).join(':');
+}
+
 // Behind Jupyter's relay a POST has to repeat Jupyter's cookie; there is none elsewhere.
 function xsrf() {
   const match = document.cookie.match(/(?:^|; )_xsrf=([^;]*)/);
@@ -57,6 +70,7 @@ class PlotElement {
     this.control = null;
     this.views = null;
     this.session = null;
+    this.frozenAt = null; // the page's clock; null while the picture is not frozen
     this.part('behind').addEventListener('click', () => this.command('live'));
     article.tabIndex = 0;
     article.addEventListener('keydown', event => this.key(event));
@@ -114,7 +128,10 @@ class PlotElement {
   listen(control) {
     this.control = control;
     control.visible = !document.hidden;
-    for (const name of ['state', 'message', 'empty', 'note', 'behind_s']) {
+    if (this.frozenAt !== null) {
+      this.command('freeze'); // as it was before the connection ended
+    }
+    for (const name of ['state', 'message', 'empty', 'note', 'behind_s', 'frozen']) {
       control.properties[name].change.connect(() => this.show());
     }
     this.show();
@@ -127,12 +144,21 @@ class PlotElement {
   }
 
   show() {
-    const { state, message, empty, note, behind_s: behind } = this.control;
+    const { state, message, empty, note } = this.control;
+    this.frozenAt = this.control.frozen ? (this.frozenAt ?? new Date()) : null;
     this.article.dataset.state = state;
     this.say('message', state === 'live' ? '' : message);
     this.say('empty', empty);
     this.say('note', note);
-    this.say('behind', behind > 0 ? `Live is ${behind} s ahead · Back to live` : '');
+    this.say('behind', this.pill());
+  }
+
+  pill() {
+    const { behind_s: behind } = this.control;
+    if (behind > 0) {
+      return `live is ${span(behind)} ahead`;
+    }
+    return this.frozenAt === null ? '' : `frozen at ${clock(this.frozenAt)}`;
   }
 
   command(verb) {

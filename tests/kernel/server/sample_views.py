@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from bokeh.models import ColumnDataSource
@@ -55,6 +56,16 @@ class Failing(Counting):
         if self.is_broken:
             raise ZeroDivisionError("on purpose")
         super().update()
+
+
+class SelfFreezing(Counting):
+    """Is frozen while ``freeze`` was the last thing asked of it, and goes on counting."""
+
+    freezes_itself: ClassVar[bool] = True
+
+    def update(self) -> None:
+        super().update()
+        self.notice = replace(self.notice, is_frozen=self.verbs[-1:] == ["freeze"])
 
 
 class Unbuildable(Counting):

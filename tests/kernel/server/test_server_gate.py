@@ -6,10 +6,19 @@ import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from dask_diag_lab.server.gate import Asked, Pass, Refusal, Welcome, judge
+from dask_diag_lab.server.gate import (
+    FOREIGN_ORIGIN,
+    Asked,
+    Pass,
+    Refusal,
+    Welcome,
+    cookie_value,
+    judge,
+)
 from tests.kernel.serving import TOKEN, run, serving
 
 COOKIE = "dask-diag-lab-0123456789abcdef"
+KEY = cookie_value(TOKEN)
 HERE = {"Host": "127.0.0.1:4000"}
 ROUTES = [
     "/",
@@ -68,7 +77,8 @@ def test_a_token_in_the_query_becomes_a_cookie_and_leaves_the_address() -> None:
             assert reply.code == 302
             assert reply.headers["Location"] == "/status?a=1"
             cookie = reply.headers["Set-Cookie"]
-            assert cookie.startswith(f"{COOKIE}={TOKEN};")
+            assert cookie.startswith(f"{COOKIE}={KEY};")
+            assert TOKEN not in str(reply.headers)
             assert "HttpOnly" in cookie
             assert "SameSite=Lax" in cookie
             kept = {"Cookie": cookie.partition(";")[0]}
@@ -101,10 +111,26 @@ def test_a_rebound_name_is_refused_even_with_the_token(host: str) -> None:
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:4001", "null"])
 def test_a_foreign_page_cannot_use_the_cookie(origin: str) -> None:
-    asked = ask(Cookie=f"{COOKIE}={TOKEN}", Origin=origin)
+    asked = ask(Cookie=f"{COOKIE}={KEY}", Origin=origin)
     assert isinstance(judge(asked, token=TOKEN, cookie=COOKIE), Refusal)
-    own = ask(Cookie=f"{COOKIE}={TOKEN}", Origin="http://127.0.0.1:4000")
+    own = ask(Cookie=f"{COOKIE}={KEY}", Origin="http://127.0.0.1:4000")
     assert judge(own, token=TOKEN, cookie=COOKIE) == Pass()
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//[", "http://127.0.0.1:4000]"])
+def test_an_origin_that_is_no_address_is_refused(origin: str) -> None:
+    asked = ask(Cookie=f"{COOKIE}={KEY}", Origin=origin)
+    assert judge(asked, token=TOKEN, cookie=COOKIE) == Refusal(403, FOREIGN_ORIGIN)
+
+
+def test_the_token_itself_is_no_cookie_and_the_cookie_is_no_token() -> None:
+    for asked in (
+        ask(Cookie=f"{COOKIE}={TOKEN}"),
+        ask(Authorization=f"token {KEY}"),
+        ask(query=f"token={KEY}"),
+        ask(Cookie=f"{COOKIE}={cookie_value('another server')}"),
+    ):
+        assert isinstance(judge(asked, token=TOKEN, cookie=COOKIE), Refusal)
 
 
 def test_the_relay_may_carry_the_browsers_origin() -> None:
@@ -112,7 +138,7 @@ def test_the_relay_may_carry_the_browsers_origin() -> None:
     assert judge(asked, token=TOKEN, cookie=COOKIE) == Pass()
 
 
-@pytest.mark.parametrize("cookie", ["", ";;;", f"other={TOKEN}", f"{COOKIE}=", f"{COOKIE}=wröng"])
+@pytest.mark.parametrize("cookie", ["", ";;;", f"other={KEY}", f"{COOKIE}=", f"{COOKIE}=wröng"])
 def test_odd_cookies_are_refused(cookie: str) -> None:
     assert isinstance(judge(ask(Cookie=cookie), token=TOKEN, cookie=COOKIE), Refusal)
 
@@ -124,7 +150,7 @@ def test_websockets_are_refused_without_the_token_and_from_foreign_pages() -> No
             for headers in (
                 {},
                 {"Authorization": "token wrong"},
-                {"Cookie": f"{COOKIE}={TOKEN}", "Origin": "http://evil.example"},
+                {"Cookie": f"{COOKIE}={KEY}", "Origin": "http://evil.example"},
             ):
                 with pytest.raises(HTTPClientError, match="403"):
                     await websocket_connect(HTTPRequest(url, headers=headers))

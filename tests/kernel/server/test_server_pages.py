@@ -119,10 +119,10 @@ def test_look_and_commands_reach_the_view_and_the_notice_comes_back() -> None:
             await until(
                 lambda: picture(page).background_fill_color == "#abcdef", "the look is the old one"
             )
-            await page.command("freeze")
-            await page.command("freeze")
-            await page.command("fit")
-            await until(lambda: live_view().verbs == ["freeze", "freeze", "fit"], "not commanded")
+            verbs = ["zoom-in", "zoom-in", "fit"]
+            for verb in verbs:
+                await page.command(verb)
+            await until(lambda: live_view().verbs == verbs, "not commanded")
             # 1.5 s behind is told in whole seconds.
             await until(lambda: page.control.behind_s == 2.0, "the pill has the old number")
             await page.close()

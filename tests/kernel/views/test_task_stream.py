@@ -188,6 +188,20 @@ def test_a_new_burst_starts_the_picture_anew_and_history_stays_reachable(feed: F
     assert len(data(picture.work)["left"]) == 2
 
 
+def test_a_picture_that_was_moved_is_frozen_where_it_is(feed: Feed) -> None:
+    feed.maker.action(0, 4)
+    feed.send(4)
+    view, picture = built(feed)
+    move(picture, start=1.0, end=2.0)
+    told = [view.notice.is_frozen]
+    view.command("freeze")
+    told.append(view.notice.is_frozen)
+    assert picture.times == pytest.approx((1.0, 2.0))
+    view.command("clear")
+    told.append(view.notice.is_frozen)
+    assert told == [False, True, False]
+
+
 def test_a_frozen_picture_takes_no_new_tasks(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(1)

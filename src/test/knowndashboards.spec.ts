@@ -1,0 +1,90 @@
+/** What the page remembers of the dashboards it saw. */
+
+import { Signal } from '@lumino/signaling';
+
+import type { DashboardsFeed, FeedState } from '../api/feed';
+import { bindingOf, dashboardFor } from '../model/binding';
+import { DashboardsModel } from '../model/dashboards';
+import type { INotebooks } from '../model/notebooks';
+import type { IDashboard } from '../wire';
+import { dashboard } from './dashboards';
+
+const MINUTE = 60_000;
+
+/** A feed that says what a test tells it. */
+class Feed {
+  readonly received = new Signal<this, readonly IDashboard[]>(this);
+  readonly stateChanged = new Signal<this, FeedState>(this);
+  state: FeedState = 'connecting';
+  problem = '';
+
+  push(...dashboards: IDashboard[]): void {
+    this.received.emit(dashboards);
+    this.become('live');
+  }
+
+  become(state: FeedState): void {
+    if (state !== this.state) {
+      this.state = state;
+      this.stateChanged.emit(state);
+    }
+  }
+}
+
+describe('the model of dashboards', () => {
+  const a = dashboard({ id: 'a', kernel_id: 'k' });
+  const b = dashboard({ id: 'b', kernel_id: 'k' });
+  let feed: Feed;
+  let notebooks: Signal<object, void>;
+  let now: number;
+  let model: DashboardsModel;
+
+  beforeEach(() => {
+    feed = new Feed();
+    notebooks = new Signal<object, void>({});
+    now = 1000;
+    const paths = { changed: notebooks, pathOf: () => 'x.ipynb' };
+    model = new DashboardsModel(
+      feed as unknown as DashboardsFeed, // as much of it as the model uses
+      paths as unknown as INotebooks,
+      () => now
+    );
+  });
+
+  afterEach(() => model.dispose());
+
+  it('knows that a dashboard lived through an hour in which nothing was said', () => {
+    feed.push(a);
+    now += 30 * MINUTE;
+    feed.push(a, b);
+    const binding = bindingOf(model.get('a')!);
+    now += 60 * MINUTE;
+    feed.push(b);
+    expect(model.seen('a')?.lastLive).toBe(now);
+    expect(dashboardFor(binding, model.seen('a'), model.all)).toBeUndefined();
+  });
+
+  it('knows nothing about the time in which the feed was away', () => {
+    feed.push(a);
+    now += 5 * MINUTE;
+    feed.become('standby');
+    const before = now;
+    now += 60 * MINUTE;
+    notebooks.emit(); // a list that is made anew is no news
+    feed.push(b);
+    expect(model.seen('a')?.lastLive).toBe(before);
+    const binding = { ...bindingOf(model.get('b')!), dashboard: 'a' };
+    expect(dashboardFor(binding, model.seen('a'), model.all)?.id).toBe('b');
+  });
+
+  it('does not take an ended one for live', () => {
+    feed.push(a);
+    now += MINUTE;
+    feed.push({ ...a, state: 'stale' });
+    const ended = now;
+    now += MINUTE;
+    feed.push();
+    expect(model.seen('a')?.lastLive).toBe(ended);
+    expect(model.seen('never')).toBeUndefined();
+  });
+});
