@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dask_diag_lab.server import Server, announce
+from dask_diag_lab.settings import read_settings
 from dask_diag_lab.store import Store
 from dask_diag_lab.transport import Feed, FeedState
 
@@ -79,14 +80,24 @@ class Composition:
     target : Target
     dashboard_id, name : str
         Id of this dashboard, and what people call it.
+    on_scheduler : callable, optional
+        Called on the loop with the id of another scheduler that now answers at the address.
     """
 
-    def __init__(self, target: Target, dashboard_id: str, name: str) -> None:
+    def __init__(
+        self,
+        target: Target,
+        dashboard_id: str,
+        name: str,
+        on_scheduler: Callable[[str], None] | None = None,
+    ) -> None:
         self.url = ""
         self.token = secrets.token_urlsafe(32)
         self._target = target
         self._id = dashboard_id
         self._name = name
+        self._on_scheduler = on_scheduler
+        self._begun = time.time()
         self._kernel_id = announce.kernel_id()
         self._store: Store | None = None
         self._feed: Feed | None = None
@@ -103,15 +114,15 @@ class Composition:
 
     async def start(self) -> None:
         """Serve, announce, and begin to feed; returns before the first data."""
-        settings = _settings()
-        self._store = Store(max_actions=settings["max_actions"])
+        settings = read_settings()
+        self._store = Store(max_actions=settings.max_actions)
         self._feed = Feed(
             self._target.address,
             self._target.connection_args,
             on_batch=self._batch_came,
             on_state=self._state_changed,
-            interval_s=settings["interval_s"],
-            idle_interval_s=settings["idle_interval_s"],
+            interval_s=settings.interval_s,
+            idle_interval_s=settings.idle_interval_s,
         )
         self._server = Server(
             self._store, info=self.info, token=self.token, on_watch=self._watch_changed
@@ -187,20 +198,44 @@ class Composition:
             "pid": os.getpid(),
             "url": self.url,
             "token": self.token,
-            "started": time.time(),
+            "started": self._begun,
             "versions": announce.versions(),
         }
 
     def _batch_came(self, batch: Batch) -> None:
         if batch.epoch != self._epoch:
             self._epoch, self._epoch_at = batch.epoch, time.monotonic()
+            self._meet_scheduler(batch.scheduler.id)
         if self._store is not None and self._server is not None:
             self._store.apply(batch)
-            self._server.tick()
+            self._tick_soon()
+
+    def _meet_scheduler(self, scheduler_id: str) -> None:
+        """Another one may have been started where the one before was: this is its dashboard."""
+        # Without a collector, one that does not tell its id is called by its address.
+        if scheduler_id in (self._target.scheduler_id, self._target.address):
+            return
+        self._target.scheduler_id = scheduler_id
+        if self._on_scheduler is not None:
+            self._on_scheduler(scheduler_id)
+        if self._record is None:
+            return
+        try:
+            self._record = announce.write_record(self._record_content())
+        except OSError as error:
+            logger.warning("The record of these diagnostics cannot be renewed: %s", error)
 
     def _state_changed(self, state: FeedState) -> None:
         if self._store is not None and self._server is not None:
             self._store.set_feed_state(state.state, state.reason, state.since)
+            self._tick_soon()
+
+    def _tick_soon(self) -> None:
+        """Update the pages, outside the feed: it pulls again what it could not hand over."""
+        asyncio.get_running_loop().call_soon(self._tick)
+
+    def _tick(self) -> None:
+        if self._server is not None:
             self._server.tick()
 
     def _watch_changed(self, is_watched: bool) -> None:
@@ -211,15 +246,3 @@ class Composition:
 def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.warning("Following the scheduler failed", exc_info=error)
-
-
-def _settings() -> dict[str, Any]:  # numbers of several types
-    import dask
-    from dask.utils import parse_timedelta
-
-    get = dask.config.get
-    return {
-        "max_actions": int(get("diag-lab.max-actions", 2_000_000)),
-        "interval_s": parse_timedelta(get("diag-lab.interval", "250ms")),
-        "idle_interval_s": parse_timedelta(get("diag-lab.idle-interval", "2s")),
-    }

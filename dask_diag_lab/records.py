@@ -6,11 +6,10 @@ Must not import anything of this package: every other room may read this one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final
 
-import numpy as np
 import numpy.typing as npt
 
 PROTOCOL: Final = 1
@@ -201,17 +200,24 @@ class Batch:
     actions : mapping of str to ndarray, or None
         One array a column of `ACTIONS`, equal lengths, in order of arrival.
     actions_to : int
-        Actions recorded since the collector started; the next cursor.
+        Actions recorded since the collector started; the next cursor. 0 where none is counted.
     actions_dropped : int
         Actions between the last cursor and this batch that were lost to the collector's bound.
+    began : float
+        Since when actions are recorded, on the scheduler's clock; 0 where that is not known.
     keys : sequence of str
         Keys of the tasks ``keys_from``, ``keys_from + 1``, …
+    removed_prefixes, removed_groups : sequence of str
+        Names whose rows ended: the tasks are gone, or counted in another row.
     removed_workers : sequence of str
         Addresses of workers that left since the last batch.
     nthreads : sequence of (time, n)
         New entries of ``scheduler.total_nthreads_history``.
     events : sequence of (time, kind, detail)
         worker-added, worker-removed, worker-killed, restart, update-graph, client-added, …
+    left_out : mapping of str to int
+        What the collector's bounds keep out: ended tasks without their prefix's name (names) or
+        their worker's (addresses), counted since it started, and tasks that run now (running).
     cost_s : float
         Scheduler seconds that the collector has used since it started.
     degraded : str
@@ -227,10 +233,12 @@ class Batch:
     actions: ActionColumns | None = None
     actions_to: int = 0
     actions_dropped: int = 0
+    began: float = 0.0
     keys_from: int = 0
     keys: Sequence[str] = ()
     running: Sequence[tuple[str, int, int, float]] | None = None
     prefixes: Sequence[Mapping[str, Any]] | None = None
+    removed_prefixes: Sequence[str] = ()
     groups: Sequence[Mapping[str, Any]] | None = None
     removed_groups: Sequence[str] = ()
     workers: Sequence[Mapping[str, Any]] | None = None
@@ -238,10 +246,6 @@ class Batch:
     nthreads: Sequence[tuple[float, int]] = ()
     graph: GraphChange | None = None
     events: Sequence[tuple[float, str, Mapping[str, Any]]] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
     cost_s: float = 0.0
     degraded: str = ""
-
-
-def empty_actions() -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of `ACTIONS`, each with no rows."""
-    return {column.name: np.empty(0, dtype=column.dtype) for column in ACTIONS}

@@ -45,7 +45,9 @@ class Diagnostics:
         self.id: str = secrets.token_hex(8)
         self.name: str = announce.session_name(kernel=announce.kernel_id())
         self.scheduler_id: str = target.scheduler_id
-        self._composition = Composition(target, self.id, self.name)
+        self._composition = Composition(
+            target, self.id, self.name, lambda new_id: _registry.rename(self, new_id)
+        )
         self._clients: list[weakref.ref[Client]] = []
         self._started: Future[None] = Future()
         self._end = threading.Event()
@@ -223,6 +225,15 @@ class _Registry:
         with self._lock:
             if self._open.get(diagnostics.scheduler_id) is diagnostics:
                 del self._open[diagnostics.scheduler_id]
+
+    def rename(self, diagnostics: Diagnostics, scheduler_id: str) -> None:
+        """File `diagnostics` under the scheduler that took the place of theirs, if none are."""
+        with self._lock:
+            other, before = self._open.get(scheduler_id), diagnostics.scheduler_id
+            if self._open.get(before) is diagnostics and (other is None or other.is_closed):
+                del self._open[before]
+                self._open[scheduler_id] = diagnostics
+                diagnostics.scheduler_id = scheduler_id
 
     def close_all(self) -> None:
         """At interpreter exit: leave no record behind."""

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from dask_diag_lab.collector.strings import Strings, key_text
+from dask_diag_lab.collector.strings import OTHER, Strings, key_text
 
 ROW: Final = "<ddBBIQIIqq"
 """start, stop, kind, outcome, worker, thread, source, prefix, task, nbytes: 54 bytes."""
@@ -86,11 +86,15 @@ class ActionLog:
         Rows recorded since the start.
     tasks : int
         Ended tasks recorded since the start: the next task's ordinal.
+    unnamed, unplaced : int
+        Ended tasks whose prefix, or whose worker's address, found no room among the strings.
     """
 
     def __init__(self, strings: Strings, limit: int = MAX_ACTIONS) -> None:
         self.total = 0
         self.tasks = 0
+        self.unnamed = 0
+        self.unplaced = 0
         self._limit = limit
         self._strings = strings
         self._ids = strings.ids
@@ -119,15 +123,15 @@ class ActionLog:
             chunk = self._grow(len(startstops))
             offset = 0
         ids = self._ids
-        worker_id = ids.get(worker) or self._strings.add(worker)
-        prefix_id = ids.get(prefix) or self._strings.add(prefix)
+        worker_id = ids.get(worker) or self._place(worker)
+        prefix_id = ids.get(prefix) or self._name(prefix)
         task = self.tasks
         for action in startstops:
             kind = KINDS.get(action["action"])
             source_id = 0
             if kind:
                 if kind == 1 and (source := action.get("source")):
-                    source_id = ids.get(source) or self._strings.add(source)
+                    source_id = ids.get(source) or self._strings.add_address(source)
             elif kind is None:
                 continue
             self._pack(
@@ -172,6 +176,16 @@ class ActionLog:
     def clear(self) -> None:
         """Let all rows go; the log is not used after."""
         self._chunks.clear()
+
+    def _place(self, worker: str) -> int:
+        string = self._strings.add_address(worker)
+        self.unplaced += string == self._ids[OTHER]
+        return string
+
+    def _name(self, prefix: str) -> int:
+        string = self._strings.add(prefix)
+        self.unnamed += string == self._ids[OTHER]
+        return string
 
     def _keys(self, first: int, stop: int) -> list[str]:
         texts: list[str] = []

@@ -6,7 +6,7 @@ Must not follow single tasks of a big graph; the group table describes that one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dask_diag_lab.collector.strings import key_text
@@ -82,31 +82,34 @@ class GraphLog:
         self._snapshot_before = 1
         self._next_node = 0
         self._total = -1
-        self._created = -1
         self._entries: dict[Any, _Entry] = {}  # by key, the latest change last
         self._removed: deque[tuple[int, int]] = deque()
 
-    def refresh(self, n_forgotten: int) -> None:
-        """Work in what was touched; ``n_forgotten`` tells when tasks came without a transition."""
-        total = len(self._scheduler.tasks)
+    def refresh(self) -> None:
+        """Work in what was touched."""
+        tasks = self._scheduler.tasks
+        total = len(tasks)
         if total > self.limit or (not self.is_exact and total > BACK_SHARE * self.limit):
             self._give_up(total)
             return
-        created = total + n_forgotten
-        keys: set[Any] = self.touched
-        if not self.is_exact or created != self._created:
-            keys = keys.union(self._scheduler.tasks)
         if not self.is_exact:
             self.is_exact = True
             self._begin_anew()
-        self._created = created
-        self.version += bool(keys) or total != self._total
+        is_changed = bool(self.touched) or total != self._total
+        self.version += is_changed
         self._total = total
+        self._work_in(self.touched)
+        self.touched.clear()
+        if len(self._entries) != total:
+            # Scattered data comes without a transition, and so do the tasks of before the start.
+            self.version += not is_changed
+            self._work_in(tasks)
+
+    def _work_in(self, keys: Collection[Any]) -> None:  # any hashables
         for key in keys:
             self._drop_stale(key)
         for key in keys:
             self._update(key)
-        self.touched.clear()
 
     def since(self, cursor: int) -> Change | None:
         """Return what changed after ``cursor``, None where nothing did."""

@@ -31,7 +31,8 @@ NAME: Final = f"dask-diag-lab-{PROTOCOL}"
 PULL: Final = f"dask_diag_lab_pull_{PROTOCOL}"
 LEAVE: Final = f"dask_diag_lab_leave_{PROTOCOL}"
 
-LEASE_S: Final = 60.0
+LEASE_S: Final = 600.0
+"""A laptop that slept, or a kernel held up for minutes, finds its rows: the log is bounded."""
 SAMPLED: Final = 128
 """One transition in so many is timed, for `State.cost_s`."""
 

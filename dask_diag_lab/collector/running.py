@@ -28,11 +28,18 @@ class RunningTable:
 
     The start of a task is worked out once, when a heartbeat names it first: later ones would
     make it jitter by their travel time.
+
+    Attributes
+    ----------
+    left_out : int
+        Tasks that ran at the last refresh beyond the ``limit`` of rows.
     """
 
-    def __init__(self, scheduler: Scheduler, strings: Strings) -> None:
+    def __init__(self, scheduler: Scheduler, strings: Strings, limit: int = MAX_RUNNING) -> None:
         self._scheduler = scheduler
         self._strings = strings
+        self._limit = limit
+        self.left_out = 0
         self._entries: dict[tuple[str, int | None], tuple[TaskState, WorkerState, Entry]] = {}
         self._heartbeats: dict[str, dict[TaskState, float]] = {}
         self.version = 1
@@ -42,10 +49,12 @@ class RunningTable:
         before = self._entries
         entries: dict[tuple[str, int | None], tuple[TaskState, WorkerState, Entry]] = {}
         self._entries = entries
+        self.left_out = 0
         for address, ws in self._scheduler.workers.items():
             for ts, elapsed_s in ws.executing.items():
-                if len(entries) == MAX_RUNNING:
-                    break
+                if len(entries) == self._limit:
+                    self.left_out += is_running(ts, ws)
+                    continue
                 name = (address, ts.run_id)
                 if name in before:
                     if is_running(ts, ws):
@@ -86,7 +95,7 @@ class RunningTable:
         start = ws.last_seen - elapsed_s
         return (
             key_text(ts.key),
-            self._strings.add(ws.address),
+            self._strings.add_address(ws.address),
             self._strings.add(ts.group.prefix.name),
             start,
         )

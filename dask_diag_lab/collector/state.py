@@ -66,6 +66,8 @@ class State:
     ----------
     cost_s : float
         Seconds of the scheduler's time used since the start; those of hooks are sampled.
+    began : float
+        Since when ended tasks are in the log: the start, or before where there is history.
     """
 
     def __init__(self, scheduler: Scheduler, max_actions: int) -> None:
@@ -90,6 +92,7 @@ class State:
         self._stock: deque[Any] = deque(  # the stock plugin's records are plain dicts
             itertools.islice(reversed(getattr(stock, "buffer", ())), max_actions // 4)
         )
+        self.began = self._history_from()
 
     def answer(self, cursors: Mapping[str, int]) -> dict[str, Any]:
         """Return what is new after the cursors of each table; an absent cursor is 0."""
@@ -103,6 +106,7 @@ class State:
         events_to, events = self.events.since(at("events", 0))
         answer = {
             "time": self.now(),
+            "began": self.began,
             "scheduler": self._describe(),
             "actions": tuple(actions),
             "running": self._running.since(at("running", 0)),
@@ -112,6 +116,11 @@ class State:
             "graph": self.graph.since(at("graph", 0)),
             "nthreads": tuple(nthreads[nthreads_from:]),
             "events": events,
+            "left_out": {
+                "names": self.log.unnamed,
+                "addresses": self.log.unplaced,
+                "running": self._running.left_out,
+            },
             "strings_from": at("strings", 0),
             "strings": self.strings.since(at("strings", 0)),
             "cursors": {
@@ -142,7 +151,7 @@ class State:
         ):
             self._transitions, self._created = counter, created
             self.tables.refresh()
-            self.graph.refresh(self.tables.n_forgotten)
+            self.graph.refresh()
             self._task_throttle.done(began, 0.2)
         if self._worker_throttle.is_due():
             began = time.perf_counter()
@@ -188,6 +197,11 @@ class State:
                 record.get("startstops") or (),
             )
         return bool(self._stock)
+
+    def _history_from(self) -> float:
+        """Return the end of the oldest task that the stock task stream still has, or now."""
+        actions = (self._stock[-1].get("startstops") or ()) if self._stock else ()
+        return min([self.now(), *(float(action["stop"]) for action in actions)])
 
     def clear(self) -> None:
         """Let all data go."""

@@ -11,7 +11,10 @@ MAX_TEXT: Final = 500
 """Characters kept of a key or name; 10 kB keys exist."""
 
 MAX_STRINGS: Final = 50_000
-"""Entries of a string table: workers and prefixes, never keys."""
+"""Prefixes in a string table, never keys."""
+
+MAX_ADDRESSES: Final = 50_000
+"""Workers in a string table: a bound of their own, or prefixes would take their room."""
 
 OTHER: Final = "(other)"
 """Name that stands for all that did not fit a bound."""
@@ -36,7 +39,8 @@ def key_text(key: object) -> str:
 class Strings:
     """Names as small integers that keep their meaning for the collector's whole life.
 
-    Id 0 is the empty text, id 1 is `OTHER`, which every name gets once the table is full.
+    Id 0 is the empty text, id 1 is `OTHER`, which every name gets once there are ``limit`` names,
+    and every address once there are ``max_addresses`` of these.
 
     Attributes
     ----------
@@ -46,8 +50,10 @@ class Strings:
         The text of each id.
     """
 
-    def __init__(self, limit: int = MAX_STRINGS) -> None:
+    def __init__(self, limit: int = MAX_STRINGS, max_addresses: int = MAX_ADDRESSES) -> None:
         self.limit = limit
+        self.max_addresses = max_addresses
+        self._n_addresses = 0
         self.ids: dict[str, int] = {"": 0, OTHER: 1}
         self.texts: list[str] = ["", OTHER]
 
@@ -56,11 +62,24 @@ class Strings:
         known = self.ids.get(name)
         if known is not None:
             return known
-        if len(self.texts) >= self.limit:
+        if len(self.texts) - self._n_addresses >= self.limit:
             return 1
-        self.ids[name] = len(self.texts)
-        self.texts.append(key_text(name))
-        return self.ids[name]
+        return self._append(name)
+
+    def add_address(self, address: str) -> int:
+        """Return the id of a worker's address, giving it one if there is room for addresses."""
+        known = self.ids.get(address)
+        if known is not None:
+            return known
+        if self._n_addresses >= self.max_addresses:
+            return 1
+        self._n_addresses += 1
+        return self._append(address)
+
+    def _append(self, text: str) -> int:
+        self.ids[text] = len(self.texts)
+        self.texts.append(key_text(text))
+        return self.ids[text]
 
     def since(self, cursor: int) -> tuple[str, ...]:
         return tuple(self.texts[cursor:])

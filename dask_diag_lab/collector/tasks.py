@@ -5,8 +5,9 @@ Must not visit single tasks: a refresh costs what changed, not what the cluster 
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dask_diag_lab.collector.changes import Changes, Row
 from dask_diag_lab.collector.strings import OTHER, key_text
@@ -30,42 +31,97 @@ MAX_GROUPS: Final = 5_000
 MAX_DEPENDENCIES: Final = 1_000
 
 
+class _Counted(NamedTuple):
+    """A row of a table, and what it adds to the row of the others where it has none."""
+
+    row: Row
+    states: tuple[int, ...]
+    nbytes: int
+
+    @property
+    def is_live(self) -> bool:
+        """Some of its tasks are not forgotten; these come last."""
+        return any(self.states[:-1])
+
+
 class _Bounded:
-    """A table whose rows past a limit are summed up in one row called `OTHER`."""
+    """A table whose rows past a limit are summed up in one row called `OTHER`.
+
+    What has no live task gives its row up to what has, the one that ended first before others.
+    """
 
     def __init__(self, limit: int, head: Row, tail: Row) -> None:
         self.changes = Changes()
         self._limit = limit
         self._head = head
         self._tail = tail
-        self._others: dict[str, tuple[tuple[int, ...], int]] = {}
+        self._shown: dict[str, _Counted] = {}
+        self._ended: dict[str, None] = {}  # those of the shown that may give up their row
+        self._others: dict[str, _Counted] = {}
+        self._waiting: dict[str, None] = {}  # those of the others that should have one
         self._states = [0] * (len(STATES) + 1)
         self._nbytes = 0
 
     def put(self, name: str, row: Row, states: tuple[int, ...], nbytes: int) -> None:
-        if name in self.changes or (
-            name not in self._others and len(self.changes) < self._limit and name != OTHER
-        ):
-            self.changes.put(name, row)
-            return
-        self._count(self._others.pop(name, None), -1)
-        self._others[name] = (states, nbytes)
-        self._count(self._others[name], 1)
+        counted = _Counted(row, states, nbytes)
+        if name in self._shown:
+            self._show(name, counted)
+        else:
+            self._drop_other(name)
+            self._add_other(name, counted)
 
     def remove(self, name: str) -> None:
-        self._count(self._others.pop(name, None), -1)
+        self._drop_other(name)
+        self._shown.pop(name, None)
+        self._ended.pop(name, None)
         self.changes.remove(name)
 
     def settle(self) -> None:
-        """Write the row of the others, once after all puts and removes of a refresh."""
+        """Share out the rows and write that of the others, once after all puts and removes."""
+        while self._waiting and (len(self._shown) < self._limit or self._ended):
+            if len(self._shown) == self._limit:
+                self._fold(next(iter(self._ended)))
+            self._raise(next(iter(self._waiting)))
+        room = self._limit - len(self._shown)
+        for name in [n for n in itertools.islice(self._others, room + 1) if n != OTHER][:room]:
+            self._raise(name)
         if self._others or OTHER in self.changes:
             self.changes.put(OTHER, (*self._head, tuple(self._states), self._nbytes, *self._tail))
 
-    def _count(self, other: tuple[tuple[int, ...], int] | None, sign: int) -> None:
-        if other is None:
-            return
-        self._states = [a + sign * b for a, b in zip(self._states, other[0], strict=True)]
-        self._nbytes += sign * other[1]
+    def _raise(self, name: str) -> None:
+        counted = self._drop_other(name)
+        if counted is not None:
+            self._show(name, counted)
+
+    def _fold(self, name: str) -> None:
+        del self._ended[name]
+        self.changes.remove(name)
+        self._add_other(name, self._shown.pop(name))
+
+    def _show(self, name: str, counted: _Counted) -> None:
+        self._shown[name] = counted
+        self.changes.put(name, counted.row)
+        if counted.is_live:
+            self._ended.pop(name, None)
+        else:
+            self._ended[name] = None
+
+    def _add_other(self, name: str, counted: _Counted) -> None:
+        self._others[name] = counted
+        self._count(counted, 1)
+        if counted.is_live and name != OTHER:  # a name that the row of the others has already
+            self._waiting[name] = None
+
+    def _drop_other(self, name: str) -> _Counted | None:
+        counted = self._others.pop(name, None)
+        if counted is not None:
+            self._waiting.pop(name, None)
+            self._count(counted, -1)
+        return counted
+
+    def _count(self, other: _Counted, sign: int) -> None:
+        self._states = [a + sign * b for a, b in zip(self._states, other.states, strict=True)]
+        self._nbytes += sign * other.nbytes
 
 
 class TaskTables:

@@ -5,12 +5,13 @@ Everything here blocks (files, process tables) and belongs in a thread, one scan
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,9 @@ from dask_diag_lab.proxy.record import RecordError, Signature, read_record, reco
 from dask_diag_lab.proxy.wire import RuntimeRecord
 
 MAX_RECORDS: Final = 200
+"""Records of this machine that one scan looks at; the newest, should there be more."""
+MAX_FILES: Final = 20_000
+"""Files that one scan may meet; a home folder that machines share keeps what others left."""
 RECHECK_S: Final = 3.0
 """How old the process check of an unchanged record may be during scans."""
 
@@ -34,6 +38,7 @@ class _Known:
 
     signature: Signature
     record: RuntimeRecord | None
+    is_elsewhere: bool = False
     is_usable: bool = False
     checked_at: float = -1e9
     said: str = ""
@@ -61,12 +66,19 @@ class Discovery:
 
         A process that was checked less than ``recheck_s`` ago is taken for what it was then.
         """
-        present = dict(self._files())
+        present = self._files()
         for name in self._known.keys() - present.keys():
             del self._known[name]
         found = {}
+        room = MAX_RECORDS
         for name, status in present.items():
-            record = self._look(name, status, recheck_s)
+            known = self._known_of(name, status)
+            if known.is_elsewhere:
+                continue
+            if room == 0:
+                break
+            room -= 1
+            record = self._usable(name, known, recheck_s)
             if record is not None:
                 found[record.id] = record
         return found
@@ -75,23 +87,30 @@ class Discovery:
         """Look at a record's process now, before it is contacted."""
         return check_record(record, self.uid)
 
-    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
+    def _files(self) -> dict[str, os.stat_result]:
+        """Return name and status of what looks like a record, the newest first."""
+        found = []
         try:
             with os.scandir(self.folder) as entries:
-                names = sorted(entry.name for entry in entries if record_id(entry.name))
+                named = (entry.name for entry in entries if record_id(entry.name))
+                names = list(islice(named, MAX_FILES))
         except OSError:
-            return  # no folder, no records
-        for name in names[:MAX_RECORDS]:
-            try:
-                yield name, (self.folder / name).lstat()
-            except OSError:
-                continue  # gone meanwhile
+            return {}  # no folder, no records
+        for name in names:
+            with contextlib.suppress(OSError):  # gone meanwhile
+                found.append((name, (self.folder / name).lstat()))
+        found.sort(key=lambda file: (-file[1].st_mtime_ns, file[0]))
+        return dict(found)
 
-    def _look(self, name: str, status: os.stat_result, recheck_s: float) -> RuntimeRecord | None:
+    def _known_of(self, name: str, status: os.stat_result) -> _Known:
+        """Return what is known of one file, read anew when it has changed."""
         known = self._known.get(name)
         if known is None or known.signature != signature(status):
             known = self._known[name] = _Known(signature(status), None)
             known.record = self._read(name, known)
+        return known
+
+    def _usable(self, name: str, known: _Known, recheck_s: float) -> RuntimeRecord | None:
         if known.record is None:
             return None
         if time.monotonic() - known.checked_at >= recheck_s:
@@ -108,6 +127,7 @@ class Discovery:
             return None
         if record.host is not None and record.host != socket.gethostname():
             # A home folder that several machines share: its process is not ours to judge.
+            known.is_elsewhere = True
             return None
         return record
 

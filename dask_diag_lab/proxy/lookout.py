@@ -93,6 +93,7 @@ class Lookout:
         """Begin a listener; its first answer is the state of now, not of when one last left."""
         if not self._listeners:
             await self._dashboards.scan()
+            self._dashboards.publish()
         listener = Listener(self._dashboards)
         self._listeners.add(listener)
         if self._poll is None or self._poll.done():

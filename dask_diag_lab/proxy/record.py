@@ -19,6 +19,13 @@ from dask_diag_lab.proxy.wire import RuntimeRecord, parse_record
 MAX_BYTES: Final = 64 * 1024
 """A record has some 600 bytes; more than this is no record."""
 
+# O_NOFOLLOW refuses a symlink and O_NONBLOCK keeps a named pipe from blocking the reader; all other
+# checks are on the open file, so that it cannot be exchanged between check and read. Windows has
+# neither flag; there only the look at the name before it is opened refuses a link.
+_OPEN_FLAGS: Final = os.O_RDONLY | sum(
+    getattr(os, flag, 0) for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
+)
+
 _NAME = re.compile(r"dask-diag-lab-([A-Za-z0-9_-]{1,100})\.json")
 
 
@@ -71,11 +78,10 @@ def read_record(path: Path, uid: int | None) -> RuntimeRecord:
 
 
 def _own_file_content(path: Path, uid: int | None) -> bytes:
-    # O_NOFOLLOW refuses a symlink and O_NONBLOCK keeps a named pipe from blocking the reader;
-    # all checks are on the open file, so that it cannot be exchanged between check and read.
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        descriptor = os.open(path, flags)
+        if stat.S_ISLNK(path.lstat().st_mode):
+            raise RecordError("it is a link, not a plain file")
+        descriptor = os.open(path, _OPEN_FLAGS)
     except FileNotFoundError:
         raise
     except OSError as error:

@@ -5,6 +5,7 @@ Must not answer for any route; it only lets through, refuses or turns ``?token=`
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,8 +50,17 @@ FOREIGN_ORIGIN = "A page of another origin may not use this server."
 
 
 def cookie_name(dashboard_id: str) -> str:
-    """Return the name of the cookie that carries the token of dashboard `dashboard_id`."""
+    """Return the name of the cookie that lets a browser into dashboard `dashboard_id`."""
     return f"dask-diag-lab-{dashboard_id}"
+
+
+def cookie_value(token: str) -> str:
+    """Return what the cookie holds: made from the token, which cannot be found from it.
+
+    Browsers send a cookie to every port of a host, so a program of somebody else on this machine
+    may be sent it. That must not give the token away.
+    """
+    return hmac.new(token.encode(), b"dask-diag-lab cookie", hashlib.sha256).hexdigest()
 
 
 def host_name(host: str) -> str:
@@ -91,7 +101,7 @@ def judge(asked: Asked, *, token: str, cookie: str) -> Verdict:
     if scheme.lower() in ("token", "bearer"):
         return Pass() if _is_same(given.strip(), token) else Refusal(403, REFUSED)
     origin = asked.headers.get("Origin", "")
-    if origin and urlsplit(origin).netloc.lower() != host.lower():
+    if origin and _netloc(origin) != host.lower():
         return Refusal(403, FOREIGN_ORIGIN)
     query = parse_qsl(asked.query, keep_blank_values=True)
     if any(_is_same(value, token) for name, value in query if name == "token"):
@@ -101,16 +111,24 @@ def judge(asked: Asked, *, token: str, cookie: str) -> Verdict:
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             path = "/" + asked.path.lstrip("/")  # "//host" would be another server
             return Welcome(f"{path}?{rest}" if rest else path)
-    if _is_same(_cookie_value(asked.headers.get("Cookie", ""), cookie), token):
+    if _is_same(_cookie_given(asked.headers.get("Cookie", ""), cookie), cookie_value(token)):
         return Pass()
     return Refusal(403, REFUSED)
+
+
+def _netloc(origin: str) -> str:
+    """Return host and port of an origin, '' when it is none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # half an IPv6 address
+        return ""
 
 
 def _is_same(given: str, token: str) -> bool:
     return hmac.compare_digest(given.encode(), token.encode())
 
 
-def _cookie_value(header: str, name: str) -> str:
+def _cookie_given(header: str, name: str) -> str:
     try:
         morsel = SimpleCookie(header).get(name)
     except CookieError:
@@ -169,7 +187,8 @@ class GateHandler(RequestHandler):
 
     def _answer(self) -> None:
         if isinstance(self._verdict, Welcome):
-            self.set_cookie(self._cookie_name, self._token, httponly=True, samesite="Lax", path="/")
+            value = cookie_value(self._token)
+            self.set_cookie(self._cookie_name, value, httponly=True, samesite="Lax", path="/")
             self.set_status(302)
             self.set_header("Location", self._verdict.location)
             self.finish()

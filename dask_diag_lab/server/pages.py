@@ -40,11 +40,6 @@ class Pages:
     def is_watched(self) -> bool:
         return self._is_watched
 
-    @property
-    def watched_count(self) -> int:
-        """How many pages are seen by somebody now."""
-        return sum(page.is_watched for page in self._pages.values())
-
     def open(self, session_id: str, plot: Plot, document: Document, look: Look = LIGHT) -> Page:
         """Fill `document` with `plot` and keep it up to date until `close`."""
         page = Page(plot, self._store, document, look=look, on_watch=self.recount)

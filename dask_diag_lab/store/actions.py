@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.records import ACTIONS
-from dask_diag_lab.store.arrays import Columns, Floats, Ints
+from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.block import Block, Rows
 from dask_diag_lab.store.keys import PAGE_BITS, KeyTable
 from dask_diag_lab.store.lanes import LaneTable
@@ -185,31 +185,6 @@ class ActionLog:
         if len(self._answers) > CACHED_QUERIES:
             self._answers.popitem(last=False)
         return answer
-
-    def task_seconds(self, t0: float, t1: float) -> tuple[Ints, Ints, Floats, Ints]:
-        """Return who used the time between two times.
-
-        Returns
-        -------
-        kind, prefix : ndarray of int64
-            Each pair that occurs; prefixes by string id.
-        seconds : ndarray of float64
-            Sum of durations, cut at the window's ends.
-        count : ndarray of int64
-            Actions.
-        """
-        width = max((int(b.prefix.max()) for b in self._all()), default=0) + 1
-        seconds, count = np.zeros(width * 8), np.zeros(width * 8, dtype=np.int64)
-        for block in self._all():
-            if not block.touches(t0, t1):
-                continue
-            inside = np.minimum(block.stop, t1) - np.maximum(block.start, t0)
-            rows = np.flatnonzero((block.start < t1) & ((block.stop > t0) | (block.start >= t0)))
-            pair = block.kind[rows] * width + block.prefix[rows]
-            seconds += np.bincount(pair, weights=inside[rows], minlength=len(seconds))
-            count += np.bincount(pair, minlength=len(count))
-        pairs = np.flatnonzero(count)
-        return pairs // width, pairs % width, seconds[pairs], count[pairs]
 
     def _all(self) -> list[Block]:
         """Return the blocks in order of arrival, then the parts of the one being filled."""

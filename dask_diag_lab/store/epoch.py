@@ -22,6 +22,13 @@ class Epoch:
         The store's ordinal of the wire's task 0.
     known_until : float
         What ended before this time on the scheduler's clock was recorded in an epoch before.
+
+    Attributes
+    ----------
+    actions_to : int
+        Actions recorded by the collector that were taken over or given up.
+    is_confirmed : bool
+        The workers that there are have been told.
     """
 
     def __init__(self, name: str, first_task: int, known_until: float) -> None:
@@ -29,6 +36,7 @@ class Epoch:
         self.first_task = first_task
         self.known_until = known_until
         self.is_confirmed = False
+        self.actions_to = 0
         self._strings: GrowingArray[np.uint32] = GrowingArray(np.uint32)
         self._strings.extend([0])
 
@@ -36,6 +44,23 @@ class Epoch:
     def n_strings(self) -> int:
         """Entries of the wire's string table that are known."""
         return len(self._strings)
+
+    def overlap(self, actions_to: int, n: int, dropped: int) -> tuple[int, int]:
+        """Compare the ``n`` actions up to ``actions_to`` with what was taken over before.
+
+        A batch that failed in the middle is sent again, together with what came since.
+
+        Returns
+        -------
+        known, lost : int
+            How many of the first ones were taken over before, and of the ``dropped`` ones before
+            them how many are really missing.
+        """
+        if actions_to < n:  # whoever made the batch does not count
+            return 0, dropped
+        first = actions_to - n
+        known = min(max(self.actions_to - first, 0), n)
+        return known, min(dropped, max(first - self.actions_to, 0))
 
     def learn(self, first: int, texts: Sequence[str], strings: StringTable) -> None:
         """Add entries of the wire's string table; known ones are left as they are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import nan
+from math import inf, nan
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ class LaneWorker:
     lanes: list[int] = field(default_factory=list)
     threads: dict[int, int] = field(default_factory=dict)  # identifier to lane id
     is_alive: bool = True
+    joined: float = inf
     ended: float = nan
 
     def unbound(self, wanted: int | None) -> int | None:
@@ -32,6 +33,18 @@ class LaneWorker:
         if wanted is not None and wanted not in taken:
             return wanted
         return next((lane for lane in self.lanes if lane not in taken), None)
+
+    def end(self, time: float) -> None:
+        self.is_alive, self.ended = False, time
+        self.threads.clear()
+
+    def revive(self) -> None:
+        self.is_alive, self.ended = True, nan
+        self.threads.clear()
+
+    def release(self, lane: int) -> None:
+        """Take a lane from the threads that have it."""
+        self.threads = {thread: used for thread, used in self.threads.items() if used != lane}
 
     def is_held(self, rows: Ints) -> bool:
         """Tell whether the log has actions in a lane, from its count for each lane id."""
@@ -55,6 +68,7 @@ class LaneRows:
         self.worker = frozen(worker[self.ids].astype(np.int64))
         self.slot = frozen(slot[self.ids].astype(np.int64))
         self.is_alive = frozen(np.repeat(np.array([w.is_alive for w in shown], bool), sizes))
+        self.joined = frozen(np.repeat(np.array([w.joined for w in shown], float), sizes))
         self.ended = frozen(np.repeat(np.array([w.ended for w in shown], float), sizes))
         self.label = [
             w.name if len(w.lanes) == 1 else f"{w.name} · {i + 1}"

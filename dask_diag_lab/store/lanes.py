@@ -8,7 +8,7 @@ more. Everything public speaks of rows, except where it says id.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import inf, nan
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,11 @@ class LaneTable:
         return self._shown.is_alive
 
     @property
+    def joined(self) -> Floats:
+        """Since when each lane's worker is known to be there: told of, or at work."""
+        return self._shown.joined
+
+    @property
     def ended(self) -> Floats:
         """When each lane's worker left; NaN while it is there."""
         return self._shown.ended
@@ -109,8 +114,8 @@ class LaneTable:
         """Return the string id of the worker of each lane id."""
         return self._worker.values[ids]
 
-    def join(self, workers: Iterable[tuple[str, str, int]]) -> None:
-        """Take up (address, name, threads) of workers that are there now.
+    def join(self, workers: Iterable[tuple[str, str, int]], time: float) -> None:
+        """Take up (address, name, threads) of workers that are there at this time.
 
         New ones get their lanes after all others, in natural order of their names.
         """
@@ -121,11 +126,11 @@ class LaneTable:
             self._departed.pop(self._strings[string], None)
             worker = self._of(string)
             if not worker.is_alive:
-                worker.is_alive, worker.ended = True, nan
-                worker.threads.clear()
+                worker.revive()
                 self.version += 1
             if (worker.name, worker.nthreads) != (name, nthreads):
                 worker.name, worker.nthreads = name, nthreads
+                worker.joined = min(worker.joined, time)
                 self.version += 1
             while len(worker.lanes) < nthreads:
                 self._add(worker)
@@ -137,7 +142,8 @@ class LaneTable:
             del self._departed[next(iter(self._departed))]
         worker = self._workers.get(self._strings.find(address) or 0)
         if worker is not None and worker.is_alive:
-            self._end(worker, time)
+            worker.end(time)
+            self.version += 1
             self.forget_unused()
 
     def leave_all_but(self, addresses: set[str], time: float) -> None:
@@ -148,11 +154,6 @@ class LaneTable:
             # Known from history only: it left before anybody looked, after its last task.
             seen = float(self.last_stop[worker.lanes].max(initial=-inf))
             self.leave(worker.address, time if worker.nthreads or seen == -inf else seen)
-
-    def _end(self, worker: LaneWorker, time: float) -> None:
-        worker.is_alive, worker.ended = False, time
-        worker.threads.clear()
-        self.version += 1
 
     def resolve(
         self,
@@ -181,16 +182,20 @@ class LaneTable:
         pair = worker.astype(np.int64) * (int(thread_code.max(initial=0)) + 1) + thread_code
         _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
         lane_of_pair = np.empty(len(first), dtype=np.uint32)
+        begin = np.full(len(first), inf)
+        np.minimum.at(begin, inverse, start)
         for index in np.argsort(first, kind="stable"):
             row = int(first[index])
             known = self._of(int(worker[row]))
+            if begin[index] < known.joined:
+                known.joined = float(begin[index])
+                self.version += 1
             ident = int(thread[row])
             lane_of_pair[index] = self._bound(known, ident, seats.get(row)) if ident else 0
         lane = lane_of_pair[inverse]
-        has_thread = thread != 0
-        tasks = is_task & has_thread
+        tasks = is_task & (thread != 0)
         np.maximum.at(self._last_stop.values, lane[tasks], stop[tasks])
-        self._place(np.flatnonzero(~has_thread), lane, worker, start, stop, is_task, seats)
+        self._place(np.flatnonzero(thread == 0), lane, worker, start, stop, is_task, seats)
         return lane
 
     def _place(
@@ -216,9 +221,8 @@ class LaneTable:
     def free_lanes(self, tasks: Iterable[tuple[int, float]], taken: set[int]) -> list[int]:
         """Return for each task (string id of the worker, start) the lane id it may have begun in.
 
-        Of the lanes not in ``taken``, which grows by what is returned: the one whose last task
-        ended the shortest time before; where none had ended, the one that ended first; where
-        all are taken, a new one.
+        Of the lanes not in ``taken``, which grows by what is returned: the one that was free for
+        the shortest time; else the one that ended first; where all are taken, a new one.
         """
         stops: list[float] = self.last_stop.tolist()
         lanes = []
@@ -245,7 +249,7 @@ class LaneTable:
         lane = worker.unbound(seat)
         if lane is None and len(worker.lanes) >= worker.nthreads + MAX_EXTRA_LANES:
             lane = min(worker.lanes, key=lambda lane: float(self.last_stop[lane]))
-            worker.threads = {t: used for t, used in worker.threads.items() if used != lane}
+            worker.release(lane)
         if lane is None:
             lane = self._add(worker)
         worker.threads[ident] = lane

@@ -6,7 +6,8 @@ Must not import distributed, tornado or bokeh. Single-threaded: no locks.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Literal
@@ -32,6 +33,7 @@ from dask_diag_lab.store.validation import check_batch
 from dask_diag_lab.store.workers import WorkerTable
 
 _COMPUTE = int(Kind.COMPUTE)
+MAX_GAPS = 100
 State = Literal["connecting", "live", "degraded", "lost", "closed"]
 
 
@@ -58,6 +60,10 @@ class Store:
     ----------
     version : int
         Moves with every change of any table.
+    gaps : deque of (float, float)
+        Stretches of the scheduler's clock in which nobody recorded what was done, newest last.
+    left_out : mapping of str to int
+        `Batch.left_out` of the last batch.
     """
 
     def __init__(
@@ -68,6 +74,8 @@ class Store:
         self.scheduler: SchedulerInfo | None = None
         self.degraded = ""
         self.cost_s = 0.0
+        self.gaps: deque[tuple[float, float]] = deque(maxlen=MAX_GAPS)
+        self.left_out: Mapping[str, int] = {}
         self.strings = StringTable()
         self.palette = Palette(self.strings)
         self.lanes = LaneTable(self.strings)
@@ -128,10 +136,8 @@ class Store:
         self._epoch.learn(batch.strings_from, batch.strings, self.strings)
         self._keys.extend(self._epoch.first_task + batch.keys_from, batch.keys)
         workers = batch.workers or ()
-        self.lanes.join((r["address"], r["name"], r["nthreads"]) for r in workers)
-        if rows is not None and len(rows["start"]):
-            self._append(batch, rows)
-        self.actions.drop(batch.actions_dropped)
+        self.lanes.join(((r["address"], r["name"], r["nthreads"]) for r in workers), batch.time)
+        self._append(batch, rows)
         self._update_workers(batch)
         self._update_tables(batch)
         if before != self._versions():
@@ -142,11 +148,17 @@ class Store:
             *(self.palette, self.lanes, self.actions, self.running, self.groups, self.prefixes),
             *(self.workers, self.graph, self.nthreads, self.series, self.events),
         )
-        return (*(table.version for table in tables), self.scheduler, self.degraded)
+        return (
+            *(table.version for table in tables),
+            *(self.scheduler, self.degraded, self.left_out),
+        )
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""
         is_same = self.scheduler is not None and self.scheduler.id == batch.scheduler.id
+        if is_same and batch.began > self._batch_time:
+            self.gaps.append((self._batch_time, batch.began))
+            self.events.extend([(self._batch_time, "not-recorded", {"until": batch.began})])
         self._next_task = max(self._next_task, self._keys.stop)
         self._epoch = Epoch(batch.epoch, self._next_task, self._batch_time if is_same else -inf)
         self.running.clear()
@@ -158,20 +170,32 @@ class Store:
     def _set_facts(self, batch: Batch) -> None:
         self.scheduler = batch.scheduler
         self.degraded = batch.degraded
+        self.left_out = batch.left_out
         self.cost_s = batch.cost_s
         self._batch_time = batch.time
         self._batch_clock = self._clock()
         if self._stopped_clock is not None:
             self._stopped_clock = self._batch_clock
 
-    def _append(self, batch: Batch, rows: Columns) -> None:
-        """Log actions, in the store's numbers."""
-        # A collector that starts anew on a known scheduler sends history that is here already.
-        is_new = rows["stop"] > self._epoch.known_until
-        if not is_new.all():
-            rows = {name: column[is_new] for name, column in rows.items()}
-        if not len(rows["start"]):
-            return
+    def _append(self, batch: Batch, given: Columns | None) -> None:
+        """Log the actions of a batch that are not here yet, and count those that are lost."""
+        n = 0 if given is None else len(given["start"])
+        known, lost = self._epoch.overlap(batch.actions_to, n, batch.actions_dropped)
+        ended: list[tuple[int, str, float]] = []
+        if given is not None and known < n:
+            # A collector that starts anew on a known scheduler sends history that is here already.
+            is_new = (given["stop"] > self._epoch.known_until) & (np.arange(n) >= known)
+            if is_new.any():
+                ended = self._log(batch, {name: column[is_new] for name, column in given.items()})
+        # From here on a batch that fails will not bring these rows again.
+        self._epoch.actions_to = max(self._epoch.actions_to, batch.actions_to)
+        self.actions.drop(lost)
+        self.running.finish(ended)
+        if n and batch.running is None:
+            self.running.settle()
+
+    def _log(self, batch: Batch, rows: Columns) -> list[tuple[int, str, float]]:
+        """Log actions, in the store's numbers; return the tasks shown as running that ended."""
         for name in ("worker", "prefix", "source"):
             rows[name] = self._epoch.strings(rows[name])
         rows["task"] = rows["task"] + self._epoch.first_task
@@ -181,11 +205,9 @@ class Store:
         lane = self.lanes.resolve(
             rows["worker"], rows["thread"], rows["start"], rows["stop"], is_task, seats
         )
-        self.actions.append(rows | {"lane": lane})
         self.palette.see(rows["prefix"])
-        self.running.finish(ended)
-        if batch.running is None:
-            self.running.settle()
+        self.actions.append(rows | {"lane": lane})
+        return ended
 
     def _running_among(
         self, batch: Batch, rows: Columns
@@ -217,7 +239,7 @@ class Store:
         # One that left and came back between two batches is among both.
         removed = set(batch.removed_workers)
         back = [row for row in rows if row["address"] in removed]
-        self.lanes.join((row["address"], row["name"], row["nthreads"]) for row in back)
+        self.lanes.join(((r["address"], r["name"], r["nthreads"]) for r in back), batch.time)
         self.workers.update(rows, batch.removed_workers)
         is_told = batch.workers is not None or batch.scheduler.n_workers == 0
         if is_told and not self._epoch.is_confirmed:
@@ -235,8 +257,8 @@ class Store:
                 (row[0], w, p, row[3])
                 for row, w, p in zip(batch.running, worker.tolist(), prefix.tolist(), strict=True)
             )
+        self.prefixes.update(batch.prefixes or (), batch.removed_prefixes)
         if batch.prefixes is not None:
-            self.prefixes.update(batch.prefixes)
             self._name(row["name"] for row in batch.prefixes)
         if batch.groups is not None or batch.removed_groups:
             self.groups.update(batch.groups or (), batch.removed_groups)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 MAX_STRINGS = 500_000
 """A cluster with a prefix per task could send names without end; past this they share one."""
+ADDRESSES = 50_000
+"""So many more are kept for worker addresses: two workers must not share their lanes."""
 OTHER = "(other names)"
 
 
@@ -16,10 +18,13 @@ class StringTable:
     ----------
     limit : int
         Distinct strings kept; further ones all become `OTHER`.
+    addresses : int
+        So many beyond these are given to addresses only: text like ``tcp://10.0.0.1:8786``.
     """
 
-    def __init__(self, limit: int = MAX_STRINGS) -> None:
+    def __init__(self, limit: int = MAX_STRINGS, addresses: int = ADDRESSES) -> None:
         self._limit = limit
+        self._addresses = addresses
         self._texts = [""]
         self._ids = {"": 0}
 
@@ -35,7 +40,8 @@ class StringTable:
         known = self._ids.get(text)
         if known is not None:
             return known
-        if len(self._texts) >= self._limit and text != OTHER:
+        room = self._limit + (self._addresses if "://" in text else 0)
+        if len(self._texts) >= room and text != OTHER:
             return self.intern(OTHER)
         self._ids[text] = len(self._texts)
         self._texts.append(text)

@@ -50,7 +50,7 @@ class Decoder:
         self.epoch = ""
         self.cursors: dict[str, int] = {}
         self.is_more = False
-        self._names: dict[str, set[str]] = {"groups": set(), "workers": set()}
+        self._names: dict[str, set[str]] = {"prefixes": set(), "groups": set(), "workers": set()}
 
     def decode(self, answer: Any) -> tuple[Batch, Callable[[], None]]:  # what a peer sent
         """Return the batch and a function that moves the cursors past it.
@@ -67,7 +67,7 @@ class Decoder:
         epoch = wire.text(wire.member(answer, "epoch"), "epoch")
         cursors = wire.mapping(wire.member(answer, "cursors"), "cursors")
         cursors = {name: wire.whole(cursor, f"cursors.{name}") for name, cursor in cursors.items()}
-        names = self._names if epoch == self.epoch else {"groups": set(), "workers": set()}
+        names = self._names if epoch == self.epoch else {table: set() for table in self._names}
         batch, names, is_more = _batch(answer, epoch, names)
 
         def accept() -> None:
@@ -89,8 +89,9 @@ def _batch(
     actions = wire.items(member(answer, "actions"), "actions", 6)
     keys_from = wire.whole(actions[3], "actions.keys_from")
     keys = wire.texts(actions[4], "actions.keys")
-    groups, removed_groups, group_names = _changes(answer, "groups", GROUPS, names["groups"])
-    workers, removed_workers, worker_names = _changes(answer, "workers", WORKERS, names["workers"])
+    prefixes, gone_prefixes, all_prefixes = _changes(answer, "prefixes", PREFIXES, names)
+    groups, gone_groups, all_groups = _changes(answer, "groups", GROUPS, names)
+    workers, gone_workers, all_workers = _changes(answer, "workers", WORKERS, names)
     batch = Batch(
         epoch=epoch,
         time=wire.number(member(answer, "time"), "time"),
@@ -101,20 +102,23 @@ def _batch(
         actions=_actions(actions[0], n_strings, keys_from + len(keys)),
         actions_to=wire.whole(actions[1], "actions.cursor"),
         actions_dropped=wire.whole(actions[2], "actions.dropped"),
+        began=wire.number(member(answer, "began"), "began"),
         keys_from=keys_from,
         keys=keys,
         running=_running(member(answer, "running"), n_strings),
-        prefixes=_changes(answer, "prefixes", PREFIXES, set())[0],
+        prefixes=prefixes,
+        removed_prefixes=gone_prefixes,
         groups=groups,
-        removed_groups=removed_groups,
+        removed_groups=gone_groups,
         workers=workers,
-        removed_workers=removed_workers,
+        removed_workers=gone_workers,
         nthreads=_nthreads(member(answer, "nthreads")),
         graph=_graph(member(answer, "graph")),
         events=_events(member(answer, "events")),
+        left_out=_left_out(member(answer, "left_out")),
         cost_s=wire.number(member(answer, "cost_s"), "cost_s"),
     )
-    known = {"groups": group_names, "workers": worker_names}
+    known = {"prefixes": all_prefixes, "groups": all_groups, "workers": all_workers}
     return batch, known, wire.flag(actions[5], "actions.is_more")
 
 
@@ -152,10 +156,13 @@ def _actions(value: Any, n_strings: int, n_tasks: int) -> ActionColumns | None:
 
 
 def _changes(
-    answer: Mapping[str, Any], table: str, columns: Sequence[Column], known: set[str]
+    answer: Mapping[str, Any],
+    table: str,
+    columns: Sequence[Column],
+    known_by_table: Mapping[str, set[str]],
 ) -> tuple[Rows | None, tuple[str, ...], set[str]]:
     """Return changed rows, names that went, and all names known after that."""
-    value = wire.member(answer, table)
+    value, known = wire.member(answer, table), known_by_table[table]
     if value is None:
         return None, (), known
     is_full, sent, removed = wire.items(value, table, 3)
@@ -236,6 +243,11 @@ def _node_state(value: Any) -> tuple[int, int]:
     if not 0 <= wire.whole(state, "graph.states") < len(STATES):
         raise wire.fail("graph.states", "an index of a state", state)
     return wire.whole(node, "graph.states"), state
+
+
+def _left_out(value: Any) -> dict[str, int]:
+    counts = wire.mapping(value, "left_out")
+    return {name: wire.whole(count, f"left_out.{name}") for name, count in counts.items()}
 
 
 def _events(value: Any) -> Sequence[tuple[float, str, Mapping[str, Any]]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from dask_diag_lab.collector import Collector
+from dask_diag_lab.collector import LEASE_S, Collector
 from dask_diag_lab.records import Batch
 from dask_diag_lab.transport.backoff import Backoff
 from dask_diag_lab.transport.link import Link, LinkLostError
@@ -28,6 +28,9 @@ PLAIN_INTERVAL_S: Final = 2.0
 """Without a collector each pull costs the scheduler a walk over all workers."""
 
 CONNECT_TIMEOUT_S: Final = 10.0
+
+LONGEST_INTERVAL_S: Final = LEASE_S / 2
+"""Pulled more seldom than its lease lasts, the collector would leave, and with it its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class Feed:
     on_state : callable
         Takes each new `FeedState`.
     interval_s, idle_interval_s : float
-        Seconds between two pulls while somebody watches, and while nobody does.
+        Seconds between two pulls while somebody watches, and while nobody does; at most
+        `LONGEST_INTERVAL_S`.
     timeout_s : float
         Longest wait for one answer: a scheduler that takes in a large graph is silent for long.
     collector : callable
@@ -93,8 +97,8 @@ class Feed:
         self._connection_args = connection_args
         self._on_batch = on_batch
         self._on_state = on_state
-        self._interval_s = interval_s
-        self._idle_interval_s = idle_interval_s
+        self._interval_s = min(interval_s, LONGEST_INTERVAL_S)
+        self._idle_interval_s = min(idle_interval_s, LONGEST_INTERVAL_S)
         self._timeout_s = timeout_s
         self._collector = CollectorSource(collector, timeout_s=timeout_s)
         self._backoff = backoff or Backoff()

@@ -30,6 +30,12 @@ MISSING: Final = (
     "prefixes, groups, the task graph, occupancy and events"
 )
 
+LEFT_BEHIND: Final = (
+    "The scheduler records ended tasks by its own task stream for this, and goes on with it."
+)
+"""Asking for the task stream begins it where it was not there, and nothing tells whether it was:
+taking it away again could take it from an open dashboard."""
+
 CALLS: Final = {
     "identity": "workers",
     "get_task_prefix_states": "task counts",
@@ -61,11 +67,14 @@ class PlainSource:
         self._next_index: int | None = None
         self._workers: set[str] = set()
         self._nthreads = -1
+        self._began = 0.0
+        self._has_begun_stream = False
 
     @property
     def degraded(self) -> str:
         lacking = "".join(f", {CALLS[op]}" for op in CALLS if op in self._blocked)
-        return f"{self._reason} Missing: {MISSING}{lacking}."
+        left = f" {LEFT_BEHIND}" if self._has_begun_stream else ""
+        return f"{self._reason} Missing: {MISSING}{lacking}.{left}"
 
     async def leave(self) -> None:
         """Nothing of ours is there."""
@@ -84,6 +93,9 @@ class PlainSource:
         prefixes = await self._ask("get_task_prefix_states")
         records, dropped = await self._stream()
         batch = self._batch(identity)
+        if not self._began:
+            self._began = _first_stop(records, batch.time)
+        batch.began = self._began
         if prefixes is not None:
             batch.prefixes = [
                 _prefix(wire.text(name, "prefixes"), wire.mapping(counts, "prefixes"))
@@ -91,6 +103,8 @@ class PlainSource:
             ]
         self._add_actions(batch, records)
         batch.actions_dropped = dropped
+        self._n_actions += dropped
+        batch.actions_to = self._n_actions
         batch.strings_from = self._n_strings
         batch.strings = self._strings.since(self._n_strings)
         self._n_strings = len(self._strings.texts)
@@ -117,6 +131,7 @@ class PlainSource:
         index = wire.whole(index, "get_task_stream_index")
         if self._next_index is None:
             self._next_index = max(0, index - FIRST_TASKS)
+            self._has_begun_stream = index == 0
         if index <= self._next_index:
             return (), 0
         answer = await self._ask("get_task_stream", start_index=self._next_index)
@@ -165,7 +180,6 @@ class PlainSource:
                 rows += [self._row(facts, a, self._n_tasks + len(keys)) for a in actions]
                 keys.append(key_text(key))
         self._n_actions += len(rows)
-        batch.actions_to = self._n_actions
         batch.keys_from, batch.keys = self._n_tasks, keys
         self._n_tasks += len(keys)
         if rows:
@@ -180,13 +194,22 @@ class PlainSource:
             wire.number(wire.member(action, "stop"), "startstops.stop"),
             kind,
             Outcome.OK if facts.get("status") == "OK" else Outcome.ERRED,
-            self._strings.add(str(facts.get("worker") or "")),
+            self._strings.add_address(str(facts.get("worker") or "")),
             wire.whole(facts.get("thread") or 0, "thread"),
-            self._strings.add(source),
+            self._strings.add_address(source),
             self._strings.add(key_split(facts["key"])),
             task,
             wire.whole(facts.get("nbytes", -1), "nbytes"),
         )
+
+
+def _first_stop(records: Sequence[Any], now: float) -> float:
+    """Return when the oldest of the records ended, ``now`` where there is none."""
+    if not records:
+        return now
+    actions = wire.items(wire.mapping(records[0], "get_task_stream").get("startstops") or (), "")
+    stops = [wire.member(wire.mapping(a, "startstops"), "stop") for a in actions]
+    return min([now, *(wire.number(stop, "startstops.stop") for stop in stops)])
 
 
 def _prefix(name: str, counts: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ from dask_diag_lab.views.workers_memory import (
     PARTS,
     SIGNS,
     amount,
+    common_limit,
     memory_legend,
     memory_palette,
     stored_title,
@@ -61,8 +62,8 @@ class ClusterMemory(WorkerBars):
 
     def _sums(self) -> dict[str, int]:
         workers = self.store.workers
-        names = ("memory", "memory_limit", *COLUMNS)
-        return {name: int(getattr(workers, name).sum()) for name in names}
+        sums = {name: int(getattr(workers, name).sum()) for name in ("memory", *COLUMNS)}
+        return sums | {"memory_limit": common_limit(workers.memory_limit)}
 
     def _levels(self) -> npt.NDArray[np.uint8]:
         workers = self.store.workers
@@ -93,9 +94,16 @@ class ClusterMemory(WorkerBars):
                     f"{part.name.capitalize()} {amount(sums[name], limit)}"
                     for part, name in zip(PARTS, COLUMNS, strict=True)
                 ),
-                f"Limit {fmt.binary(limit)}" if limit else "No memory limit",
+                f"Limit {fmt.binary(limit)}" if limit else self._no_limit(),
             ),
         )
+
+    def _no_limit(self) -> str:
+        limits = self.store.workers.memory_limit
+        number = int((limits <= 0).sum())
+        if number == len(limits):
+            return "No memory limit"
+        return f"{fmt.count(number)} of {fmt.plural(len(limits), 'worker')} without memory limit"
 
     def words_of_group(self, members: npt.NDArray[np.int64]) -> Words:
         """Return what is said about all workers: there is one bar, it has no groups."""

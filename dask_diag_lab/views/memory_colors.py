@@ -57,9 +57,10 @@ def memory_levels(
         ``SchedulerInfo.thresholds``; None is switched off.
     """
     levels = np.full(len(process), MemoryLevel.NORMAL, dtype=np.uint8)
-    has_limit = limit > 0
-    levels[has_limit & (process >= limit * spill_share(thresholds))] = MemoryLevel.MAY_SPILL
-    levels[has_limit & (process >= limit * critical_share(thresholds))] = MemoryLevel.CRITICAL
+    has_limit = np.flatnonzero(limit > 0)  # 0 times infinity, spilling being off, is no number
+    used, most = process[has_limit], limit[has_limit]
+    levels[has_limit[used >= most * spill_share(thresholds)]] = MemoryLevel.MAY_SPILL
+    levels[has_limit[used >= most * critical_share(thresholds)]] = MemoryLevel.CRITICAL
     levels[np.array([name != RUNNING_STATUS for name in status], dtype=bool)] = MemoryLevel.CRITICAL
     return levels
 

@@ -188,16 +188,6 @@ def data_colors(look: Look) -> DataColors:
     return _DARK if look.is_dark else _LIGHT
 
 
-def text_on(color: str) -> str:
-    """Return black or white, whichever contrasts more with ``#rrggbb`` (WCAG 2 contrast)."""
-    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
-    )
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return "#000000" if luminance > 0.179 else "#ffffff"
-
-
 def mixed(color: str, other: str, share: float) -> str:
     """Return ``#rrggbb`` with ``share`` of another ``#rrggbb`` in it, channel by channel."""
     pairs = [(int(color[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]

@@ -1,6 +1,7 @@
-"""How far the tasks of each prefix are: one bar each, most tasks first.
+"""How far the tasks of each prefix are: one bar each, those with work left first.
 
-Tasks that the scheduler forgot stay counted as done; on the stock dashboard they leave the bar.
+Tasks that the scheduler forgot stay counted as done until their prefix has new work after an end;
+on the stock dashboard they leave the bar.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ class Progress(View):
         self.notice = Notice(empty=NO_TASKS)
 
     def _chosen(self, number: int) -> Ints:
-        """Return the indices of the largest ``number`` prefixes, in the order wanted."""
+        """Return the indices of the first ``number`` prefixes, in the order wanted."""
         if self._order == "size":
             return np.arange(number)
         order = self.store.prefixes.topological
@@ -235,7 +236,7 @@ class Progress(View):
         return [f"@hover{line}" for line in range(words.HOVER_LINES)]
 
     def table(self) -> Table:
-        """Return one row a prefix, most tasks first."""
+        """Return one row a prefix, those with work left first."""
         prefixes = self.store.prefixes
         states = prefixes.states
         columns: dict[str, Sequence[object]] = {

@@ -89,6 +89,6 @@ def hidden_note(states: Ints, chosen: Ints, known: int) -> str:
         return ""
     hidden = int(states.sum() - states[chosen].sum())
     return (
-        f"{fmt.count(len(chosen))} prefixes with most tasks shown; {fmt.count(n_hidden)} "
+        f"{fmt.count(len(chosen))} prefixes shown, unfinished ones first; {fmt.count(n_hidden)} "
         f"{'prefix' if n_hidden == 1 else 'prefixes'} with {fmt.plural(hidden, 'task')} hidden"
     )

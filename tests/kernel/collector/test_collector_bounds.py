@@ -158,3 +158,18 @@ def test_leases_count_until_they_are_over() -> None:
     leases.end("b")
     assert not leases.is_any()
     leases.end("b")
+
+
+def test_prefixes_without_end_leave_room_for_workers_and_what_has_no_name_is_counted() -> None:
+    strings = Strings(limit=4, max_addresses=2)
+    log = ActionLog(strings)
+    for i in range(5):
+        log.add(f"k{i}", f"prefix-{i}", "tcp://a:1", 1, 0, 0, (ACTION,))
+    log.add("k5", "prefix-0", "tcp://b:1", 1, 0, 0, (ACTION,))
+    assert (log.unnamed, log.unplaced) == (3, 0)
+    log.add("k6", "prefix-0", "tcp://c:1", 1, 0, 0, (ACTION,))
+    assert (log.unnamed, log.unplaced) == (3, 1)
+    rows = np.frombuffer(log.since(0, 0).rows, np.dtype([(c.name, c.dtype) for c in ACTIONS]))
+    workers = [strings.texts[i] for i in rows["worker"]]
+    assert workers == ["tcp://a:1"] * 5 + ["tcp://b:1", "(other)"]
+    assert [strings.texts[i] for i in rows["prefix"]][1:4] == ["prefix-1", "(other)", "(other)"]

@@ -157,7 +157,7 @@ class BatchMaker:
         if running is not None:
             runs = [(k, self.string(w), self.string(p), T0 + start) for k, w, p, start in running]
         actions = {c.name: np.array([r[c.name] for r in self._rows], c.dtype) for c in ACTIONS}
-        self._actions_sent += len(self._rows)
+        self._actions_sent += len(self._rows) + more.get("actions_dropped", 0)
         batch = Batch(
             epoch=self.epoch,
             time=self.time,

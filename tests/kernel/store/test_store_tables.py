@@ -26,15 +26,46 @@ A, B = "tcp://a:1", "tcp://b:1"
 
 def test_prefixes_come_with_the_most_tasks_first() -> None:
     store, maker = Store(), BatchMaker()
-    rows = [prefix_row("few", memory=1), prefix_row("many", nbytes=7, no_worker=2, forgotten=3)]
+    rows = [prefix_row("few", memory=1), prefix_row("many", nbytes=7, erred=2, forgotten=3)]
     store.apply(maker.batch(prefixes=rows))
     assert store.prefixes.names == ["many", "few"]
     assert store.prefixes.states.shape == (2, len(STATES))
-    assert store.prefixes.states[0].tolist() == [0, 0, 2, 0, 0, 0, 0, 3]
+    assert store.prefixes.states[0].tolist() == [0, 0, 0, 0, 0, 0, 2, 3]
     assert store.prefixes.nbytes.tolist() == [7, 0]
     assert np.isnan(store.prefixes.duration).all()
     store.apply(maker.batch(prefixes=[prefix_row("few", memory=10)]))
     assert store.prefixes.names == ["few", "many"]
+
+
+def test_prefixes_with_work_left_come_before_larger_ones_without() -> None:
+    store, maker = Store(), BatchMaker()
+    rows = [prefix_row("gone", forgotten=900), prefix_row("kept", memory=500)]
+    rows += [prefix_row("now", processing=1), prefix_row("next", waiting=3)]
+    store.apply(maker.batch(prefixes=rows))
+    assert store.prefixes.names == ["next", "now", "gone", "kept"]
+    store.apply(maker.batch(prefixes=[prefix_row("next", memory=3)]))
+    assert store.prefixes.names == ["now", "gone", "kept", "next"]
+
+
+def test_a_repeated_computation_begins_at_nothing_again() -> None:
+    store, maker = Store(), BatchMaker()
+    forgotten = STATES.index("forgotten")
+
+    def told(**states: int) -> tuple[int, int]:
+        """Return all tasks and forgotten ones after this row came."""
+        store.apply(maker.batch(prefixes=[prefix_row("abs", **states)]))
+        row = store.prefixes.states[0]
+        return int(row.sum()), int(row[forgotten])
+
+    assert told(waiting=100) == (100, 0)
+    assert told(waiting=40, forgotten=60) == (100, 60)
+    assert told(forgotten=100) == (100, 100)
+    assert told(waiting=100, forgotten=100) == (100, 0), "the second run"
+    assert told(waiting=60, forgotten=140) == (100, 40)
+    assert told(waiting=100, forgotten=200) == (100, 0), "between two batches the third began"
+    assert told(forgotten=400) == (100, 100), "and the fourth came and went"
+    assert told(waiting=100, memory=50, forgotten=410) == (160, 10)
+    assert told(waiting=150, memory=100, forgotten=410) == (260, 10), "more work, not new work"
 
 
 def test_tables_move_their_version_only_with_their_content() -> None:

@@ -259,14 +259,3 @@ def test_senseless_questions_are_refused_in_words(
     store.apply(BatchMaker().action(0, 1).batch())
     with pytest.raises(ValueError, match=message):
         store.actions.window(t0, t1, lanes, width, rects)
-
-
-def test_seconds_by_prefix_are_cut_at_the_windows_ends() -> None:
-    store = Store()
-    maker = BatchMaker().action(0, 2, prefix="inc").action(2, 6, prefix="dec")
-    maker.action(1.5, 2, prefix="dec", kind=Kind.TRANSFER).action(9, 10, prefix="inc")
-    store.apply(maker.batch())
-    kind, prefix, seconds, count = store.actions.task_seconds(T0 + 1, T0 + 4)
-    names = store.strings.take(prefix.tolist())
-    found = sorted(zip(kind.tolist(), names, seconds.tolist(), count.tolist(), strict=True))
-    assert found == [(0, "dec", 2.0, 1), (0, "inc", 1.0, 1), (1, "dec", 0.5, 1)]

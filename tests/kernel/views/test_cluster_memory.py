@@ -52,6 +52,17 @@ def test_cluster_without_limits_takes_its_axis_from_the_data() -> None:
     assert len(view.limits.model.data["x"]) == 0
 
 
+def test_one_worker_without_limit_leaves_the_sum_without_one() -> None:
+    rows = [worker(0), worker(1, memory_limit=0, managed=12 * GIB)]
+    view = ClusterMemory(store_of(workers=rows))
+    page = Page(view)
+    assert page.title == "Bytes stored: 12.0 GiB"
+    assert len(view.limits.model.data["x"]) == 0
+    lines = [view.bars.model.data[f"hover{i}"][0] for i in range(view.hover_lines)]
+    assert not any("%" in line for line in lines)
+    assert "1 of 2 workers without memory limit" in lines
+
+
 def test_limit_and_thresholds_are_shares_of_the_sum() -> None:
     view = ClusterMemory(store_of(workers=[worker(i) for i in range(4)]))
     Page(view)

@@ -61,6 +61,11 @@ def test_worker_without_limit_is_normal() -> None:
     assert level(10**12, limit=0) is MemoryLevel.NORMAL
 
 
+def test_no_limit_and_no_spilling_together_are_computed_without_a_warning() -> None:
+    with np.errstate(all="raise"):
+        assert level(10**12, limit=0, thresholds=OFF) is MemoryLevel.NORMAL
+
+
 def test_spill_counts_when_target_is_off() -> None:
     assert level(65, thresholds={**DEFAULT, "target": None}) is MemoryLevel.NORMAL
     assert level(70, thresholds={**DEFAULT, "target": None}) is MemoryLevel.MAY_SPILL

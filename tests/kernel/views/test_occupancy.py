@@ -33,6 +33,26 @@ def test_ticks_are_durations_that_differ(seconds: float) -> None:
     assert labels[0] == "0"
 
 
+@pytest.mark.parametrize("before", [[], [worker(i, occupancy=5e5) for i in range(4)]])
+@pytest.mark.parametrize("size", [(800, 420), (300, 200)])
+def test_workers_without_work_are_empty_tracks(
+    before: list[dict[str, object]], size: tuple[int, int]
+) -> None:
+    store = store_of(workers=before)
+    view = Occupancy(store)
+    page = Page(view, *size)
+    store.apply(batch(workers=[worker(i) for i in range(4)]))
+    assert page.sent()
+    data, ends = view.bars.model.data, [view._x.end, view._y.start]
+    assert list(data["y"]) == [0, 1, 2, 3]
+    assert list(data["edge0"]) == [0, 0, 0, 0]
+    assert ends == [pytest.approx(1.2, abs=0.2), pytest.approx(5, abs=4)]
+    assert list(data["track"]) == [1, 1, 1, 1]
+    assert view._track.fill_color == data_colors(LIGHT).track
+    assert page.title.startswith("Occupancy: 0 s")
+    assert view.notice.empty == ""
+
+
 def test_load_has_its_colours_here_too() -> None:
     rows = [worker(0, is_idle=True), worker(1, occupancy=9.0, is_saturated=True)]
     view = Occupancy(store_of(workers=rows))

@@ -16,7 +16,6 @@ from dask_diag_lab.views.palette import (
     mixed,
     prefix_color,
     prefix_palette,
-    text_on,
 )
 from dask_diag_lab.views.task_stream_rects import PREFIX_CODES
 
@@ -80,11 +79,6 @@ def test_every_state_has_a_colour(look: Look) -> None:
 
 def test_colour_codes_repeat_with_every_palette() -> None:
     assert all(PREFIX_CODES % len(prefix_palette(look)) == 0 for look in LOOKS)
-
-
-def test_text_is_black_on_light_and_white_on_dark() -> None:
-    assert text_on("#fde724") == "#000000"
-    assert text_on("#440154") == "#ffffff"
 
 
 def test_mixing_all_of_another_colour_gives_that_colour() -> None:

@@ -100,6 +100,27 @@ def test_hidden_prefixes_are_counted() -> None:
     assert len(view.cells.model.data["y"]) == 40
 
 
+def test_what_runs_is_shown_before_larger_prefixes_that_ended_long_ago() -> None:
+    rows = [prefix(f"old{i}", forgotten=1000 + i) for i in range(60)]
+    view = Progress(store_of(prefixes=[*rows, prefix("now", processing=2, waiting=1)]))
+    Page(view, 300, 200)
+    assert view.cells.model.data["label"][0] == "now"
+    assert "unfinished ones first" in view.notice.note
+    view.command("order-topological")
+    assert "now" in view.cells.model.data["label"]
+
+
+def test_a_prefix_that_runs_again_starts_at_nothing() -> None:
+    store = store_of(prefixes=[prefix("abs", forgotten=300)])
+    view = Progress(store)
+    page = Page(view)
+    assert view.cells.model.data["value"] == ["300 / 300"]
+    store.apply(batch(prefixes=[prefix("abs", waiting=100, forgotten=300)]))
+    page.sent()
+    assert view.cells.model.data["value"] == ["0 / 100"]
+    assert shares(view) == pytest.approx([0] * len(SEGMENTS))
+
+
 @pytest.mark.parametrize("number", [1, 5, 14, 15, 60])
 def test_bars_never_overlap_nor_leave_the_pane(number: int) -> None:
     grid, shown = fit_grid(number, 900, 450)

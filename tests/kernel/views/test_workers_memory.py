@@ -89,6 +89,23 @@ def test_hover_has_exact_numbers_and_shares() -> None:
     assert "target 2.40 GiB, spill 2.80 GiB, pause 3.20 GiB, terminate 3.80 GiB" in lines
 
 
+def test_group_with_a_worker_without_limit_has_no_shares() -> None:
+    rows = [worker(i, managed=GIB, memory_limit=(i > 0) * 4 * GIB) for i in range(200)]
+    view = WorkersMemory(store_of(workers=rows))
+    Page(view, 300, 200)
+    data = view.bars.model.data
+    process = [
+        next(
+            line
+            for i in range(view.hover_lines)
+            if (line := data[f"hover{i}"][row])[:8] == "Process "
+        )
+        for row in range(len(data["y"]))
+    ]
+    assert process[0] == "Process memory 1.00 GiB"
+    assert set(process[1:]) == {"Process memory 1.00 GiB · 25 %"}
+
+
 def test_title_has_totals() -> None:
     rows = [worker(i, managed=GIB, spilled=GIB) for i in range(3)]
     view = WorkersMemory(store_of(workers=rows))

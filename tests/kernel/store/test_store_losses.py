@@ -1,0 +1,106 @@
+"""What is missing, was sent before, or came from before: told, taken once, dated."""
+
+from __future__ import annotations
+
+from math import nan
+
+import pytest
+
+from dask_diag_lab.records import STATES
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.epoch import Epoch
+from dask_diag_lab.store.strings import OTHER, StringTable
+from tests.kernel.store.batches import T0, BatchMaker, prefix_row, worker_row
+
+A, B = "tcp://a:1", "tcp://b:1"
+
+
+@pytest.mark.parametrize(
+    ("epoch", "scheduler", "began", "gaps"),
+    [
+        ("2", "Scheduler-1", T0 + 70, [(T0 + 10, T0 + 70)]),
+        ("2", "Scheduler-1", T0 + 5, []),  # history reaches back
+        ("2", "Scheduler-1", 0.0, []),  # not known
+        ("2", "Scheduler-2", T0 + 70, []),  # another cluster had nothing to record
+        ("epoch-1", "Scheduler-1", T0 + 70, []),
+    ],
+)
+def test_a_gap_is_between_two_collectors_of_one_scheduler(
+    epoch: str, scheduler: str, began: float, gaps: list[tuple[float, float]]
+) -> None:
+    store, maker = Store(), BatchMaker()
+    maker.time = T0 + 10
+    store.apply(maker.batch(began=T0))
+    after = BatchMaker(epoch=epoch, scheduler=scheduler)
+    after.time = T0 + 80
+    store.apply(after.batch(began=began))
+    assert list(store.gaps) == gaps
+    assert [kind for _, kind, _ in store.events.rows] == ["not-recorded"] * len(gaps)
+
+
+@pytest.mark.parametrize(
+    ("actions_to", "n", "dropped", "answer"),
+    [
+        (10, 10, 0, (10, 0)),  # the same once more
+        (15, 15, 0, (10, 0)),  # with new ones
+        (20, 7, 13, (0, 3)),  # some of the known ones were dropped since, and three more
+        (12, 2, 0, (0, 0)),
+        (14, 2, 2, (0, 2)),
+        (0, 5, 1, (0, 1)),  # not counted
+    ],
+)
+def test_only_actions_that_are_not_here_yet_are_taken(
+    actions_to: int, n: int, dropped: int, answer: tuple[int, int]
+) -> None:
+    epoch = Epoch("e", 0, 0.0)
+    epoch.actions_to = 10
+    assert epoch.overlap(actions_to, n, dropped) == answer
+
+
+def test_a_worker_is_there_since_it_was_told_of_or_worked() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(-5, 1, worker=A).batch(workers=[worker_row(A), worker_row(B)]))
+    assert store.lanes.joined.tolist() == [T0 - 5, T0 - 5, T0, T0]
+    maker.time += 30
+    store.apply(maker.batch(workers=[worker_row("tcp://c:1"), worker_row(B, nthreads=3)]))
+    assert store.lanes.joined[4:].tolist() == [T0, T0 + 30, T0 + 30]
+    version = store.lanes.version
+    store.apply(maker.action(20, 31, worker="tcp://c:1").batch())
+    assert store.lanes.joined[-1] == T0 + 20
+    assert store.lanes.version > version
+
+
+def test_a_worker_known_from_history_only_is_there_since_its_first_task() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(4, 5, worker=A).action(2, 3, worker=A, thread=2).batch())
+    assert store.lanes.joined.tolist() == [T0 + 2, T0 + 2]
+
+
+def test_names_without_end_leave_room_for_workers() -> None:
+    strings = StringTable(limit=10, addresses=2)
+    for i in range(30):
+        strings.intern(f"name-{i}")
+    ids = [strings.intern(address) for address in (A, B)]
+    assert len(set(ids)) == 2
+    assert strings.take(ids) != [OTHER, OTHER]
+    assert strings.take([strings.intern("tcp://z:1")]) == [OTHER]
+
+
+def test_a_prefix_whose_row_ended_goes_and_comes_back_with_new_work_only() -> None:
+    store, maker = Store(), BatchMaker()
+    rows = [prefix_row("a", forgotten=7), prefix_row("b", waiting=1)]
+    store.apply(maker.batch(prefixes=rows))
+    store.apply(maker.batch(removed_prefixes=["a", "never-there"]))
+    assert store.prefixes.names == ["b"]
+    store.apply(maker.batch(prefixes=[prefix_row("a", waiting=2, forgotten=7, duration=nan)]))
+    forgotten = store.prefixes.states[store.prefixes.names.index("a"), STATES.index("forgotten")]
+    assert forgotten == 0
+
+
+def test_what_is_left_out_is_kept_and_moves_the_version() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch())
+    version = store.version
+    store.apply(maker.batch(left_out={"names": 3}))
+    assert store.left_out == {"names": 3}
+    assert store.version > version

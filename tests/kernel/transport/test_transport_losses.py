@@ -1,0 +1,131 @@
+"""What a store has after a feed failed, came late, or began anew: no row twice, no loss unsaid."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from live_cluster import Seen, cluster, feeding, traces, until
+
+from dask_diag_lab.collector import LEASE_S, Collector
+from dask_diag_lab.records import Batch
+from dask_diag_lab.store import Store
+from dask_diag_lab.transport.feed import LONGEST_INTERVAL_S
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def both(store: Store, seen: Seen) -> Callable[[Batch], None]:
+    def receive(batch: Batch) -> None:
+        store.apply(batch)
+        seen.on_batch(batch)
+
+    return receive
+
+
+def test_what_nobody_recorded_between_two_collectors_is_told_as_a_gap() -> None:
+    async def run() -> None:
+        store, seen = Store(), Seen()
+        options: dict[str, Any] = {
+            "idle_interval_s": 100.0,
+            "collector": partial(Collector, lease_s=0.3),
+            "on_batch": both(store, seen),
+        }
+        async with cluster() as (s, _, c), feeding(s.address, **options) as (feed, _):
+            await until(lambda: seen.batches)
+            last = seen.last.time
+            await until(lambda: traces(s) == [], "the lease is over")
+            await c.gather(c.map(inc, range(3)))
+            done = time.time()
+            assert not store.gaps
+            feed.is_watched = True
+            await until(lambda: len({b.epoch for b in seen.batches}) == 2)
+            assert [begin for begin, _ in store.gaps] == [last]
+            assert done <= store.gaps[0][1] <= time.time()
+            told = [
+                (at, detail) for at, kind, detail in store.events.rows if kind == "not-recorded"
+            ]
+            assert told == [(last, {"until": store.gaps[0][1]})]
+
+    asyncio.run(run())
+
+
+def test_history_of_the_stock_task_stream_leaves_no_gap() -> None:
+    async def run() -> None:
+        store, seen = Store(), Seen()
+        options: dict[str, Any] = {
+            "idle_interval_s": 100.0,
+            "collector": partial(Collector, lease_s=0.3),
+            "on_batch": both(store, seen),
+        }
+        async with cluster() as (s, _, c):
+            assert await c.scheduler.get_task_stream() == ()
+            await c.gather(c.map(inc, range(3)))
+            async with feeding(s.address, **options) as (feed, _):
+                await until(lambda: seen.batches)
+                await until(lambda: traces(s) == [], "the lease is over")
+                await c.gather(c.map(inc, range(10, 14)))
+                feed.is_watched = True
+                await until(lambda: store.actions.total == 7)
+                assert len({b.epoch for b in seen.batches}) == 2
+                assert not store.gaps
+
+    asyncio.run(run())
+
+
+def test_pulls_are_never_so_far_apart_that_the_collector_leaves() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, _), feeding(s.address, idle_interval_s=1e6) as (feed, _):
+            assert feed._idle_interval_s == LONGEST_INTERVAL_S < LEASE_S
+
+    asyncio.run(run())
+
+
+def test_a_batch_that_fails_half_way_is_not_taken_twice() -> None:
+    async def run() -> None:
+        store, seen = Store(), Seen()
+        update: Any = store.prefixes.update
+        failures: list[Any] = []
+
+        def fragile(*args: Any) -> None:
+            if store.actions.total and len(failures) < 3:
+                failures.append(args)
+                raise RuntimeError("no room")
+            update(*args)
+
+        vars(store.prefixes)["update"] = fragile  # fails after the rows are in
+        async with (
+            cluster() as (s, _, c),
+            feeding(s.address, on_batch=both(store, seen)) as (_, _),
+        ):
+            await c.gather(c.map(inc, range(5)))
+            await until(lambda: len(failures) == 3)
+            await c.gather(c.map(inc, range(10, 15)))
+            await until(lambda: len(seen.rows) >= 10)
+            _, rows = store.actions.since(0)
+            keys = [store.actions.key(task) for task in rows["task"].tolist()]
+            assert len(keys) == len(set(keys)) == 10
+            assert store.actions.dropped == 0
+
+    asyncio.run(run())
+
+
+def test_without_a_collector_it_is_said_that_the_stock_task_stream_stays() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            s.blocked_handlers = ["register_scheduler_plugin"]
+            async with feeding(s.address) as (_, seen):
+                await until(lambda: seen.state == "degraded" and seen.batches)
+                assert "task stream" in seen.last.degraded
+                assert "task-stream" in s.plugins
+            await c.gather(c.map(inc, range(3)))
+            async with feeding(s.address) as (_, seen):
+                await until(lambda: seen.state == "degraded" and seen.batches)
+                assert "task stream" not in seen.last.degraded, "it was there before"
+
+    asyncio.run(run())
