@@ -14,7 +14,7 @@ from benchmarks.viewers import Viewers
 from dask_diag_lab import attach
 
 TITLE = "Scheduler CPU per task"
-_TASKS = 6_000
+_TASKS = 4_500
 _REPEATS = 3
 
 
