@@ -44,6 +44,20 @@ class _Counted(NamedTuple):
         return any(self.states[:-1])
 
 
+def forgotten_when_done(prefix: TaskPrefix) -> int:
+    """Return how many forgotten tasks of ``prefix`` had been in memory or erred before.
+
+    Those that were cancelled before they ran are left out: they are not work that was done. The
+    engine does not tell the two apart, but it counts how often a task came into a state
+    (``TaskPrefix.state_counts``); what came into memory or erred and is in neither nor released
+    now has been forgotten. Tasks computed twice make that an upper bound, hence the ``min``.
+    """
+    ever, now = prefix.state_counts, prefix.states
+    done = ever.get("memory", 0) + ever.get("erred", 0)
+    kept = now["memory"] + now["erred"] + now["released"]
+    return min(max(done - kept, 0), ever.get("forgotten", 0))
+
+
 class _Bounded:
     """A table whose rows past a limit are summed up in one row called `OTHER`.
 
@@ -150,7 +164,7 @@ class TaskTables:
         self._sizes: dict[str, int] = {}
         self._counted: dict[str, tuple[TaskPrefix, int]] = {}
         for prefix in scheduler.task_prefixes.values():
-            self._counted[prefix.name] = (prefix, -prefix.state_counts.get("forgotten", 0))
+            self._counted[prefix.name] = (prefix, -forgotten_when_done(prefix))
             if any(prefix.states.values()):
                 self._put_prefix(prefix)
 
@@ -163,7 +177,7 @@ class TaskTables:
         return self._groups.changes
 
     def count_prefix(self, prefix: TaskPrefix) -> int:
-        """Return how many of its tasks were forgotten since the start.
+        """Return how many of its tasks were done and then forgotten since the start.
 
         The engine drops prefixes when it restarts and begins new ones of the same names, and it
         drops counts of forgotten tasks with their group. `TaskPrefix.state_counts` only grows, so
@@ -174,10 +188,10 @@ class TaskTables:
         if known is not None:
             before, offset = known
             if before is not prefix:
-                offset += before.state_counts.get("forgotten", 0)
+                offset += forgotten_when_done(before)
         if known is None or known[0] is not prefix:
             self._counted[prefix.name] = (prefix, offset)
-        return offset + prefix.state_counts.get("forgotten", 0)
+        return offset + forgotten_when_done(prefix)
 
     def refresh(self) -> None:
         """Bring both tables up to date.

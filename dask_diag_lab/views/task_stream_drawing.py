@@ -30,6 +30,7 @@ from dask_diag_lab.views.task_stream_rows import (
     rows_that_fit,
     separators,
     thread_seconds,
+    threads_between,
     visible_lanes,
     worker_rows,
 )
@@ -169,7 +170,8 @@ class Drawing:
         thread_s = thread_seconds(self._workers, begin, until, first, last)
         starts = np.asarray(running["start"])[inside]
         share = share_of_time(centre, (first, last), starts, thread_s, window.start, until)
-        title = words.title(share, (last - first + 1, n_rows), self.size)
+        visible = threads_between(self._workers, begin, first, last)
+        title = words.title(share, (visible, threads_between(self._workers, begin)), self.size)
         set_properties(self.picture.title, text=title)
         return words.note(self.store, centre, (first + 1, last + 1, n_rows))
 

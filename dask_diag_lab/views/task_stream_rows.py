@@ -139,17 +139,33 @@ def visible_lanes(top: float, bottom: float, n_rows: int) -> npt.NDArray[np.int6
     return np.arange(first, last, dtype=np.int64)
 
 
+def threads_between(
+    workers: Sequence[WorkerRows], begin: float, top: float = -np.inf, bottom: float = np.inf
+) -> int:
+    """Return how many threads between two positions there still were at ``begin`` or after."""
+    return sum(
+        max(_overlap(worker, top, bottom), 0)
+        for worker in workers
+        if worker.is_alive or worker.ended > begin
+    )
+
+
 def thread_seconds(
     workers: Sequence[WorkerRows], begin: float, end: float, top: float, bottom: float
 ) -> float:
     """Return the seconds that the threads between two positions existed, added up."""
     total = 0.0
     for worker in workers:
-        first = max(worker.first, int(np.ceil(top)))
-        last = min(worker.first + worker.count, int(np.floor(bottom)) + 1)
         alive_until = end if worker.is_alive else min(worker.ended, end)
-        total += max(last - first, 0) * max(alive_until - max(begin, worker.joined), 0.0)
+        existed_s = max(alive_until - max(begin, worker.joined), 0.0)
+        total += max(_overlap(worker, top, bottom), 0) * existed_s
     return total
+
+
+def _overlap(worker: WorkerRows, top: float, bottom: float) -> int:
+    first = worker.first if top <= worker.first else int(np.ceil(top))
+    end = worker.first + worker.count
+    return (end if bottom >= end - 1 else int(np.floor(bottom)) + 1) - first
 
 
 def gone_columns(

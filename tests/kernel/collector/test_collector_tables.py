@@ -65,6 +65,27 @@ def test_prefix_counts_equal_those_of_the_scheduler_and_forgotten_ones_add_up() 
     asyncio.run(run())
 
 
+def test_tasks_cancelled_before_they_ran_are_not_counted_as_done(tmp_path: Any) -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c), feeding(s.address) as (_, seen):
+            done = c.map(inc, range(3))
+            await c.gather(done)
+            held = c.map(wait_for, [tmp_path / "go"] * 20, pure=False)
+            await until(lambda: "wait_for" in s.task_prefixes)
+            await until(lambda: counts(s.task_prefixes["wait_for"])["processing"] > 0)
+            await c.cancel(held)
+            (tmp_path / "go").touch()
+            del done
+            await until(lambda: not s.tasks)
+            await until(lambda: {"inc", "wait_for"} <= set(seen.prefixes))
+            await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 3)
+            await until(lambda: not any(list(states(seen.prefixes["wait_for"]).values())[:-1]))
+            # Those that a thread had begun may have come to their end before they were cancelled.
+            assert states(seen.prefixes["wait_for"])["forgotten"] <= 2
+
+    asyncio.run(run())
+
+
 @pytest.mark.slow
 def test_counts_survive_a_restart_of_the_cluster() -> None:
     async def run() -> None:
