@@ -145,7 +145,8 @@ const browser = await chromium.launch({
   args: FLAGS
 });
 try {
-  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+  const page = await context.newPage();
   const answer = await scenarios[process.argv[2]](page, JSON.parse(text));
   process.stdout.write(JSON.stringify(answer));
 } finally {
