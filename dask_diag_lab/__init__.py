@@ -10,28 +10,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dask_diag_lab.capture.listen import Listener, listen
     from dask_diag_lab.capture.task_stream import get_task_stream
     from dask_diag_lab.notebook.plot import plot, plots
     from dask_diag_lab.notebook.progress import progress
     from dask_diag_lab.session import Diagnostics, attach
+    from dask_diag_lab.views.base import Notice, Table, View
+    from dask_diag_lab.views.figure_view import FigureView
+    from dask_diag_lab.views.registry import register_plot
 
 __all__ = [
     "Diagnostics",
+    "FigureView",
+    "Listener",
+    "Notice",
+    "Table",
+    "View",
     "__version__",
     "attach",
     "get_task_stream",
+    "listen",
     "plot",
     "plots",
     "progress",
+    "register_plot",
 ]
 
 _HOME = {
     "Diagnostics": "dask_diag_lab.session",
+    "FigureView": "dask_diag_lab.views.figure_view",
+    "Listener": "dask_diag_lab.capture.listen",
+    "Notice": "dask_diag_lab.views.base",
+    "Table": "dask_diag_lab.views.base",
+    "View": "dask_diag_lab.views.base",
     "attach": "dask_diag_lab.session",
     "get_task_stream": "dask_diag_lab.capture.task_stream",
+    "listen": "dask_diag_lab.capture.listen",
     "plot": "dask_diag_lab.notebook.plot",
     "plots": "dask_diag_lab.notebook.plot",
     "progress": "dask_diag_lab.notebook.progress",
+    "register_plot": "dask_diag_lab.views.registry",
 }
 
 # A library does not print; without a handler Python would write warnings into the running cell.

@@ -7,12 +7,14 @@ Jupyter kernel: any process and any running loop will do.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import secrets
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -20,16 +22,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.settings import read_settings
 from dask_diag_lab.store import Store
-from dask_diag_lab.transport import Feed, FeedState
+from dask_diag_lab.transport import Feed, FeedState, Inquirer, LinkLostError
 
 if TYPE_CHECKING:
     from distributed import Client
 
     from dask_diag_lab.records import Batch
+    from dask_diag_lab.store.inquiries import Inquiry
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+CATCH_UP_S: Final = 1.0
+"""So long a table waits at most for what is not known here yet."""
 HISTORY_S: Final = 3.0
 """So long a new collector may take over what the scheduler remembers of before, bit by bit."""
 HISTORY_PAUSE_S: Final = 0.05
@@ -101,6 +106,7 @@ class Composition:
         self._kernel_id = announce.kernel_id()
         self._store: Store | None = None
         self._feed: Feed | None = None
+        self._inquirer: Inquirer | None = None
         self._server: Server | None = None
         self._record: Path | None = None
         self._feeding: asyncio.Task[None] | None = None
@@ -124,8 +130,14 @@ class Composition:
             interval_s=settings.interval_s,
             idle_interval_s=settings.idle_interval_s,
         )
+        self._inquirer = Inquirer(self._target.address, self._target.connection_args)
+        self._store.inquiries.on_ask = self._ask_cluster
         self._server = Server(
-            self._store, info=self.info, token=self.token, on_watch=self._watch_changed
+            self._store,
+            info=self.info,
+            token=self.token,
+            on_watch=self._watch_changed,
+            catch_up=self._catch_up_briefly,
         )
         self.url = await self._server.start()
         self._record = announce.write_record(self._record_content())
@@ -133,20 +145,26 @@ class Composition:
         self._feeding.add_done_callback(_log_failure)
 
     async def close(self) -> None:
-        """Take everything down in reverse order; harmless twice."""
+        """Take everything down in reverse order, each also where one before failed.
+
+        Harmless twice.
+        """
         record, self._record = self._record, None
-        if record is not None:
-            announce.remove_record(record)
         server, self._server = self._server, None
-        if server is not None:
-            await server.stop()
+        inquirer, self._inquirer = self._inquirer, None
         feed, self._feed = self._feed, None
         feeding, self._feeding = self._feeding, None
-        if feed is not None:
-            await feed.close()
-        if feeding is not None:
-            await asyncio.wait([feeding], timeout=1)
-            feeding.cancel()
+        async with AsyncExitStack() as last_first:
+            if feeding is not None:
+                last_first.push_async_callback(_end, feeding)
+            if feed is not None:
+                last_first.push_async_callback(feed.close)
+            if inquirer is not None:
+                last_first.push_async_callback(inquirer.close)
+            if server is not None:
+                last_first.push_async_callback(server.stop)
+            if record is not None:
+                last_first.callback(announce.remove_record, record)
 
     async def ask(self, function: Callable[[Store], T], *, is_fresh: bool) -> T:
         """Return ``function(store)``, after a pull of its own where it has to be fresh.
@@ -174,6 +192,12 @@ class Composition:
                 return
             before = total
             await asyncio.sleep(HISTORY_PAUSE_S)
+
+    async def _catch_up_briefly(self) -> None:
+        """Pull once for a table that somebody asks for; it does without, where that takes long."""
+        if self._feed is not None and self._feed.state.state in {"live", "degraded"}:
+            with contextlib.suppress(LinkLostError, TimeoutError):
+                await asyncio.wait_for(self._feed.pull_now(), CATCH_UP_S)
 
     def abandon_after_fork(self) -> None:
         """In a forked child: drop what must not stay open there."""
@@ -230,6 +254,25 @@ class Composition:
             self._store.set_feed_state(state.state, state.reason, state.since)
             self._tick_soon()
 
+    def _ask_cluster(self, inquiry: Inquiry) -> None:
+        """Pass a view's question on; the pages are updated when it has been answered."""
+        store, inquirer = self._store, self._inquirer
+        if store is None:
+            return
+        if inquirer is None:
+            store.fail(inquiry, "These diagnostics are closed.")
+            return
+
+        def answered(answer: object) -> None:
+            store.answer(inquiry, answer)
+            self._tick_soon()
+
+        def failed(words: str) -> None:
+            store.fail(inquiry, words)
+            self._tick_soon()
+
+        inquirer.ask(inquiry.kind, inquiry.arguments, answered, failed)
+
     def _tick_soon(self) -> None:
         """Update the pages, outside the feed: it pulls again what it could not hand over."""
         asyncio.get_running_loop().call_soon(self._tick)
@@ -238,9 +281,15 @@ class Composition:
         if self._server is not None:
             self._server.tick()
 
-    def _watch_changed(self, is_watched: bool) -> None:
+    def _watch_changed(self, is_watched: bool, wanted: frozenset[str]) -> None:
         if self._feed is not None:
+            self._feed.wanted = wanted
             self._feed.is_watched = is_watched
+
+
+async def _end(feeding: asyncio.Task[None]) -> None:
+    await asyncio.wait([feeding], timeout=1)
+    feeding.cancel()
 
 
 def _log_failure(task: asyncio.Task[None]) -> None:

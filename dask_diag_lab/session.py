@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
+from dask_diag_lab.clients import current_client, is_open
 from dask_diag_lab.composition import Composition, Target
 from dask_diag_lab.server import announce
 
@@ -67,9 +68,9 @@ class Diagnostics:
     @property
     def plots(self) -> tuple[str, ...]:
         """Names of the plots, for `dask_diag_lab.plot` and for Lab."""
-        from dask_diag_lab.views.registry import PLOTS
+        from dask_diag_lab.views.registry import all_plots
 
-        return tuple(plot.name for plot in PLOTS)
+        return tuple(plot.name for plot in all_plots())
 
     @property
     def missing(self) -> str:
@@ -182,10 +183,8 @@ class Diagnostics:
             await self._composition.close()
 
     def _has_client(self) -> bool:
-        return any(
-            client is not None and client.status not in ("closing", "closed")
-            for client in (ref() for ref in self._clients)
-        )
+        clients = (ref() for ref in self._clients)
+        return any(client is not None and is_open(client) for client in clients)
 
 
 def _pass_on(done: Future[T], answer: Future[T]) -> None:
@@ -278,7 +277,7 @@ def attach(client: Client | None = None) -> Diagnostics:
     RuntimeError
         There is no client, or it is not connected.
     """
-    diagnostics = attach_quietly(_current_client() if client is None else client)
+    diagnostics = attach_quietly(current_client() if client is None else client)
     from dask_diag_lab.server import missing_bokeh
 
     if reason := missing_bokeh():
@@ -289,16 +288,3 @@ def attach(client: Client | None = None) -> Diagnostics:
 def attach_quietly(client: Client) -> Diagnostics:
     """Do what `attach` does, without a warning: for the preload, which may not print."""
     return _registry.attach(Target.of(client), client)
-
-
-def _current_client() -> Client:
-    from distributed import default_client
-
-    current: Callable[[], Client] = default_client  # the engine's functions have no types
-    try:
-        return current()
-    except ValueError as error:
-        raise RuntimeError(
-            "There is no Dask client yet. Make one, for example with"
-            " `from distributed import Client; client = Client()`."
-        ) from error

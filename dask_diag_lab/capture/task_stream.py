@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.task_rows import Position, TaskRows
+from dask_diag_lab.clients import current_client
 from dask_diag_lab.transport.link import LinkLostError
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ class get_task_stream:  # noqa: N801  # the engine's name for it
         since the epoch on the scheduler's clock, and ``source`` for transfers) and, for results,
         ``nbytes``. Keys beyond 500 characters are cut.
     figure : bokeh.models.Plot or None
+        To see it in a notebook: ``bokeh.io.output_notebook()`` after the block, also where it was
+        called before, and then ``bokeh.io.show(ts.figure)``. Bokeh loads the scripts of what is
+        imported by then, and what draws this figure is imported by the block.
     lost : int
         Actions of the block that are missing here because buffers were full; a warning tells too.
 
@@ -112,9 +116,7 @@ class get_task_stream:  # noqa: N801  # the engine's name for it
         self._diagnostics = attach(self._client)
 
     def _is_asynchronous(self) -> bool:
-        from distributed import default_client
-
-        client = default_client() if self._client is None else self._client
+        client = current_client() if self._client is None else self._client
         return bool(client.asynchronous)
 
     def _start(self) -> None:

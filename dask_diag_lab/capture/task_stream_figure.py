@@ -23,8 +23,8 @@ from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts
 from dask_diag_lab.records import WORKERS, Batch, SchedulerInfo
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.format import count
-from dask_diag_lab.views.task_stream import TaskStream
-from dask_diag_lab.views.task_stream_rows import MIN_ROW_PX
+from dask_diag_lab.views.stream.rows import MIN_ROW_PX
+from dask_diag_lab.views.stream.task_stream import TaskStream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

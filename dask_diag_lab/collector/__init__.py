@@ -5,6 +5,6 @@ Sent by value: standard library and `distributed` only, never anything else of t
 
 from __future__ import annotations
 
-from dask_diag_lab.collector.plugin import LEASE_S, LEAVE, NAME, PROTOCOL, PULL, Collector
+from dask_diag_lab.collector.plugin import LEASE_S, LEAVE, NAME, PROTOCOL, PULL, TASK, Collector
 
-__all__ = ["LEASE_S", "LEAVE", "NAME", "PROTOCOL", "PULL", "Collector"]
+__all__ = ["LEASE_S", "LEAVE", "NAME", "PROTOCOL", "PULL", "TASK", "Collector"]

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from dask_diag_lab.collector.clocks import Clocks
 from dask_diag_lab.collector.strings import OTHER, Strings, key_text
 
 ROW: Final = "<ddBBIQIIqq"
@@ -24,6 +25,9 @@ MAX_PULL_ROWS: Final = 10_000
 """Rows of one answer: packing their keys costs the scheduler about 5 ms."""
 
 KINDS: Final = {"compute": 0, "transfer": 1, "disk-read": 2, "disk-write": 3, "deserialize": 4}
+TRANSFER: Final = KINDS["transfer"]
+DISK: Final = frozenset({KINDS["disk-read"], KINDS["disk-write"]})
+"""Kinds whose times are on the worker's own clock."""
 OK: Final = 0
 ERRED: Final = 1
 KILLED: Final = 2
@@ -90,11 +94,14 @@ class ActionLog:
         Ended tasks whose prefix, or whose worker's address, found no room among the strings.
     """
 
-    def __init__(self, strings: Strings, limit: int = MAX_ACTIONS) -> None:
+    def __init__(
+        self, strings: Strings, limit: int = MAX_ACTIONS, clocks: Clocks | None = None
+    ) -> None:
         self.total = 0
         self.tasks = 0
         self.unnamed = 0
         self.unplaced = 0
+        self._clocks = clocks or Clocks()
         self._limit = limit
         self._strings = strings
         self._ids = strings.ids
@@ -122,32 +129,22 @@ class ActionLog:
         if offset + ROW_BYTES * len(startstops) > chunk.size:
             chunk = self._grow(len(startstops))
             offset = 0
-        ids = self._ids
-        worker_id = ids.get(worker) or self._place(worker)
-        prefix_id = ids.get(prefix) or self._name(prefix)
+        worker_id = self._ids.get(worker) or self._place(worker)
+        prefix_id = self._ids.get(prefix) or self._name(prefix)
         task = self.tasks
         for action in startstops:
             kind = KINDS.get(action["action"])
-            source_id = 0
-            if kind:
-                if kind == 1 and (source := action.get("source")):
-                    source_id = ids.get(source) or self._strings.add_address(source)
-            elif kind is None:
+            if kind is None:
                 continue
+            start, stop = action["start"], action["stop"]
+            if kind in DISK:
+                behind_s = self._clocks.behind_s(worker)
+                start += behind_s
+                stop += behind_s
             self._pack(
-                chunk.rows,
-                offset,
-                action["start"],
-                action["stop"],
-                kind,
-                outcome,
-                worker_id,
-                thread,
-                source_id,
-                prefix_id,
-                task,
-                nbytes,
-            )
+                chunk.rows, offset, start, stop, kind, outcome, worker_id,
+                thread, self._source(action) if kind == TRANSFER else 0, prefix_id, task, nbytes,
+            )  # fmt: skip
             offset += ROW_BYTES
         if offset != chunk.used:
             self.total += (offset - chunk.used) // ROW_BYTES
@@ -173,9 +170,36 @@ class ActionLog:
         dropped = max(0, first - cursor)
         return Slice(rows, stop, dropped, keys_from, tuple(keys), stop < self.total)
 
+    def of_key(self, key: Any, max_tasks: int) -> list[dict[str, Any]]:  # any hashable
+        """Return the newest actions of a task, searched for among the last ``max_tasks`` ended."""
+        text = key_text(key)
+        for chunk in reversed(self._chunks):
+            for index in range(len(chunk.keys) - 1, -1, -1):
+                if chunk.keys[index] == (text if index < chunk.n_texts else key):
+                    return self._actions(chunk, chunk.first_task + index)
+                max_tasks -= 1
+                if not max_tasks:
+                    return []
+        return []
+
+    @staticmethod
+    def _actions(chunk: _Chunk, task: int) -> list[dict[str, Any]]:
+        rows = struct.iter_unpack(ROW, memoryview(chunk.rows)[: chunk.used])
+        names = {number: name for name, number in KINDS.items()}
+        return [
+            {"action": names[row[2]], "start": row[0], "stop": row[1]}
+            for row in rows
+            if row[8] == task
+        ]
+
     def clear(self) -> None:
         """Let all rows go; the log is not used after."""
         self._chunks.clear()
+
+    def _source(self, action: Mapping[str, Any]) -> int:  # of the engine
+        """Return the string id of the peer that a transfer came from; 0 where none is named."""
+        source = action.get("source")
+        return (self._ids.get(source) or self._strings.add_address(source)) if source else 0
 
     def _place(self, worker: str) -> int:
         string = self._strings.add_address(worker)

@@ -62,14 +62,17 @@ class Deaths:
             self._over_memory.add(address)
 
     def status_changed(self, address: str, message: Mapping[str, Any]) -> None:  # of the engine
-        """Record that a worker paused or went on; remember that it said it would close."""
+        """Record that a worker paused, went on, or is about to close, and remember the last."""
         if address not in self.workers:
             return
         status = message.get("status")
-        if status == "paused" or message.get("prev-status") == "paused":
-            kind = "worker-paused" if status == "paused" else "worker-resumed"
-            self._events.add(self._clock(), kind, worker=address)
+        if status == "paused":
+            self._events.add(self._clock(), "worker-paused", worker=address)
+        elif status == "running" and message.get("prev-status") == "paused":
+            self._events.add(self._clock(), "worker-resumed", worker=address)
         if status in {"closing", "closing_gracefully"}:
+            if address not in self._closing:
+                self._events.add(self._clock(), "worker-closing", worker=address)
             self._closing.add(address)
         else:
             self._closing.discard(address)

@@ -1,4 +1,4 @@
-"""What happened to the cluster, in order, bounded; many small graphs are told as one event.
+"""What happened to the cluster, in order, bounded; many small graphs or moves are one event.
 
 Must not look at the scheduler.
 """
@@ -23,6 +23,7 @@ class EventLog:
         self.total = 0
         self._events: deque[Event] = deque(maxlen=limit)
         self._graphs: dict[str, tuple[float, int, int]] = {}
+        self._moves: tuple[float, float, int] | None = None
 
     def add(self, time: float, kind: str, **detail: object) -> None:
         """Record an event; details are numbers, None, or made text."""
@@ -35,6 +36,11 @@ class EventLog:
             self._flush()
         first, graphs, tasks = self._graphs.get(client, (time, 0, 0))
         self._graphs[client] = (first, graphs + 1, tasks + n_tasks)
+
+    def add_move(self, time: float) -> None:
+        """Count a task that was moved to another worker: stealing does that in bursts."""
+        first, _, n = self._moves or (time, time, 0)
+        self._moves = (first, time, n + 1)
 
     def since(self, cursor: int) -> tuple[int, tuple[Event, ...]]:
         """Return the next cursor and the events after ``cursor``.
@@ -54,6 +60,9 @@ class EventLog:
         for client, (time, n_graphs, n_tasks) in graphs.items():
             detail = {"client": client, "graphs": n_graphs, "tasks": n_tasks}
             self._append(time, "update-graph", detail)
+        moves, self._moves = self._moves, None
+        if moves is not None:
+            self._append(moves[0], "steal-burst", {"count": moves[2], "until": moves[1]})
 
     def _append(self, time: float, kind: str, detail: dict[str, object]) -> None:
         plain = tuple(

@@ -1,6 +1,6 @@
-"""The exact task graph while it is small: nodes, edges and states as changes.
+"""The exact task graph while it is small and wanted: nodes, edges and states as changes.
 
-Must not follow single tasks of a big graph; the group table describes that one.
+Must not follow single tasks of a big graph, which the group table describes, or for nobody.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class Change(NamedTuple):
     added: tuple[Node, ...]
     states: tuple[tuple[int, int], ...]
     removed: tuple[int, ...]
+    is_followed: bool = True
 
 
 class _Entry:
@@ -66,9 +67,13 @@ class GraphLog:
     Attributes
     ----------
     touched : set
-        Keys that changed state; the transition hook adds to it while `is_exact`.
+        Keys that changed state; the transition hook adds to it while `is_touched`.
+    is_followed : bool
+        Somebody wants it.
     is_exact : bool
-        Single tasks are followed.
+        There are few enough tasks to follow single ones.
+    is_touched : bool
+        Both: the transition hook has to tell.
     version : int
         Cursor of those who know all up to now.
     """
@@ -77,7 +82,9 @@ class GraphLog:
         self._scheduler = scheduler
         self.limit = limit
         self.touched: set[Hashable] = set()
-        self.is_exact = len(scheduler.tasks) <= limit
+        self.is_followed = False
+        self.is_exact = True
+        self.is_touched = False
         self.version = 1
         self._snapshot_before = 1
         self._next_node = 0
@@ -85,15 +92,33 @@ class GraphLog:
         self._entries: dict[Any, _Entry] = {}  # by key, the latest change last
         self._removed: deque[tuple[int, int]] = deque()
 
+    def follow(self) -> None:
+        """Begin to follow, unless that was begun before; there is a snapshot for everybody."""
+        if not self.is_followed:
+            self.is_followed = self.is_exact = self.is_touched = True
+            self._total = -1
+            self._begin_anew()
+            self.refresh()
+
+    def give_up(self) -> None:
+        """Nobody wants it any more: follow nothing and keep nothing."""
+        self.is_followed = self.is_touched = False
+        self._forget()
+
+    def unknown(self) -> Change:
+        """Return what voids all that somebody knows: it is not followed for them any more."""
+        total = len(self._scheduler.tasks)
+        return Change(True, True, total, self.limit, (), (), (), is_followed=False)
+
     def refresh(self) -> None:
         """Work in what was touched."""
         tasks = self._scheduler.tasks
         total = len(tasks)
         if total > self.limit or (not self.is_exact and total > BACK_SHARE * self.limit):
-            self._give_up(total)
+            self._count_only(total)
             return
         if not self.is_exact:
-            self.is_exact = True
+            self.is_exact = self.is_touched = True
             self._begin_anew()
         is_changed = bool(self.touched) or total != self._total
         self.version += is_changed
@@ -138,21 +163,23 @@ class GraphLog:
             is_snapshot, True, total, self.limit, tuple(added), tuple(states), tuple(removed)
         )
 
-    def _give_up(self, total: int) -> None:
+    def _count_only(self, total: int) -> None:
         """Stop following single tasks; the number of all is still told, rounded."""
         if self.is_exact or abs(total - self._total) > 0.01 * self._total:
             self.version += 1
             self._total = total
-        self.is_exact = False
-        self._entries.clear()
-        self._removed.clear()
-        self.touched.clear()
+        self.is_exact = self.is_touched = False
+        self._forget()
 
     def _begin_anew(self) -> None:
         self.version += 1
         self._snapshot_before = self.version
+        self._forget()
+
+    def _forget(self) -> None:
         self._entries.clear()
         self._removed.clear()
+        self.touched.clear()
 
     def _drop_stale(self, key: Any) -> None:  # any hashable
         """Drop a task that is gone, or another one that now has its key."""

@@ -1,4 +1,4 @@
-"""Who still asks: subscribers that have pulled within the lease.
+"""Who still asks: subscribers that have done so within the lease.
 
 Must not know what they ask for.
 """
@@ -11,13 +11,21 @@ from collections.abc import Callable
 class Leases:
     """Subscribers with the time until which they count.
 
-    The first lease is given to nobody: whoever registered the collector has that long to pull.
+    Parameters
+    ----------
+    lease_s : float
+    clock : callable
+        Monotonic seconds.
+    is_given : bool
+        A first lease is given to nobody: whoever registered the collector has that long to pull.
     """
 
-    def __init__(self, lease_s: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, lease_s: float, clock: Callable[[], float], *, is_given: bool = True
+    ) -> None:
         self._lease_s = lease_s
         self._clock = clock
-        self._until: dict[str, float] = {"": clock() + lease_s}
+        self._until: dict[str, float] = {"": clock() + lease_s} if is_given else {}
 
     def renew(self, subscriber: str) -> None:
         self._until.pop("", None)
@@ -25,6 +33,10 @@ class Leases:
 
     def end(self, subscriber: str) -> None:
         self._until.pop(subscriber, None)
+
+    def has(self, subscriber: str) -> bool:
+        """Tell whether a subscriber's lease lasts."""
+        return self._until.get(subscriber, 0.0) > self._clock()
 
     def is_any(self) -> bool:
         """Forget those whose lease is over; tell whether one is left."""

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from distributed.diagnostics.plugin import SchedulerPlugin
@@ -18,21 +18,30 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from dask_diag_lab.collector.actions import MAX_ACTIONS, OK
 from dask_diag_lab.collector.leases import Leases
 from dask_diag_lab.collector.state import State
+from dask_diag_lab.collector.task_story import task_handler
 
 if TYPE_CHECKING:
-    from distributed.scheduler import Scheduler
+    from distributed.scheduler import Scheduler, TaskState
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL: Final = 1
-"""Version of the wire format, as in `records.PROTOCOL`."""
+PROTOCOL: Final = 2
+"""Version of the wire format, as in `records.PROTOCOL`.
+
+It is part of every name below: a client meets a collector that speaks another version as if none
+were there, and brings its own; both stay as long as somebody asks them."""
 
 NAME: Final = f"dask-diag-lab-{PROTOCOL}"
 PULL: Final = f"dask_diag_lab_pull_{PROTOCOL}"
 LEAVE: Final = f"dask_diag_lab_leave_{PROTOCOL}"
+TASK: Final = f"dask_diag_lab_task_{PROTOCOL}"
 
 LEASE_S: Final = 600.0
 """A laptop that slept, or a kernel held up for minutes, finds its rows: the log is bounded."""
+STEALING: Final = "stealing"
+CONFIRM: Final = "confirm"
+"""First part of the engine's message that a task has been moved, and the topic of that."""
+
 SAMPLED: Final = 128
 """One transition in so many is timed, for `State.cost_s`."""
 
@@ -68,10 +77,16 @@ class Collector(SchedulerPlugin):
         self._graph = self._state.graph
         self._counts = self._state.tables
         self._touch = self._counts.touched.add
+        self._held = self._counts.held
+        self._left, self._again = self._held.left, self._held.again
         self._touch_task = self._graph.touched.add
         # Kept to be recognized at the end: unpickling the same class once more, as every further
         # registration does, gives it new functions, and then ``self.pull`` is another one.
-        self._handlers: dict[str, Callable[..., Any]] = {PULL: self.pull, LEAVE: self.leave}
+        self._handlers: dict[str, Callable[..., Any]] = {
+            PULL: self.pull,
+            LEAVE: self.leave,
+            TASK: task_handler(scheduler, self._state.log),
+        }
         scheduler.handlers.update(self._handlers)
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(min(5.0, self._lease_s / 4), self._tick)
@@ -92,8 +107,8 @@ class Collector(SchedulerPlugin):
     ) -> None:
         """Note one change of a task's state. The hot path: keep it O(1) and small.
 
-        The parameters are positional-only, and ``message`` is not unpacked in the signature:
-        comparing each keyword with each parameter's name took the interpreter 0.5 µs.
+        The parameters are positional-only, and ``message``, the worker's, is not unpacked in the
+        signature: comparing each keyword with each parameter's name took the interpreter 0.5 µs.
         """
         self._seen = seen = self._seen + 1
         began = 0.0 if seen % SAMPLED else time.perf_counter()
@@ -101,7 +116,7 @@ class Collector(SchedulerPlugin):
             ts = self._tasks[key]
             group = ts.group
             self._touch(group)
-            if self._graph.is_exact:
+            if self._graph.is_touched:
                 self._touch_task(key)
             if start == "processing":
                 if finish == "memory":
@@ -114,10 +129,15 @@ class Collector(SchedulerPlugin):
                         OK,
                         message["startstops"],
                     )
-                elif finish == "erred":
-                    self._state.erred(ts, message)
-            elif finish == "forgotten":
-                self._counts.n_forgotten += 1
+                if self._again or finish != "memory":
+                    self._ran(ts, finish, message)
+            elif finish == "processing" and ts.nbytes >= 0:  # had a result: computed once more
+                self._again[key] = ts.nbytes
+            else:
+                if start == "memory" != finish:  # a lost actor stays first, and errs then
+                    self._left[group] += ts.nbytes
+                if finish == "forgotten":
+                    self._counts.n_forgotten += 1
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._switch_off(error)
         if began:
@@ -137,14 +157,22 @@ class Collector(SchedulerPlugin):
             self._switch_off(error)
 
     def log_event(self, topic: str, msg: Any) -> None:  # the engine's events are of any type
-        if not isinstance(msg, dict):
-            return
         try:
+            if topic == STEALING:
+                if isinstance(msg, tuple) and msg[:1] == (CONFIRM,):
+                    self._state.events.add_move(self._state.now())
+                return
+            if not isinstance(msg, dict):
+                return
             action = msg.get("action")
             if topic == "worker-restart-memory":
                 self._state.deaths.over_memory(str(msg.get("worker")))
             elif action == "remove-worker" and topic == "all":
                 self._state.deaths.removed(msg)
+            elif action == "retire-workers" and topic == "all":
+                self._state.events.add(
+                    self._state.now(), "workers-retired", count=len(msg.get("retired") or ())
+                )
             elif action == "worker-status-change":
                 self._state.deaths.status_changed(topic, msg)
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
@@ -170,12 +198,19 @@ class Collector(SchedulerPlugin):
 
     # Handlers of the scheduler's server
 
-    def pull(self, subscriber: str, epoch: str, cursors: dict[str, int]) -> dict[str, Any]:
-        """Answer what is new after ``cursors``, which count for nothing in another ``epoch``."""
+    def pull(
+        self, subscriber: str, epoch: str, cursors: dict[str, int], wanted: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Answer what is new after ``cursors``, which count for nothing in another ``epoch``.
+
+        ``wanted`` names the tables that are only worked out for who wants them.
+        """
         if not self._error:
             self._leases.renew(subscriber)
             try:
-                answer = self._state.answer(cursors if epoch == self._epoch else {})
+                answer = self._state.answer(
+                    subscriber, cursors if epoch == self._epoch else {}, wanted
+                )
             except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
                 self._switch_off(error)
             else:
@@ -187,7 +222,13 @@ class Collector(SchedulerPlugin):
         if not self._leases.is_any():
             self._detach()
 
-    # Beginning and end
+    # Off the hot path, beginning and end
+
+    def _ran(self, ts: TaskState, finish: str, message: Mapping[str, Any]) -> None:  # of the engine
+        """Note how a task ended that erred, was taken back or was computed once more."""
+        if finish == "erred":
+            self._state.erred(ts, message)
+        self._held.ran(ts.key, ts.group, finish)
 
     def _note(self, kind: str, client: str) -> None:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import dask.config
@@ -16,12 +16,17 @@ from dask.utils import key_split
 from distributed.metrics import time as wall_clock
 
 from dask_diag_lab.collector.actions import ERRED, OK, ActionLog
+from dask_diag_lab.collector.clocks import Clocks
 from dask_diag_lab.collector.deaths import Deaths
 from dask_diag_lab.collector.events import EventLog
+from dask_diag_lab.collector.extras import Extras, sources
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
+from dask_diag_lab.collector.leases import Leases
 from dask_diag_lab.collector.running import RunningTable
+from dask_diag_lab.collector.shuffles import Shuffles
 from dask_diag_lab.collector.strings import Strings
 from dask_diag_lab.collector.tasks import TaskTables
+from dask_diag_lab.collector.throttle import Throttle
 from dask_diag_lab.collector.workers import WorkerTable, refresh_interval
 
 if TYPE_CHECKING:
@@ -31,32 +36,19 @@ THRESHOLDS: Final = ("target", "spill", "pause", "terminate")
 SEED_TASKS: Final = 500
 """Tasks taken over from the stock plugin at a time: about a millisecond."""
 
-MAX_DUTY: Final = 50
-"""A refresh is not repeated before so many times its own duration has passed: at most 2 %."""
-
 MAX_NTHREADS: Final = 10_000
+
+GRAPH: Final = "graph"
+"""Name under which the exact task graph is wanted, as in `records.GRAPH`."""
+
+GRAPH_LEASE_S: Final = 30.0
+"""The graph is followed so long after the last pull that wanted it: somebody may look again."""
 
 
 def thresholds() -> dict[str, float | None]:
     """Return the memory thresholds as this process is configured; None where switched off."""
     shares = {name: dask.config.get(f"distributed.worker.memory.{name}") for name in THRESHOLDS}
     return {name: float(share) if share else None for name, share in shares.items()}
-
-
-class _Throttle:
-    """Says when a refresh is due, by an interval and by what the last one cost."""
-
-    def __init__(self) -> None:
-        self._next = 0.0
-
-    def is_due(self) -> bool:
-        return time.perf_counter() >= self._next
-
-    def done(self, began: float, interval_s: float) -> float:
-        """Return the seconds since ``began``, and wait accordingly."""
-        now = time.perf_counter()
-        self._next = now + max(interval_s, MAX_DUTY * (now - began))
-        return now - began
 
 
 class State:
@@ -70,22 +62,28 @@ class State:
         Since when ended tasks are in the log: the start, or before where there is history.
     """
 
-    def __init__(self, scheduler: Scheduler, max_actions: int) -> None:
+    def __init__(
+        self, scheduler: Scheduler, max_actions: int, graph_lease_s: float = GRAPH_LEASE_S
+    ) -> None:
         self._scheduler = scheduler
         self.now = wall_clock
         self.cost_s = 0.0
         self.strings = Strings()
-        self.log = ActionLog(self.strings, max_actions)
+        clocks = Clocks()
+        self.log = ActionLog(self.strings, max_actions, clocks)
         self.events = EventLog()
         limit = dask.config.get("distributed.dashboard.graph-max-items", MAX_TASKS)
         self.graph = GraphLog(scheduler, min(int(limit or 0), MAX_TASKS))
+        self._graph_leases = Leases(graph_lease_s, time.monotonic, is_given=False)
         self.tables = TaskTables(scheduler)
+        self._shuffles = Shuffles()
+        self._extras = Extras(scheduler, sources(self.tables.held.of_group, self._shuffles))
         self.deaths = Deaths(scheduler, self.log, self.events, wall_clock)
-        self._workers = WorkerTable(scheduler)
+        self._workers = WorkerTable(scheduler, clocks)
         self._running = RunningTable(scheduler, self.strings)
         self._thresholds = thresholds()
-        self._task_throttle = _Throttle()
-        self._worker_throttle = _Throttle()
+        self._task_throttle = Throttle()
+        self._worker_throttle = Throttle()
         self._transitions = -1
         self._created = -1
         stock = scheduler.plugins.get("task-stream")
@@ -94,11 +92,30 @@ class State:
         )
         self.began = self._history_from()
 
-    def answer(self, cursors: Mapping[str, int]) -> dict[str, Any]:
-        """Return what is new after the cursors of each table; an absent cursor is 0."""
+    def answer(
+        self, subscriber: str, cursors: Mapping[str, int], wanted: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Return what is new after the cursors of each table; an absent cursor is 0.
+
+        ``wanted`` names extras, and `GRAPH`: of these nothing is worked out otherwise.
+        """
         began = time.perf_counter()
         self.refresh()
         self._running.prune()
+        answer, to = self._tables(cursors)
+        answer["graph"], to["graph"] = self._graph_since(
+            subscriber, cursors.get("graph", 0), is_wanted=GRAPH in wanted
+        )
+        extras = self._extras.answer(wanted, cursors)
+        to.update((name, change[-1]) for name, change in extras.items())
+        answer["extras"] = {name: change[:-1] for name, change in extras.items()}
+        answer["cursors"] = to
+        self.cost_s += time.perf_counter() - began
+        answer["cost_s"] = self.cost_s
+        return answer
+
+    def _tables(self, cursors: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, int]]:
+        """Return what everybody gets, and the next cursors."""
         at = cursors.get
         actions = self.log.since(at("actions", 0), at("keys", 0))
         nthreads = self._scheduler.total_nthreads_history
@@ -113,7 +130,6 @@ class State:
             "prefixes": self.tables.prefixes.since(at("prefixes", 0)),
             "groups": self.tables.groups.since(at("groups", 0)),
             "workers": self._workers.changes.since(at("workers", 0)),
-            "graph": self.graph.since(at("graph", 0)),
             "nthreads": tuple(nthreads[nthreads_from:]),
             "events": events,
             "left_out": {
@@ -123,26 +139,41 @@ class State:
             },
             "strings_from": at("strings", 0),
             "strings": self.strings.since(at("strings", 0)),
-            "cursors": {
-                "actions": actions.cursor,
-                "keys": actions.keys_from + len(actions.keys),
-                "running": self._running.version,
-                "prefixes": self.tables.prefixes.version,
-                "groups": self.tables.groups.version,
-                "workers": self._workers.changes.version,
-                "graph": self.graph.version,
-                "nthreads": len(nthreads),
-                "events": events_to,
-                "strings": len(self.strings.texts),
-            },
         }
-        self.cost_s += time.perf_counter() - began
-        answer["cost_s"] = self.cost_s
-        return answer
+        return answer, {
+            "actions": actions.cursor,
+            "keys": actions.keys_from + len(actions.keys),
+            "running": self._running.version,
+            "prefixes": self.tables.prefixes.version,
+            "groups": self.tables.groups.version,
+            "workers": self._workers.changes.version,
+            "nthreads": len(nthreads),
+            "events": events_to,
+            "strings": len(self.strings.texts),
+        }
+
+    def _graph_since(
+        self, subscriber: str, cursor: int, *, is_wanted: bool
+    ) -> tuple[tuple[Any, ...] | None, int]:
+        """Return what changed in the graph, and the next cursor.
+
+        Who looks away for a moment gets nothing meanwhile and goes on after. Who has looked away
+        for the length of a lease is told that what they know is void, once.
+        """
+        if is_wanted:
+            self._graph_leases.renew(subscriber)
+            self.graph.follow()
+            return self.graph.since(cursor), self.graph.version
+        if cursor and not self._graph_leases.has(subscriber):
+            return self.graph.unknown(), 0
+        return None, cursor
 
     def refresh(self) -> None:
         """Bring the tables up to the scheduler's state, each no more often than its throttle."""
         began = time.perf_counter()
+        if self.graph.is_followed and not self._graph_leases.is_any():
+            self.graph.give_up()
+        self._extras.forget_unwanted()
         created = len(self._scheduler.tasks) + self.tables.n_forgotten
         counter = self._scheduler.transition_counter
         if self._task_throttle.is_due() and (counter, created) != (
@@ -151,12 +182,14 @@ class State:
         ):
             self._transitions, self._created = counter, created
             self.tables.refresh()
-            self.graph.refresh()
+            if self.graph.is_followed:
+                self.graph.refresh()
             self._task_throttle.done(began, 0.2)
         if self._worker_throttle.is_due():
             began = time.perf_counter()
             self._workers.refresh()
             self._running.refresh()
+            self._shuffles.note(self._scheduler)
             self._worker_throttle.done(began, refresh_interval(len(self._scheduler.workers)))
 
     def restart(self) -> None:
@@ -207,6 +240,8 @@ class State:
         """Let all data go."""
         self._stock.clear()
         self.log.clear()
+        self._extras.clear()
+        self.graph.give_up()
 
     def _describe(self) -> dict[str, Any]:
         scheduler = self._scheduler

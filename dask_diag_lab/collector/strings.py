@@ -20,11 +20,11 @@ OTHER: Final = "(other)"
 """Name that stands for all that did not fit a bound."""
 
 
-def cut(text: str) -> str:
-    """Return ``text``, cut to `MAX_TEXT` characters with a note of its length."""
-    if len(text) <= MAX_TEXT:
+def cut(text: str, limit: int = MAX_TEXT) -> str:
+    """Return ``text``, cut to ``limit`` characters with a note of its length."""
+    if len(text) <= limit:
         return text
-    return f"{text[:MAX_TEXT]}… ({len(text)} characters)"
+    return f"{text[:limit]}… ({len(text)} characters)"
 
 
 def key_text(key: object) -> str:

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dask_diag_lab.collector.changes import Changes, Row
+from dask_diag_lab.collector.held import Held
 from dask_diag_lab.collector.strings import OTHER, key_text
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ class TaskTables:
     ----------
     touched : set of TaskGroup
         Groups that changed; the transition hook adds to it.
+    held : Held
+        What is in memory; the transition hook tells it what comes and goes.
     n_forgotten : int
         Tasks forgotten since the start; the transition hook counts it.
     """
@@ -159,6 +162,7 @@ class TaskTables:
         self._prefixes = _Bounded(max_prefixes, (OTHER,), (math.nan,))
         self._groups = _Bounded(max_groups, (OTHER, OTHER), (0.0, math.nan, math.nan, ()))
         self.touched: set[TaskGroup] = set()
+        self.held = Held(scheduler)
         self.n_forgotten = 0
         self._n_created = 0
         self._sizes: dict[str, int] = {}
@@ -205,12 +209,14 @@ class TaskTables:
             for name, group in self._scheduler.task_groups.items():
                 if len(group) != self._sizes.get(name):
                     self.touched.add(group)
-        prefixes = set()
+        prefixes = {}
         for group in self.touched:
-            prefixes.add(group.prefix)
+            prefix = group.prefix
+            # After a restart of the engine there may be a new one of that name already.
+            prefixes[prefix.name] = self._scheduler.task_prefixes.get(prefix.name, prefix)
             self._put_group(group)
         self.touched.clear()
-        for prefix in prefixes:
+        for prefix in prefixes.values():
             self._put_prefix(prefix)
         self._prefixes.settle()
         self._groups.settle()
@@ -233,16 +239,19 @@ class TaskTables:
         states = (*(counts[state] for state in STATES), forgotten)
         average = prefix.duration_average
         duration = average if average >= 0 else math.nan
-        name = key_text(prefix.name)
-        self._prefixes.put(
-            prefix.name, (name, states, prefix.nbytes_total, duration), states, prefix.nbytes_total
-        )
+        nbytes = self.held.of_prefix(prefix.name)
+        row = (key_text(prefix.name), states, nbytes, duration)
+        self._prefixes.put(prefix.name, row, states, nbytes)
 
     def _put_group(self, group: TaskGroup) -> None:
-        if self._scheduler.task_groups.get(group.name) is not group:
-            if group.name not in self._scheduler.task_groups:
+        known = self._scheduler.task_groups.get(group.name)
+        if known is not group:
+            self.held.drop(group)
+            if known is None:
                 self._remove_group(group.name)
-            return
+                return
+            group = known
+        nbytes = self.held.put(group)
         self._sizes[group.name] = len(group)
         counts = group.states
         states = (*(counts[state] for state in STATES), counts["forgotten"])
@@ -250,13 +259,13 @@ class TaskTables:
             key_text(group.name),
             key_text(group.prefix.name),
             states,
-            group.nbytes_total,
+            nbytes,
             group.duration,
             group.start or math.nan,
             group.stop or math.nan,
             self._dependencies(group),
         )
-        self._groups.put(group.name, row, states, group.nbytes_total)
+        self._groups.put(group.name, row, states, nbytes)
 
     def _dependencies(self, group: TaskGroup) -> tuple[str, ...]:
         names = []

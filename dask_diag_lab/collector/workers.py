@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.changes import Changes, Row
+from dask_diag_lab.collector.clocks import Clocks
 from dask_diag_lab.collector.strings import cut, key_text
 
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ def flatten(metrics: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 class WorkerTable:
     """All workers of one scheduler, as `Changes` by address."""
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, clocks: Clocks | None = None) -> None:
         self._scheduler = scheduler
+        self._clocks = clocks or Clocks()
         self.changes = Changes()
         self._metrics: dict[str, tuple[Any, tuple[tuple[str, Any], ...]]] = {}
 
@@ -68,8 +70,10 @@ class WorkerTable:
         for address in self.changes.names():
             if address not in workers:
                 self._metrics.pop(address, None)
+                self._clocks.forget(address)
                 self.changes.remove(address)
         for address, ws in workers.items():
+            self._clocks.heard(address, ws.time_delay)
             self.changes.put(address, self._row(ws))
 
     def _row(self, ws: WorkerState) -> Row:

@@ -5,12 +5,12 @@ Must not carry a token or an address: notebooks are saved and shared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Final
 
 from dask_diag_lab.session import attach
-from dask_diag_lab.views.registry import PLOTS, Plot, get_plot
+from dask_diag_lab.views.registry import Plot, all_plots, get_plot
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -29,12 +29,17 @@ class LivePlot:
     dashboard_id : str
     height : int
         Pixels.
+    arguments : mapping of str to str
+        What to show of many.
     """
 
-    def __init__(self, plot: Plot, dashboard_id: str, height: int) -> None:
+    def __init__(
+        self, plot: Plot, dashboard_id: str, height: int, arguments: Mapping[str, str] | None = None
+    ) -> None:
         self.plot = plot
         self.dashboard_id = dashboard_id
         self.height = height
+        self.arguments = dict(arguments or {})
 
     def __repr__(self) -> str:
         return f"<Live plot “{self.plot.title}” of dashboard {self.dashboard_id}>"
@@ -44,12 +49,15 @@ class LivePlot:
         include: Iterable[str] | None = None,  # noqa: ARG002  # IPython's protocol; both optional
         exclude: Iterable[str] | None = None,  # noqa: ARG002
     ) -> dict[str, object]:
+        shown: dict[str, object] = {
+            "dashboard": self.dashboard_id,
+            "plot": self.plot.name,
+            "height": self.height,
+        }
+        if self.arguments:
+            shown["arguments"] = self.arguments
         return {
-            MIME: {
-                "dashboard": self.dashboard_id,
-                "plot": self.plot.name,
-                "height": self.height,
-            },
+            MIME: shown,
             "text/html": self._fallback(),
             "text/plain": repr(self),
         }
@@ -82,7 +90,9 @@ class Catalogue(tuple[Plot, ...]):
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
-def plot(name: str, client: Client | None = None, *, height: int = 400) -> LivePlot:
+def plot(
+    name: str, client: Client | None = None, *, height: int = 400, **arguments: str
+) -> LivePlot:
     """Show a live plot of the cluster in this cell.
 
     Parameters
@@ -93,15 +103,20 @@ def plot(name: str, client: Client | None = None, *, height: int = 400) -> LiveP
         Default: the current client.
     height : int
         Pixels, 80 to 4000.
+    **arguments : str
+        What to show of many, for plots that show one: ``plot("worker", worker=address)``,
+        ``plot("task", key="inc-1")``, ``plot("profile", prefix="inc")``.
 
     Raises
     ------
     ValueError
-        There is no plot of that name, or the height is out of bounds.
+        There is no plot of that name, the height is out of bounds, or the arguments are no texts
+        or too long.
     RuntimeError
         There is no connected client, or Bokeh is missing in this environment.
     """
     from dask_diag_lab.server import missing_bokeh
+    from dask_diag_lab.server.arguments import read_arguments
 
     try:
         found = get_plot(name)
@@ -109,11 +124,12 @@ def plot(name: str, client: Client | None = None, *, height: int = 400) -> LiveP
         raise ValueError(str(error.args[0])) from None
     if not SMALLEST_PX <= height <= LARGEST_PX:
         raise ValueError(f"height is {height}; it may be {SMALLEST_PX} to {LARGEST_PX} pixels")
+    given = read_arguments(arguments)
     if reason := missing_bokeh():
         raise RuntimeError(reason)
-    return LivePlot(found, attach(client).id, int(height))
+    return LivePlot(found, attach(client).id, int(height), given)
 
 
 def plots() -> Catalogue:
     """Return the plots there are: name, title, group and description of each."""
-    return Catalogue(PLOTS)
+    return Catalogue(all_plots())

@@ -66,23 +66,36 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         super().close()
 
 
+# In a narrow cell the bar gives way first, then the name goes on a line of its own. Layouts are
+# widgets too, but shared ones would be closed with the first bars that are: each gets its own.
+_ROW: Final = {"flex_flow": "row wrap", "align_items": "center"}
+_BAR: Final = {"flex": "1 1 6em", "width": "auto", "min_width": "4em", "max_width": "300px"}
+_LABEL: Final = {"flex": "1 1 8em", "width": "auto", "min_width": "8em", "margin": "0 0 0 1em"}
+
+
 class _Bar:
     """One group: how many of how many, the bar, and the name."""
 
     def __init__(self) -> None:
         self._counts = HTML(layout=Layout(width="12em", flex="none"))
-        self._bar = FloatProgress(min=0, max=1, layout=Layout(flex="none"))
-        self._label = HTML(layout=Layout(margin="0 0 0 1em"))
-        self.row = HBox([self._counts, self._bar, self._label])
+        self._bar = FloatProgress(min=0, max=1, layout=_BAR)
+        self._label = HTML(layout=_LABEL)
+        self.row = HBox([self._counts, self._bar, self._label], layout=_ROW)
 
     def show(self, group: GroupCount, *, is_last: bool) -> None:
         words = f"{count(group.done)} / {count(group.total)}"
         if group.failed:
             words += f", {count(group.failed)} failed"
         self._counts.value = f'<div style="text-align: right">{words}</div>'
-        self._label.value = f"<code>{escape(group.label)}</code>" if group.label else ""
+        self._label.value = _name(group.label)
         self._bar.value = group.share
         self._bar.bar_style = _style(group, is_last=is_last)
+
+
+def _name(label: str) -> str:
+    """Return a label that breaks where it has to: a name is never cut at the edge of a cell."""
+    style = "overflow-wrap: anywhere; white-space: normal"
+    return f'<code style="{style}">{escape(label)}</code>' if label else ""
 
 
 def _style(group: GroupCount, *, is_last: bool) -> str:

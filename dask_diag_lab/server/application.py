@@ -1,16 +1,18 @@
-"""The Bokeh application: one document factory a plot, on the one event loop of the server.
+"""The Bokeh application: makes the documents of all plots, on the one event loop of the server.
 
 Must not decide who may connect; the gate before it does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bokeh.application.application import Application
 from bokeh.server.tornado import BokehTornado
 
+from dask_diag_lab.server import current_document
 from dask_diag_lab.views.look import LIGHT, Look
 
 if TYPE_CHECKING:
@@ -24,48 +26,69 @@ if TYPE_CHECKING:
     from dask_diag_lab.server.pages import Pages
     from dask_diag_lab.views.registry import Plot
 
+PLOTS = "/plots"
+"""The one path under which Bokeh knows us."""
+
 SESSION_LIFETIME_MS = 5_000
 """A document that nobody is connected to is dropped after this."""
 
 
 class PlotApplication(Application):
-    """Makes the documents of one plot.
+    """Makes the documents of all plots; which one, the session's token says.
 
-    It has no handlers: Bokeh >= 3.10 would run those in a thread, and views and store belong to
-    the server's loop.
+    So a plot that is registered while the server runs needs nothing here. It has no handlers:
+    Bokeh >= 3.10 would run those in a thread, and views and store belong to the server's loop.
     """
 
-    def __init__(self, plot: Plot, pages: Pages) -> None:
+    def __init__(self, find: Callable[[str], Plot], pages: Pages) -> None:
         super().__init__()
-        self._plot = plot
+        self._find = find
         self._pages = pages
 
     def initialize_document(self, doc: Document) -> None:
-        """Fill `doc` with the plot, in the look that its session token carries."""
+        """Fill `doc` as the session's token says: plot, look and arguments."""
         context = doc.session_context
         if context is None:
             raise RuntimeError("a plot's document belongs to a session")
-        self._pages.open(context.id, self._plot, doc, _look_of(context))
+        asked = _asked_of(context)
+        self._pages.open(context.id, self._find(asked.plot), doc, asked.look, asked.arguments)
 
     async def on_session_destroyed(self, session_context: SessionContext) -> None:
         """Let go of the page of a session that is gone."""
         self._pages.close(session_context.id)
 
 
-def _look_of(context: SessionContext) -> Look:
-    given = getattr(context, "token_payload", {}).get("look")
-    return Look.of(given) if isinstance(given, Mapping) else LIGHT
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a session's token says: signed by us, so checked before it was made."""
+
+    plot: str
+    look: Look
+    arguments: Mapping[str, str]
+
+
+def _asked_of(context: SessionContext) -> _Asked:
+    payload = getattr(context, "token_payload", {})
+    look = payload.get("look")
+    return _Asked(
+        str(payload.get("plot", "")),
+        Look.of(look) if isinstance(look, Mapping) else LIGHT,
+        dict(payload.get("arguments") or {}),
+    )
 
 
 class PlotTornado(BokehTornado):
     """Bokeh's tornado application that tells `Pages` when viewers come and go."""
 
-    def __init__(
-        self, pages: Pages, applications: Mapping[str, Application], **kwargs: Any
-    ) -> None:
+    def __init__(self, pages: Pages, application: Application, **kwargs: Any) -> None:
         # kwargs are Bokeh's and tornado's own, of many types
         self._pages = pages
-        super().__init__(applications, **kwargs)
+        super().__init__({PLOTS: application}, **kwargs)
+
+    @property
+    def context(self) -> ApplicationContext:
+        """What Bokeh's websockets want to know."""
+        return self.applications[PLOTS]
 
     def new_connection(
         self,
@@ -75,7 +98,7 @@ class PlotTornado(BokehTornado):
         session: ServerSession,
     ) -> ServerConnection:
         """Accept one page's connection to a session."""
-        _patch_on_the_loop(session)
+        _patch_on_the_loop(session, self._pages)
         connection = super().new_connection(protocol, socket, application_context, session)
         self._pages.connect(session.id, socket)
         self.io_loop.add_callback(self._pages.recount)
@@ -87,20 +110,26 @@ class PlotTornado(BokehTornado):
         self._pages.recount()
 
 
-def _patch_on_the_loop(session: ServerSession) -> None:
-    """Have the changes that a page sends applied on the loop, also by Bokeh >= 3.10.
+def _patch_on_the_loop(session: ServerSession, pages: Pages) -> None:
+    """Have what a page sends applied on the loop, also by Bokeh >= 3.10, and its page told.
 
-    There ``ServerSession._handle_patch`` applies them in a worker thread, where the callbacks of
-    a view would read the store while the loop writes it. Coroutines stay on the loop.
+    There ``ServerSession._handle_patch`` applies it in a worker thread, where the callbacks of
+    a view would read the store while the loop writes it. Coroutines stay on the loop. What a
+    callback raises is said in its pane; Bokeh would print it into a cell.
     """
 
     async def handle_patch(message: Any, connection: ServerConnection) -> Any:  # Bokeh's messages
         async def apply() -> Any:
             session._current_patch_connection = connection
+            error: Exception | None = None
             try:
-                message.apply_to_document(session.document, session)
+                with current_document.kept(session.document):
+                    message.apply_to_document(session.document, session)
+            except Exception as raised:  # noqa: BLE001  # a bug in a view stays in its pane
+                error = raised
             finally:
                 session._current_patch_connection = None
+            pages.patched(session.id, error)
             return connection.ok(message)
 
         return await session.with_document_locked(apply)
@@ -109,16 +138,16 @@ def _patch_on_the_loop(session: ServerSession) -> None:
 
 
 def make_application(
-    plots: Mapping[str, Plot],
+    find: Callable[[str], Plot],
     pages: Pages,
     *,
     secret: bytes,
     **settings: Any,  # tornado's own
 ) -> PlotTornado:
-    """Return the application with a document factory for each of `plots`."""
+    """Return the application that makes the documents of the plots that `find` returns."""
     return PlotTornado(
         pages,
-        {f"/plots/{name}": PlotApplication(plot, pages) for name, plot in plots.items()},
+        PlotApplication(find, pages),
         secret_key=secret,
         sign_sessions=True,
         generate_session_ids=False,

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from bokeh.core.properties import Bool, Float, String
 from bokeh.model import DataModel
 
-from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.server.arguments import MAX_ARGUMENTS_BYTES, read_arguments
+from dask_diag_lab.views.look import LIGHT, PALETTES, Look
 
 if TYPE_CHECKING:
     from bokeh.core.property.bases import Property
 
+    from dask_diag_lab.views.base import Notice
+
 CONTROL_NAME = "dask-diag-control"
 MAX_LOOK_BYTES = 4096
-MAX_COMMAND_BYTES = 4096
+MAX_COMMAND_BYTES = MAX_ARGUMENTS_BYTES + 256
+SHOW = "show"
+"""The command that comes with arguments."""
 
 _COLOR = re.compile(
     r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|rgba?\([0-9.,%/ ]{1,60}\)"
@@ -36,12 +42,15 @@ def _of(descriptor: Property[Any]) -> Any:
 class PaneControl(DataModel):
     """What the page tells its plot, and the plot its page, beside the picture itself.
 
-    The page sets ``visible``, ``look`` and ``command``; the server sets the rest.
+    The page sets ``visible``, ``look`` and ``command``; the server sets the rest. A page acts on
+    a change of ``open`` and not on what it finds there when it comes.
     """
 
     visible: bool = _of(Bool(default=True, help="False: the server stops updating this document"))
     look: str = _of(String(default="", help="JSON of the fields of `Look`"))
-    command: str = _of(String(default="", help='JSON `{"verb": str, "n": counter}`'))
+    command: str = _of(
+        String(default="", help='JSON `{"verb": str, "n": counter}`, and "arguments" of "show"')
+    )
     state: str = _of(
         String(default="connecting", help="live, connecting, degraded, lost, closed or error")
     )
@@ -50,6 +59,22 @@ class PaneControl(DataModel):
     note: str = _of(String(default="", help="What was merged, dropped, sampled or late"))
     behind_s: float = _of(Float(default=0.0, help="Seconds by which live data is ahead"))
     frozen: bool = _of(Bool(default=False, help="The picture stays as it is, as was asked"))
+    open: str = _of(
+        String(
+            default="",
+            help='JSON `{"plot": name, "arguments": {name: text}, "n": counter}`: a click in the'
+            " picture asks the page to open that plot",
+        )
+    )
+
+
+def show_notice(control: PaneControl, notice: Notice, *, is_frozen: bool) -> None:
+    """Tell the page what the plot says in words; `is_frozen` where the page itself holds it."""
+    control.frozen = is_frozen or notice.is_frozen
+    control.empty = notice.empty
+    control.note = notice.note
+    # Whole seconds: a frozen picture costs one small message a second, not one a tick.
+    control.behind_s = float(math.ceil(notice.behind_s))
 
 
 def read_look(text: str) -> Look:
@@ -73,6 +98,8 @@ def _is_usable(name: object, value: object) -> bool:
         return False
     if name == "name":
         return value in _NAMES
+    if name == "palette":
+        return value in PALETTES
     if name == "font":
         return bool(_FONT.fullmatch(value))
     if name == "font_size":
@@ -80,13 +107,31 @@ def _is_usable(name: object, value: object) -> bool:
     return name in {field.name for field in fields(LIGHT)} and bool(_COLOR.fullmatch(value))
 
 
-def read_verb(text: str) -> str:
-    """Return the verb of a command, '' for one that is not understood."""
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a key, a button or a link of a page asks of its plot.
+
+    Attributes
+    ----------
+    verb : str
+        ``fit``, ``live``, ``freeze``, ``show`` and what else a view understands.
+    arguments : mapping of str to str
+        What to show; of ``show`` only.
+    """
+
+    verb: str
+    arguments: Mapping[str, str]
+
+
+def read_command(text: str) -> Command | None:
+    """Return the command that a page sent as JSON, None when it is not understood."""
     if len(text) > MAX_COMMAND_BYTES:
-        return ""
+        return None
     try:
         given = json.loads(text)
+        verb = given.get("verb") if isinstance(given, Mapping) else None
+        if not isinstance(verb, str) or not verb:
+            return None
+        return Command(verb, read_arguments(given.get("arguments")) if verb == SHOW else {})
     except ValueError:
-        return ""
-    verb = given.get("verb") if isinstance(given, Mapping) else None
-    return verb if isinstance(verb, str) else ""
+        return None

@@ -32,12 +32,15 @@ def plain(value: Any) -> Any:  # whatever a view put in a cell
     return str(value)
 
 
-def to_json(table: Table) -> str:
-    """Return ``{"columns": {name: [...]}, "units": {...}, "rows": n}``; NaN becomes null."""
+def to_json(table: Table, note: str = "") -> str:
+    """Return ``{"columns": {name: [...]}, "units": {...}, "rows": n, "note": words}``.
+
+    NaN becomes null; `note` says what was left out or is late.
+    """
     columns = {name: [plain(v) for v in values] for name, values in table.columns.items()}
     rows = len(next(iter(columns.values()), []))
     return json.dumps(
-        {"columns": columns, "units": dict(table.units), "rows": rows},
+        {"columns": columns, "units": dict(table.units), "rows": rows, "note": note},
         ensure_ascii=False,
         allow_nan=False,
     )

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
+from dask_diag_lab.server.arguments import arguments_in_query, read_arguments
 from dask_diag_lab.server.export import to_csv, to_json
+from dask_diag_lab.server.fault_words import cannot_be_read
 from dask_diag_lab.server.health import health_of
 from dask_diag_lab.server.site import Site, index_of, stock_title
 
@@ -28,15 +30,14 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
     # style 'unsafe-inline': BokehJS puts <style> elements into its shadow roots.
-    # script 'unsafe-eval': BokehJS makes functions of the views' CustomJS formatters, whose text
-    # comes from our own files only; inline scripts and other origins stay shut out.
+    # No text runs as code, not even that of Bokeh's CustomJS: see views/scripted.py.
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline';"
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
         " img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self';"
         " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     ),
 }
-MAX_SESSION_BODY_BYTES: Final = 8192
+MAX_SESSION_BODY_BYTES: Final = 32_768
 
 
 def quiet_log(handler: RequestHandler) -> None:
@@ -65,7 +66,12 @@ class SiteHandler(RequestHandler):
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
         error = (kwargs.get("exc_info") or (None, None, None))[1]
-        said = error.log_message if isinstance(error, HTTPError) else None
+        # tornado keeps text without arguments as a format with doubled percent signs.
+        said = (
+            error.log_message % error.args
+            if isinstance(error, HTTPError) and error.log_message
+            else None
+        )
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish(f"{said or self._reason}\n")
 
@@ -76,7 +82,7 @@ class SiteHandler(RequestHandler):
     def plot(self, name: str) -> Plot:
         """Return plot `name` or answer 404, 503 when no plot can be shown at all."""
         if self.site.missing:
-            raise HTTPError(503, self.site.missing.replace("%", "%%"))
+            raise HTTPError(503, self.site.missing)
         if name not in self.site.plots:
             raise HTTPError(404, "There is no plot of that name here. See plots.json.")
         return self.site.plots[name]
@@ -86,16 +92,24 @@ class SiteHandler(RequestHandler):
         self.set_header("Content-Type", "application/json; charset=utf-8")
         self.finish(json.dumps(answer, allow_nan=False))
 
-    def head(self, *args: str) -> None:
+    def arguments(self) -> dict[str, str]:
+        """Return what the query says the plot is to show, or answer 400."""
+        try:
+            return arguments_in_query(self.request.query)
+        except ValueError as error:
+            raise HTTPError(400, str(error)) from error
+
+    def head(self, *args: str) -> Awaitable[None] | None:
         """Answer as to GET; tornado leaves the body out."""
-        self.get(*args)
+        answering: Awaitable[None] | None = self.get(*args)
+        return answering
 
 
 class PlotsHandler(SiteHandler):
     """``/plots.json``."""
 
     def get(self) -> None:
-        self.write_json({"plots": index_of(self.site.plots)})
+        self.write_json({"plots": index_of(self.site.listed)})
 
 
 class StockPlotsHandler(SiteHandler):
@@ -110,7 +124,7 @@ class HealthHandler(SiteHandler):
     """``/health``."""
 
     def get(self) -> None:
-        health = health_of(self.site.store)
+        health = health_of(self.site.store, self.site.listing_version)
         if self.site.missing and health["state"] == "live":
             health["state"] = "degraded"
             health["reason"] = self.site.missing
@@ -122,16 +136,18 @@ class TableHandler(SiteHandler):
 
     draws = True
 
-    def get(self, name: str, kind: str) -> None:
-        plot = self.plot(name)
-        view = plot.load()(self.site.store)
+    async def get(self, name: str, kind: str) -> None:
+        from dask_diag_lab.server.tables import table_of
+
+        plot, arguments = self.plot(name), self.arguments()
         try:
-            table = view.table()
-        finally:
-            view.close()
+            table, note = await table_of(self.site, plot, arguments)
+        except Exception as error:
+            logger.warning("The table of plot %s failed", plot.name, exc_info=error)
+            raise HTTPError(500, cannot_be_read(plot, error)) from error
         if kind == "json":
             self.set_header("Content-Type", "application/json; charset=utf-8")
-            self.finish(to_json(table))
+            self.finish(to_json(table, note))
         else:
             self.set_header("Content-Type", "text/csv; charset=utf-8")
             self.set_header("Content-Disposition", f'attachment; filename="{plot.name}.csv"')
@@ -147,13 +163,14 @@ class SessionHandler(SiteHandler):
         from dask_diag_lab.server.sessions import new_session
 
         plot = self.plot(name)
-        look = self._look()
-        self.write_json(new_session(self.site, plot, look))
+        look, arguments = self._asked()
+        self.write_json(new_session(self.site, plot, look, arguments))
 
     def get(self, name: str) -> None:  # noqa: ARG002  # of the route
         raise HTTPError(405, "A session is asked for with POST.")
 
-    def _look(self) -> dict[str, str]:
+    def _asked(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the look and the arguments that the page wants."""
         from dask_diag_lab.server.control import read_look
 
         body = self.request.body
@@ -161,10 +178,13 @@ class SessionHandler(SiteHandler):
             raise HTTPError(413, "The body may have %d bytes.", MAX_SESSION_BODY_BYTES)
         try:
             asked = json.loads(body) if body.strip() else {}
-            given = asked.get("look") if isinstance(asked, Mapping) else asked
-            return asdict(read_look(json.dumps(given or {})))
+            given = asked if isinstance(asked, Mapping) else {}
+            look = read_look(json.dumps(given.get("look") or {}))
+            return asdict(look), read_arguments(given.get("arguments"))
         except ValueError as error:
-            raise HTTPError(400, 'The body is JSON like {"look": {"name": "dark"}}.') from error
+            raise HTTPError(
+                400, 'The body is JSON like {"look": {"name": "dark"}, "arguments": {}}.'
+            ) from error
 
 
 class FilesHandler(StaticFileHandler):

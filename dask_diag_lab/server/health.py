@@ -22,7 +22,10 @@ class TaskCounts(TypedDict):
 
 
 class Health(TypedDict):
-    """The answer of ``/health``; bytes and seconds."""
+    """The answer of ``/health``; bytes and seconds.
+
+    ``plots_version`` differs when ``/plots.json`` does.
+    """
 
     state: str
     reason: str
@@ -32,9 +35,10 @@ class Health(TypedDict):
     memory: int
     tasks: TaskCounts
     time: float
+    plots_version: int
 
 
-def health_of(store: Store) -> Health:
+def health_of(store: Store, plots_version: int = 0) -> Health:
     """Return the health of the cluster that `store` follows."""
     feed = store.feed_state
     scheduler = store.scheduler
@@ -48,6 +52,7 @@ def health_of(store: Store) -> Health:
         "memory": int(np.sum(np.asarray(store.workers.memory))) if is_there else 0,
         "tasks": _task_counts(store),
         "time": float(store.time),
+        "plots_version": plots_version,
     }
 
 

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
 
 from tornado.web import HTTPError
 
 from dask_diag_lab.server.handlers import SiteHandler
+from dask_diag_lab.server.page_plans import IN_BAR, MOVED, MOVED_WITH_ARGUMENT, Cell, plans_for
+from dask_diag_lab.views.registry import GROUPS
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.registry import Plot
 
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES: Final = Path(__file__).parent / "templates"
 
 _ARTICLE = Template(
-    '<article class="plot" data-plot="$name" aria-label="$title" title="$description">'
+    '<article class="plot$area" data-plot="$name" aria-label="$title">'
     '<div class="picture"></div>'
     '<p class="empty" role="status" hidden></p>'
+    '<a class="opening" target="_blank" rel="noopener" hidden></a>'
     '<button class="behind" type="button" title="Back to live (L)" hidden></button>'
     '<p class="message" role="status" hidden></p>'
     '<p class="note" hidden></p>'
     "</article>"
+)
+_TAB = Template(
+    '<button type="button" role="tab" id="tab-$name" aria-controls="panel-$name"'
+    ' aria-selected="$is_chosen" tabindex="$tabindex" title="$description">$title</button>'
+)
+_PANEL = Template(
+    '<div role="tabpanel" id="panel-$name" aria-labelledby="tab-$name"$hidden>$article</div>'
 )
 
 
@@ -32,10 +43,33 @@ def _filled(template: str, **values: str) -> str:
     return Template((TEMPLATES / template).read_text(encoding="utf-8")).substitute(values)
 
 
-def _article(plot: Plot) -> str:
-    return _ARTICLE.substitute(
-        name=escape(plot.name), title=escape(plot.title), description=escape(plot.description)
-    )
+def _article(plot: Plot, area: str = "") -> str:
+    name, title = escape(plot.name), escape(plot.title)
+    return _ARTICLE.substitute(name=name, title=title, area=f" {area}" if area else "")
+
+
+def _cell(cell: Cell, plots: Mapping[str, Plot]) -> str:
+    """Return the picture of a cell, or tabs when it has several."""
+    inside = [plots[name] for name in cell.plots]
+    if len(inside) == 1:
+        return _article(inside[0], cell.area)
+    tabs = panels = ""
+    for index, plot in enumerate(inside):
+        is_first = index == 0
+        tabs += _TAB.substitute(
+            name=escape(plot.name),
+            title=escape(plot.title),
+            description=escape(plot.description),
+            is_chosen="true" if is_first else "false",
+            tabindex="0" if is_first else "-1",
+        )
+        panels += _PANEL.substitute(
+            name=escape(plot.name), article=_article(plot), hidden="" if is_first else " hidden"
+        )
+    label = escape(cell.label)
+    bar = f'<div role="tablist" aria-label="{label}">{tabs}</div>'
+    inside_it = f'<div class="panels">{panels}</div>'
+    return f'<section class="tabs {cell.area}">{bar}{inside_it}</section>'
 
 
 def _links(plots: Iterable[Plot], base: str) -> str:
@@ -50,20 +84,8 @@ def _links(plots: Iterable[Plot], base: str) -> str:
 class PageHandler(SiteHandler):
     """What pages share; ``base`` is the way from the page to the root of the server."""
 
-    def show(self, title: str, plots: Iterable[Plot], *, base: str, kind: str) -> None:
-        """End with a page that draws `plots`."""
-        body = "".join(_article(plot) for plot in plots)
-        self._page(title, body, base=base, kind=kind)
-
-    def show_missing(self, status: int, sentence: str, *, base: str) -> None:
-        """End with a page that says what is missing and what there is instead."""
-        self.set_status(status)
-        body = f'<div class="missing"><p>{escape(sentence)}</p>'
-        if self.site.plots:
-            body += f"<p>These plots are here:</p>{_links(self.site.plots.values(), base)}"
-        self._page("Nothing here", body + "</div>", base=base, kind="missing")
-
-    def _page(self, title: str, body: str, *, base: str, kind: str) -> None:
+    def show(self, title: str, body: str, *, kind: str, here: str, base: str) -> None:
+        """End with a page around `body`; `here` is its path below the root."""
         name = str(self.site.info().get("name", ""))
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.finish(
@@ -74,13 +96,62 @@ class PageHandler(SiteHandler):
                 name=escape(name),
                 base=escape(base),
                 kind=escape(kind),
+                frame="bare" if self._is_bare else "full",
+                bar="" if self._is_bare else self._bar(here, base),
                 body=body,
             )
         )
 
+    def show_missing(self, status: int, sentence: str, *, base: str) -> None:
+        """End with a page that says what is missing and what there is instead."""
+        self.set_status(status)
+        body = f'<div class="missing"><p>{escape(sentence)}</p>'
+        if self.site.plots:
+            body += f"<p>These plots are here:</p>{_links(self.site.plots.values(), base)}"
+        self.show("Nothing here", body + "</div>", kind="missing", here="", base=base)
+
+    def go(self, place: str) -> None:
+        """End with a redirect to a path below the root, right behind any prefix of a relay."""
+        self.set_header("Location", _base_of(self.request.path, "") + place)
+        self.set_status(302)
+        self.finish()
+
+    @property
+    def _is_bare(self) -> bool:
+        """Whether the page is to be without its bar: it stands in a page of somebody else."""
+        return bool(self.get_query_arguments("bare"))
+
+    def _bar(self, here: str, base: str) -> str:
+        plans = plans_for(self.site.plots)
+        pages = {name: plan.title for name, plan in plans.items()}
+        bar = "".join(_link(name, pages[name], here, base) for name in IN_BAR if name in pages)
+        rest = [_link(name, pages[name], here, base) for name in pages if name not in IN_BAR]
+        more = f"<section><h2>Pages</h2>{''.join(rest)}</section>" if rest else ""
+        groups = list(dict.fromkeys([*GROUPS, *(plot.group for plot in self.site.plots.values())]))
+        for group in groups:
+            links = "".join(
+                _link(f"plots/{plot.name}", plot.title, here, base)
+                for plot in self.site.plots.values()
+                if plot.group == group
+            )
+            if links:
+                more += f"<section><h2>{escape(group)}</h2>{links}</section>"
+        menu = f'<details><summary>More</summary><div class="menu">{more}</div></details>'
+        return f'<nav aria-label="Pages">{bar}{menu if more else ""}</nav>'
+
+
+def _link(path: str, title: str, here: str, base: str) -> str:
+    current = ' aria-current="page"' if path == here else ""
+    return f'<a href="{escape(base + path)}"{current}>{escape(title)}</a>'
+
+
+def _base_of(path: str, at_root: str = "./") -> str:
+    """Return the way from `path`, as it was asked for, to the root of the server."""
+    return "../" * (path.count("/") - 1) or at_root
+
 
 class PlotPageHandler(PageHandler):
-    """``/plots/<name>``: one plot filling the window."""
+    """``/plots/<name>``: one plot filling the window; its query says what it is to show."""
 
     def get(self, name: str) -> None:
         if self.site.missing:
@@ -89,41 +160,55 @@ class PlotPageHandler(PageHandler):
             self.show_missing(404, f"There is no plot “{name}” here.", base="../")
         else:
             plot = self.site.plots[name]
-            self.show(plot.title, [plot], base="../", kind="single")
+            here = f"plots/{name}"
+            self.show(plot.title, _article(plot), kind="single", here=here, base="../")
 
 
-class StatusHandler(PageHandler):
-    """``/status``: the usual plots in a grid."""
-
-    def get(self) -> None:
-        if self.site.missing:
-            self.show_missing(503, self.site.missing, base="./")
-        else:
-            self.show("Status", self.site.usual, base="./", kind="grid")
-
-
-class StockPageHandler(PageHandler):
-    """The stock dashboard's other page names: on to the nearest plot of ours."""
+class PlannedPageHandler(PageHandler):
+    """``/status`` and the other pages of several plots; see `page_plans`."""
 
     def get(self, page: str) -> None:
-        plot = self.site.nearest(page)
+        plan = plans_for(self.site.plots).get(page)
         if self.site.missing:
             self.show_missing(503, self.site.missing, base="./")
-        elif plot is None:
-            self.show_missing(404, f"The page “{page}” has no counterpart here yet.", base="./")
+        elif plan is None:
+            self.show_missing(404, f"None of the plots of the page “{page}” is here.", base="./")
         else:
-            self.set_header("Location", f"plots/{plot.name}")  # relative: right behind any prefix
-            self.set_status(302)
-            self.finish()
+            body = "".join(_cell(cell, self.site.plots) for cell in plan.cells)
+            kind = "single" if len(plan.cells) == 1 else plan.grid
+            self.show(plan.title, body, kind=kind, here=page, base="./")
 
 
-class RootHandler(PageHandler):
-    """``/``: on to the status page."""
+class MovedHandler(PageHandler):
+    """Paths of the stock dashboard whose page has another one here."""
 
-    def get(self) -> None:
-        self.set_header("Location", "status")
-        self.set_status(302)
-        self.finish()
+    def get(self, path: str) -> None:
+        self.go(MOVED[path])
+
+
+class IndividualHandler(PageHandler):
+    """``/individual-<name>``, the stock dashboard's path of a plot."""
+
+    def get(self, name: str) -> None:
+        if self.site.missing:
+            self.show_missing(503, self.site.missing, base="./")
+        elif name not in self.site.plots:
+            self.show_missing(404, f"There is no plot “{name}” here.", base="./")
+        else:
+            query = self.request.query
+            self.go(f"plots/{name}" + (f"?{query}" if query else ""))
+
+
+class OneOfManyHandler(PageHandler):
+    """The stock dashboard's page of one worker or task: on to the plot that shows it."""
+
+    def get(self, begin: str, which: str) -> None:
+        _, plot, argument = next(row for row in MOVED_WITH_ARGUMENT if row[0] == begin)
+        if plot in self.site.plots:
+            self.go(f"plots/{plot}?" + urlencode({argument: which}))
+        else:
+            base = _base_of(self.request.path)
+            self.show_missing(404, "That page has no counterpart here yet.", base=base)
 
 
 class NothingHandler(PageHandler):
@@ -134,6 +219,5 @@ class NothingHandler(PageHandler):
             raise HTTPError(404, "There is nothing at this address.")
 
     def get(self) -> None:
-        depth = self.request.path.strip("/").count("/") + self.request.path.endswith("/")
-        base = "../" * depth if depth else "./"
+        base = _base_of(self.request.path)
         self.show_missing(404, "There is nothing at this address.", base=base)

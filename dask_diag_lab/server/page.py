@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
-import math
-from collections import deque
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, cast
 from weakref import WeakSet
 
-from dask_diag_lab.server.control import CONTROL_NAME, PaneControl, read_look, read_verb
+from dask_diag_lab.server import current_document
+from dask_diag_lab.server.arguments import read_arguments
+from dask_diag_lab.server.control import CONTROL_NAME, SHOW, Command, PaneControl, show_notice
+from dask_diag_lab.server.fault_words import cannot_be_built, cannot_be_done, cannot_be_drawn
+from dask_diag_lab.server.wishes import Wishes
 from dask_diag_lab.views.look import LIGHT, Look
 
 if TYPE_CHECKING:
     from bokeh.document import Document
-    from bokeh.document.events import DocumentChangedEvent
     from bokeh.server.contexts import BokehSessionContext
 
     from dask_diag_lab.server.plot_socket import PlotSocket
@@ -25,14 +29,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_PENDING = 64
-"""Commands and looks kept for one update; a page that sends more is not a hand on a keyboard."""
-
 FREEZING: Final = frozenset({"freeze", "live", "fit"})
 """Commands that freeze a picture or let it go: what is to fit in is the data of now."""
 
-UPDATE_INTERVAL_S = 0.03
-"""Between two updates: a hand that drags sends more changes than a screen can show."""
+UPDATE_INTERVAL_S = 0.03  # a hand that drags sends more changes than a screen can show
+SLOW_UPDATE_S: Final = 0.1
+"""An update that takes longer holds up every plot; the log says so once a page."""
 
 
 class Page:
@@ -49,8 +51,10 @@ class Page:
         Empty; gets the picture and the control as its two roots.
     look : Look
         For the first paint.
+    arguments : mapping of str to str
+        What to show of many.
     on_watch : callable
-        Called when this page may have begun or ceased to be looked at.
+        Called when this page may have begun or ceased to be looked at, or to need something.
     """
 
     def __init__(
@@ -60,6 +64,7 @@ class Page:
         document: Document,
         *,
         look: Look = LIGHT,
+        arguments: Mapping[str, str] | None = None,
         on_watch: Callable[[], None],
     ) -> None:
         self.plot = plot
@@ -70,12 +75,18 @@ class Page:
         self._on_watch = on_watch
         self._view: View | None = None
         self._look = look
+        self._arguments = dict(arguments or {})
+        self._needs: frozenset[str] = frozenset()
+        self._openings = 0
         self._error = ""
+        self._fault = ""
         self._seen = -1
         self._is_forced = False
         self._is_frozen = False
+        self._is_owed = False
+        self._is_slow = False
         self._is_closed = False
-        self._pending: deque[Callable[[View], None]] = deque(maxlen=MAX_PENDING)
+        self._wishes = Wishes(self.control)
         self._task: asyncio.Task[None] | None = None
         self._is_resting = False
         self._fill()
@@ -86,6 +97,11 @@ class Page:
         context = self._context
         session = context.session if context else None
         return bool(self.control.visible and session is not None and session.connection_count)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What its view has to be sent while it is looked at."""
+        return self._needs
 
     @property
     def _context(self) -> BokehSessionContext | None:
@@ -100,6 +116,13 @@ class Page:
         if self._task is None and self._wants_update():
             self._task = asyncio.get_running_loop().create_task(self._catch_up())
 
+    def patched(self, error: Exception | None) -> None:
+        """The browser has changed something or sent an event; `error` is what that raised."""
+        self._fault = "" if error is None else self._fault_of(error)
+        if self.control.visible:
+            # The view may have moved its range or asked to open a plot in a callback.
+            self.poke(force=True)
+
     @property
     def task(self) -> asyncio.Task[None] | None:
         """The update under way, if there is one."""
@@ -113,7 +136,13 @@ class Page:
         if self._task is not None and self._is_resting:
             self._task.cancel()  # in the middle of an update it ends by itself, after its writes
         if self._view is not None:
-            self._view.close()
+            self._close_view(self._view)
+
+    def _close_view(self, view: View) -> None:
+        try:
+            view.close()
+        except Exception as error:  # a bug in a view keeps nothing else open
+            logger.warning("Plot %s could not be closed", self.plot.name, exc_info=error)
 
     def _fill(self) -> None:
         self.document.title = self.plot.title
@@ -122,17 +151,17 @@ class Page:
         # picture of now, instead of reviving an old one.
         config.update(reconnect_session=False, notify_connection_status=False, notifications=None)
         try:
-            view = self.plot.load()(self._store, self._look)
-            self.document.add_root(view.build())
+            view = self.plot.load()(self._store, self._look, self._arguments)
+            with ExitStack() as half_built:
+                half_built.callback(self._close_view, view)
+                self.document.add_root(view.build())
+                half_built.pop_all()
             self._view = view
         except Exception as error:  # noqa: BLE001  # a bug in a view stays in its pane
             self._fail(error)
         self.document.add_root(self.control)
         self._update()
         self.control.on_change("visible", self._visible_changed)
-        self.control.on_change("look", self._look_changed)
-        self.control.on_change("command", self._commanded)
-        self.document.on_change(self._document_changed)
 
     def _wants_update(self) -> bool:
         if self._is_closed:
@@ -171,65 +200,92 @@ class Page:
         self._seen = self._store.version
         self._is_forced = False
         if self._view is not None:
-            try:
-                while self._pending:
-                    self._pending.popleft()(self._view)
-                if not self._is_frozen:
-                    self._view.update()
-                    self._error = ""
-            except Exception as error:  # noqa: BLE001  # as in _fill
-                self._fail(error)
+            with current_document.kept(self.document):
+                self._bring_up_to_date(self._view)
         self._say()
 
+    def _bring_up_to_date(self, view: View) -> None:
+        self._obey(view)
+        try:
+            if self._is_owed or not self._is_frozen:
+                self._is_owed = False
+                self._update_view(view)
+                self._error = ""
+        except Exception as error:  # noqa: BLE001  # as in _fill
+            self._fail(error)
+        try:
+            self._take_wishes(view)
+        except Exception as error:  # noqa: BLE001  # as in _fill
+            self._fault = self._fault_of(error)
+
+    def _update_view(self, view: View) -> None:
+        begun = time.perf_counter()
+        view.update()
+        spent_s = time.perf_counter() - begun
+        if spent_s > SLOW_UPDATE_S and not self._is_slow:
+            self._is_slow = True
+            logger.info("An update of plot %s took %.0f ms", self.plot.name, 1000 * spent_s)
+
+    def _obey(self, view: View) -> None:
+        """Do what the page asked for since the last update."""
+        for wish in self._wishes.take():
+            try:
+                self._grant(view, wish)
+            except Exception as error:  # noqa: BLE001  # as in _fill
+                self._fault = self._fault_of(error)
+
+    def _take_wishes(self, view: View) -> None:
+        """Note what the view needs; tell the page which plot a click in the picture asked for."""
+        needs = frozenset(map(str, view.needs))
+        if needs != self._needs:
+            self._needs = needs
+            self._on_watch()
+        opening, view.opening = view.opening, None
+        if opening is not None:
+            arguments = read_arguments(opening.arguments)
+            self._openings += 1
+            given = {"plot": str(opening.plot), "arguments": arguments, "n": self._openings}
+            self.control.open = json.dumps(given)
+
     def _say(self) -> None:
-        feed = self._store.feed_state
-        control = self.control
-        control.state = "error" if self._error else feed.state
-        control.message = self._error or feed.reason
         if self._view is not None:
-            notice = self._view.notice
-            control.frozen = self._is_frozen or notice.is_frozen
-            control.empty = notice.empty
-            control.note = notice.note
-            # Whole seconds: a frozen picture costs one small message a second, not one a tick.
-            control.behind_s = float(math.ceil(notice.behind_s))
+            try:
+                show_notice(self.control, self._view.notice, is_frozen=self._is_frozen)
+            except Exception as error:  # noqa: BLE001  # as in _fill
+                self._fault = self._fault_of(error)
+        feed = self._store.feed_state
+        said = self._error or self._fault
+        self.control.state = "error" if said else feed.state
+        self.control.message = said or feed.reason
 
     def _fail(self, error: Exception) -> None:
         if not self._error:
             logger.warning("Plot %s failed", self.plot.name, exc_info=error)
-        self._error = (
-            f"“{self.plot.title}” could not be drawn ({type(error).__name__}: {str(error)[:200]})."
-            " The other plots and the computation are not affected. It is tried again with the"
-            " next change; the log of the kernel has the details."
-        )
+        words = cannot_be_built if self._view is None else cannot_be_drawn
+        self._error = words(self.plot, error)
 
-    def _document_changed(self, event: DocumentChangedEvent) -> None:
-        # Changes that a page made carry its session as setter; ours carry nothing. The view may
-        # have moved its range in a callback, so its notice is looked at again.
-        if getattr(event, "setter", None) is not None and self.control.visible:
-            self.poke(force=True)
+    def _fault_of(self, error: Exception) -> str:
+        """Log what went wrong with a click or a wish of the page; return what to say of it."""
+        words = cannot_be_done(self.plot, error)
+        if words != self._fault:
+            logger.warning("Plot %s could not do what was asked", self.plot.name, exc_info=error)
+        return words
 
     def _visible_changed(self, _attr: str, _old: object, _new: object) -> None:
         self._on_watch()
 
-    def _look_changed(self, _attr: str, _old: object, new: str) -> None:
-        try:
-            look = read_look(new)
-        except ValueError as error:
-            logger.info("Look of a page ignored: %s", error)
-            return
-
-        def restyle(view: View) -> None:
-            view.look = look
+    def _grant(self, view: View, wish: Look | Command) -> None:
+        if isinstance(wish, Look):
+            view.look = wish
             view.restyle()
+        else:
+            self._command(view, wish)
 
-        self._pending.append(restyle)
-
-    def _commanded(self, _attr: str, _old: object, new: str) -> None:
-        if verb := read_verb(new):
-            self._pending.append(lambda view: self._command(view, verb))
-
-    def _command(self, view: View, verb: str) -> None:
-        if not view.freezes_itself and verb in FREEZING:
-            self._is_frozen = verb == "freeze" and not self._is_frozen
-        view.command(verb)
+    def _command(self, view: View, command: Command) -> None:
+        if command.verb == SHOW:
+            self._is_owed = True  # a frozen picture of something else would be the wrong one
+            view.show(command.arguments)
+            return
+        if not view.freezes_itself and command.verb in FREEZING:
+            self._is_frozen = command.verb == "freeze" and not self._is_frozen
+        view.command(command.verb)

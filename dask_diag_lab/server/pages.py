@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from dask_diag_lab.server.page import Page
+from dask_diag_lab.server.parting import Parting
 from dask_diag_lab.views.look import LIGHT, Look
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
+MAX_BORROWERS: Final = 256
+"""Requests for tables that count as viewers at a time."""
+
 
 class Pages:
     """The open pages of one server, by Bokeh session id.
@@ -24,14 +28,21 @@ class Pages:
     ----------
     store : Store
     on_watch : callable
-        Called with True when the first viewer comes and with False when the last one left.
+        Called when that changes: whether somebody looks, and the names of all that the plots
+        which are looked at need, as in `View.needs`.
     """
 
-    def __init__(self, store: Store, on_watch: Callable[[bool], None]) -> None:
+    def __init__(self, store: Store, on_watch: Callable[[bool, frozenset[str]], None]) -> None:
         self._store = store
         self._on_watch = on_watch
         self._pages: dict[str, Page] = {}
         self._is_watched = False
+        self._wanted: frozenset[str] = frozenset()
+        self._borrowers: dict[asyncio.TimerHandle, frozenset[str]] = {}
+        self._next_tick: asyncio.Future[None] | None = None
+        self._parting = Parting()
+        self._later: asyncio.TimerHandle | None = None
+        self.ticks = 0
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -40,11 +51,53 @@ class Pages:
     def is_watched(self) -> bool:
         return self._is_watched
 
-    def open(self, session_id: str, plot: Plot, document: Document, look: Look = LIGHT) -> Page:
+    @property
+    def wanted(self) -> frozenset[str]:
+        """All that is needed by what is looked at."""
+        return self._wanted
+
+    def open(
+        self,
+        session_id: str,
+        plot: Plot,
+        document: Document,
+        look: Look = LIGHT,
+        arguments: Mapping[str, str] | None = None,
+    ) -> Page:
         """Fill `document` with `plot` and keep it up to date until `close`."""
-        page = Page(plot, self._store, document, look=look, on_watch=self.recount)
+        page = Page(
+            plot, self._store, document, look=look, arguments=arguments, on_watch=self.recount
+        )
         self._pages[session_id] = page
         return page
+
+    def patched(self, session_id: str, error: Exception | None) -> None:
+        """A browser has changed something on its page; `error` is what that raised."""
+        page = self._pages.get(session_id)
+        if page is not None:
+            page.patched(error)
+
+    def want(self, needs: frozenset[str], for_s: float) -> None:
+        """Count for a while as somebody who looks at a plot with these needs."""
+        timer: asyncio.TimerHandle
+
+        def end() -> None:
+            self._borrowers.pop(timer, None)
+            self.recount()
+
+        timer = asyncio.get_running_loop().call_later(for_s, end)
+        self._borrowers[timer] = needs
+        while len(self._borrowers) > MAX_BORROWERS:
+            oldest = next(iter(self._borrowers))
+            oldest.cancel()
+            del self._borrowers[oldest]
+        self.recount()
+
+    async def next_tick(self, timeout_s: float) -> None:
+        """Wait until the store may have changed, or until the time is over."""
+        if self._next_tick is None:
+            self._next_tick = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._next_tick], timeout=timeout_s)
 
     def connect(self, session_id: str, socket: PlotSocket) -> None:
         """One page's browser is there; its updates go through `socket` in one piece."""
@@ -61,21 +114,45 @@ class Pages:
 
     async def close_all(self, timeout_s: float) -> None:
         """Let go of all pages; wait for the updates that are being written."""
+        if self._later is not None:
+            self._later.cancel()
         tasks = [page.task for page in self._pages.values() if page.task is not None]
+        for timer in self._borrowers:
+            timer.cancel()
+        self._borrowers.clear()
         for session_id in list(self._pages):
             self.close(session_id)
+        self.recount()
         if tasks:
             await asyncio.wait(tasks, timeout=timeout_s)
 
     def tick(self) -> None:
         """The store may have changed."""
-        for page in self._pages.values():
-            page.poke()
+        self.ticks += 1
+        waited, self._next_tick = self._next_tick, None
+        if waited is not None:
+            waited.set_result(None)
+        scheduler = self._store.scheduler
+        held_s = self._parting.hold_s(scheduler.n_workers if scheduler is not None else 0)
+        if not held_s:
+            self._poke_all()
+        elif self._later is None:
+            self._later = asyncio.get_running_loop().call_later(held_s, self._go_on)
+
+    def _go_on(self) -> None:
+        self._later = None
+        self.tick()
 
     def recount(self) -> None:
         """A viewer may have come or gone; one who just came is brought up to date."""
-        is_watched = any(page.is_watched for page in self._pages.values())
-        if is_watched != self._is_watched:
-            self._is_watched = is_watched
-            self._on_watch(is_watched)
-        self.tick()
+        needs = [page.needs for page in self._pages.values() if page.is_watched]
+        needs.extend(self._borrowers.values())
+        now = (bool(needs), frozenset[str]().union(*needs))
+        if now != (self._is_watched, self._wanted):
+            self._is_watched, self._wanted = now
+            self._on_watch(*now)
+        self._poke_all()
+
+    def _poke_all(self) -> None:
+        for page in self._pages.values():
+            page.poke()

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bokeh.server.views.ws import WSHandler
@@ -58,9 +57,9 @@ class PlotSocket(WSHandler):
         """The gate has judged the origin together with how the token came."""
         return True
 
-    def open(self) -> None:
-        """Go on only with a session token that this server has signed and that still counts."""
-        if self.selected_subprotocol != "bokeh" or not self._has_good_token():
+    def open(self, name: str) -> None:
+        """Go on only with a token for this plot that this server signed and that still counts."""
+        if self.selected_subprotocol != "bokeh" or not self._has_good_token(name):
             self.close(CLOSE_TOKEN_REFUSED, "open the plot again")
             return
         self._sockets.add(self)
@@ -115,30 +114,33 @@ class PlotSocket(WSHandler):
         """Log where Dask's and tornado's default set-up does not print into a cell."""
         logger.warning("A plot's websocket failed", exc_info=args)
 
-    def _has_good_token(self) -> bool:
+    def _has_good_token(self, plot: str) -> bool:
         given: str | None = self._token
         token = given or ""
         try:
-            is_ours = check_token_signature(token, signed=True, secret_key=self._secret)
-            return is_ours and time.time() < get_token_payload(token)["session_expiry"]
+            # The signature first: what somebody else has written is not even unpacked.
+            if not check_token_signature(token, signed=True, secret_key=self._secret):
+                return False
+            payload = get_token_payload(token)
+            return bool(payload["plot"] == plot and time.time() < payload["session_expiry"])
         except (ValueError, KeyError, TypeError, IndexError):
             return False  # not a Bokeh token at all
 
 
-def socket_rules(
-    applications: Mapping[str, ApplicationContext], sockets: set[PlotSocket], secret: bytes
-) -> list[URLSpec]:
-    """Return the rule of each plot's websocket; the open ones are kept in `sockets`."""
-    return [
-        URLSpec(
-            rf"{path}/ws",
-            PlotSocket,
-            {
-                "application_context": context,
-                "bokeh_websocket_path": f"{path}/ws",
-                "sockets": sockets,
-                "secret": secret,
-            },
-        )
-        for path, context in applications.items()
-    ]
+def socket_rule(
+    context: ApplicationContext, sockets: set[PlotSocket], secret: bytes, name: str
+) -> URLSpec:
+    """Return the rule of the plots' websockets; the open ones are kept in `sockets`.
+
+    `name` is the regular expression of a plot's name.
+    """
+    return URLSpec(
+        rf"/plots/{name}/ws",
+        PlotSocket,
+        {
+            "application_context": context,
+            "bokeh_websocket_path": "/plots/ws",  # only Bokeh's own pages would use it
+            "sockets": sockets,
+            "secret": secret,
+        },
+    )

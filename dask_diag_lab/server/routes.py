@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,21 +10,25 @@ from tornado.routing import Rule, URLSpec
 from tornado.web import RequestHandler
 
 from dask_diag_lab.server import handlers, html
-from dask_diag_lab.server.site import NEAREST, Site
+from dask_diag_lab.server.page_plans import MOVED, MOVED_WITH_ARGUMENT, PLANS
+from dask_diag_lab.server.site import Site
 
 STATIC: Final = Path(__file__).parent / "static"
+MODELS: Final = Path(__file__).parents[1] / "dist"
+"""Where Bokeh looks for the script of our own models, see `views.scripted`."""
 NAME: Final = r"([A-Za-z0-9][A-Za-z0-9_-]*)"
 
 SITE_ROUTES: Final[tuple[tuple[str, type[handlers.SiteHandler]], ...]] = (
-    (r"/", html.RootHandler),
     (r"/plots\.json", handlers.PlotsHandler),
     (r"/individual-plots\.json", handlers.StockPlotsHandler),
     (r"/health", handlers.HealthHandler),
-    (r"/status", html.StatusHandler),
     (rf"/plots/{NAME}", html.PlotPageHandler),
     (rf"/plots/{NAME}\.(json|csv)", handlers.TableHandler),
     (rf"/plots/{NAME}/session", handlers.SessionHandler),
-    (rf"/(individual-[A-Za-z0-9_-]+|{'|'.join(NEAREST)})", html.StockPageHandler),
+    (rf"/({'|'.join(plan.name for plan in PLANS)})", html.PlannedPageHandler),
+    (rf"/({'|'.join(map(re.escape, MOVED))})", html.MovedHandler),
+    (rf"/individual-{NAME}", html.IndividualHandler),
+    (rf"/({'|'.join(row[0] for row in MOVED_WITH_ARGUMENT)})(.+)\.html", html.OneOfManyHandler),
 )
 
 
@@ -34,7 +39,10 @@ def site_rules(site: Site) -> list[Rule]:
 
 def static_rules(bokeh_static: Path | None) -> list[Rule]:
     """Return the rules for our files and, where there is one, BokehJS."""
-    rules: list[Rule] = [_files(r"/static/dask-diag-lab/(.*)", STATIC)]
+    rules: list[Rule] = [
+        _files(r"/static/dask-diag-lab/dist/(.*)", MODELS),
+        _files(r"/static/dask-diag-lab/(.*)", STATIC),
+    ]
     if bokeh_static is not None:
         rules.append(_files(r"/static/(.*)", bokeh_static))
     return rules

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import logging
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +21,7 @@ from tornado.web import Application
 
 from dask_diag_lab.server.gate import Gate
 from dask_diag_lab.server.handlers import quiet_log
-from dask_diag_lab.server.routes import nothing, site_rules, static_rules
+from dask_diag_lab.server.routes import NAME, nothing, site_rules, static_rules
 from dask_diag_lab.server.site import Site
 from dask_diag_lab.views import registry
 
@@ -65,7 +66,7 @@ def _import_plots(plots: Sequence[Plot]) -> None:
     for plot in plots:
         try:
             plot.load()
-        except ImportError as error:  # its own pane says so; the others go on
+        except Exception as error:  # noqa: BLE001  # its own pane says so; the others go on
             logger.warning("Plot %s cannot be loaded: %s", plot.name, error)
 
 
@@ -80,9 +81,13 @@ class Server:
     token : str
         What every request has to carry.
     on_watch : callable, optional
-        Called with True when the first viewer comes and with False when the last one left.
+        Called when that changes: whether somebody looks, and the union of `View.needs` of what
+        is looked at.
+    catch_up : callable, optional
+        Waits, not for long, until the store knows what the scheduler knows now: while nobody
+        looks it is some seconds behind, and a table is to be that of now.
     plots : sequence of Plot, optional
-        Default: all of the registry.
+        Default: all of the registry, and those that are registered while the server runs.
     """
 
     def __init__(
@@ -91,13 +96,15 @@ class Server:
         *,
         info: Callable[[], Mapping[str, Any]],  # JSON values
         token: str,
-        on_watch: Callable[[bool], None] | None = None,
+        on_watch: Callable[[bool, frozenset[str]], None] | None = None,
+        catch_up: Callable[[], Awaitable[None]] | None = None,
         plots: Sequence[Plot] | None = None,
     ) -> None:
         self._store = store
         self._info = info
         self._token = token
         self._on_watch = on_watch
+        self._catch_up = catch_up
         self._catalogue = plots
         self._http: HTTPServer | None = None
         self._plots: PlotTornado | None = None
@@ -106,6 +113,7 @@ class Server:
         self._listening: list[socket] = []
         self._site: Site | None = None
         self._loading: asyncio.Task[None] | None = None
+        self._stop_listening: Callable[[], None] = lambda: None
 
     @property
     def missing(self) -> str:
@@ -133,6 +141,10 @@ class Server:
         Lists the plots and answers for its health at once, while Bokeh is still being loaded.
         """
         self._site = site = self._make_site()
+        if self._catalogue is None:
+            loop = asyncio.get_running_loop()
+            self._stop_listening = registry.HOME_MADE.listen(lambda: self._hear(loop))
+            self._update_plots()  # one may have been registered since the site was made
         gate = Gate(self._bare(site), token=self._token, dashboard_id=str(self._info()["id"]))
         self._http = HTTPServer(gate, max_body_size=MAX_BODY_BYTES)
         self._listening = bind_sockets(0, "127.0.0.1")
@@ -156,6 +168,7 @@ class Server:
         if http is None:
             return
         http.stop()
+        self._stop_listening()
         self._listening = []
         if self._loading is not None:
             self._loading.cancel()
@@ -189,9 +202,38 @@ class Server:
         missing = missing_bokeh()
         if missing:
             logger.warning("%s", missing)
-        catalogue = () if missing else self._catalogue or registry.PLOTS
-        plots = {plot.name: plot for plot in catalogue}
-        return Site(self._store, self._info, plots, secrets.token_bytes(32), missing=missing)
+        plots = {} if missing else {plot.name: plot for plot in self._plots_now()}
+        return Site(
+            self._store,
+            self._info,
+            plots,
+            secrets.token_bytes(32),
+            missing=missing,
+            catch_up=self._catch_up,
+        )
+
+    def _plots_now(self) -> tuple[Plot, ...]:
+        if self._catalogue is not None:
+            return tuple(self._catalogue)
+        return (*registry.PLOTS, *registry.HOME_MADE.plots())
+
+    def _hear(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A plot was registered, in whatever thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has been closed
+            loop.call_soon_threadsafe(self._update_plots)
+
+    def _update_plots(self) -> None:
+        """Show the plots there are now; open pages keep the plot they were opened with."""
+        site = self._site
+        if site is None or site.missing:
+            return
+        plots = {plot.name: plot for plot in self._plots_now()}
+        changed = {name for name in plots if plots[name] is not site.plots.get(name)}
+        if changed or plots.keys() != site.plots.keys():
+            site.plots = plots
+            site.plots_version += 1
+            for name in changed:
+                site.scripts.pop(name, None)
 
     def _bare(self, site: Site) -> Application:
         rules = [*site_rules(site), *static_rules(None), nothing(site)]
@@ -205,11 +247,14 @@ class Server:
         """
         try:
             if not site.missing:
-                await asyncio.to_thread(_import_plots, list(site.plots.values()))
+                if self._catalogue is None:
+                    await asyncio.to_thread(registry.HOME_MADE.discover)
+                await asyncio.to_thread(_import_plots, self._plots_now())
                 gate.application = self._with_plots(site)
         except Exception as error:  # a broken installation: said in the list and by every plot
             logger.warning("Bokeh could not be loaded", exc_info=error)
             site.plots = {}
+            site.plots_version += 1
             site.missing = f"The plots cannot be drawn: loading Bokeh failed ({error})."
         finally:
             site.loaded.set()
@@ -221,12 +266,12 @@ class Server:
 
         from dask_diag_lab.server.application import make_application
         from dask_diag_lab.server.pages import Pages
-        from dask_diag_lab.server.plot_socket import socket_rules
+        from dask_diag_lab.server.plot_socket import socket_rule
 
         site.bokeh = bokeh.__version__
         site.pages = self._pages = Pages(self._store, self._watch_changed)
         plots = self._plots = make_application(
-            site.plots,
+            lambda name: site.plots[name],
             self._pages,
             secret=site.secret,
             log_function=quiet_log,
@@ -236,13 +281,13 @@ class Server:
         bokeh_static = Path(settings.bokehjs_path())
         # Added handlers come before Bokeh's own, and ours end with one that takes every path:
         # nothing of Bokeh's is reachable but what stands in this table.
-        sockets = socket_rules(plots.applications, self._open_sockets, site.secret)
-        rules = [*site_rules(site), *sockets, *static_rules(bokeh_static), nothing(site)]
+        socket = socket_rule(plots.context, self._open_sockets, site.secret, NAME)
+        rules = [*site_rules(site), socket, *static_rules(bokeh_static), nothing(site)]
         plots.add_handlers(r".*", rules)
         plots.initialize(IOLoop.current())
         plots.start()
         return plots
 
-    def _watch_changed(self, is_watched: bool) -> None:
+    def _watch_changed(self, is_watched: bool, wanted: frozenset[str]) -> None:
         if self._on_watch is not None:
-            self._on_watch(is_watched)
+            self._on_watch(is_watched, wanted)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from bokeh.util.token import generate_jwt_token, generate_session_id
+
+from dask_diag_lab.views.look import LIGHT
 
 if TYPE_CHECKING:
     from bokeh.model import Model
@@ -15,36 +18,35 @@ if TYPE_CHECKING:
 
 CORE: Final = "static/js/bokeh.min.js"
 EXTRA: Final = (
+    ("dask_diag_lab.views.scripted", "static/dask-diag-lab/dist/dask_diag_lab.js"),
     ("bokeh.models.widgets.tables", "static/js/bokeh-tables.min.js"),
     ("bokeh.models.widgets", "static/js/bokeh-widgets.min.js"),
 )
 WEBGL: Final = "static/js/bokeh-gl.min.js"
 
 
-def new_session(site: Site, plot: Plot, look: Mapping[str, str]) -> dict[str, Any]:  # JSON
+def new_session(
+    site: Site, plot: Plot, look: Mapping[str, str], arguments: Mapping[str, str]
+) -> dict[str, Any]:  # JSON
     """Return token, Bokeh's version and the scripts that the page has to load, in order.
 
     The token lasts 5 minutes; a page that reconnects later asks for another.
     """
     session_id = generate_session_id(site.secret, signed=True)
-    token = generate_jwt_token(
-        session_id, site.secret, signed=True, extra_payload={"look": dict(look)}
-    )
-    if plot.name not in site.scripts:
-        site.scripts[plot.name] = _scripts_of_plot(site, plot)
-    return {"token": token, "bokeh": site.bokeh, "scripts": site.scripts[plot.name]}
+    payload = {"plot": plot.name, "look": dict(look), "arguments": dict(arguments)}
+    token = generate_jwt_token(session_id, site.secret, signed=True, extra_payload=payload)
+    if plot.name not in site.scripts and (found := _scripts_of_plot(site, plot, arguments)):
+        site.scripts[plot.name] = found
+    return {"token": token, "bokeh": site.bokeh, "scripts": site.scripts.get(plot.name, [CORE])}
 
 
-def _scripts_of_plot(site: Site, plot: Plot) -> list[str]:
+def _scripts_of_plot(site: Site, plot: Plot, arguments: Mapping[str, str]) -> list[str]:
+    """Return what one picture needs, nothing when it cannot be built: with others it may."""
     try:
-        view = plot.load()(site.store)
-        models: Iterable[Model] = view.build().references()
+        with closing(plot.load()(site.store, LIGHT, arguments)) as view:
+            return scripts_for(view.build().references())
     except Exception:  # noqa: BLE001  # the page itself will show what is wrong with this view
-        return [CORE]
-    try:
-        return scripts_for(models)
-    finally:
-        view.close()
+        return []
 
 
 def scripts_for(models: Iterable[Model]) -> list[str]:

@@ -1,38 +1,16 @@
-"""What every request handler of the server needs to know, made once; and the stock names."""
+"""What every request handler of the server needs to know, made once."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.pages import Pages
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
-
-USUAL: Final = ("task-stream", "progress", "workers-memory", "graph")
-"""The plots of the status page."""
-
-NEAREST: Final[Mapping[str, tuple[str, ...]]] = {
-    "tasks": ("task-stream",),
-    "workers": ("workers", "workers-memory"),
-    "system": ("scheduler-system", "cpu"),
-    "graph": ("graph",),
-    "groups": ("groups", "graph"),
-    "profile": ("profile",),
-    "profile-server": ("profile-server", "profile"),
-    "stealing": ("stealing", "occupancy"),
-    "events": ("events",),
-    "exceptions": ("exceptions",),
-    "counters": ("counters",),
-    "shuffle": ("shuffle",),
-    "hardware": ("hardware",),
-    "gpu": ("gpu-utilization",),
-    "info": ("workers", "workers-memory"),
-}
-"""The stock dashboard's pages and which plots of ours show the same, best first."""
 
 
 @dataclass(slots=True)
@@ -55,6 +33,12 @@ class Site:
         Why no plot can be shown, in words; '' when they can.
     pages : Pages or None
         The open documents.
+    catch_up : callable or None
+        Waits, not for long, until the store knows what the scheduler knows now.
+    plots_version : int
+        Moves when a plot came, went or was replaced.
+    scripts : dict of str to list of str
+        What the browser has to load for each plot, where that is known.
     loaded : Event
         Set when Bokeh is there to draw with, or `missing` says why it never will be.
     """
@@ -66,18 +50,28 @@ class Site:
     bokeh: str = ""
     missing: str = ""
     pages: Pages | None = None
+    catch_up: Callable[[], Awaitable[None]] | None = None
+    plots_version: int = 0
     scripts: dict[str, list[str]] = field(default_factory=dict)
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def nearest(self, page: str) -> Plot | None:
-        """Return the plot that shows best what the stock dashboard shows at `page`."""
-        names = (page.removeprefix("individual-"), *NEAREST.get(page, ()))
-        return next((self.plots[name] for name in names if name in self.plots), None)
+    @property
+    def listed(self) -> dict[str, Plot]:
+        """The plots that are listed now; one that no worker has anything to show of is not."""
+        return {name: plot for name, plot in self.plots.items() if self._is_listed(plot)}
 
     @property
-    def usual(self) -> list[Plot]:
-        """The plots of the status page."""
-        return [self.plots[name] for name in USUAL if name in self.plots]
+    def listing_version(self) -> int:
+        """Differs when `listed` does."""
+        on_condition = [plot for plot in self.plots.values() if plot.only_with]
+        n_listed = sum(self._is_listed(plot) for plot in on_condition)
+        return self.plots_version * (len(on_condition) + 1) + n_listed
+
+    def _is_listed(self, plot: Plot) -> bool:
+        if not plot.only_with:
+            return True
+        beginnings = tuple(plot.only_with)
+        return any(name.startswith(beginnings) for name in self.store.series.names)
 
 
 def index_of(plots: Mapping[str, Plot]) -> list[dict[str, Any]]:  # JSON values

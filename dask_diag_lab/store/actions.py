@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.records import ACTIONS
-from dask_diag_lab.store.arrays import Columns
+from dask_diag_lab.store.arrays import Columns, Ints, Objects
 from dask_diag_lab.store.block import Block, Rows
 from dask_diag_lab.store.keys import PAGE_BITS, KeyTable
 from dask_diag_lab.store.lanes import LaneTable
@@ -109,6 +109,36 @@ class ActionLog:
         """Return the key of a task; ``''`` when it was given up with its actions."""
         return self._keys[task]
 
+    def keys(self, tasks: Ints) -> Objects:
+        """Return the keys of many tasks, as `key` does."""
+        return self._keys.take(tasks)
+
+    def between(self, t0: float, t1: float, limit: int | None = None) -> tuple[Columns, int]:
+        """Return the actions that are in a window at least partly, by their start.
+
+        Parameters
+        ----------
+        t0, t1 : float
+            Seconds since the epoch; infinite ones for all.
+        limit : int, optional
+            Rows returned at most: those that started last.
+
+        Returns
+        -------
+        rows : dict of str to ndarray
+            As `since` returns them.
+        total : int
+            How many there are.
+        """
+        blocks = [block for block in self._all() if block.touches(t0, t1)]
+        if not blocks:
+            return self._nothing(), 0
+        parts = [self._rows(block, block.between(t0, t1)) for block in blocks]
+        rows = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        order = np.argsort(rows["start"], kind="stable")
+        kept = order if limit is None else order[max(len(order) - limit, 0) :]
+        return {name: column[kept] for name, column in rows.items()}, len(order)
+
     def since(self, cursor: int, limit: int | None = None) -> tuple[int, Columns]:
         """Return the actions that came at or after a cursor, in order of arrival.
 
@@ -137,13 +167,12 @@ class ActionLog:
         for block in self._all():
             if begin < stop and begin + block.n > first:
                 skip = max(first - begin, 0)
-                parts.append(self._rows(block, skip, min(stop - begin, block.n) - skip))
+                n = min(stop - begin, block.n) - skip
+                parts.append(self._rows(block, block.in_arrival_order(skip, n)))
             begin += block.n
-        names = [column.name for column in ACTIONS] + ["lane"]
         if not parts:
-            empty = {c.name: np.empty(0, dtype=c.dtype) for c in ACTIONS}
-            return stop, empty | {"lane": np.empty(0, dtype=np.int64)}
-        return stop, {name: np.concatenate([part[name] for part in parts]) for name in names}
+            return stop, self._nothing()
+        return stop, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def window(
         self,
@@ -219,8 +248,12 @@ class ActionLog:
             self._keys.retain(np.unique(np.concatenate(pages)))
             self._lanes.forget_unused()
 
-    def _rows(self, block: Block, skip: int, n: int) -> Columns:
-        rows = block.in_arrival_order(skip, n)
+    @staticmethod
+    def _nothing() -> Columns:
+        empty: Columns = {c.name: np.empty(0, dtype=c.dtype) for c in ACTIONS}
+        return empty | {"lane": np.empty(0, dtype=np.int64)}
+
+    def _rows(self, block: Block, rows: Ints) -> Columns:
         lane = block.lane[rows].astype(np.int64)
         values = {
             "start": block.start[rows],

@@ -165,6 +165,12 @@ class Block:
         """Tell whether an action may lie between two times, the latter included."""
         return self.min_start <= end and (self.max_stop > begin or self.max_start >= begin)
 
+    def between(self, begin: float, end: float) -> Ints:
+        """Return the rows that are between two times at least partly, as a window has them."""
+        is_in = self.start <= end
+        is_in &= (self.start >= begin) | (self.stop > begin)
+        return np.flatnonzero(is_in)
+
     def level(self, level: int) -> Level:
         """Return the block merged to buckets of ``2**level`` seconds."""
         known = self._levels.pop(level, None)

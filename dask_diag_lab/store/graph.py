@@ -23,6 +23,9 @@ class TaskGraph:
         Moves with any change.
     structure_version : int
         Moves when nodes or edges came or went: indices of before are void then.
+    is_followed : bool
+        Whether anything is known: the scheduler follows single tasks only while somebody looks
+        at a plot that needs them (`records.GRAPH`), so at first there is nothing here.
     is_exact : bool
         False when the cluster has more tasks than ``limit``: then there are no nodes.
     total, limit : int
@@ -32,6 +35,7 @@ class TaskGraph:
     def __init__(self, strings: StringTable, palette: Palette) -> None:
         self.version = 0
         self.structure_version = 0
+        self.is_followed = False
         self.is_exact = True
         self.total = 0
         self.limit = 0
@@ -87,9 +91,9 @@ class TaskGraph:
 
     def update(self, change: GraphChange) -> None:
         """Apply what changed since the last batch."""
-        facts = (change.is_exact, change.total, change.limit)
-        is_changed = facts != (self.is_exact, self.total, self.limit)
-        self.is_exact, self.total, self.limit = facts
+        facts = (change.is_followed, change.is_exact, change.total, change.limit)
+        is_changed = facts != (self.is_followed, self.is_exact, self.total, self.limit)
+        self.is_followed, self.is_exact, self.total, self.limit = facts
         is_new = False
         if change.is_snapshot and (self._index or self._awaited):
             self._forget()
@@ -102,7 +106,10 @@ class TaskGraph:
 
     def clear(self) -> None:
         """Forget the graph of a scheduler that is gone."""
-        self.update(GraphChange(is_snapshot=True, is_exact=True, total=0, limit=self.limit))
+        nothing = GraphChange(
+            is_snapshot=True, is_exact=True, total=0, limit=self.limit, is_followed=False
+        )
+        self.update(nothing)
 
     def _add(self, added: Sequence[Added]) -> bool:
         new = [row for row in added if row[0] not in self._index]

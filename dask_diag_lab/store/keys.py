@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from dask_diag_lab.store.arrays import Ints
+from dask_diag_lab.store.arrays import Ints, Objects
 
 SEGMENT_KEYS = 16_384
 PAGE_BITS = 12
@@ -45,6 +45,14 @@ class _Segment:
     def key(self, ordinal: int) -> str:
         begin, end = self.offsets[ordinal - self.first : ordinal - self.first + 2]
         return self.blob[begin:end].decode("utf-8", "surrogatepass")
+
+    def keys(self, ordinals: Ints) -> list[str]:
+        begins = self.offsets[ordinals - self.first].tolist()
+        ends = self.offsets[ordinals - self.first + 1].tolist()
+        if self.blob.isascii():
+            text = self.blob.decode("ascii")
+            return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        return [self.key(int(ordinal)) for ordinal in ordinals]
 
 
 class KeyTable:
@@ -85,6 +93,17 @@ class KeyTable:
         if index < 0 or ordinal >= self._segments[index].stop:
             return ""
         return self._segments[index].key(int(ordinal))
+
+    def take(self, ordinals: Ints) -> Objects:
+        """Return the keys of many tasks, in their order; ``''`` where one is not known."""
+        found: Objects = np.full(len(ordinals), "", dtype=np.object_)
+        firsts = np.array([segment.first for segment in self._segments], dtype=np.int64)
+        index = np.searchsorted(firsts, ordinals, "right") - 1
+        for number in np.unique(index[index >= 0]).tolist():
+            segment = self._segments[number]
+            rows = np.flatnonzero((index == number) & (ordinals < segment.stop))
+            found[rows] = segment.keys(ordinals[rows])
+        return found
 
     def retain(self, pages: Ints) -> None:
         """Forget all segments but the last that hold none of ``pages`` (sorted, distinct)."""

@@ -14,7 +14,7 @@ from math import ceil, floor, inf, log2
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.store.arrays import Bools, Floats, Ints, frozen
+from dask_diag_lab.store.arrays import Floats, Ints, frozen
 from dask_diag_lab.store.block import FINEST, LEAST_MERGE, N_FAMILIES, Block
 from dask_diag_lab.store.rects import Rects, merge
 
@@ -41,8 +41,9 @@ class LevelOfDetail:
         These are of the longest action of the rect, as are kind, outcome, prefix and source.
     count : ndarray of int64
         Actions in the rect; above 1 it is merged.
-    busy_s : ndarray of float64
-        Sum of the durations of its actions: more than the span where they overlap.
+    busy_s, longest_s : ndarray of float64
+        Sum of the durations of its actions, which is more than the span where they overlap; and
+        the longest of them.
     resolution_s : float
         Length of a bucket; 0 when nothing was merged.
     total : int
@@ -60,6 +61,7 @@ class LevelOfDetail:
     source: Ints
     count: Ints
     busy_s: Floats
+    longest_s: Floats
     resolution_s: float
     total: int
 
@@ -163,11 +165,11 @@ class Query:
 
     def _outside(self, block: Block, begin: float, end: float) -> Ints:
         """Return the rows that are in the window but do not start between two times."""
-        is_in: Bools = block.start <= self.end
-        is_in &= (block.start >= self.begin) | (block.stop > self.begin)
+        rows = block.between(self.begin, self.end)
         if begin < end:
-            is_in &= (block.start < begin) | (block.start >= end)
-        return np.flatnonzero(is_in)
+            start = block.start[rows]
+            rows = rows[(start < begin) | (start >= end)]
+        return rows
 
     def _merged(self, index: int, block: Block, level: int, begin: float, end: float) -> Rects:
         """Return the rects of a block that start between two times."""
@@ -230,6 +232,7 @@ class Query:
             **{name: frozen(column) for name, column in columns.items()},
             count=frozen(rects.count),
             busy_s=frozen(rects.busy_s),
+            longest_s=frozen(rects.duration_s),
             resolution_s=2.0**level if rects.is_merged else 0.0,
             total=int(rects.count.sum()),
         )

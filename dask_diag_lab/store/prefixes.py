@@ -10,6 +10,7 @@ import numpy as np
 from dask_diag_lab.records import STATES
 from dask_diag_lab.store.arrays import Floats, Ints, Row, frozen
 from dask_diag_lab.store.groups import GroupTable
+from dask_diag_lab.store.rates import Rates
 
 _FORGOTTEN: Final = STATES.index("forgotten")
 _UNFINISHED: Final = [STATES.index(s) for s in ("waiting", "no-worker", "queued", "processing")]
@@ -37,6 +38,8 @@ class PrefixTable:
         self._bygone: dict[str, int] = {}
         self._sorted: list[Row] = []
         self._topological: tuple[tuple[int, int], Ints] | None = None
+        self._rates = Rates()
+        self._now = 0.0
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -57,13 +60,25 @@ class PrefixTable:
 
     @property
     def nbytes(self) -> Ints:
-        """Bytes in memory of each."""
+        """Bytes in memory of each; -1 where nobody tells, as without the collector."""
         return np.array([row["nbytes"] for row in self._sorted], dtype=np.int64)
 
     @property
     def duration(self) -> Floats:
         """Mean seconds of a task of each; NaN while unknown."""
         return np.array([row["duration"] for row in self._sorted], dtype=np.float64)
+
+    @property
+    def rate(self) -> Floats:
+        """Tasks of each that end in a second, as observed; NaN where too few were seen to end.
+
+        See `Rates.rate` for the formula; ``now`` is the time of the last batch. It falls when
+        nothing ends any more, which moves no version: nothing arrives that could. Tasks that
+        wait, divided by it, are an estimate of the seconds left that takes everything into
+        account that slows a cluster down, unlike `duration`.
+        """
+        rates = [self._rates.rate(row["name"], self._now) for row in self._sorted]
+        return np.array(rates, dtype=np.float64)
 
     @property
     def topological(self) -> Ints:
@@ -76,10 +91,15 @@ class PrefixTable:
             self._topological = seen, self._flow()
         return self._topological[1]
 
-    def update(self, rows: Iterable[Row], removed: Iterable[str] = ()) -> None:
-        """Forget removed prefixes and take over rows of `PREFIXES`; the others stay."""
+    def update(self, rows: Iterable[Row], removed: Iterable[str] = (), time: float = 0.0) -> None:
+        """Forget removed prefixes and take over rows of `PREFIXES` as of ``time``.
+
+        The others stay.
+        """
         is_changed = False
+        self._now = time
         for name in removed:
+            self._rates.remove(name)
             gone = self._rows.pop(name, None)
             if gone is not None:
                 # It may come back with all that it ever counted; nothing of it was left.
@@ -93,12 +113,15 @@ class PrefixTable:
                 if known is not None:
                     self._begin_anew(known["states"], row)
                 self._rows[row["name"]] = dict(row)
+                left = sum(row["states"][state] for state in _UNFINISHED)
+                self._rates.update(row["name"], time, sum(row["states"]) - left)
                 is_changed = True
         if is_changed:
             self._changed()
 
     def clear(self) -> None:
         """Forget all prefixes."""
+        self._rates.clear()
         if self._rows:
             self._rows = {}
             self._bygone = {}

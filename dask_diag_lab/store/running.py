@@ -43,6 +43,8 @@ class RunningTable:
         self._done: dict[tuple[int, str], float] = {}
         self._keys: set[str] = set()
         self._keys_version = 0
+        self._columns: tuple[Objects, Ints, Ints, Floats] | None = None
+        self._columns_version = 0
 
     @property
     def count(self) -> int:
@@ -112,16 +114,26 @@ class RunningTable:
 
     def rows(self, now: float) -> RunningRows:
         """Return what runs at a time; a start that lies after it is moved back to it."""
+        if self._columns is None or self._columns_version != self.version:
+            self._columns, self._columns_version = self._make_columns(), self.version
+        keys, prefix, lane, start = self._columns
+        return RunningRows(
+            key=keys,
+            prefix=prefix,
+            lane=self._lanes.position[lane],
+            start=np.minimum(start, now),
+        )
+
+    def _make_columns(self) -> tuple[Objects, Ints, Ints, Floats]:
+        """Return key, prefix, lane id and start of what runs; several plots ask at each tick."""
         tasks = self._tasks.values()
         keys = np.empty(len(tasks), dtype=np.object_)
         keys[:] = [key for _, key in self._tasks]
-        lane = np.array([task.lane for task in tasks], dtype=np.int64)
-        start = np.array([task.start for task in tasks], dtype=np.float64)
-        return RunningRows(
-            key=keys,
-            prefix=np.array([task.prefix for task in tasks], dtype=np.int64),
-            lane=self._lanes.position[lane],
-            start=np.minimum(start, now),
+        return (
+            keys,
+            np.array([task.prefix for task in tasks], dtype=np.int64),
+            np.array([task.lane for task in tasks], dtype=np.int64),
+            np.array([task.start for task in tasks], dtype=np.float64),
         )
 
     def _misplaced(self) -> list[tuple[tuple[int, str], _Task]]:

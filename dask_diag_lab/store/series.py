@@ -1,122 +1,242 @@
-"""Means over the cluster in the course of time, recorded since the store was made."""
+"""Quantities of the workers in the course of time, recorded since the store was made.
+
+Must not look further back: what nobody recorded is not known.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from dask_diag_lab.store.arrays import Floats
 from dask_diag_lab.store.workers import WorkerTable
 
-NAMES: Final = (
-    "cpu",
-    "memory",
-    "managed",
-    "unmanaged_old",
-    "unmanaged_recent",
-    "spilled",
-    "processing",
-    "executing",
-    "occupancy",
-    "incoming_bytes",
-    "outgoing_bytes",
+COLUMNS: Final = (
+    *("cpu", "memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled"),
+    *("processing", "executing", "occupancy", "nthreads", "incoming_bytes", "outgoing_bytes"),
 )
-"""What is recorded: columns of `WORKERS`, each the mean over all workers."""
-MAX_POINTS = 3600
+"""Columns of `WORKERS` that are recorded."""
+
+UNMANAGED: Final = "unmanaged"
+"""The sum of its two columns."""
+
+METRICS: Final = (
+    *("event_loop_interval", "gil_contention", "num_fds"),
+    *("gpu_utilization", "gpu_memory_used", "rmm.rmm-used"),
+)
+"""Metrics of heartbeats that are each worker's own."""
+
+HOST_METRICS: Final = (
+    *("host_net_io.read_bps", "host_net_io.write_bps"),
+    *("host_disk_io.read_bps", "host_disk_io.write_bps"),
+)
+"""Metrics of heartbeats that count for the whole host: each of its workers tells the same."""
+
+NAMES: Final = (*COLUMNS, UNMANAGED, *METRICS, *HOST_METRICS)
+
+MAX_POINTS: Final = 7_200
+FIRST_ROOM: Final = 128
+BUCKET_S: Final = 0.5
+"""Heartbeats do not come more often: what is taken in less time makes one point."""
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One quantity over time; all arrays are of equal length, `times` ascend.
+
+    Attributes
+    ----------
+    times : ndarray of float64
+        When each point begins, scheduler's clock.
+    mean, low, high : ndarray of float64
+        Over all workers (hosts, for what counts for a host) and all samples of the point. NaN
+        where the quantity was not reported.
+    total : ndarray of float64
+        Sum over all workers (or hosts): the mean of the samples' sums.
+    n : ndarray of float64
+        Workers (or hosts) that reported, the mean of the samples.
+    """
+
+    times: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+    total: Floats
+    n: Floats
 
 
 class SeriesTable:
-    """One bucket a second at first; when there are too many, two become one.
+    """Points of half a second at first; when there are too many, the older half is thinned.
+
+    Two neighbours become one with the exact extremes of both, so that a peak never disappears.
+    Each time this happens what is oldest gets coarser once more, and what is new stays fine.
 
     Parameters
     ----------
     limit : int
-        Buckets kept at most; even.
-
-    Attributes
-    ----------
-    resolution_s : float
-        Length of a bucket.
+        Points kept at most; a multiple of 4.
     """
 
     def __init__(self, limit: int = MAX_POINTS) -> None:
-        if limit < 2 or limit % 2:
-            raise ValueError(f"the number of points must be even and above 0, not {limit}")
+        if limit < 4 or limit % 4:
+            raise ValueError(f"the number of points must be a multiple of 4, not {limit}")
         self.version = 0
-        self.resolution_s = 1.0
         self._limit = limit
         self._size = 0
-        self._times = np.empty(limit)
-        self._counts = np.empty(limit, dtype=np.int64)
-        shape = (limit, len(NAMES))
-        self._sum, self._min, self._max = np.empty(shape), np.empty(shape), np.empty(shape)
+        self._times = np.empty(0)
+        # Of each point and quantity: samples that had it, and over these the sum of all values,
+        # the number of values, the least and the largest.
+        shape = (0, len(NAMES))
+        self._samples, self._sum, self._n = np.empty(shape), np.empty(shape), np.empty(shape)
+        self._low, self._high = np.empty(shape), np.empty(shape)
 
     def __len__(self) -> int:
         return self._size
 
     @property
-    def times(self) -> Floats:
-        """Begin of each bucket that has a sample, ascending; there may be gaps."""
-        return self._times[: self._size].copy()
+    def names(self) -> tuple[str, ...]:
+        """Quantities that were reported at least once, in the order of `NAMES`."""
+        known = np.flatnonzero(self._samples[: self._size].any(axis=0))
+        return tuple(NAMES[column] for column in known.tolist())
 
-    def mean(self, name: str) -> Floats:
-        """Return the mean of a series in each bucket; KeyError when it is not recorded."""
-        column = self._sum[: self._size, self._column(name)]
-        mean: Floats = column / self._counts[: self._size]
-        return mean
+    def get(self, name: str) -> Series:
+        """Return a series.
 
-    def minimum(self, name: str) -> Floats:
-        """Return the smallest sample of each bucket."""
-        return self._min[: self._size, self._column(name)].copy()
-
-    def maximum(self, name: str) -> Floats:
-        """Return the largest sample of each bucket."""
-        return self._max[: self._size, self._column(name)].copy()
+        Raises
+        ------
+        KeyError
+            There is no such quantity; one that was not reported yet is all NaN.
+        """
+        if name not in NAMES:
+            raise KeyError(f"no series {name!r}; there are {', '.join(NAMES)}")
+        points, column = slice(self._size), NAMES.index(name)
+        samples = self._samples[points, column]
+        is_known = samples > 0
+        total, n = self._sum[points, column], self._n[points, column]
+        return Series(
+            times=self._times[points].copy(),
+            mean=_ratio(total, n),
+            low=np.where(is_known, self._low[points, column], np.nan),
+            high=np.where(is_known, self._high[points, column], np.nan),
+            total=_ratio(total, samples),
+            n=np.divide(n, samples, out=np.zeros(self._size), where=is_known),
+        )
 
     def record(self, time: float, workers: WorkerTable) -> None:
         """Take a sample; a cluster without workers has none."""
-        if not len(workers):
-            return
-        totals = workers.totals()
-        self._add(time, np.array([getattr(totals, name) for name in NAMES]) / totals.workers)
+        if len(workers):
+            self._add(time, sample(workers))
 
-    def _add(self, time: float, values: npt.NDArray[np.float64]) -> None:
+    def _add(self, time: float, values: Matrix) -> None:
+        """Add a sample: one row a quantity of sum, number, least and largest of its values."""
         self.version += 1
-        bucket = np.floor(time / self.resolution_s) * self.resolution_s
+        bucket = np.floor(time / BUCKET_S) * BUCKET_S
         last = self._size - 1
-        # A clock that was set back adds to the newest bucket: times must ascend.
+        # A clock that was set back adds to the newest point: times must ascend.
         if last >= 0 and bucket <= self._times[last]:
-            self._counts[last] += 1
-            self._sum[last] += values
-            self._min[last] = np.minimum(self._min[last], values)
-            self._max[last] = np.maximum(self._max[last], values)
+            self._merge_into(last, values)
             return
         if self._size == self._limit:
-            self._halve()
-            self._add(time, values)
-            return
-        self._times[self._size], self._counts[self._size] = bucket, 1
-        for column in (self._sum, self._min, self._max):
-            column[self._size] = values
-        self._size += 1
+            self._thin()
+        elif self._size == len(self._times):
+            self._grow()
+        row, self._size = self._size, self._size + 1
+        self._times[row] = bucket
+        self._samples[row] = self._sum[row] = self._n[row] = 0
+        self._low[row], self._high[row] = np.inf, -np.inf
+        self._merge_into(row, values)
 
-    def _halve(self) -> None:
-        """Double the resolution until a quarter of the room is free again."""
-        while self._size > self._limit * 3 // 4:
-            self.resolution_s *= 2
-            times = np.floor(self._times[: self._size] / self.resolution_s) * self.resolution_s
-            first = np.flatnonzero(np.diff(times, prepend=-np.inf))
-            size, n = len(first), self._size
-            self._counts[:size] = np.add.reduceat(self._counts[:n], first)
-            self._sum[:size] = np.add.reduceat(self._sum[:n], first)
-            self._min[:size] = np.minimum.reduceat(self._min[:n], first)
-            self._max[:size] = np.maximum.reduceat(self._max[:n], first)
-            self._times[:size] = times[first]
-            self._size = size
+    def _merge_into(self, row: int, values: Matrix) -> None:
+        total, n, low, high = values
+        self._samples[row] += n > 0
+        self._sum[row] += total
+        self._n[row] += n
+        np.minimum(self._low[row], low, out=self._low[row])
+        np.maximum(self._high[row], high, out=self._high[row])
 
-    def _column(self, name: str) -> int:
-        if name not in NAMES:
-            raise KeyError(f"no series {name!r}; there are {', '.join(NAMES)}")
-        return NAMES.index(name)
+    def _grow(self) -> None:
+        """Make room for more points: an hour of them takes 7 MB."""
+        room = min(self._limit, max(FIRST_ROOM, 2 * self._size))
+        for name in ("_times", "_samples", "_sum", "_n", "_low", "_high"):
+            before = getattr(self, name)
+            column = np.empty((room, *before.shape[1:]))
+            column[: self._size] = before[: self._size]
+            setattr(self, name, column)
+
+    def _thin(self) -> None:
+        """Make one of each two points in the older half."""
+        half, quarter, n = self._limit // 2, self._limit // 4, self._size
+        for column, merge in (
+            (self._samples, np.add),
+            (self._sum, np.add),
+            (self._n, np.add),
+            (self._low, np.minimum),
+            (self._high, np.maximum),
+        ):
+            column[:quarter] = merge(column[0:half:2], column[1:half:2])
+            column[quarter : n - quarter] = column[half:n].copy()
+        self._times[:quarter] = self._times[0:half:2]
+        self._times[quarter : n - quarter] = self._times[half:n].copy()
+        self._size = n - quarter
+
+
+def sample(workers: WorkerTable) -> Matrix:
+    """Return sum, number, least and largest value of each of `NAMES` over all workers.
+
+    Returns
+    -------
+    ndarray of float64, shape (4, len(NAMES))
+        A quantity that nobody reports has the sum 0 of 0 values, least inf and largest -inf.
+    """
+    columns = [np.asarray(workers.column(name), dtype=np.float64) for name in COLUMNS]
+    columns.append(columns[COLUMNS.index("unmanaged_old")])
+    columns[-1] = columns[-1] + columns[COLUMNS.index("unmanaged_recent")]
+    metrics = workers.metrics
+    columns += [_metric(metrics, name) for name in METRICS]
+    newest = _newest_of_hosts(workers)
+    per_host = [metrics[index] for index in newest]
+    result = np.empty((4, len(NAMES)))
+    own = np.array(columns)
+    hosts = np.array([_metric(per_host, name) for name in HOST_METRICS])
+    for values, place in ((own, slice(len(own))), (hosts, slice(len(own), None))):
+        is_told = np.isfinite(values)
+        result[0, place] = np.where(is_told, values, 0).sum(axis=1)
+        result[1, place] = is_told.sum(axis=1)
+        result[2, place] = np.where(is_told, values, np.inf).min(axis=1)
+        result[3, place] = np.where(is_told, values, -np.inf).max(axis=1)
+    return result
+
+
+def _newest_of_hosts(workers: WorkerTable) -> list[int]:
+    """Return for each host the index of the worker that was heard of last."""
+    newest: dict[str, int] = {}
+    seen = workers.last_seen.tolist()
+    for index, host in enumerate(workers.host):
+        known = newest.get(host)
+        if known is None or seen[index] > seen[known]:
+            newest[host] = index
+    return list(newest.values())
+
+
+def _metric(metrics: Sequence[Mapping[str, Any]], name: str) -> Floats:
+    """Return a metric of each; NaN where it is missing or no number: users make their own."""
+    try:
+        return np.fromiter(map(itemgetter(name), metrics), np.float64, len(metrics))
+    except (KeyError, TypeError, ValueError):
+        if not any(name in entry for entry in metrics):  # the most common case, and cheap to tell
+            return np.full(len(metrics), np.nan)
+        values = (entry.get(name) for entry in metrics)
+        numbers = (v if type(v) in (int, float) else np.nan for v in values)
+        return np.fromiter(numbers, np.float64, len(metrics))
+
+
+def _ratio(values: Floats, by: Floats) -> Floats:
+    """Return the quotient, NaN where nothing is divided."""
+    quotient: Floats = np.divide(values, by, out=np.full(len(values), np.nan), where=by > 0)
+    return quotient

@@ -8,9 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from math import inf
-from typing import Literal
 
 import numpy as np
 
@@ -18,9 +16,12 @@ from dask_diag_lab.records import Batch, Kind, SchedulerInfo
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
 from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.epoch import Epoch
-from dask_diag_lab.store.events import EventLog
+from dask_diag_lab.store.events import EventLog, failures
+from dask_diag_lab.store.extras import Extras
+from dask_diag_lab.store.feed_state import FeedStateView, State
 from dask_diag_lab.store.graph import TaskGraph
 from dask_diag_lab.store.groups import GroupTable
+from dask_diag_lab.store.inquiries import Inquiries, Inquiry
 from dask_diag_lab.store.keys import KeyTable
 from dask_diag_lab.store.lanes import LaneTable
 from dask_diag_lab.store.nthreads import ThreadHistory
@@ -34,16 +35,6 @@ from dask_diag_lab.store.workers import WorkerTable
 
 _COMPUTE = int(Kind.COMPUTE)
 MAX_GAPS = 100
-State = Literal["connecting", "live", "degraded", "lost", "closed"]
-
-
-@dataclass(frozen=True, slots=True)
-class FeedStateView:
-    """Whether new data comes, why not, and since when (seconds since the epoch)."""
-
-    state: State
-    reason: str
-    since: float
 
 
 class Store:
@@ -64,6 +55,8 @@ class Store:
         Stretches of the scheduler's clock in which nobody recorded what was done, newest last.
     left_out : mapping of str to int
         `Batch.left_out` of the last batch.
+    on_apply : list of callable
+        Called with the store after each batch; they may not raise.
     """
 
     def __init__(
@@ -89,6 +82,9 @@ class Store:
         self.nthreads = ThreadHistory()
         self.series = SeriesTable()
         self.events = EventLog()
+        self.extras = Extras()
+        self.inquiries = Inquiries()
+        self.on_apply: list[Callable[[Store], None]] = []
         self._clock = clock
         self._epoch = Epoch("", 0, 0.0)
         self._next_task = 0
@@ -112,6 +108,8 @@ class Store:
         new = FeedStateView(state, reason, since)
         if new == self.feed_state:
             return
+        if self._epoch.name:
+            self.events.feed_changed(self.time, state, reason)
         self.feed_state = new
         self.version += 1
         if state not in ("lost", "closed"):
@@ -142,6 +140,18 @@ class Store:
         self._update_tables(batch)
         if before != self._versions():
             self.version += 1
+        for hear in tuple(self.on_apply):
+            hear(self)
+
+    def answer(self, inquiry: Inquiry, answer: object) -> None:
+        """Take the cluster's answer to a question."""
+        self.inquiries.answered(inquiry, answer, self.time)
+        self.version += 1
+
+    def fail(self, inquiry: Inquiry, error: str) -> None:
+        """Note in words for the user why a question was not answered."""
+        self.inquiries.failed(inquiry, error)
+        self.version += 1
 
     def _versions(self) -> tuple[object, ...]:
         tables = (
@@ -150,12 +160,14 @@ class Store:
         )
         return (
             *(table.version for table in tables),
-            *(self.scheduler, self.degraded, self.left_out),
+            *(self.extras.version, self.scheduler, self.degraded, self.left_out),
         )
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""
         is_same = self.scheduler is not None and self.scheduler.id == batch.scheduler.id
+        if self.scheduler is not None and not is_same:
+            self.inquiries.clear()
         if is_same and batch.began > self._batch_time:
             self.gaps.append((self._batch_time, batch.began))
             self.events.extend([(self._batch_time, "not-recorded", {"until": batch.began})])
@@ -166,6 +178,7 @@ class Store:
         self.prefixes.clear()
         self.groups.clear()
         self.graph.clear()
+        self.extras.clear()
 
     def _set_facts(self, batch: Batch) -> None:
         self.scheduler = batch.scheduler
@@ -206,6 +219,7 @@ class Store:
             rows["worker"], rows["thread"], rows["start"], rows["stop"], is_task, seats
         )
         self.palette.see(rows["prefix"])
+        self.events.extend(failures(rows, self.strings))
         self.actions.append(rows | {"lane": lane})
         return ended
 
@@ -240,6 +254,8 @@ class Store:
         removed = set(batch.removed_workers)
         back = [row for row in rows if row["address"] in removed]
         self.lanes.join(((r["address"], r["name"], r["nthreads"]) for r in back), batch.time)
+        if self._epoch.is_confirmed:
+            self.events.compare(self.workers.row, batch)
         self.workers.update(rows, batch.removed_workers)
         is_told = batch.workers is not None or batch.scheduler.n_workers == 0
         if is_told and not self._epoch.is_confirmed:
@@ -257,7 +273,7 @@ class Store:
                 (row[0], w, p, row[3])
                 for row, w, p in zip(batch.running, worker.tolist(), prefix.tolist(), strict=True)
             )
-        self.prefixes.update(batch.prefixes or (), batch.removed_prefixes)
+        self.prefixes.update(batch.prefixes or (), batch.removed_prefixes, batch.time)
         if batch.prefixes is not None:
             self._name(row["name"] for row in batch.prefixes)
         if batch.groups is not None or batch.removed_groups:
@@ -267,6 +283,7 @@ class Store:
             self.graph.update(batch.graph)
         self.nthreads.extend(batch.nthreads)
         self.events.extend(batch.events)
+        self.extras.update(batch.extras)
 
     def _name(self, prefixes: Iterable[str]) -> None:
         ids = [self.strings.intern(name) for name in prefixes]

@@ -97,6 +97,10 @@ class WorkerTable:
     def __contains__(self, address: object) -> bool:
         return address in self._rows
 
+    def row(self, address: str) -> Row | None:
+        """Return the row of a worker, None where it is not there."""
+        return self._rows.get(address)
+
     def update(self, rows: Iterable[Row], removed: Sequence[str] = ()) -> None:
         """Forget removed workers and take over rows of `WORKERS`; the others stay."""
         is_changed = False

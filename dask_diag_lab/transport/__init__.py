@@ -6,5 +6,7 @@ Must not import bokeh or views.
 from __future__ import annotations
 
 from dask_diag_lab.transport.feed import Feed, FeedState
+from dask_diag_lab.transport.inquirer import Inquirer
+from dask_diag_lab.transport.link import LinkLostError
 
-__all__ = ["Feed", "FeedState"]
+__all__ = ["Feed", "FeedState", "Inquirer", "LinkLostError"]

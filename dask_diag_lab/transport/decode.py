@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from dask_diag_lab.records import (
     SchedulerInfo,
 )
 from dask_diag_lab.transport import wire
+from dask_diag_lab.transport.decode_extras import extra_changes
 
 ROW: Final = np.dtype([(column.name, column.dtype) for column in ACTIONS])
 """The packed row of `collector.actions.ROW`."""
@@ -67,6 +68,8 @@ class Decoder:
         epoch = wire.text(wire.member(answer, "epoch"), "epoch")
         cursors = wire.mapping(wire.member(answer, "cursors"), "cursors")
         cursors = {name: wire.whole(cursor, f"cursors.{name}") for name, cursor in cursors.items()}
+        if epoch == self.epoch:  # those of extras that were not wanted this time stay
+            cursors = {**self.cursors, **cursors}
         names = self._names if epoch == self.epoch else {table: set() for table in self._names}
         batch, names, is_more = _batch(answer, epoch, names)
 
@@ -86,9 +89,7 @@ def _batch(
     strings_from = wire.whole(member(answer, "strings_from"), "strings_from")
     strings = wire.texts(member(answer, "strings"), "strings")
     n_strings = strings_from + len(strings)
-    actions = wire.items(member(answer, "actions"), "actions", 6)
-    keys_from = wire.whole(actions[3], "actions.keys_from")
-    keys = wire.texts(actions[4], "actions.keys")
+    actions, is_more = _log(member(answer, "actions"), n_strings)
     prefixes, gone_prefixes, all_prefixes = _changes(answer, "prefixes", PREFIXES, names)
     groups, gone_groups, all_groups = _changes(answer, "groups", GROUPS, names)
     workers, gone_workers, all_workers = _changes(answer, "workers", WORKERS, names)
@@ -99,12 +100,8 @@ def _batch(
         scheduler=_scheduler(member(answer, "scheduler")),
         strings_from=strings_from,
         strings=strings,
-        actions=_actions(actions[0], n_strings, keys_from + len(keys)),
-        actions_to=wire.whole(actions[1], "actions.cursor"),
-        actions_dropped=wire.whole(actions[2], "actions.dropped"),
+        **actions,
         began=wire.number(member(answer, "began"), "began"),
-        keys_from=keys_from,
-        keys=keys,
         running=_running(member(answer, "running"), n_strings),
         prefixes=prefixes,
         removed_prefixes=gone_prefixes,
@@ -115,14 +112,38 @@ def _batch(
         nthreads=_nthreads(member(answer, "nthreads")),
         graph=_graph(member(answer, "graph")),
         events=_events(member(answer, "events")),
+        extras=extra_changes(member(answer, "extras")),
         left_out=_left_out(member(answer, "left_out")),
         cost_s=wire.number(member(answer, "cost_s"), "cost_s"),
     )
     known = {"prefixes": all_prefixes, "groups": all_groups, "workers": all_workers}
-    return batch, known, wire.flag(actions[5], "actions.is_more")
+    return batch, known, is_more
 
 
-def _scheduler(value: Any) -> SchedulerInfo:  # from here on: Any is what a peer sent
+class _Log(TypedDict):
+    """The fields of a batch that tell of actions."""
+
+    actions: ActionColumns | None
+    actions_to: int
+    actions_dropped: int
+    keys_from: int
+    keys: Sequence[str]
+
+
+def _log(value: Any, n_strings: int) -> tuple[_Log, bool]:  # from here on: Any is what a peer sent
+    """Return what the answer tells of actions, and whether more of them wait to be pulled."""
+    rows, cursor, dropped, first, texts, is_more = wire.items(value, "actions", 6)
+    keys_from, keys = wire.whole(first, "actions.keys_from"), wire.texts(texts, "actions.keys")
+    return {
+        "actions": _actions(rows, n_strings, keys_from + len(keys)),
+        "actions_to": wire.whole(cursor, "actions.cursor"),
+        "actions_dropped": wire.whole(dropped, "actions.dropped"),
+        "keys_from": keys_from,
+        "keys": keys,
+    }, wire.flag(is_more, "actions.is_more")
+
+
+def _scheduler(value: Any) -> SchedulerInfo:
     info = wire.mapping(value, "scheduler")
     shares = wire.mapping(wire.member(info, "thresholds"), "scheduler.thresholds")
     return SchedulerInfo(
@@ -215,7 +236,8 @@ def _nthreads(value: Any) -> Sequence[tuple[float, int]]:
 def _graph(value: Any) -> GraphChange | None:
     if value is None:
         return None
-    is_snapshot, is_exact, total, limit, added, states, removed = wire.items(value, "graph", 7)
+    parts = wire.items(value, "graph", 8)
+    is_snapshot, is_exact, total, limit, added, states, removed, is_followed = parts
     return GraphChange(
         is_snapshot=wire.flag(is_snapshot, "graph.is_snapshot"),
         is_exact=wire.flag(is_exact, "graph.is_exact"),
@@ -224,6 +246,7 @@ def _graph(value: Any) -> GraphChange | None:
         added=[_node(node) for node in wire.items(added, "graph.added")],
         states=[_node_state(pair) for pair in wire.items(states, "graph.states")],
         removed=[wire.whole(n, "graph.removed") for n in wire.items(removed, "graph.removed")],
+        is_followed=wire.flag(is_followed, "graph.is_followed"),
     )
 
 

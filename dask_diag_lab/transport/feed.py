@@ -106,6 +106,7 @@ class Feed:
         self._source: Source | None = None
         self._loop_task: asyncio.Task[None] | None = None
         self._is_watched = False
+        self._wanted: frozenset[str] = frozenset()
         self._is_closing = False
         self._wake = asyncio.Event()
         self._asked: list[asyncio.Future[None]] = []
@@ -120,6 +121,18 @@ class Feed:
     def is_watched(self, value: bool) -> None:
         self._is_watched = value
         if value:
+            self._wake.set()
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """Names of `records.EXTRAS`, and `records.GRAPH`, that are to be brought as well."""
+        return self._wanted
+
+    @wanted.setter
+    def wanted(self, value: frozenset[str]) -> None:
+        is_more = not value <= self._wanted
+        self._wanted = value
+        if is_more:
             self._wake.set()
 
     async def pull_now(self) -> None:
@@ -195,6 +208,7 @@ class Feed:
 
     def _go_plain(self, link: Link, error: NoCollectorError) -> None:
         logger.info("Diagnostics of %s go on without a collector: %s", self._address, error)
+        self._collector.begin_anew()
         self._source = PlainSource(link, self._address, str(error), timeout_s=self._timeout_s)
 
     async def _step(self) -> None:
@@ -203,7 +217,7 @@ class Feed:
         assert self._link is not None
         n_asked = len(self._asked)  # who asks during the pull may want more than it brings
         try:
-            batch, accept = await self._source.pull()
+            batch, accept = await self._source.pull(self._wanted)
         except NoCollectorError as error:
             self._go_plain(self._link, error)
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,9 +17,18 @@ from dask.utils import key_split
 from dask_diag_lab.collector.actions import KINDS
 from dask_diag_lab.collector.strings import Strings, key_text
 from dask_diag_lab.collector.workers import flatten
-from dask_diag_lab.records import ACTIONS, STATES, Batch, Kind, Outcome, SchedulerInfo
+from dask_diag_lab.records import (
+    ACTIONS,
+    STATES,
+    Batch,
+    ExtraChange,
+    Kind,
+    Outcome,
+    SchedulerInfo,
+)
 from dask_diag_lab.transport import wire
 from dask_diag_lab.transport.link import Link, RefusedError
+from dask_diag_lab.transport.plain_extras import STEALING, PlainExtras
 from dask_diag_lab.transport.source import Pulled
 
 FIRST_TASKS: Final = 10_000
@@ -27,7 +36,8 @@ FIRST_TASKS: Final = 10_000
 
 MISSING: Final = (
     "running tasks, tasks killed with their worker, queued and forgotten counts, result sizes of "
-    "prefixes, groups, the task graph, occupancy and events"
+    "prefixes, groups, the task graph, occupancy, events but those of workers, and of what only "
+    "some plots need all but bandwidth and stealing"
 )
 
 LEFT_BEHIND: Final = (
@@ -40,6 +50,7 @@ CALLS: Final = {
     "identity": "workers",
     "get_task_prefix_states": "task counts",
     "get_task_stream": "ended tasks",
+    "events": "stealing",
 }
 """The engine's calls used, and what is missing where one is blocked."""
 
@@ -66,6 +77,7 @@ class PlainSource:
         self._n_strings = self._n_actions = self._n_tasks = 0
         self._next_index: int | None = None
         self._workers: set[str] = set()
+        self._extras = PlainExtras()
         self._nthreads = -1
         self._began = 0.0
         self._has_begun_stream = False
@@ -79,8 +91,8 @@ class PlainSource:
     async def leave(self) -> None:
         """Nothing of ours is there."""
 
-    async def pull(self) -> Pulled:
-        """Return what the allowed calls tell.
+    async def pull(self, wanted: Collection[str] = ()) -> Pulled:
+        """Return what the allowed calls tell, and of what is ``wanted`` what they give of it.
 
         Raises
         ------
@@ -93,6 +105,7 @@ class PlainSource:
         prefixes = await self._ask("get_task_prefix_states")
         records, dropped = await self._stream()
         batch = self._batch(identity)
+        batch.extras = await self._extra_changes(wanted)
         if not self._began:
             self._began = _first_stop(records, batch.time)
         batch.began = self._began
@@ -110,6 +123,16 @@ class PlainSource:
         self._n_strings = len(self._strings.texts)
         # Nothing is asked twice here, so there is nothing to do once the batch is taken over.
         return batch, lambda: None
+
+    async def _extra_changes(self, wanted: Collection[str]) -> dict[str, ExtraChange]:
+        """Return what the allowed calls tell of the tables that are wanted."""
+        changes = self._extras.changes(wanted)
+        if STEALING in wanted:
+            events = await self._ask("events", topic=STEALING)
+            stolen = None if events is None else self._extras.stolen(events)
+            if stolen is not None:
+                changes[STEALING] = stolen
+        return changes
 
     async def _ask(self, op: str, **message: Any) -> Any:  # what a peer sent; None where blocked
         if op in self._blocked:
@@ -157,6 +180,7 @@ class PlainSource:
         )
         if identity is not None:
             workers = wire.mapping(facts.get("workers", {}), "identity.workers")
+            self._extras.see_workers(workers)
             batch.workers = [_worker(address, workers[address]) for address in workers]
             batch.removed_workers = tuple(sorted(self._workers - set(workers)))
             self._workers = set(workers)
@@ -214,7 +238,7 @@ def _first_stop(records: Sequence[Any], now: float) -> float:
 
 def _prefix(name: str, counts: Mapping[str, Any]) -> Mapping[str, Any]:
     states = [wire.whole(counts.get(state, 0), f"prefixes.{state}") for state in STATES]
-    return {"name": key_text(name), "states": states, "nbytes": 0, "duration": math.nan}
+    return {"name": key_text(name), "states": states, "nbytes": -1, "duration": math.nan}
 
 
 def _worker(address: str, value: Any) -> Mapping[str, Any]:  # what a peer sent

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Protocol
 
 from dask_diag_lab.collector import LEAVE, PULL, Collector
@@ -30,7 +30,7 @@ class Source(Protocol):
     @property
     def degraded(self) -> str: ...
 
-    async def pull(self) -> Pulled: ...
+    async def pull(self, wanted: Collection[str] = ()) -> Pulled: ...
 
     async def leave(self) -> None: ...
 
@@ -90,8 +90,8 @@ class CollectorSource:
                 ) from error
             raise NoCollectorError(f"The collector did not start there: {error}") from error
 
-    async def pull(self) -> Pulled:
-        """Return what is new.
+    async def pull(self, wanted: Collection[str] = ()) -> Pulled:
+        """Return what is new, and of extras and the task graph what is ``wanted``.
 
         Raises
         ------
@@ -101,10 +101,10 @@ class CollectorSource:
             The connection is of no use any more.
         """
         try:
-            answer = await self._call()
+            answer = await self._call(wanted)
             if answer is None:  # its lease ended while this process was held up, or it was removed
                 await self.register(self._need_link())
-                answer = await self._call()
+                answer = await self._call(wanted)
         except RefusedError as error:
             raise NoCollectorError(f"The scheduler refused to answer: {error}") from error
         if isinstance(answer, dict) and answer.get("error"):
@@ -118,6 +118,10 @@ class CollectorSource:
         except WireError as error:
             raise NoCollectorError(f"The collector's answer cannot be read: {error}.") from error
 
+    def begin_anew(self) -> None:
+        """Forget the cursors: batches of another source have come after those of this one."""
+        self._decoder = Decoder()
+
     async def leave(self) -> None:
         try:
             link = self._need_link()
@@ -125,12 +129,13 @@ class CollectorSource:
         except (RefusedError, LinkLostError):
             return  # its lease ends by itself
 
-    async def _call(self) -> Any:  # what a peer sent
+    async def _call(self, wanted: Collection[str]) -> Any:  # what a peer sent
         return await self._need_link().call(
             PULL,
             subscriber=self._subscriber,
             epoch=self._decoder.epoch,
             cursors=self._decoder.cursors,
+            wanted=sorted(wanted),
             timeout_s=self._timeout_s,
         )
 

@@ -39,6 +39,22 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """A plot that a click in a picture asks for.
+
+    Attributes
+    ----------
+    plot : str
+        Its name.
+    arguments : mapping of str to str
+        What it is to show, as in `View.arguments`.
+    """
+
+    plot: str
+    arguments: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A plot's data as named columns of equal length, for ``.json``, ``.csv`` and screen readers.
 
@@ -60,14 +76,25 @@ class View(ABC):
     freezes_itself : bool
         Whether the view obeys ``freeze`` and ``live`` and tells `Notice.is_frozen`. A view that
         does not is frozen by its page, which ceases to call `update`.
+    needs : frozenset of str
+        Names of `records.EXTRAS`, and ``"graph"``, that are sent while the view is looked at.
+    arguments : mapping of str to str
+        What to show of many: ``{"worker": address}``, ``{"prefix": name}``; empty: no choice.
+    opening : Opening or None
+        The plot that a click asked for; the page takes it and sets it back to None.
     """
 
     freezes_itself: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, store: Store, look: Look = LIGHT) -> None:
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
         self.store = store
         self.look = look
+        self.arguments = dict(arguments or {})
         self.notice = Notice()
+        self.opening: Opening | None = None
 
     @abstractmethod
     def build(self) -> UIElement:
@@ -90,6 +117,14 @@ class View(ABC):
 
         A view ignores the verbs that mean nothing to it.
         """
+
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Show something else: the page was asked to, by a link or by a click elsewhere."""
+        self.arguments = dict(arguments)
+
+    def open(self, plot: str, **arguments: str) -> None:
+        """Ask the page to open another plot."""
+        self.opening = Opening(plot, arguments)
 
     def close(self) -> None:
         """Let go of what `build` took; the page is gone."""

@@ -6,8 +6,12 @@ Knows no colours and no models; every function is pure.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Final
+
+Writer = Callable[[float], str]
+"""Turns a number into words."""
 
 _BINARY: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SI: Final = ("", "k", "M", "G", "T", "P")
@@ -16,9 +20,8 @@ _THIN: Final = "\u202f"
 
 _UNKNOWN: Final = "unknown"
 _ROUND_STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
-_BINARY_STEPS: Final = tuple(
-    float(step) for step in (1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 512)
-)
+_BINARY_STEPS: Final = tuple(float(1 << power) for power in range(10))
+"""Powers of two alone: with any other step a tick near the next unit is no round number."""
 _TIME_STEPS: Final = tuple(
     float(step)
     for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
@@ -156,11 +159,14 @@ def _ticks(end: float, wanted: int, steps: Sequence[float]) -> list[float]:
 
 
 def tick_labels(ticks: Sequence[float], kind: str) -> dict[float, str]:
-    """Return the words of ``ticks``; ``kind`` is bytes, seconds, percent or number."""
-    write = {"bytes": binary, "seconds": duration, "percent": _percent_points}.get(
-        kind, significant
-    )
+    """Return the words of ``ticks``; ``kind`` is bytes, rate, seconds, percent or number."""
+    kinds = {"bytes": binary, "rate": _rate, "seconds": duration, "percent": _percent_points}
+    write = kinds.get(kind, significant)
     return {tick: _short(write(tick)) if tick else "0" for tick in ticks}
+
+
+def _rate(value: float) -> str:
+    return si(value, "B/s")
 
 
 def _percent_points(value: float) -> str:
@@ -173,3 +179,8 @@ def _short(text: str) -> str:
     if "." in number:
         number = number.rstrip("0").rstrip(".")
     return f"{number} {unit}".rstrip()
+
+
+def clock(time_s: float) -> str:
+    """Return a moment, in seconds since the epoch, as this computer's time of day: ``14:02:10``."""
+    return time.strftime("%H:%M:%S", time.localtime(time_s))

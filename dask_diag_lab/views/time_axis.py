@@ -8,31 +8,16 @@ from bokeh.models import (
     AdaptiveTicker,
     Axis,
     CompositeTicker,
-    CustomJSTickFormatter,
     Ticker,
     TickFormatter,
 )
 
-_FORMAT_JS: Final = """
-const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : Math.abs(tick) || 1
-const most = Math.max(...ticks.map(Math.abs))
-const sign = tick < 0 ? "-" : ""
-let s = Math.abs(tick)
-if (s < step / 1e6) return "0 s"
-const units = [["s", 1], ["ms", 1e3], ["µs", 1e6]]
-const [unit, times] = most >= 1 ? units[0] : most >= 1e-3 ? units[1] : units[2]
-const digits = Math.max(0, Math.ceil(-Math.log10(step * times) - 1e-6))
-if (s < 60 - step / 1e6) return sign + (s * times).toFixed(digits) + " " + unit
-const rest = (s % 60).toFixed(digits)
-const carry = Number(rest) >= 60 ? 1 : 0
-let minutes = Math.floor(s / 60) + carry
-const parts = []
-if (minutes >= 1440) parts.push(Math.floor(minutes / 1440) + " d")
-if (minutes >= 60) parts.push(Math.floor(minutes % 1440 / 60) + " h")
-parts.push(minutes % 60 + " min")
-if (!carry && Number(rest) > 0) parts.push(rest + " s")
-return sign + parts.filter(part => !part.startsWith("0 ")).join(" ")
-"""
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.scripted import RunTimeTickFormatter
+
+MOST_TICKS: Final = 6
+TICK_PX: Final = 85
+"""Room for "10 min 30 s" and some air; Bokeh may draw half as many ticks again as are wished."""
 
 
 def run_time_ticker() -> Ticker:
@@ -68,13 +53,20 @@ def run_time_ticker() -> Ticker:
                 num_minor_ticks=0,
             ),
         ],
-        desired_num_ticks=6,
+        desired_num_ticks=MOST_TICKS,
     )
 
 
 def run_time_formatter() -> TickFormatter:
     """Return the words of such ticks, with as many digits as their distance needs."""
-    return CustomJSTickFormatter(code=_FORMAT_JS)
+    return RunTimeTickFormatter()
+
+
+def fit_time_axis(axis: Axis, width: int) -> None:
+    """Give the axis of a figure of this width as many ticks as their words leave room for."""
+    wanted = min(max((width - 60) // TICK_PX, 2), MOST_TICKS)
+    if isinstance(axis.ticker, CompositeTicker):
+        set_properties(axis.ticker, desired_num_ticks=wanted)
 
 
 def make_time_axis(axis: Axis) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,9 +107,15 @@ class Served:
     """A running server with what a test needs to talk to it."""
 
     store: Store
-    server: Server
+    server: Server = field(init=False)
     url: str = ""
     watched: list[bool] = field(default_factory=list)
+    wanted: list[frozenset[str]] = field(default_factory=list)
+
+    def note_watch(self, is_watched: bool, wanted: frozenset[str]) -> None:
+        """Take the server's word on who looks at what."""
+        self.watched.append(is_watched)
+        self.wanted.append(wanted)
 
     async def ask(
         self,
@@ -148,25 +154,28 @@ class Served:
 
 @asynccontextmanager
 async def serving(
-    plots: tuple[Plot, ...] | None = None, info: Callable[[], dict[str, Any]] | None = None
+    plots: tuple[Plot, ...] | None = None,
+    info: Callable[[], dict[str, Any]] | None = None,
+    catch_up: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncIterator[Served]:
     """Run a server over a store that is live with one batch; take it down after."""
     store = Store()
-    watched: list[bool] = []
-    server = Server(
+    served = Served(store)
+    served.server = Server(
         store,
         info=info or (lambda: {"id": "0123456789abcdef", "name": "analysis.ipynb"}),
         token=TOKEN,
-        on_watch=watched.append,
+        on_watch=served.note_watch,
+        catch_up=catch_up,
         plots=plots,
     )
-    served = Served(store, server, await server.start(), watched)
+    served.url = await served.server.start()
     try:
         store.set_feed_state("live", "", NOW)
         served.feed(make_batch())
         yield served
     finally:
-        await server.stop()
+        await served.server.stop()
 
 
 def records_in(folder: Path) -> list[Path]:

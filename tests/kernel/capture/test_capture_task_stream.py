@@ -21,7 +21,7 @@ from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts, as_records, key_of
 from dask_diag_lab.capture.task_stream_figure import figure_of, save, store_of
 from dask_diag_lab.records import Kind, Outcome
-from dask_diag_lab.views.task_stream_rects import MAX_RECTS
+from dask_diag_lab.views.stream.rects import MAX_RECTS
 from tests.kernel.serving import run, wait_until
 
 pytestmark = [

@@ -6,9 +6,8 @@ import asyncio
 import time
 from typing import Any
 
-from live_cluster import cluster, feeding, registered, until
-
 from dask_diag_lab.collector.tasks import TaskTables
+from tests.kernel.transport.live_cluster import cluster, feeding, registered, until
 
 
 def inc(x: int) -> int:

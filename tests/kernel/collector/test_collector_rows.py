@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from distributed import Reschedule
-from live_cluster import cluster, feeding, until
 
 from dask_diag_lab.records import Kind, Outcome
+from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 
 def inc(x: int) -> int:

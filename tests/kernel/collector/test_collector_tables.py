@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from distributed import Worker
-from live_cluster import cluster, connected, feeding, registered, until
 
 from dask_diag_lab.collector import Collector
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.records import STATES, WORKERS
+from tests.kernel.transport.live_cluster import cluster, connected, feeding, registered, until
 
 
 def inc(x: int) -> int:
@@ -133,7 +133,7 @@ def test_groups_know_their_prefix_structure_and_times() -> None:
 
 def test_scattered_data_is_counted_although_it_makes_no_transition() -> None:
     async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+        async with cluster() as (s, _, c), feeding(s.address, wanted=["graph"]) as (_, seen):
             future = await c.scatter({"lonely": 1})
             await until(lambda: "lonely" in seen.prefixes)
             assert states(seen.prefixes["lonely"])["memory"] == 1
@@ -243,7 +243,10 @@ def test_without_workers_there_are_still_batches() -> None:
 def test_exact_graph_follows_tasks_gives_up_when_too_many_and_comes_back() -> None:
     async def run() -> None:
         config = {"distributed.dashboard.graph-max-items": 50}
-        async with cluster(config=config) as (s, _, c), feeding(s.address) as (_, seen):
+        async with (
+            cluster(config=config) as (s, _, c),
+            feeding(s.address, wanted=["graph"]) as (_, seen),
+        ):
             xs = c.map(inc, range(10))
             total = c.submit(sum, xs, key="total")
             await total
@@ -272,7 +275,7 @@ def test_graph_keeps_up_with_tasks_that_come_and_go_between_pulls() -> None:
     async def run() -> None:
         async with (
             cluster() as (s, _, c),
-            feeding(s.address, interval_s=0.3, idle_interval_s=0.3) as (_, seen),
+            feeding(s.address, wanted=["graph"], interval_s=0.3, idle_interval_s=0.3) as (_, seen),
         ):
             for _ in range(5):  # the same keys again and again
                 xs = [c.submit(inc, i, key=f"again-{i}") for i in range(20)]
@@ -326,7 +329,7 @@ def test_a_quiet_cluster_sends_no_tables_but_workers() -> None:
 def test_refreshes_are_shared_and_throttled() -> None:
     async def run() -> None:
         async with cluster() as (s, _, c):
-            await c.register_plugin(Collector(), name="dask-diag-lab-1")
+            await c.register_plugin(Collector(), name="dask-diag-lab-2")
             plugin = registered(s)
             assert plugin is not None
             tables = plugin._state.tables

@@ -35,6 +35,18 @@ def test_lab_gets_dashboard_plot_and_height(client: Client) -> None:
     assert shown["text/plain"] == repr(dask_diag_lab.plot("task-stream", client))
 
 
+def test_what_to_show_of_many_goes_along(client: Client) -> None:
+    shown = dask_diag_lab.plot("cpu", client, worker="tcp://1.2.3.4:5")._repr_mimebundle_()
+    assert isinstance(shown[MIME], dict)
+    assert shown[MIME]["arguments"] == {"worker": "tcp://1.2.3.4:5"}
+
+
+def test_arguments_are_texts(client: Client) -> None:
+    wrong: Any = 5  # what the type checker would refuse
+    with pytest.raises(ValueError, match="texts"):
+        dask_diag_lab.plot("cpu", client, worker=wrong)
+
+
 def test_the_fallback_says_how_to_see_it_and_holds_no_secret(client: Client) -> None:
     shown = dask_diag_lab.plot("progress")._repr_mimebundle_()
     assert "dask_diag_lab.attach().url" in str(shown["text/html"])

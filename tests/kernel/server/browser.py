@@ -7,7 +7,8 @@ import json
 from typing import Any, Self
 
 from bokeh.document import Document
-from bokeh.document.events import ModelChangedEvent
+from bokeh.document.events import MessageSentEvent, ModelChangedEvent
+from bokeh.events import ModelEvent
 from bokeh.protocol import Protocol
 from bokeh.protocol.message import Message
 from bokeh.protocol.receiver import Receiver
@@ -35,11 +36,16 @@ class BrowserPage:
 
     @classmethod
     async def open(
-        cls, served: Served, plot: str, look: dict[str, str] | None = None, token: str | None = None
+        cls,
+        served: Served,
+        plot: str,
+        look: dict[str, str] | None = None,
+        token: str | None = None,
+        arguments: dict[str, str] | None = None,
     ) -> Self:
         """Ask for a session (or take `token`), connect, and pull the first picture."""
         if token is None:
-            body = json.dumps({"look": look or {}})
+            body = json.dumps({"look": look or {}, "arguments": arguments or {}})
             session = await served.json(f"/plots/{plot}/session", method="POST", body=body)
             token = session["token"]
         page = cls(await connect(served, plot, str(token)))
@@ -66,10 +72,16 @@ class BrowserPage:
         for name, value in properties.items():
             await self.patch(self.control, name, value)
 
-    async def command(self, verb: str) -> None:
+    async def command(self, verb: str, **more: object) -> None:
         """Send a command."""
         self.commands += 1
-        await self.set(command=json.dumps({"verb": verb, "n": self.commands}))
+        await self.set(command=json.dumps({"verb": verb, "n": self.commands, **more}))
+
+    async def event(self, event: ModelEvent) -> None:
+        """Send what happened to a model, such as a click."""
+        self.document.models.flush_synced()  # the server knows them all
+        happened = MessageSentEvent(self.document, "bokeh_event", event)
+        await self._send(self._protocol.create("PATCH-DOC", [happened]))
 
     async def patch(self, model: Any, name: str, value: object) -> None:
         """Set one property of any model of the document."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+from bokeh.events import DoubleTap, Tap
 from bokeh.models import ColumnDataSource
 from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
@@ -58,6 +60,18 @@ class Failing(Counting):
         super().update()
 
 
+class Mute(Counting):
+    """Has nothing to say that a page could show, and fails when it is closed."""
+
+    def update(self) -> None:
+        super().update()
+        self.notice = replace(self.notice, behind_s=float("nan"))
+
+    def close(self) -> None:
+        super().close()
+        raise ZeroDivisionError("on purpose")
+
+
 class SelfFreezing(Counting):
     """Is frozen while ``freeze`` was the last thing asked of it, and goes on counting."""
 
@@ -66,6 +80,56 @@ class SelfFreezing(Counting):
     def update(self) -> None:
         super().update()
         self.notice = replace(self.notice, is_frozen=self.verbs[-1:] == ["freeze"])
+
+
+class Choosing(Counting):
+    """Shows one thing of many, needs tables, and opens another plot when it is clicked."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"errors", "counters"})
+
+    def build(self) -> UIElement:
+        picture = super().build()
+        self.picture.on_event(Tap, self._tapped)
+        self.picture.on_event(DoubleTap, self._tapped_twice)
+        return picture
+
+    def update(self) -> None:
+        super().update()
+        self.notice = Notice(note=f"shows {self.arguments.get('key', 'all')}")
+
+    def show(self, arguments: Mapping[str, str]) -> None:
+        if arguments.get("key") == "bad":
+            raise LookupError("there is no such task")
+        super().show(arguments)
+
+    def table(self) -> Table:
+        return Table({"key": list(self.store.extras["errors"]["key"])})
+
+    def _tapped(self) -> None:
+        self.open("task", key="inc-1")
+
+    def _tapped_twice(self) -> None:
+        raise ValueError("clicked beside it")
+
+
+class Following(Counting):
+    """Shows the keys of the task graph, which is followed only when it is needed."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"graph"})
+
+    def table(self) -> Table:
+        return Table({"key": list(self.store.graph.key)})
+
+
+class Asking(Counting):
+    """Asks the cluster in `update`, and shows the answer in its table only after that."""
+
+    def update(self) -> None:
+        super().update()
+        self.inquiry = self.store.inquiries.ask("logs", worker=self.arguments.get("worker", ""))
+
+    def table(self) -> Table:
+        return Table({"line": list(self.inquiry.answer or [])})
 
 
 class Unbuildable(Counting):

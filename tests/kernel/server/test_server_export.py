@@ -57,7 +57,8 @@ def test_numbers_that_json_does_not_know_become_null() -> None:
 
 
 def test_an_empty_table_has_its_columns() -> None:
-    assert json.loads(to_json(Table({"a": []}))) == {"columns": {"a": []}, "units": {}, "rows": 0}
+    wanted = {"columns": {"a": []}, "units": {}, "rows": 0, "note": ""}
+    assert json.loads(to_json(Table({"a": []}))) == wanted
     assert to_csv(Table({"a": []})) == "a\r\n"
 
 

@@ -11,15 +11,17 @@ import pytest
 from bokeh.models import Plot as BokehPlot
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
+from dask_diag_lab.server import page as page_module
 from dask_diag_lab.views.registry import PLOTS
 from tests.kernel.server.browser import BrowserPage, connect, is_refused
-from tests.kernel.server.sample_views import Counting, Failing, Unbuildable, sample_plot
+from tests.kernel.server.sample_views import Counting, Failing, Mute, Unbuildable, sample_plot
 from tests.kernel.serving import Served, make_batch, run, serving, until
 
 COUNT = sample_plot("count", Counting)
 FAIL = sample_plot("fail", Failing)
 UNBUILDABLE = sample_plot("unbuildable", Unbuildable)
-SAMPLES = (COUNT, FAIL, UNBUILDABLE)
+MUTE = sample_plot("mute", Mute)
+SAMPLES = (COUNT, FAIL, UNBUILDABLE, MUTE)
 
 
 @pytest.fixture(autouse=True)
@@ -163,11 +165,11 @@ def test_a_lost_scheduler_is_told_and_a_return_too() -> None:
             served.store.set_feed_state("lost", "The scheduler is gone.", 1.0)
             served.server.tick()
             await until(lambda: page.control.state == "lost", "not told")
-            assert page.control.message == "The scheduler is gone."
+            await until(lambda: page.control.message == "The scheduler is gone.", "no reason")
             served.store.set_feed_state("live", "", 2.0)
             served.server.tick()
             await until(lambda: page.control.state == "live", "not told")
-            assert page.control.message == ""
+            await until(lambda: not page.control.message, "the reason stays")
             await page.close()
 
     run(story())
@@ -201,9 +203,35 @@ def test_a_view_that_cannot_be_built_still_gets_words() -> None:
             page = await BrowserPage.open(served, "unbuildable")
             assert page.control.state == "error"
             assert "LookupError" in page.control.message
+            assert "opened again" in page.control.message
             await page.close()
 
     run(story())
+
+
+def test_words_that_no_page_can_show_are_an_error_of_that_plot_alone() -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            page = await BrowserPage.open(served, "mute")
+            sound = await BrowserPage.open(served, "count")
+            assert "ValueError" in page.control.message
+            await drawn(served, sound)
+            await page.close()
+            await sound.close()
+
+    run(story())
+
+
+def test_a_view_that_fails_when_it_is_closed_keeps_no_other_open() -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            pages = [await BrowserPage.open(served, name) for name in ("mute", "count")]
+        for page in pages:
+            await page.close()
+
+    run(story())
+    assert [view.is_closed for view in Counting.made] == [True] * len(Counting.made)
+    assert len(Counting.made) >= 2
 
 
 def test_a_pages_own_change_makes_the_view_look_again() -> None:
@@ -296,22 +324,22 @@ def test_websockets_are_not_compressed() -> None:
     run(story())
 
 
-def test_every_plot_of_the_registry_draws_without_an_error() -> None:
+@pytest.mark.parametrize("plot", [plot.name for plot in PLOTS])
+def test_every_plot_of_the_registry_draws_without_an_error(plot: str) -> None:
     async def story() -> None:
         async with serving() as served:
-            plots = (await served.json("/plots.json"))["plots"]
-            for plot in plots:
-                page = await BrowserPage.open(served, plot["name"], {"name": "dark"})
-                assert page.control.state == "live", page.control.message
-                for n in (2, 3):
-                    served.feed(make_batch(n))
-                    await asyncio.sleep(0.05)
-                await page.set(look=json.dumps({"name": "light"}))
-                for verb in ("fit", "freeze", "live", "unknown"):
-                    await page.command(verb)
-                await asyncio.sleep(0.1)
-                assert page.control.state == "live", page.control.message
-                await page.close()
+            page = await BrowserPage.open(served, plot, {"name": "dark"})
+            assert page.control.state == "live", page.control.message
+            for n in (2, 3):
+                served.feed(make_batch(n))
+                await asyncio.sleep(0.05)
+            await page.set(look=json.dumps({"name": "light"}))
+            for verb in ("fit", "freeze", "live", "unknown"):
+                await page.command(verb)
+            await page.command("show", arguments={"worker": "tcp://1.2.3.4:5", "key": "x"})
+            await asyncio.sleep(0.1)
+            assert page.control.state == "live", page.control.message
+            await page.close()
 
     run(story())
 
@@ -332,3 +360,23 @@ def test_no_plot_of_the_registry_sends_a_frame_while_the_cluster_is_still(name: 
             await page.close()
 
     run(story())
+
+
+def test_a_slow_update_is_noted_once_and_never_loudly(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(page_module, "SLOW_UPDATE_S", 0.0)
+
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            page = await BrowserPage.open(served, "count")
+            for n in (2, 3):
+                served.feed(make_batch(n))
+                await drawn(served, page)
+            await page.close()
+
+    with caplog.at_level(logging.DEBUG, logger="dask_diag_lab"):
+        run(story())
+    noted = [record for record in caplog.records if "took" in record.message]
+    assert [record.levelname for record in noted] == ["INFO"]
+    assert "count" in noted[0].message

@@ -28,7 +28,7 @@ pytestmark = [
     ),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
-PLUGIN = "dask-diag-lab-1"
+PLUGIN = "dask-diag-lab-2"
 
 
 @pytest.fixture(autouse=True)

@@ -69,7 +69,7 @@ def kernel(runtime_dir: Path, request: pytest.FixtureRequest) -> Iterator[Kernel
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "DASK_CONFIG": str(CONFIG / "dask_diag_lab.yaml"),
-        "JPY_SESSION_NAME": "/home/me/work/analysis.ipynb",
+        "JPY_SESSION_NAME": "/home/me/notes/analysis.ipynb",
         **getattr(request, "param", {}),
     }
     manager.start_kernel(env=environment)

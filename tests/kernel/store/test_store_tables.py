@@ -10,7 +10,6 @@ import pytest
 from dask_diag_lab.records import STATES, WORKERS
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.events import MAX_EVENTS
-from dask_diag_lab.store.series import NAMES, SeriesTable
 from dask_diag_lab.store.strings import OTHER, StringTable
 from tests.kernel.store.batches import (
     T0,
@@ -266,42 +265,6 @@ def test_events_are_bounded_and_what_was_dropped_is_counted() -> None:
     assert len(store.events.rows) == MAX_EVENTS
     assert store.events.dropped == 500
     assert store.events.rows[-1] == (T0 + MAX_EVENTS + 499, "restart", {"n": MAX_EVENTS + 499})
-
-
-def test_series_are_means_over_the_workers() -> None:
-    store, maker = Store(), BatchMaker()
-    for second, cpu in ((0.0, 10.0), (0.25, 40.0), (0.5, 10.0), (7.0, 100.0)):
-        maker.time = T0 + second
-        store.apply(maker.batch(workers=[worker_row(A, cpu=cpu), worker_row(B, cpu=0.0)]))
-    assert store.series.times.tolist() == [T0, T0 + 7]
-    assert store.series.mean("cpu").tolist() == [10, 50]
-    assert store.series.minimum("cpu").tolist() == [5, 50]
-    assert store.series.maximum("cpu").tolist() == [20, 50]
-    with pytest.raises(KeyError, match="there are cpu, memory"):
-        store.series.mean("colour")
-
-
-def test_series_are_bounded_by_halving_their_resolution() -> None:
-    series = SeriesTable(limit=16)
-    values = np.arange(1000.0)
-    for second, value in enumerate(values):
-        series._add(T0 + second, np.full(len(NAMES), value))
-        assert len(series) <= 16
-    assert series.resolution_s == 64
-    assert (np.diff(series.times) > 0).all()
-    counts = series._counts[: len(series)]
-    assert counts.sum() == 1000
-    assert (series.mean("memory") * counts).sum() == pytest.approx(values.sum())
-    assert (series.minimum("memory")[0], series.maximum("memory")[-1]) == (0, 999)
-
-
-def test_series_outlive_a_pause_and_a_clock_set_back() -> None:
-    series = SeriesTable(limit=4)
-    for time in (T0, T0 + 1e7, T0 + 1e7 - 50, T0 + 2e7, T0 + 3e7, T0 + 4e7, T0 + 5e7):
-        series._add(time, np.zeros(len(NAMES)))
-    assert (np.diff(series.times) > 0).all()
-    with pytest.raises(ValueError, match="even"):
-        SeriesTable(limit=3)
 
 
 def test_palette_numbers_prefixes_by_first_appearance_anywhere() -> None:

@@ -13,6 +13,7 @@ from distributed import Client, Nanny, Scheduler, Worker
 
 from dask_diag_lab.collector import Collector
 from dask_diag_lab.records import Batch, Kind, Outcome
+from dask_diag_lab.store.extras import Extras
 from dask_diag_lab.transport import Feed, FeedState
 from dask_diag_lab.transport.backoff import Backoff
 
@@ -47,6 +48,7 @@ class Seen:
         self.node_states: dict[int, int] = {}
         self.running: list[tuple[str, str, str, float]] = []
         self.events: list[tuple[float, str, Mapping[str, Any]]] = []
+        self.extras = Extras()
         self.dropped = 0
         self.epoch = ""
 
@@ -63,12 +65,14 @@ class Seen:
             self.epoch, self.strings = batch.epoch, []
             self.keys, self.nodes, self.node_states = {}, {}, {}
             self.prefixes, self.groups, self.workers = {}, {}, {}
+            self.extras.clear()
         assert batch.strings_from == len(self.strings)
         self.strings += batch.strings
         self.batches.append(batch)
         self.keys.update(enumerate(batch.keys, batch.keys_from))
         self.dropped += batch.actions_dropped
         self.events += batch.events
+        self.extras.update(batch.extras)
         self._actions(batch)
         self._tables(batch)
         self._graph(batch)
@@ -116,6 +120,12 @@ class Seen:
         for node in change.removed:
             del self.nodes[node], self.node_states[node]
 
+    def extra(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of an extra table."""
+        columns = self.extras[name].columns
+        cells = zip(*(values.tolist() for values in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in cells]
+
     def of(self, key: str) -> list[dict[str, Any]]:
         return [row for row in self.rows if row["key"] == key]
 
@@ -125,7 +135,10 @@ class Seen:
 
 @asynccontextmanager
 async def feeding(address: str, **options: Any) -> AsyncIterator[tuple[Feed, Seen]]:
-    """Run a feed to ``address`` that pulls every 20 ms and retries at once, and let it begin."""
+    """Run a feed to ``address`` that pulls every 20 ms and retries at once, and let it begin.
+
+    ``wanted`` are names of extras, and "graph".
+    """
     seen = Seen()
     options = {
         "connection_args": {},
@@ -136,7 +149,9 @@ async def feeding(address: str, **options: Any) -> AsyncIterator[tuple[Feed, See
         "backoff": Backoff(0.05, 0.2),
         **options,
     }
+    wanted = frozenset(options.pop("wanted", ()))
     feed = Feed(address, options.pop("connection_args"), **options)
+    feed.wanted = wanted
     task = asyncio.create_task(feed.run())
     try:
         await until(lambda: feed.state.state != "connecting")
@@ -198,7 +213,7 @@ async def cluster(
 
 def registered(s: Scheduler) -> Collector | None:
     """Return the collector that lives on a scheduler."""
-    plugin = s.plugins.get("dask-diag-lab-1")
+    plugin = s.plugins.get("dask-diag-lab-2")
     assert plugin is None or isinstance(plugin, Collector)
     return plugin
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 from distributed import Client, LocalCluster, Scheduler
-from live_cluster import Seen, cluster, feeding, registered, traces, until
 
 from dask_diag_lab.collector import NAME, Collector
 from dask_diag_lab.records import Batch
 from dask_diag_lab.transport import Feed
 from dask_diag_lab.transport.backoff import Backoff
 from dask_diag_lab.transport.link import Link
+from tests.kernel.transport.live_cluster import Seen, cluster, feeding, registered, traces, until
 
 
 def inc(x: int) -> int:
@@ -225,11 +225,11 @@ def test_a_scheduler_that_does_not_answer_in_time_is_lost() -> None:
             async def never(**_: object) -> None:
                 await asyncio.sleep(3)
 
-            pull = s.handlers["dask_diag_lab_pull_1"]
-            s.handlers["dask_diag_lab_pull_1"] = never
+            pull = s.handlers["dask_diag_lab_pull_2"]
+            s.handlers["dask_diag_lab_pull_2"] = never
             await until(lambda: seen.state == "lost")
             assert "no answer in 0.3 s" in seen.states[-1].reason
-            s.handlers["dask_diag_lab_pull_1"] = pull
+            s.handlers["dask_diag_lab_pull_2"] = pull
             await until(lambda: seen.state == "live")
 
     asyncio.run(run())
@@ -288,7 +288,7 @@ def test_an_internal_error_switches_the_collector_off_and_the_computation_goes_o
         (["register_scheduler_plugin"], ""),
         (["register_scheduler_plugin", "get_task_stream"], "ended tasks"),
         (["register_scheduler_plugin", "identity"], "workers"),
-        (["dask_diag_lab_pull_1"], ""),
+        (["dask_diag_lab_pull_2"], ""),
     ],
 )
 def test_where_handlers_are_blocked_plain_calls_are_used_and_it_is_said(

@@ -21,10 +21,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from distributed import Security
-from live_cluster import cluster, connected, feeding, until
 
-from dask_diag_lab.collector import Collector
+from dask_diag_lab.collector import PROTOCOL, Collector
 from dask_diag_lab.transport.parcel import pack
+from tests.kernel.transport.live_cluster import cluster, connected, feeding, until
 
 
 def inc(x: int) -> int:
@@ -92,7 +92,7 @@ def test_a_scheduler_that_lacks_this_package_is_fed_all_the_same(
 
     async def run() -> None:
         async with (
-            feeding(address) as (_, seen),
+            feeding(address, wanted=["graph"]) as (_, seen),
             connected(address) as c,
         ):
             await until(lambda: seen.state == "live")
@@ -106,6 +106,21 @@ def test_a_scheduler_that_lacks_this_package_is_fed_all_the_same(
     asyncio.run(run())
     out, _ = process.communicate("", timeout=20)
     assert json.loads(out) == {"loaded": []}
+
+
+def test_a_collector_of_another_version_is_left_alone_and_ours_comes_beside_it() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            before = f"dask_diag_lab_pull_{PROTOCOL - 1}"
+            calls: list[object] = []
+            s.handlers[before] = calls.append
+            async with feeding(s.address) as (_, seen):
+                assert await c.submit(inc, 1) == 2
+                await until(lambda: seen.state == "live" and "inc" in seen.prefixes)
+            assert before in s.handlers
+            assert not calls
+
+    asyncio.run(run())
 
 
 def test_the_parcel_asks_for_the_standard_library_and_distributed_only() -> None:

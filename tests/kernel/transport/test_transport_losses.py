@@ -8,12 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from live_cluster import Seen, cluster, feeding, traces, until
-
 from dask_diag_lab.collector import LEASE_S, Collector
 from dask_diag_lab.records import Batch
 from dask_diag_lab.store import Store
 from dask_diag_lab.transport.feed import LONGEST_INTERVAL_S
+from tests.kernel.transport.live_cluster import Seen, cluster, feeding, traces, until
 
 
 def inc(x: int) -> int:

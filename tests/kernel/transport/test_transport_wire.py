@@ -8,11 +8,12 @@ from typing import Any
 
 import msgpack  # type: ignore[import-untyped]  # it has no types
 import pytest
-from live_cluster import cluster, registered
 
 from dask_diag_lab.collector import NAME, Collector
+from dask_diag_lab.records import EXTRA_NAMES, GRAPH
 from dask_diag_lab.transport.decode import Decoder
 from dask_diag_lab.transport.wire import WireError
+from tests.kernel.transport.live_cluster import cluster, registered
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,9 @@ def answer() -> dict[str, Any]:
             await c.gather(futures)
             plugin = registered(s)
             assert plugin is not None
-            return msgpack.loads(msgpack.dumps(plugin.pull("me", "", {})), use_list=False)
+            return msgpack.loads(
+                msgpack.dumps(plugin.pull("me", "", {}, [GRAPH, *EXTRA_NAMES])), use_list=False
+            )
 
     loaded: dict[str, Any] = asyncio.run(run())
     return loaded
@@ -80,6 +83,11 @@ def test_a_real_answer_is_a_batch_and_moves_the_cursors_when_accepted(
         ("prefixes.1.0.1", (1, 2), "prefixes.states"),
         ("groups.1.0.7", ("a", 1), "groups.dependencies"),
         ("graph.5", ((0, 99),), "graph.states"),
+        ("graph.7", 1, "graph.is_followed"),
+        ("extras.durations.0", ((), ()), "extras.durations"),
+        ("extras.durations.0.2", ("long",), "extras.durations.seconds"),
+        ("extras.durations.0.0", (), "extras.durations"),
+        ("extras.counters.1", None, "extras.counters.dropped"),
         ("running", (("k", 99, 0, 1.0),), "running"),
         ("nthreads", ((1.0,),), "nthreads"),
         ("events", ((1.0, 2, ()),), "events.kind"),
@@ -92,7 +100,9 @@ def test_wrong_fields_are_named(
         Decoder().decode(_replace(path, value)(answer))
 
 
-@pytest.mark.parametrize("name", ["epoch", "time", "workers", "strings", "cursors", "graph"])
+@pytest.mark.parametrize(
+    "name", ["epoch", "time", "workers", "strings", "cursors", "graph", "extras"]
+)
 def test_missing_fields_are_named(answer: dict[str, Any], name: str) -> None:
     rest = {key: value for key, value in answer.items() if key != name}
     with pytest.raises(WireError, match=f"'{name}' is missing"):

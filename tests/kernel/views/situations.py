@@ -7,6 +7,7 @@ from typing import Any
 
 from bokeh.document import Document
 from bokeh.document.events import DocumentChangedEvent
+from bokeh.events import Tap
 from bokeh.models import Plot
 from bokeh.models.annotations import Title
 
@@ -126,10 +127,11 @@ class Page:
         self.view = view
         self.events: list[DocumentChangedEvent] = []
         self._document = Document()
-        plot = view.build()
+        root = view.build()
+        plot = root if isinstance(root, Plot) else root.select_one({"type": Plot})
         assert isinstance(plot, Plot)
         self.plot = plot
-        self._document.add_root(plot)
+        self._document.add_root(root)
         self.resize(width, height)
         self._document.on_change(self.events.append)
 
@@ -138,6 +140,10 @@ class Page:
         self.plot.set_from_json("outer_width", width)
         self.plot.set_from_json("outer_height", height)
         self.view.update()
+
+    def tap(self, x: float, y: float) -> None:
+        """Click at a point of the plane, given in data coordinates."""
+        self.plot._trigger_event(Tap(self.plot, sx=0, sy=0, x=x, y=y))
 
     @property
     def title(self) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dask_diag_lab.views.cluster_memory import ClusterMemory
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.workers.cluster_memory import ClusterMemory
 from tests.kernel.views.situations import GIB, Page, batch, store_of, worker
 
 

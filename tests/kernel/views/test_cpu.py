@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dask_diag_lab.views.cpu import Cpu
+from dask_diag_lab.views.workers.cpu import Cpu
 from tests.kernel.views.situations import Page, batch, store_of, worker
 
 

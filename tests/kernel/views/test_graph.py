@@ -12,11 +12,12 @@ from bokeh.models import Range1d
 
 from dask_diag_lab.records import STATES, GraphChange
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.graph_slots import Slots
+from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.look import DARK, LIGHT, Look
-from dask_diag_lab.views.node_graph import MAX_EDGES, natural_ranks, state_style
 from dask_diag_lab.views.palette import data_colors
-from dask_diag_lab.views.task_graph import TaskGraph
+from dask_diag_lab.views.tasks.graph_slots import Slots
+from dask_diag_lab.views.tasks.node_graph import MAX_EDGES, natural_ranks, state_style
+from dask_diag_lab.views.tasks.task_graph import TaskGraph
 from tests.kernel.views.situations import Page, batch, graph, group, store_of
 
 KEYS = ["inc-1", "inc-2", "add-1", "sum-1"]
@@ -155,7 +156,7 @@ def test_beyond_the_limit_groups_are_drawn_and_the_plot_says_so() -> None:
     page = Page(view)
     data = view.groups.boxes.model.data
     assert data["name"] == ["load-1", "sum-1"]
-    assert data["count"] == ["60\u202f000 / 60\u202f000", "0 / 60\u202f000"]
+    assert data["count"] == ["60\u202f000 / 60\u202f000", "1 erred · 0 / 60\u202f000"]
     assert len(view.groups.edges.model.data["x0"]) == 1
     assert "120\u202f000 tasks are more than the 5000" in view.notice.note
     assert view.table().columns["group"] == ["load-1", "sum-1"]
@@ -190,6 +191,37 @@ def test_empty_scheduler_is_explained() -> None:
     store.apply(batch(graph=change(removed=[0, 1, 2, 3], total=0)))
     page.sent()
     assert view.notice.empty
+
+
+def test_graph_that_has_not_come_yet_is_told_from_an_empty_scheduler() -> None:
+    store = store_of(groups=[group("load-1", "load", processing=3)])
+    view = TaskGraph(store)
+    page = Page(view)
+    assert view.notice.empty == "Waiting for the task graph."
+    store.apply(batch(graph=graph(KEYS, EDGES)))
+    page.sent()
+    assert view.notice.empty == ""
+
+
+def test_click_on_a_task_opens_its_page() -> None:
+    view = TaskGraph(store_of(graph=graph(KEYS, EDGES)))
+    page = Page(view)
+    x, y = (float(view.nodes.nodes.data[name][2]) for name in ("x", "y"))
+    page.tap(x + 0.5, y)
+    assert view.opening is None
+    page.tap(x + 0.01, y)
+    assert view.opening == Opening("task", {"key": "add-1"})
+
+
+def test_click_on_a_group_opens_the_profile_of_its_prefix() -> None:
+    view = TaskGraph(groups_store())
+    page = Page(view)
+    page.tap(1.0, float(view.groups.boxes.model.data["top"][1]) + 0.1)
+    assert view.opening == Opening("profile", {"prefix": "sum"})
+
+
+def test_only_this_plot_needs_single_tasks() -> None:
+    assert "graph" in TaskGraph.needs
 
 
 def test_restyle_changes_the_colours_without_sending_nodes() -> None:

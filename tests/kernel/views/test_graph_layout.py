@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dask_diag_lab.views.graph_layout import FreeRows, Place, place_nodes, spread
+from dask_diag_lab.views.tasks.graph_layout import FreeRows, Place, place_nodes, spread
 
 Edges = npt.NDArray[np.int64]
 

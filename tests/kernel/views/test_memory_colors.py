@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from dask_diag_lab.views.memory_colors import (
+from dask_diag_lab.views.workers.memory_colors import (
     MemoryLevel,
     critical_share,
     level_words,

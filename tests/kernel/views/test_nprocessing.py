@@ -5,7 +5,7 @@ from __future__ import annotations
 from dask_diag_lab.views.axis_end import AxisEnd
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.palette import data_colors
-from dask_diag_lab.views.tasks_processing import TasksProcessing
+from dask_diag_lab.views.workers.tasks_processing import TasksProcessing
 from tests.kernel.views.situations import Page, batch, store_of, worker
 
 ROWS = [
@@ -63,6 +63,7 @@ def test_axis_grows_at_once_and_shrinks_late() -> None:
 def test_groups_take_the_colour_of_most_and_say_it() -> None:
     rows = [worker(i, processing=i, is_idle=i < 500) for i in range(1000)]
     view = TasksProcessing(store_of(workers=rows), DARK)
+    view.command("by-group")
     Page(view)
     colors = data_colors(DARK)
     assert view.bars.model.data["color"][0] == colors.load_normal

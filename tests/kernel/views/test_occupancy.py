@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dask_diag_lab.views.look import LIGHT
-from dask_diag_lab.views.occupancy import Occupancy
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.workers.occupancy import Occupancy
 from tests.kernel.views.situations import Page, batch, store_of, worker
 
 
@@ -43,12 +43,12 @@ def test_workers_without_work_are_empty_tracks(
     page = Page(view, *size)
     store.apply(batch(workers=[worker(i) for i in range(4)]))
     assert page.sent()
-    data, ends = view.bars.model.data, [view._x.end, view._y.start]
+    data, ends = view.bars.model.data, [view.picture.x.end, view.picture.y.start]
     assert list(data["y"]) == [0, 1, 2, 3]
     assert list(data["edge0"]) == [0, 0, 0, 0]
     assert ends == [pytest.approx(1.2, abs=0.2), pytest.approx(5, abs=4)]
     assert list(data["track"]) == [1, 1, 1, 1]
-    assert view._track.fill_color == data_colors(LIGHT).track
+    assert view.picture._track.fill_color == data_colors(LIGHT).track
     assert page.title.startswith("Occupancy: 0 s")
     assert view.notice.empty == ""
 

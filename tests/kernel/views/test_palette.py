@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
 
 import pytest
 from distributed.utils import color_of
 
 from dask_diag_lab.records import STATES
-from dask_diag_lab.views.look import DARK, LIGHT, Look
+from dask_diag_lab.views.look import DARK, LIGHT, PALETTES, Look
 from dask_diag_lab.views.palette import (
     VIRIDIS_DARK,
     VIRIDIS_LIGHT,
@@ -17,7 +20,7 @@ from dask_diag_lab.views.palette import (
     prefix_color,
     prefix_palette,
 )
-from dask_diag_lab.views.task_stream_rects import PREFIX_CODES
+from dask_diag_lab.views.stream.rects import PREFIX_CODES
 
 
 def _luminance(color: str) -> float:
@@ -91,3 +94,68 @@ def test_a_look_takes_the_colours_that_browsers_write_and_defaults_for_others() 
     look = Look.of({**given, "palette": "no such"})
     assert (look.background, look.grid) == ("#111111", "#444444")
     assert (look.muted, look.palette) == (DARK.muted, "viridis")
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1: what is left of linear RGB.
+BLINDNESS = (
+    (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+)
+MEANINGS = (
+    ("memory_ok", "memory_near", "memory_over"),
+    ("load_normal", "load_saturated", "load_idle"),
+    ("incoming", "outgoing"),
+)
+
+
+def _oklab(color: str, sight: Sequence[Sequence[float]]) -> list[float]:
+    linear = [_linear(int(color[i : i + 2], 16) / 255) for i in (1, 3, 5)]
+    seen = [max(sum(a * b for a, b in zip(row, linear, strict=True)), 0.0) for row in sight]
+    to_cones = (
+        (0.4122214708, 0.5363325363, 0.0514459929),
+        (0.2119034982, 0.6806995451, 0.1073969566),
+        (0.0883024619, 0.2817188376, 0.6299787005),
+    )
+    cones = [sum(a * b for a, b in zip(row, seen, strict=True)) ** (1 / 3) for row in to_cones]
+    to_lab = (
+        (0.2104542553, 0.7936177850, -0.0040720468),
+        (1.9779984951, -2.4285922050, 0.4505937099),
+        (0.0259040371, 0.7827717662, -0.8086757660),
+    )
+    return [sum(a * b for a, b in zip(row, cones, strict=True)) for row in to_lab]
+
+
+def _linear(channel: float) -> float:
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK], ids=lambda look: str(look.name))
+@pytest.mark.parametrize("names", MEANINGS, ids=lambda names: str(names[0]))
+def test_safe_palette_tells_meanings_apart_with_colour_blindness(
+    look: Look, names: tuple[str, ...]
+) -> None:
+    colors = data_colors(replace(look, palette="okabe-ito"))
+    for one, other in combinations([getattr(colors, name) for name in names], 2):
+        for sight in BLINDNESS:
+            assert math.dist(_oklab(one, sight), _oklab(other, sight)) > 0.1
+
+
+@pytest.mark.parametrize("palette", PALETTES)
+@pytest.mark.parametrize("look", [LIGHT, DARK], ids=lambda look: str(look.name))
+def test_bars_of_workers_are_visible_on_their_canvas(look: Look, palette: str) -> None:
+    colors = data_colors(replace(look, palette=palette))
+    for name in (name for names in MEANINGS for name in names):
+        assert _contrast(getattr(colors, name), look.background) >= 3, name

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import time
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dask_diag_lab.records import STATES
+from dask_diag_lab.records import STATES, ExtraChange
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
-from dask_diag_lab.views.progress import Progress
-from dask_diag_lab.views.progress_bars import SEGMENTS, estimate_s, fit_grid, segment_edges
-from tests.kernel.views.situations import GIB, Page, batch, prefix, store_of, worker
+from dask_diag_lab.views.tasks.progress import Progress
+from dask_diag_lab.views.tasks.progress_bars import SEGMENTS, fit_grid, segment_edges
+from dask_diag_lab.views.tasks.progress_estimate import MAX_OVERHEAD_S, estimate
+from tests.kernel.views.situations import GIB, MIB, Page, batch, group, prefix, store_of, worker
 
 
 def shares(view: Progress, row: int = 0) -> list[float]:
@@ -51,8 +54,8 @@ def test_one_error_in_a_million_is_visible(look: Look) -> None:
     assert float(data["edge2"][0]) - float(data["erred"][0]) >= 2.9
     assert data["edge2"][0] <= data["x1"][0] + 1e-6
     assert data["value"][0].startswith("1 erred")
-    assert view._segments[2].fill_color == data_colors(look).erred
-    assert view._segments[2].line_color == data_colors(look).erred_mark
+    assert view.glyphs.segments[2].fill_color == data_colors(look).erred
+    assert view.glyphs.segments[2].line_color == data_colors(look).erred_mark
 
 
 def test_prefix_without_errors_draws_none() -> None:
@@ -64,7 +67,7 @@ def test_prefix_without_errors_draws_none() -> None:
 def test_states_that_are_not_done_differ_by_more_than_colour() -> None:
     view = Progress(store_of(prefixes=[prefix("inc", queued=5)]))
     Page(view)
-    patterns = {n: g.hatch_pattern for n, g in zip(SEGMENTS, view._segments, strict=True)}
+    patterns = {n: g.hatch_pattern for n, g in zip(SEGMENTS, view.glyphs.segments, strict=True)}
     assert patterns["processing"] is None
     assert patterns["queued"] == patterns["no-worker"] == "right_diagonal_line"
 
@@ -87,17 +90,43 @@ def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
     view.command("fit")
 
 
-def test_hidden_prefixes_are_counted() -> None:
-    rows = [prefix(f"p{i}", memory=100 - i) for i in range(60)]
+def in_sight(view: Progress) -> list[str]:
+    """Return the names of the bars that are seen whole."""
+    data, (top, bottom) = view.cells.model.data, view._sight()
+    cells = zip(data["hover0"], data["y"], data["end"], strict=True)
+    return [name for name, y, end in cells if y >= top - 0.5 and end <= bottom + 0.5]
+
+
+def test_hidden_prefixes_are_counted_and_can_be_scrolled_to() -> None:
+    rows = [prefix(f"p{i}", memory=1000 - i) for i in range(300)]
     view = Progress(store_of(prefixes=rows))
     page = Page(view, 1200, 800)
-    shown = len(view.cells.model.data["y"])
-    assert 24 <= shown <= 40
-    assert f"{60 - shown} prefixes" in view.notice.note
+    shown = len(in_sight(view))
+    assert shown == 100
+    assert in_sight(view)[0] == "p0"
+    assert f"{300 - shown} prefixes with" in view.notice.note
+    top, bottom = view._sight()
+    bounds = view._y.bounds
+    assert isinstance(bounds, tuple)
+    whole = float(str(bounds[1]))
+    view._y.update(start=whole, end=whole - (bottom - top))
+    page.sent()
+    assert in_sight(view)[-1] == "p299"
+    assert "–300 of 300 prefixes" in view.notice.note
+    assert len(view.cells.model.data["y"]) < 200
+    view.command("fit")
+    assert in_sight(view)[0] == "p0"
     page.resize(300, 200)
-    assert 4 <= len(view.cells.model.data["y"]) <= 6
-    page.resize(3840, 2160)
-    assert len(view.cells.model.data["y"]) == 40
+    assert 4 <= len(in_sight(view)) <= 6
+    page.resize(3840, 2400)
+    assert len(in_sight(view)) == 300
+
+
+def test_rows_that_fit_do_not_scroll() -> None:
+    view = Progress(store_of(prefixes=[prefix("a", memory=1)]))
+    Page(view)
+    assert view.figure.toolbar.active_scroll is None
+    assert view.notice.note == ""
 
 
 def test_what_runs_is_shown_before_larger_prefixes_that_ended_long_ago() -> None:
@@ -105,9 +134,6 @@ def test_what_runs_is_shown_before_larger_prefixes_that_ended_long_ago() -> None
     view = Progress(store_of(prefixes=[*rows, prefix("now", processing=2, waiting=1)]))
     Page(view, 300, 200)
     assert view.cells.model.data["label"][0] == "now"
-    assert "unfinished ones first" in view.notice.note
-    view.command("order-topological")
-    assert "now" in view.cells.model.data["label"]
 
 
 def test_a_prefix_that_runs_again_starts_at_nothing() -> None:
@@ -152,7 +178,7 @@ def test_title_has_all_states_and_an_estimate() -> None:
         " · about 15.0 s left (estimate)"
     )
     page.resize(300, 200)
-    assert page.title.startswith("89 tasks · 17 % done · 2 erred")
+    assert page.title == "17 % done · 2 erred · ≈ 15.0 s left"
 
 
 @pytest.mark.parametrize(
@@ -167,12 +193,133 @@ def test_title_has_all_states_and_an_estimate() -> None:
 def test_no_estimate_without_grounds_for_one(row: dict[str, object], nthreads: int) -> None:
     view = Progress(store_of(prefixes=[row], nthreads=nthreads))
     page = Page(view)
-    assert "estimate" not in page.title
+    assert " left" not in page.title
+
+
+def states_of(*rows: dict[str, object]) -> np.ndarray:
+    return np.array([row["states"] for row in rows])
+
+
+NO_RATE = np.array([math.nan, math.nan])
 
 
 def test_unknown_duration_of_what_is_done_does_not_matter() -> None:
-    states = np.array([prefix("a", memory=3)["states"], prefix("b", waiting=4)["states"]])
-    assert estimate_s(states, np.array([math.nan, 2.0]), 4) == 2.0
+    states = states_of(prefix("a", memory=3), prefix("b", waiting=4))
+    found = estimate(states, np.array([math.nan, 2.0]), NO_RATE, 4)
+    assert (found.seconds, found.n_unknown) == (2.0, 0)
+
+
+def test_prefixes_that_have_not_begun_make_it_a_lower_bound() -> None:
+    rows = [prefix("a", 2.0, waiting=40), prefix("b", math.nan, waiting=9)]
+    page = Page(Progress(store_of(prefixes=rows, nthreads=8)), 1200, 420)
+    assert page.title.endswith("at least 10.0 s left (estimate; speed of 1 prefix unknown)")
+
+
+def test_tasks_of_microseconds_are_reckoned_by_how_fast_they_end() -> None:
+    states = states_of(prefix("a", waiting=100_000), prefix("b", memory=1))
+    duration = np.array([10e-6, 1.0])
+    slow = estimate(states, duration, np.array([1000.0, math.nan]), 8)
+    assert slow.seconds == pytest.approx(100.0)
+    assert estimate(states, duration, NO_RATE, 8).seconds < 1.0
+
+
+def test_threads_that_are_busy_with_long_tasks_have_no_overhead() -> None:
+    states = states_of(prefix("a", waiting=80), prefix("b", memory=1))
+    found = estimate(states, np.array([4.0, 1.0]), np.array([2.0, 0.0]), 8)
+    assert found.seconds == pytest.approx(40.0)
+
+
+def test_want_of_work_is_not_taken_for_overhead() -> None:
+    states = states_of(prefix("a", waiting=10), prefix("b", memory=1))
+    found = estimate(states, np.array([0.5, 1.0]), np.array([0.1, 0.0]), 100)
+    assert found.seconds <= max(10 * (0.5 + MAX_OVERHEAD_S) / 100, 0.5)
+
+
+def test_bars_by_group_have_the_colour_of_their_prefix() -> None:
+    groups = [group("x-1", "x", memory=4), group("x-2", "x", ["x-1"], waiting=9)]
+    store = store_of(prefixes=[prefix("x", memory=4, waiting=9)], groups=groups)
+    view = Progress(store)
+    Page(view)
+    assert view.cells.model.data["hover0"] == ["x"]
+    view.command("by-group")
+    data = view.cells.model.data
+    assert data["hover0"] == ["x-2", "x-1"]
+    assert data["value"] == ["0 / 9", "4 / 4"]
+    assert set(data["color"]) == {prefix_color(store.palette.index("x"), LIGHT)}
+    view.command("order-topological")
+    assert view.cells.model.data["hover0"] == ["x-1", "x-2"]
+    assert view.table().columns["group"] == ["x-1", "x-2"]
+    assert view._kinds.value == "group"
+    assert view._orders.value == "topological"
+
+
+def spans(*rows: tuple[str, float, dict[str, int]]) -> dict[str, ExtraChange]:
+    """Return the extra table of spans: name, start and tasks by state."""
+    counts = [tuple(given.get(state, 0) for state in STATES) for _, _, given in rows]
+    n = len(rows)
+    columns: dict[str, list[Any]] = {  # columns differ in type
+        "id": [str(i) for i in range(n)],
+        "name": [name for name, _, _ in rows],
+        "parent": [""] * n,
+        "start": [start for _, start, _ in rows],
+        "stop": [math.nan] * n,
+        "states": counts,
+        "nbytes": [MIB] * n,
+        "seconds": [10.0] * n,
+        "groups": [()] * n,
+    }
+    return {"spans": ExtraChange(columns)}
+
+
+def test_bars_by_span_come_by_tasks_or_by_begin() -> None:
+    known = spans(("first", 1.0, {"memory": 5}), ("later", math.nan, {"waiting": 9}))
+    view = Progress(store_of(prefixes=[prefix("x", memory=5, waiting=9)], extras=known))
+    page = Page(view)
+    view._kinds.value = "span"
+    page.sent()
+    assert view.cells.model.data["hover0"] == ["later", "first"]
+    assert view.cells.model.data["hover8"] == ["", "2.00 s a task on average"]
+    view.command("order-topological")
+    assert view.cells.model.data["hover0"] == ["first", "later"]
+
+
+def test_spans_that_are_not_there_are_told_from_those_that_have_not_come() -> None:
+    store = store_of(prefixes=[prefix("x", memory=5)])
+    view = Progress(store)
+    page = Page(view)
+    view.command("by-span")
+    assert view.notice.empty.startswith("Waiting")
+    store.apply(batch(extras=spans()))
+    page.sent()
+    assert "distributed.span" in view.notice.empty
+    view.command("by-prefix")
+    assert view.notice.empty == ""
+
+
+def test_odd_names_are_visible() -> None:
+    rows = [prefix("a\nb", memory=9), prefix(" ", memory=8), prefix("<i>x</i>", memory=7)]
+    view = Progress(store_of(prefixes=rows))
+    Page(view)
+    assert view.cells.model.data["label"] == ["a␤b", "(blank)", "<i>x</i>"]
+
+
+def test_bytes_in_memory_are_told_with_the_results() -> None:
+    view = Progress(store_of(prefixes=[prefix("a", memory=1, released=3, nbytes=MIB)]))
+    Page(view)
+    assert view.cells.model.data["hover6"] == ["1 in memory: 1.00 MiB"]
+
+
+def test_a_thousand_prefixes_are_brought_up_to_date_within_the_budget() -> None:
+    rows = [prefix(f"p{i}", 0.1, memory=1000, waiting=i, nbytes=i) for i in range(1000)]
+    store = store_of(prefixes=rows)
+    page = Page(Progress(store), 1200, 900)
+    took = []
+    for step in range(5):
+        store.apply(batch(prefixes=[prefix("p999", 0.1, memory=1000, waiting=900 - step)]))
+        begin = time.thread_time()
+        assert page.sent()
+        took.append(time.thread_time() - begin)
+    assert min(took) < 0.010
 
 
 def test_edges_of_a_prefix_without_tasks_are_finite() -> None:
@@ -183,7 +330,7 @@ def test_edges_of_a_prefix_without_tasks_are_finite() -> None:
 def test_text_has_a_contrast_of_at_least_four_and_a_half(look: Look) -> None:
     view = Progress(store_of(prefixes=[prefix("a", memory=3)]), look)
     Page(view)
-    assert view._value.text_color == look.foreground
+    assert view.glyphs.value.text_color == look.foreground
     assert contrast(look.foreground, look.background) >= 4.5
 
 

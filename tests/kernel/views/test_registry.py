@@ -11,11 +11,24 @@ from distributed.dashboard.scheduler import applications
 from dask_diag_lab.views.base import View
 from dask_diag_lab.views.registry import GROUPS, PLOTS, Plot, get_plot
 
+OURS = {"costs", "transfers", "worker", "task"}
+"""Plots that the stock dashboard has neither as a plot nor as a page."""
 
-def test_names_are_unique_and_are_the_stock_dashboards() -> None:
+
+def test_names_are_unique() -> None:
     names = [plot.name for plot in PLOTS]
     assert len(set(names)) == len(names)
-    assert {f"/individual-{name}" for name in names} <= applications.keys()
+
+
+def test_names_are_the_stock_dashboards_wherever_it_has_the_plot_or_the_page() -> None:
+    names = {plot.name for plot in PLOTS} - OURS
+    known = {route.strip("/").removeprefix("individual-") for route in applications}
+    assert names <= known
+
+
+def test_every_plot_of_the_stock_dashboard_is_here() -> None:
+    stock = {r.removeprefix("/individual-") for r in applications if r.startswith("/individual-")}
+    assert stock <= {plot.name for plot in PLOTS}
 
 
 def test_stock_titles_are_those_that_the_stock_dashboard_derives_from_its_routes() -> None:

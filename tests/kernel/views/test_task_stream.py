@@ -11,12 +11,13 @@ import pytest
 from bokeh.document import Document
 
 from benchmarks.simulator import Simulation
+from benchmarks.stream_traffic import following
 from dask_diag_lab.records import Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK
-from dask_diag_lab.views.task_stream import TaskStream
-from dask_diag_lab.views.task_stream_picture import Picture
-from dask_diag_lab.views.task_stream_rects import ERRED_CODE, KILLED_CODE, MAX_RECTS, TRANSFER_CODE
+from dask_diag_lab.views.stream.picture import Picture
+from dask_diag_lab.views.stream.rects import ERRED_CODE, KILLED_CODE, MAX_RECTS, TRANSFER_CODE
+from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 
@@ -110,13 +111,13 @@ def test_running_tasks_grow_with_time_and_carry_their_key(feed: Feed) -> None:
     feed.send(4, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
     view, picture = built(feed)
     assert data(picture.running)["key"] == ["slow-1"]
-    assert data(picture.running)["right"] == [4.0]
+    assert data(picture.facts)["now"] == [4.0]
     feed.now += 3
     feed.send(8, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
     feed.maker.action(6, 7)
     feed.send(8)
     view.update()
-    assert data(picture.running)["right"] == [8.0]
+    assert data(picture.facts)["now"] == [8.0]
     assert view.window.end >= T0 + 8
 
 
@@ -124,7 +125,7 @@ def test_a_dead_workers_rows_end_with_a_mark(feed: Feed) -> None:
     feed.maker.action(0, 1).action(0, 1, worker="tcp://w1:1")
     feed.send(3, removed_workers=["tcp://w1:1"])
     _, picture = built(feed)
-    gone = data(picture.gone)
+    gone = data(picture.marks.gone)
     assert gone["left"] == [3.0]
     assert (gone["top"], gone["bottom"]) == ([1.5], [3.5])
     assert any("✕" in str(label) for label in picture.row_axis.major_label_overrides.values())
@@ -286,7 +287,7 @@ def test_merging_is_said_and_bounded(feed: Feed) -> None:
     view.command("fit")
     for _ in range(8):
         view.command("zoom-in")
-    assert "count" not in picture.work.model.data or view.notice.note == ""
+    assert max(picture.work.model.data["count"]) == 1 or view.notice.note
 
 
 def test_a_merged_rectangle_is_as_high_as_it_is_busy(feed: Feed) -> None:
@@ -304,7 +305,7 @@ def test_busy_share_counts_every_visible_thread(feed: Feed) -> None:
     feed.send(10)
     _, picture = built(feed)
     title = str(picture.title.text)
-    assert title.split("  ·  ")[1:] == ["4 threads", "62 % busy", "12 % moving data", "25 % idle"]
+    assert title.split("  ·  ")[1:] == ["4 threads", "62 % computing", "12 % transfer", "25 % idle"]
 
 
 def test_lost_and_evicted_actions_and_degradation_are_said(feed: Feed) -> None:
@@ -346,16 +347,19 @@ def test_odd_keys_are_kept_as_they_are(feed: Feed) -> None:
     assert view.table().columns["key"] == [key]
 
 
-def test_the_table_has_what_is_visible_and_works_without_a_picture(feed: Feed) -> None:
-    feed.maker.action(0, 1, nbytes=10).action(1, 2, outcome=Outcome.ERRED, thread=2)
-    feed.send(5, running=[("slow-1", "tcp://w1:1", "slow", 3.0)])
-    table = TaskStream(feed.store).table()
-    assert table.columns["name"] == ["inc", "inc", "slow"]
-    assert table.columns["outcome"] == ["ok", "erred", "running"]
-    assert table.columns["busy"] == pytest.approx([1, 1, 2])
-    assert table.columns["worker"] == ["w0:1", "w0:1", "w1:1"]
-    assert table.columns["key"][2] == "slow-1"
-    assert len({len(column) for column in table.columns.values()}) == 1
+def test_following_sends_only_what_is_new(feed: Feed) -> None:
+    _many(feed, 1000)
+    view, picture = built(feed)
+    feed.maker.action(1.0, 1.001, key="new-1").action(1.001, 1.002, key="new-2")
+    feed.send(1.002)
+    before = picture.work.sent_rows
+    view.update()
+    assert picture.work.sent_rows == before + 2
+    assert len(picture.work.model.data["left"]) == 1002
+
+
+def test_following_a_dense_run_stays_within_its_bytes() -> None:
+    assert following(60) < 80_000  # 50 kB/s over two minutes, more while the run is young
 
 
 def test_a_closed_view_ignores_updates(feed: Feed) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dask_diag_lab.views.task_stream_rows import (
+from dask_diag_lab.views.stream.rows import (
+    ThreadTime,
     WorkerRows,
     label_width,
     row_labels,
     rows_that_fit,
     separators,
-    thread_seconds,
-    threads_between,
     visible_lanes,
 )
 
@@ -62,13 +61,13 @@ def test_only_rows_near_the_visible_ones_are_asked_for() -> None:
 
 def test_thread_time_ends_with_the_worker_and_counts_visible_rows_only() -> None:
     workers = [WorkerRows("a", 0, 2, ALIVE), WorkerRows("b", 2, 2, 4.0)]
-    assert thread_seconds(workers, 0, 10, 0, 3) == 2 * 10 + 2 * 4
-    assert thread_seconds(workers, 0, 10, 1, 2) == 10 + 4
+    assert ThreadTime(workers).seconds(0, 10, 0, 3) == 2 * 10 + 2 * 4
+    assert ThreadTime(workers).seconds(0, 10, 1, 2) == 10 + 4
 
 
 def test_threads_of_workers_that_had_left_before_are_not_counted() -> None:
     workers = [WorkerRows("a", 0, 2, ALIVE), WorkerRows("b", 2, 2, 4.0)]
-    assert threads_between(workers, 3.0) == 4
-    assert threads_between(workers, 5.0) == 2
-    assert threads_between(workers, 3.0, 1, 2) == 2
-    assert threads_between(workers, 3.0, 2.5, 9) == 1
+    assert ThreadTime(workers).count(3.0) == 4
+    assert ThreadTime(workers).count(5.0) == 2
+    assert ThreadTime(workers).count(3.0, 1, 2) == 2
+    assert ThreadTime(workers).count(3.0, 2.5, 9) == 1

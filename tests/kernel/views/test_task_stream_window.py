@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dask_diag_lab.views.task_stream_window import Burst, TimeWindow, last_burst, roomy_span
+from dask_diag_lab.views.stream.window import Burst, TimeWindow, last_burst, roomy_span
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 

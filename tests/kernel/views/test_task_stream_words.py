@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from dask_diag_lab.views.task_stream import TaskStream
-from dask_diag_lab.views.task_stream_rows import WorkerRows, thread_seconds
+from dask_diag_lab.views.stream.rows import ThreadTime, WorkerRows
+from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 from tests.kernel.views.conftest import Feed
 
@@ -58,10 +58,10 @@ def test_threads_count_as_idle_only_since_their_worker_joined(feed: Feed) -> Non
     view = TaskStream(feed.store)
     view.build()
     assert view.picture is not None
-    assert "100 % busy" in str(view.picture.title.text)
+    assert "100 % computing" in str(view.picture.title.text)
 
 
 def test_thread_time_begins_with_the_worker() -> None:
     workers = [WorkerRows("a", 0, 2, float("nan"), joined=6.0)]
-    assert thread_seconds(workers, 0, 10, 0, 1) == 2 * 4
-    assert thread_seconds(workers, 0, 5, 0, 1) == 0
+    assert ThreadTime(workers).seconds(0, 10, 0, 1) == 2 * 4
+    assert ThreadTime(workers).seconds(0, 5, 0, 1) == 0

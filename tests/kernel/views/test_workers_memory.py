@@ -9,8 +9,8 @@ import pytest
 
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import data_colors
-from dask_diag_lab.views.worker_rows import make_rows
-from dask_diag_lab.views.workers_memory import WorkersMemory
+from dask_diag_lab.views.workers.worker_rows import grouped
+from dask_diag_lab.views.workers.workers_memory import WorkersMemory
 from tests.kernel.views.situations import GIB, MIB, THRESHOLDS, Page, batch, store_of, worker
 
 
@@ -92,6 +92,7 @@ def test_hover_has_exact_numbers_and_shares() -> None:
 def test_group_with_a_worker_without_limit_has_no_shares() -> None:
     rows = [worker(i, managed=GIB, memory_limit=(i > 0) * 4 * GIB) for i in range(200)]
     view = WorkersMemory(store_of(workers=rows))
+    view.command("by-group")
     Page(view, 300, 200)
     data = view.bars.model.data
     process = [
@@ -119,6 +120,8 @@ def test_many_workers_become_sorted_groups_and_the_plot_says_so() -> None:
     rows[7] = worker(7, managed=7 * MIB, status="paused")
     view = WorkersMemory(store_of(workers=rows))
     page = Page(view, 900, 500)
+    view.command("by-group")
+    page.sent()
     data = view.bars.model.data
     number = len(data["y"])
     assert 4 <= number <= 100
@@ -143,7 +146,7 @@ def test_form_is_decided_anew_when_workers_leave() -> None:
 
 
 def test_groups_of_workers_have_equal_sizes() -> None:
-    rows = make_rows(np.arange(1000), 40)
+    rows = grouped(np.arange(1000), 40)
     assert len(rows) == 40
     assert set(rows.sizes.tolist()) == {25}
     assert rows.mean(np.arange(1000))[0] == pytest.approx(np.arange(975, 1000).mean())

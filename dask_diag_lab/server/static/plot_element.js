@@ -1,0 +1,266 @@
+// One plot of one of our own pages, drawn natively in its element, as Lab's panes do.
+// Knows only relative addresses, so that it works behind any prefix. No frameworks.
+
+const base = new URL(document.body.dataset.base, window.location.href);
+const RETRY_FIRST_MS = 1000;
+const RETRY_LAST_MS = 30000;
+export const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const scripts = new Map();
+const PLOT_NAME = /^[a-z0-9][a-z0-9-]*$/;
+const NOT_ARGUMENTS = ['token', 'bare'];
+
+// What a page of one plot is to show of many: its query.
+function queryArguments() {
+  if (document.body.dataset.kind !== 'single') {
+    return {};
+  }
+  const query = new URLSearchParams(window.location.search);
+  NOT_ARGUMENTS.forEach(name => query.delete(name));
+  return Object.fromEntries(query);
+}
+
+export function look() {
+  const style = getComputedStyle(document.documentElement);
+  const read = name => style.getPropertyValue(`--${name}`).trim();
+  return {
+    name: dark.matches ? 'dark' : 'light',
+    foreground: read('foreground'),
+    muted: read('muted'),
+    grid: read('grid'),
+    background: read('background'),
+    accent: read('accent'),
+    font: read('font'),
+    font_size: read('font-size')
+  };
+}
+
+// As Lab's panes say it: `12 s`, `3 min`, `2 h`; and 14:02:10.
+function span(seconds) {
+  if (seconds < 99.5) {
+    return `${Math.round(seconds)} s`;
+  }
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+function clock(time) {
+  const parts = [time.getHours(), time.getMinutes(), time.getSeconds()];
+  return parts.map(part => String(part).padStart(2, '0')).join(':');
+}
+
+// Behind Jupyter's relay a POST has to repeat Jupyter's cookie; there is none elsewhere.
+function xsrf() {
+  const match = document.cookie.match(/(?:^|; )_xsrf=([^;]*)/);
+  return match ? { 'X-XSRFToken': match[1] } : {};
+}
+
+function load(path) {
+  if (!scripts.has(path)) {
+    scripts.set(
+      path,
+      new Promise((resolve, reject) => {
+        const element = document.createElement('script');
+        element.src = new URL(path, base).href;
+        element.addEventListener('load', () => resolve());
+        element.addEventListener('error', () => {
+          scripts.delete(path);
+          element.remove();
+          reject(new Error(`${path} could not be loaded`));
+        });
+        document.head.append(element);
+      })
+    );
+  }
+  return scripts.get(path);
+}
+
+// Our own server answers in plain words, Jupyter's in JSON with a message.
+function words(text) {
+  try {
+    return String(JSON.parse(text).message ?? '');
+  } catch {
+    return text.trim();
+  }
+}
+
+export class PlotElement {
+  constructor(article) {
+    this.article = article;
+    this.plot = article.dataset.plot;
+    this.retryMs = RETRY_FIRST_MS;
+    this.commands = 0;
+    this.control = null;
+    this.views = null;
+    this.session = null;
+    this.frozenAt = null; // the page's clock; null while the picture is not frozen
+    this.isOnScreen = false;
+    this.isOpened = false;
+    this.part('behind').addEventListener('click', () => this.command('live'));
+    article.tabIndex = 0;
+    article.addEventListener('keydown', event => this.key(event));
+    this.part('opening').addEventListener('click', () => this.say('opening', ''));
+  }
+
+  get isSeen() {
+    return this.isOnScreen && !document.hidden && this.article.closest('[hidden]') === null;
+  }
+
+  // In a hidden tab of the page, scrolled away, or in a hidden window: costs nothing.
+  seenChanged() {
+    if (this.isSeen && !this.isOpened) {
+      this.isOpened = true;
+      this.open();
+    } else if (this.control !== null) {
+      this.control.visible = this.isSeen;
+    }
+  }
+
+  part(name) {
+    return this.article.querySelector(`.${name}`);
+  }
+
+  say(name, text) {
+    const element = this.part(name);
+    element.textContent = text;
+    element.hidden = !text;
+  }
+
+  async open() {
+    try {
+      await this.draw();
+      this.retryMs = RETRY_FIRST_MS;
+    } catch (error) {
+      this.offline(error.message);
+    }
+  }
+
+  async draw() {
+    const url = new URL(`plots/${this.plot}/session`, base);
+    const reply = await fetch(url, {
+      method: 'POST',
+      credentials: 'same-origin',
+      headers: { 'Content-Type': 'application/json', ...xsrf() },
+      body: JSON.stringify({ look: look(), arguments: queryArguments() })
+    }).catch(() => {
+      throw new Error('The client of this cluster was closed, or its kernel was stopped or restarted.');
+    });
+    if (!reply.ok) {
+      throw new Error(words(await reply.text()) || `The server answered ${reply.status}.`);
+    }
+    const { token, scripts: paths } = await reply.json();
+    for (const path of paths) {
+      await load(path);
+    }
+    const socket = new URL(`plots/${this.plot}/ws`, base);
+    socket.protocol = socket.protocol === 'https:' ? 'wss:' : 'ws:';
+    const { pull_session } = window.Bokeh.require('client/connection');
+    this.close();
+    this.session = await pull_session(socket.href, token);
+    this.part('picture').replaceChildren();
+    this.views = await window.Bokeh.embed.add_document_standalone(
+      this.session.document,
+      this.part('picture')
+    );
+    this.listen(this.session.document.roots().find(root => root.name === 'dask-diag-control'));
+  }
+
+  listen(control) {
+    this.control = control;
+    control.visible = this.isSeen;
+    if (this.frozenAt !== null) {
+      this.command('freeze'); // as it was before the connection ended
+    }
+    for (const name of ['state', 'message', 'empty', 'note', 'behind_s', 'frozen']) {
+      control.properties[name].change.connect(() => this.show());
+    }
+    control.properties.open.change.connect(() => this.follow(control.open));
+    this.show();
+    const session = this.session;
+    session.document.on_event('connection_lost', () => {
+      if (this.session === session) {
+        this.offline('The client of this cluster was closed, or its kernel was stopped or restarted.');
+      }
+    });
+  }
+
+  show() {
+    const { state, message, empty, note } = this.control;
+    this.frozenAt = this.control.frozen ? (this.frozenAt ?? new Date()) : null;
+    this.article.dataset.state = state;
+    this.say('message', state === 'live' ? '' : message);
+    this.say('empty', empty);
+    this.say('note', note);
+    this.say('behind', this.pill());
+  }
+
+  // A click in the picture asked for another plot. Browsers open a tab only soon after a click, and
+  // do not tell when they refuse; then a link does it.
+  follow(asked) {
+    const { plot, arguments: given } = JSON.parse(asked);
+    if (!PLOT_NAME.test(plot)) {
+      return;
+    }
+    const url = new URL(`plots/${plot}`, base);
+    url.search = new URLSearchParams(given).toString();
+    if (navigator.userActivation?.isActive ?? true) {
+      window.open(url.href, '_blank', 'noopener');
+      return;
+    }
+    const link = this.part('opening');
+    link.href = url.href;
+    this.say('opening', `Open ${[plot, ...Object.values(given)].join(' · ').slice(0, 80)}`);
+  }
+
+  pill() {
+    const { behind_s: behind } = this.control;
+    if (behind > 0) {
+      return `live is ${span(behind)} ahead`;
+    }
+    return this.frozenAt === null ? '' : `frozen at ${clock(this.frozenAt)}`;
+  }
+
+  command(verb) {
+    if (this.control !== null) {
+      this.commands += 1;
+      this.control.command = JSON.stringify({ verb, n: this.commands });
+    }
+  }
+
+  key(event) {
+    // A field inside a plot sits in a shadow root, so the event's target is not the field.
+    if (event.composedPath()[0].matches?.('input, select, textarea, button')) {
+      return;
+    }
+    const verbs = { f: 'fit', l: 'live', ' ': 'freeze' };
+    const verb = verbs[event.key.toLowerCase()];
+    if (verb && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      this.command(verb);
+    }
+  }
+
+  offline(reason) {
+    this.article.dataset.state = 'offline';
+    const seconds = Math.round(this.retryMs / 1000);
+    this.say('message', `${reason} Trying again in ${seconds} s.`);
+    this.say('behind', '');
+    this.control = null;
+    window.setTimeout(() => this.again(), this.retryMs);
+    this.retryMs = Math.min(2 * this.retryMs, RETRY_LAST_MS);
+  }
+
+  again() {
+    if (this.isSeen) {
+      this.open();
+    } else {
+      this.isOpened = false; // when it is seen
+    }
+  }
+
+  close() {
+    this.control = null;
+    this.views?.clear();
+    this.views = null;
+    this.session?.close();
+    this.session = null;
+  }
+}

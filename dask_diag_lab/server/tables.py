@@ -1,0 +1,124 @@
+"""A plot's table for one request: draws the plot for nobody until its data has come.
+
+What a plot needs is sent only while somebody looks. A request counts as looking for some seconds,
+so that whoever asks again and again is sent it all the time.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+
+from dask_diag_lab.records import EXTRA_NAMES, GRAPH
+from dask_diag_lab.views.look import LIGHT
+
+if TYPE_CHECKING:
+    from dask_diag_lab.server.site import Site
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.store.inquiries import Inquiry
+    from dask_diag_lab.views.base import Table, View
+    from dask_diag_lab.views.registry import Plot
+
+logger = logging.getLogger(__name__)
+
+WANTED_S: Final = 10.0
+WAIT_S: Final = 3.0
+"""So long a request waits at most for data that is under way."""
+UNCHANGED_S: Final = 1.0
+"""What has not changed by then, though it is sent again, is as it was."""
+OLD_S: Final = 2.0
+"""An answer of the cluster that is older than this is asked for again."""
+ON_WISH_ONLY: Final = frozenset({"hardware"})
+"""Questions that are never repeated unasked: they cost the cluster too much."""
+LATE: Final = "Not all of this plot's data had come within %g s; ask again."
+
+
+class _Waiting:
+    """What one request waits for."""
+
+    def __init__(self, store: Store, view: View, wanted: frozenset[str]) -> None:
+        self._store = store
+        self._view = view
+        self._asked: dict[int, Inquiry] = {}
+        self._needs = frozenset(map(str, view.needs)) & EXTRA_NAMES
+        self._needs_graph = GRAPH in view.needs
+        self._before = {
+            name: store.extras[name].version for name in self._needs if name not in wanted
+        }
+        self._is_built = False
+
+    def draw(self) -> None:
+        """Bring the view up to date, and notice what it asks the cluster."""
+        with self._store.inquiries.noticed() as asked:
+            try:
+                if not self._is_built:
+                    self._is_built = True
+                    self._view.build()
+                self._view.update()
+                self._view.table()
+            except Exception as error:  # the last `table` is the one that counts
+                logger.debug("Drawing %s for its table failed", self._view, exc_info=error)
+        for inquiry in asked:
+            if id(inquiry) not in self._asked:
+                self._asked[id(inquiry)] = inquiry
+                self._refresh(inquiry)
+
+    def _refresh(self, inquiry: Inquiry) -> None:
+        is_old = self._store.time - inquiry.answered_at > OLD_S
+        if inquiry.state == "answered" and is_old and inquiry.kind not in ON_WISH_ONLY:
+            self._store.inquiries.ask_again(inquiry)
+
+    def is_over(self, spent_s: float, ticks: int) -> bool:
+        """Whether all has come that will."""
+        if self._store.feed_state.state in ("lost", "closed"):
+            return True
+        if any(inquiry.state == "asked" for inquiry in self._asked.values()):
+            return False
+        if self._needs_graph and not self._store.graph.is_followed:
+            return False
+        is_unchanged = ticks >= 2 or spent_s > UNCHANGED_S
+        for name in self._needs:
+            table = self._store.extras[name]
+            if not table.is_known or (self._before.get(name) == table.version and not is_unchanged):
+                return False
+        return True
+
+
+async def table_of(site: Site, plot: Plot, arguments: Mapping[str, str]) -> tuple[Table, str]:
+    """Return the table of `plot` with the data of now, and what is to be said about it.
+
+    Waits `WAIT_S` at most.
+    """
+    with closing(plot.load()(site.store, LIGHT, arguments)) as view:
+        is_late = await _wait(site, view)
+        table = view.table()
+        words = (LATE % WAIT_S if is_late else "", view.notice.note)
+        return table, " ".join(word for word in words if word)
+
+
+async def _wait(site: Site, view: View) -> bool:
+    """Wait for the data of `view`; return whether it is late."""
+    pages = site.pages
+    if pages is None:
+        return False
+    waiting = _Waiting(site.store, view, pages.wanted)
+    needs = frozenset(map(str, view.needs))
+    is_behind = not pages.is_watched
+    if needs:
+        pages.want(needs, WANTED_S)
+    if is_behind and site.catch_up is not None:
+        await site.catch_up()
+    begun, ticks = time.monotonic(), pages.ticks
+    waiting.draw()
+    while not waiting.is_over(time.monotonic() - begun, pages.ticks - ticks):
+        left_s = WAIT_S - (time.monotonic() - begun)
+        if left_s <= 0:
+            return True
+        version = site.store.version
+        await pages.next_tick(min(left_s, UNCHANGED_S))
+        if site.store.version != version:
+            waiting.draw()
+    return False

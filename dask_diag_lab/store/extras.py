@@ -1,0 +1,103 @@
+"""The tables of `records.EXTRAS`: sent only while somebody looks at a plot that needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.records import EXTRAS, Extra, ExtraChange
+
+ExtraColumn = npt.NDArray[Any]  # dtypes differ; text and tuples are object arrays
+
+
+class ExtraTable:
+    """One extra table, as columns of equal length.
+
+    Attributes
+    ----------
+    version : int
+        Moves when the content changed.
+    is_known : bool
+        Whether anything arrived yet; a table may well be known and empty.
+    columns : mapping of str to ndarray
+        By the names of the `Extra`; dtype object for text and tuples.
+    dropped : int
+        Rows of a log that were lost, here or on the scheduler; of another table, rows that are
+        not here because there are too many.
+    """
+
+    def __init__(self, extra: Extra) -> None:
+        self.extra = extra
+        self.version = 0
+        self.is_known = False
+        self.dropped = 0
+        self.columns: dict[str, ExtraColumn] = self._arrays({c.name: () for c in extra.columns})
+
+    def __len__(self) -> int:
+        return len(self.columns[self.extra.columns[0].name])
+
+    def __getitem__(self, name: str) -> ExtraColumn:
+        return self.columns[name]
+
+    def apply(self, change: ExtraChange) -> None:
+        """Append the rows of a log, or replace the rows of another table."""
+        new = self._arrays(change.columns)
+        self.dropped = change.dropped + (self.dropped if self.extra.is_log else 0)
+        if self.extra.is_log and self.is_known:
+            before = self.columns
+            new = {name: np.concatenate([before[name], new[name]]) for name in before}
+        n = len(next(iter(new.values())))
+        if n > self.extra.max_rows:
+            self.dropped += n - self.extra.max_rows
+            new = {name: column[-self.extra.max_rows :] for name, column in new.items()}
+        self.columns = new
+        self.is_known = True
+        self.version += 1
+
+    def clear(self) -> None:
+        """Forget all rows: they belong to a collector that is gone."""
+        if self.is_known:
+            self.columns = self._arrays(dict.fromkeys(self.columns, ()))
+            self.is_known = False
+            self.dropped = 0
+            self.version += 1
+
+    def _arrays(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, ExtraColumn]:
+        arrays: dict[str, ExtraColumn] = {}
+        for column in self.extra.columns:
+            values = columns[column.name]
+            if column.dtype == "O":
+                array = np.empty(len(values), dtype=object)
+                array[:] = list(values)
+            else:
+                array = np.asarray(values, dtype=column.dtype)
+            arrays[column.name] = array
+        return arrays
+
+
+class Extras:
+    """All extra tables, by name."""
+
+    def __init__(self) -> None:
+        self._tables = {extra.name: ExtraTable(extra) for extra in EXTRAS}
+
+    def __getitem__(self, name: str) -> ExtraTable:
+        return self._tables[name]
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Differs when any table changed."""
+        return tuple(table.version for table in self._tables.values())
+
+    def update(self, changes: Mapping[str, ExtraChange]) -> None:
+        """Take over what a batch brought."""
+        for name, change in changes.items():
+            self._tables[name].apply(change)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for table in self._tables.values():
+            table.clear()

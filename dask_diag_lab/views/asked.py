@@ -1,0 +1,53 @@
+"""Answers of the cluster for a view that is looked at, asked again when they are old.
+
+Knows the store; knows nothing of Bokeh.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.store.inquiries import Inquiry
+
+REFRESH_S: Final = 2.0
+"""Age at which an answer is asked for again."""
+
+RETRY_S: Final = 15.0
+"""After a failure; the button of the page tries at once."""
+
+
+class Asked:
+    """What one view asks while it is looked at.
+
+    Parameters
+    ----------
+    store : Store
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        # Version of the failure, and when it was seen.
+        self._failed: WeakKeyDictionary[Inquiry, tuple[int, float]] = WeakKeyDictionary()
+
+    def fresh(self, kind: str, *, every_s: float = REFRESH_S, **arguments: str | float) -> Inquiry:
+        """Return the inquiry, asked again if its answer is ``every_s`` old; 0: never by itself."""
+        inquiry = self._store.inquiries.ask(kind, **arguments)
+        if every_s and self._is_due(inquiry, every_s):
+            self._store.inquiries.ask_again(inquiry)
+        return inquiry
+
+    def _is_due(self, inquiry: Inquiry, every_s: float) -> bool:
+        now = self._store.time
+        if inquiry.state == "answered":
+            self._failed.pop(inquiry, None)
+            return now - inquiry.answered_at >= every_s
+        if inquiry.state == "asked":
+            return False
+        version, since = self._failed.get(inquiry, (-1, now))
+        if version != inquiry.version:
+            self._failed[inquiry] = (inquiry.version, now)
+            return False
+        return now - since >= RETRY_S

@@ -1,0 +1,283 @@
+"""A table that fills its pane, sorts by a click on a header and sends only columns that changed.
+
+Knows Bokeh and `look`; knows nothing of the store or of any one plot. Cells are text to the page,
+never markup, and no script of ours runs there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from typing import Any, Final, Literal
+
+import numpy as np
+from bokeh.models import AllIndices, ColumnDataSource
+from bokeh.models.layouts import Column as Stack
+from bokeh.models.widgets.tables import (
+    DataTable,
+    DateFormatter,
+    NumberFormatter,
+    StringFormatter,
+)
+from bokeh.models.widgets.tables import TableColumn as BokehColumn
+
+from dask_diag_lab.views.data_table_style import ROW_PX, table_css
+from dask_diag_lab.views.figure import ColumnData, set_properties
+from dask_diag_lab.views.look import Look
+
+Kind = Literal["text", "number", "bytes", "rate", "percent", "seconds", "time"]
+
+COLOR_FIELD: Final = "row color"
+"""Column of the source with a CSS colour for the text of each row."""
+
+MAX_CELL_CHARACTERS: Final = 300
+"""More of a text does not fit into a cell; a key may have 10 kB."""
+
+_UNKNOWN: Final = "–"
+
+# Numbers stay numbers, since Bokeh sorts by the values: 10 GiB comes after 9 GiB that way.
+_FORMATS: Final[Mapping[str, str]] = {
+    "number": "0,0.[00]",
+    "bytes": "0,0.[0] b",
+    "rate": "0,0.[0] d",
+    "percent": "0.[0] %",
+    "seconds": "0,0.[000]",
+}
+_UNITS: Final[Mapping[str, str]] = {"rate": " /s", "seconds": " (s)"}
+_WIDTHS: Final[Mapping[str, int]] = {
+    "text": 130,
+    "number": 80,
+    "bytes": 90,
+    "rate": 90,
+    "percent": 76,
+    "seconds": 86,
+    "time": 80,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column.
+
+    Attributes
+    ----------
+    name : str
+        Key in the mapping given to `SortableTable.set`.
+    title : str
+        Header; text of any origin. The unit of ``rate`` and ``seconds`` is added to it.
+    kind : str
+        How values are written: ``number``; ``bytes`` in binary units; ``rate`` in bytes a second,
+        SI; ``percent`` of shares (1.0 is everything); ``seconds``; ``time`` in seconds since the
+        epoch, as a clock. NaN is written as a dash and sorts as the largest.
+    width : int
+        Pixels; 0 for the usual one of the kind.
+    """
+
+    name: str
+    title: str
+    kind: Kind = "text"
+    width: int = 0
+
+    @property
+    def width_px(self) -> int:
+        return self.width or _WIDTHS[self.kind]
+
+
+class SortableTable:
+    """A table for a pane, or for a place below a figure.
+
+    Parameters
+    ----------
+    look : Look
+    columns : sequence of TableColumn
+    on_click : callable, optional
+        Takes the index of the row, as given to `set`, that was clicked or reached by keyboard.
+        Without it rows can be selected, and copied with Ctrl-C.
+    frozen : int
+        So many columns stay when the others scroll sideways; all keep their width then. With 0
+        columns share the width of the pane, and scroll when that is too little.
+
+    Attributes
+    ----------
+    model : Column
+        What goes into the layout.
+    table : DataTable
+    source : ColumnDataSource
+    sent_bytes : int
+        Bytes of the columns assigned so far; text counted by its characters.
+    """
+
+    def __init__(
+        self,
+        look: Look,
+        columns: Sequence[TableColumn],
+        *,
+        on_click: Callable[[int], None] | None = None,
+        frozen: int = 0,
+    ) -> None:
+        self.sent_bytes = 0
+        self._look = look
+        self._columns = tuple(columns)
+        self._frozen = frozen
+        self._on_click = on_click
+        self.source = ColumnDataSource({c.name: [] for c in columns} | {COLOR_FIELD: []})
+        self.table = DataTable(
+            source=self.source,
+            sizing_mode="stretch_both",
+            index_position=None,
+            reorderable=False,
+            scroll_to_selection=False,
+            row_height=ROW_PX,
+            autosize_mode="none" if frozen else "force_fit",
+            frozen_columns=frozen or None,
+            margin=0,
+        )
+        self.model = Stack(
+            children=[self.table], sizing_mode="stretch_both", margin=0, min_width=0, min_height=0
+        )
+        if on_click is not None:
+            self.source.selected.on_change("indices", self._selected)
+        self._lay_out()
+        self.restyle(look)
+
+    @property
+    def columns(self) -> tuple[TableColumn, ...]:
+        return self._columns
+
+    def set(
+        self, values: Mapping[str, ColumnData], colors: Sequence[str | None] | None = None
+    ) -> bool:
+        """Show these values; return whether anything was sent.
+
+        Parameters
+        ----------
+        values : mapping of str to array or sequence
+            One of equal length for each column, by name.
+        colors : sequence of str or None, optional
+            CSS colour of the text of each row; None for the usual one.
+        """
+        n = len(values[self._columns[0].name]) if self._columns else 0
+        plain = self._look.foreground
+        new = {c.name: _cells(c.kind, values[c.name]) for c in self._columns}
+        new[COLOR_FIELD] = [color or plain for color in colors] if colors else [plain] * n
+        current = self.source.data
+        if current.keys() != new.keys() or len(current[COLOR_FIELD]) != n:
+            changed = new
+            self.source.data = new
+        else:
+            changed = {
+                name: column for name, column in new.items() if not _same(current[name], column)
+            }
+            if changed:
+                current.update(changed)  # one event with these columns alone
+        if changed:
+            self._redraw()
+            self.sent_bytes += sum(map(_size, changed.values()))
+        return bool(changed)
+
+    def _redraw(self) -> None:
+        """Have the page draw its cells anew, where it stands scrolled and sorted.
+
+        From Bokeh 3.9.1 on it does so only when the number of rows has changed
+        (https://github.com/bokeh/bokeh/issues/15328), or when the view of the source has.
+        """
+        self.table.view.filter = AllIndices()
+
+    def replace_columns(self, columns: Sequence[TableColumn]) -> None:
+        """Show other columns from the next `set` on; the page forgets what it sorted by."""
+        if tuple(columns) == self._columns:
+            return
+        self._columns = tuple(columns)
+        kept = len(self.source.data[COLOR_FIELD])
+        old = dict(self.source.data)
+        empty = {c.name: [""] * kept for c in columns if c.name not in old}
+        self.source.data = old | empty
+        self._lay_out()
+
+    def restyle(self, look: Look) -> None:
+        """Apply another look."""
+        plain, self._look = self._look.foreground, look
+        set_properties(self.model, styles={"background-color": look.background})
+        set_properties(self.table, stylesheets=[self._css(look)])
+        colors = self.source.data[COLOR_FIELD]
+        if plain != look.foreground and len(colors):
+            renewed = [look.foreground if color == plain else color for color in colors]
+            self.source.data.update({COLOR_FIELD: renewed})
+            self._redraw()
+
+    def _css(self, look: Look) -> str:
+        return table_css(look, [c.kind == "text" for c in self._columns], self._frozen)
+
+    def _lay_out(self) -> None:
+        width = sum(column.width_px for column in self._columns)
+        set_properties(self.model, stylesheets=[":host { overflow: auto hidden; }"])
+        self.table.update(
+            columns=[_bokeh_column(column) for column in self._columns],
+            min_width=0 if self._frozen else width,
+            stylesheets=[self._css(self._look)],
+        )
+
+    def _selected(self, _attribute: str, _old: object, new: list[int]) -> None:
+        if new and self._on_click is not None:
+            index = int(new[0])
+            # What opens something is not chosen for long, so that it can be clicked again.
+            self.source.selected.indices = []
+            if 0 <= index < len(self.source.data[COLOR_FIELD]):
+                self._on_click(index)
+
+
+def _bokeh_column(column: TableColumn) -> BokehColumn:
+    align = "left" if column.kind == "text" else "right"
+    style: dict[str, Any] = {  # options of a Bokeh model have no common type
+        "text_align": align,
+        "text_color": {"field": COLOR_FIELD},
+        "nan_format": _UNKNOWN,
+        "null_format": _UNKNOWN,
+    }
+    if column.kind == "text":
+        formatter = StringFormatter(**style)
+    elif column.kind == "time":
+        formatter = DateFormatter(format="%H:%M:%S", **style)
+    else:
+        formatter = NumberFormatter(format=_FORMATS[column.kind], **style)
+    return BokehColumn(
+        field=column.name,
+        # The page takes a header as markup.
+        title=escape(column.title) + _UNITS.get(column.kind, ""),
+        width=column.width_px,
+        formatter=formatter,
+        default_sort="ascending" if column.kind == "text" else "descending",
+    )
+
+
+def _cells(kind: Kind, values: ColumnData) -> ColumnData:
+    """Return a column as it is sent: text cut, numbers as an array, a clock in milliseconds."""
+    if kind == "text":
+        return [_cut(str(value)) for value in values]
+    numbers = np.asarray(values, dtype=np.float64)
+    if kind != "time":
+        return numbers
+    known = numbers[np.isfinite(numbers)]
+    if not len(known):
+        return numbers
+    # Bokeh writes UTC; the clock of the kernel is the one that people compare with.
+    offset = datetime.fromtimestamp(float(known[-1])).astimezone().utcoffset()
+    return (numbers + (offset.total_seconds() if offset else 0.0)) * 1000
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_CELL_CHARACTERS else text[:MAX_CELL_CHARACTERS] + "…"
+
+
+def _same(old: ColumnData, new: ColumnData) -> bool:
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
+        return bool(np.array_equal(old, new, equal_nan=True))
+    return list(old) == list(new)
+
+
+def _size(column: ColumnData) -> int:
+    if isinstance(column, np.ndarray):
+        return int(column.nbytes)
+    return sum(len(text) + 3 for text in column)

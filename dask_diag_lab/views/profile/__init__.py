@@ -1,0 +1,1 @@
+"""Plots of statistical profiles: where the time of tasks and of event loops went."""

@@ -1,0 +1,299 @@
+"""The profile: where the threads of the workers spent their time, function by function.
+
+Puts together what is asked (`sampling`), drawn (`flames`, `timeline`) and said (`words`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from bokeh.models.layouts import Column
+from bokeh.models.ui import UIElement
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.data_table import SortableTable
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.profile import rows, words
+from dask_diag_lab.views.profile.boxes import Scene
+from dask_diag_lab.views.profile.flames import Flames
+from dask_diag_lab.views.profile.frames import Flags, Frames
+from dask_diag_lab.views.profile.icicle import LEAST_SHARE, lay_out, matched_samples
+from dask_diag_lab.views.profile.reading import Reader, Reading
+from dask_diag_lab.views.profile.sampling import TASKS, Sampling, task_prefix
+from dask_diag_lab.views.profile.timeline import HEIGHT_PX, Bins, Timeline
+from dask_diag_lab.views.profile.toolbar import Acts, Toolbar
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+
+MAX_LISTED: Final = 1000
+"""Functions in the table beside the picture; the exports have all."""
+LEAST_PX: Final = 1.0
+"""A box narrower than this cannot be told from its edge."""
+LEAST_FLAMES_PX: Final = 130
+"""Lower than this the flame graph gets the place of the timeline as well."""
+
+
+class Profile(View):
+    """One page's profile of tasks.
+
+    Attributes
+    ----------
+    sampling : Sampling
+        What is asked of the cluster.
+    focus : tuple of str
+        `Frames.path` of the frame that fills the width.
+    flames, timeline, toolbar
+        The parts of the picture; None until `build`.
+    """
+
+    choice_title: ClassVar[str] = "Task"
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self.sampling = Sampling(store, self._source())
+        self.focus: tuple[str, ...] = ()
+        self.flames: Flames | None = None
+        self.timeline: Timeline | None = None
+        self.toolbar: Toolbar | None = None
+        self.listing: SortableTable | None = None
+        self._search = ""
+        self._is_listed = False
+        self._unlisted = 0
+        self._reader = Reader(self.sampling)
+        self._bins: tuple[object, Bins] | None = None
+        self._scene: tuple[tuple[object, ...], Scene] | None = None
+        self._drawn: tuple[object, ...] = ()
+        self._obey()
+
+    def build(self) -> UIElement:
+        """Return controls, timeline and flame graph, with the table in the background."""
+        acts = Acts(
+            choose=self._choose,
+            search=self._search_for,
+            refresh=self.sampling.refresh,
+            tabulate=self._tabulate,
+            clear_period=lambda: self._select(0.0, 0.0),
+            clear_worker=lambda: self._restrict(""),
+            reset=lambda: self.command("fit"),
+        )
+        options, value = self._options()
+        self.toolbar = Toolbar(self.look, self.choice_title, options, value, acts)
+        self.timeline = Timeline(self.look, self._select)
+        self.flames = Flames(self.look, self._zoom)
+        self.listing = SortableTable(self.look, rows.COLUMNS)
+        self.listing.model.visible = False
+        parts: list[UIElement] = [
+            self.toolbar.model,
+            self.timeline.figure,
+            self.flames.figure,
+            self.listing.model,
+        ]
+        self.update()
+        return Column(children=parts, sizing_mode="stretch_both", spacing=0, min_width=0)
+
+    def update(self) -> None:
+        """Ask for what is old, and draw what has come."""
+        self.sampling.follow()
+        self._draw()
+
+    def table(self) -> Table:
+        """Return all functions with their own and their total time."""
+        reading = self._reading()
+        frames = reading.frames if reading is not None else None
+        return rows.table(frames, reading.interval_s if reading is not None else 0.0)
+
+    def restyle(self) -> None:
+        """Apply the look; the colours of boxes and bars are sent anew."""
+        if self.toolbar and self.flames and self.timeline and self.listing:
+            for part in (self.toolbar, self.flames, self.timeline, self.listing):
+                part.restyle(self.look)
+            self._draw()
+
+    def command(self, verb: str) -> None:
+        """Reset the zoom with ``fit``; forget period and search as well with ``clear``."""
+        if verb == "fit":
+            self._zoom_to(())
+        elif verb == "clear":
+            self._search = ""
+            if self.toolbar is not None:
+                set_properties(self.toolbar.search, value="")
+            self._select(0.0, 0.0)
+
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Show another task or worker."""
+        super().show(arguments)
+        self._obey()
+        self._zoom_to(())
+
+    # What is chosen.
+
+    def _source(self) -> str:
+        return TASKS
+
+    def _obey(self) -> None:
+        """Take over what the arguments choose."""
+        self.sampling.prefix = task_prefix(self.arguments)
+        self.sampling.worker = self.arguments.get("worker", "")
+
+    def _options(self) -> tuple[list[tuple[str, str]], str]:
+        """Return what the list offers, in an order that does not change, and what is chosen."""
+        names = set(self.store.prefixes.names) | {self.sampling.prefix}
+        answer = self.sampling.activity.answer
+        names |= set(answer["prefixes"]) if answer else set()
+        named = [(name, fmt.elide(name, 80)) for name in sorted(names - {""})]
+        return [("", "All tasks"), *named], self.sampling.prefix
+
+    def _choose(self, value: str) -> None:
+        if value != self.sampling.prefix:
+            self.sampling.prefix = value
+            self._zoom_to(())
+
+    def _restrict(self, worker: str) -> None:
+        self.sampling.worker = worker
+        self._draw()
+
+    def _select(self, start: float, stop: float) -> None:
+        self.sampling.start, self.sampling.stop = start, stop
+        self._draw()
+
+    def _search_for(self, text: str) -> None:
+        self._search = text.strip().lower()
+        self._draw()
+
+    def _tabulate(self, is_listed: bool) -> None:
+        self._is_listed = is_listed
+        self._draw()
+
+    def _zoom(self, x: float, y: float) -> None:
+        scene = self._scene[1] if self._scene else None
+        node = scene.node_at(x, y) if scene is not None else -1
+        if scene is not None and node >= 0 and not scene.frames.is_unclear[node]:
+            self._zoom_to(scene.frames.path(node))
+
+    def _zoom_to(self, path: tuple[str, ...]) -> None:
+        self.focus = path
+        if self.flames is not None:
+            self.flames.to_top()
+        self._draw()
+
+    # What is drawn.
+
+    def _reading(self) -> Reading | None:
+        return self._reader.read(1 if self.sampling.worker else len(self.store.workers))
+
+    def _current_bins(self) -> Bins | None:
+        answer = self.sampling.activity.answer
+        if answer is None or not len(answer["times"]):
+            return None
+        if self._bins is None or self._bins[0] is not answer:
+            self._bins = answer, Bins(answer)
+        return self._bins[1]
+
+    def _current_scene(self, reading: Reading, width_px: float) -> Scene:
+        key = (reading, self.focus, self._search, width_px)
+        if self._scene is None or self._scene[0] != key:
+            frames = reading.frames
+            focus = frames.find(self.focus)
+            icicle = lay_out(frames, focus, max(LEAST_SHARE, LEAST_PX / width_px))
+            callers = frames.ancestors(focus)
+            found = self._matches(frames)
+            scene = Scene(frames, icicle, callers, reading.interval_s, found, width_px)
+            self._scene = key, scene
+        return self._scene[1]
+
+    def _matches(self, frames: Frames) -> Flags | None:
+        return frames.matches(self._search) if self._search else None
+
+    def _draw(self) -> None:
+        flames, timeline, toolbar = self.flames, self.timeline, self.toolbar
+        if flames is None or timeline is None or toolbar is None:
+            return
+        key = self._key(flames)
+        if key == self._drawn:
+            return
+        self._drawn = key
+        reading, bins = self._reading(), self._current_bins()
+        scene = None
+        if reading is not None and reading.frames.samples:
+            scene = self._current_scene(reading, flames.width_px)
+        if not self._is_listed:
+            flames.show(scene, self.look, words.title(self.sampling, scene))
+        if bins is not None:
+            timeline.show(bins, self.look, self.store.palette.index, self.sampling.prefix)
+        timeline.mark(self.sampling.start, self.sampling.stop)
+        if self.listing is not None and self._is_listed:
+            columns = self.table().columns
+            self.listing.set({name: column[:MAX_LISTED] for name, column in columns.items()})
+            self._unlisted = max(len(columns["function"]) - MAX_LISTED, 0)
+        self._arrange(flames, timeline, bins)
+        self._say(reading, scene, bins)
+
+    def _key(self, flames: Flames) -> tuple[object, ...]:
+        """Return all that the picture depends on."""
+        sampling, store = self.sampling, self.store
+        return (
+            *(sampling.profile, sampling.activity, store.inquiries.version, self.look),
+            *(flames.size, self.focus, self._search, self._is_listed, sampling.start),
+            *(sampling.stop, len(store.prefixes), len(store.workers), bool(store.actions.count)),
+        )
+
+    def _arrange(self, flames: Flames, timeline: Timeline, bins: Bins | None) -> None:
+        """Show the flame graph or the table, and the timeline where there is room for it."""
+        if self.listing is not None:
+            set_properties(self.listing.model, visible=self._is_listed)
+        set_properties(flames.figure, visible=not self._is_listed)
+        is_shown = bool(timeline.figure.visible)
+        height = flames.size.height + (HEIGHT_PX if is_shown else 0)
+        # Told apart by some pixels more, so that it does not come and go by itself.
+        least = LEAST_FLAMES_PX + HEIGHT_PX + (0 if is_shown else 16)
+        has_room = self._is_listed or height >= least
+        set_properties(timeline.figure, visible=bins is not None and has_room)
+
+    def _say(self, reading: Reading | None, scene: Scene | None, bins: Bins | None) -> None:
+        sampling = self.sampling
+        seconds = bins.stop - float(bins.start[0]) if bins is not None else float("nan")
+        if sampling.has_period:
+            seconds = sampling.stop - sampling.start
+        n_workers = 1 if sampling.worker else len(self.store.workers)
+        extent = words.Extent(n_workers, seconds, bool(self.store.actions.count))
+        self.notice = Notice(
+            empty=words.empty(sampling, extent, scene),
+            note=words.note(
+                sampling, extent, reading, scene, self._unlisted if self._is_listed else None
+            ),
+        )
+        if self.toolbar is not None:
+            self.toolbar.fit(is_narrow=self.flames is not None and self.flames.size.is_narrow)
+            self.toolbar.offer(*self._options())
+            period = f"{fmt.clock(sampling.start)} – {fmt.clock(sampling.stop)}"
+            self.toolbar.say(
+                matches=self._matched(scene),
+                is_zoomed=scene is not None and bool(scene.callers),
+                period=period if sampling.has_period else "",
+                worker=self._worker_words(),
+            )
+
+    def _matched(self, scene: Scene | None) -> str:
+        """Return the share of what is searched for, each sample counted once."""
+        if scene is None or scene.is_match is None:
+            return ""
+        samples = matched_samples(scene.frames, scene.is_match)
+        if not samples:
+            return "No match"
+        return f"{fmt.percent(samples / scene.frames.samples)} of the time"
+
+    def _worker_words(self) -> str:
+        worker = self.sampling.worker
+        if not worker:
+            return ""
+        return f"Worker {worker}" if worker in self.store.workers else f"Worker {worker} (gone)"
+
+    def close(self) -> None:
+        """Forget the parts; the page is gone."""
+        self.flames = self.timeline = self.toolbar = self.listing = None

@@ -1,0 +1,107 @@
+"""What a profile plot asks the cluster, and when it asks again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.store.inquiries import Inquiry
+
+REFRESH_S: Final = 5.0
+"""An answer costs every worker some milliseconds, so the next one is not asked for sooner."""
+
+TASKS: Final = "tasks"
+
+# What a thread did besides computing is named after the task it did it for.
+_ACTION: Final = re.compile(r"^(?:transfer|disk-read|disk-write|deserialize)-(?=.)")
+
+
+def task_prefix(arguments: Mapping[str, str]) -> str:
+    """Return the prefix that arguments of a plot name, without the action it was clicked at."""
+    return _ACTION.sub("", arguments.get("prefix") or arguments.get("key") or "")
+
+
+class Sampling:
+    """The questions of one page.
+
+    Parameters
+    ----------
+    store : Store
+    source : str
+        ``tasks``, ``worker-loops`` or ``scheduler-loop``.
+
+    Attributes
+    ----------
+    prefix, worker : str
+        What is asked for; '' for all.
+    start, stop : float
+        Period on the scheduler's clock; 0 for open.
+    parts : tuple of str
+        Tasks that are asked for one by one; then the whole is not asked for again.
+    """
+
+    def __init__(self, store: Store, source: str = TASKS) -> None:
+        self.source = source
+        self.prefix = self.worker = ""
+        self.start = self.stop = 0.0
+        self.parts: tuple[str, ...] = ()
+        self._store = store
+        self._asked: tuple[tuple[Inquiry, ...], float, object] | None = None
+
+    @property
+    def has_period(self) -> bool:
+        return self.stop > self.start
+
+    @property
+    def profile(self) -> Inquiry:
+        """The profile of what is chosen; asked for if it never was."""
+        return self._profile_of(self.prefix)
+
+    @property
+    def part_profiles(self) -> list[Inquiry]:
+        """The profile of each of `parts`; asked for if it never was."""
+        return [self._profile_of(name) for name in self.parts]
+
+    def _profile_of(self, prefix: str) -> Inquiry:
+        return self._store.inquiries.ask(
+            "profile",
+            source=self.source,
+            prefix=prefix,
+            worker=self.worker,
+            start=self.start,
+            stop=self.stop,
+        )
+
+    @property
+    def activity(self) -> Inquiry:
+        """Samples over time of all tasks."""
+        return self._store.inquiries.ask("activity", source=self.source, worker=self.worker)
+
+    def refresh(self) -> None:
+        """Ask for newer answers."""
+        self._asked = None
+        for inquiry in (self.activity, *(self.part_profiles or [self.profile])):
+            self._store.inquiries.ask_again(inquiry)
+
+    def follow(self) -> None:
+        """Ask again what is old, if it may have changed; a period that is over never does."""
+        profiles = [] if self.has_period else self.part_profiles or [self.profile]
+        asked = (self.activity, *profiles)
+        now, work = self._store.time, self._work()
+        if self._asked is None or self._asked[0] != asked:
+            self._asked = asked, now, None
+            return
+        _, asked_at, known = self._asked
+        if now - asked_at >= REFRESH_S and (work is None or work != known):
+            self._asked = asked, now, work
+            for inquiry in asked:
+                self._store.inquiries.ask_again(inquiry)
+
+    def _work(self) -> object:
+        """Return what moves with the work that is sampled; None where it always does."""
+        if self.source != TASKS or self._store.running.count:
+            return None
+        return self._store.actions.count

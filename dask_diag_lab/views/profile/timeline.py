@@ -1,0 +1,211 @@
+"""Activity over time: samples a second by task, where a drag selects the period of a profile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.events import Event, SelectionGeometry
+from bokeh.models import BoxSelectTool, FixedTicker, HoverTool, Quad, Range1d
+from bokeh.models.annotations import BoxAnnotation
+from bokeh.plotting import figure
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.figure import (
+    Source,
+    quiet_figure,
+    quiet_hover,
+    set_properties,
+    tooltip_html,
+)
+from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.palette import prefix_color
+from dask_diag_lab.views.pane_size import pane_size, restyle_pane
+from dask_diag_lab.views.profile.inks import quiet_color
+
+Floats = npt.NDArray[np.float64]
+
+HEIGHT_PX: Final = 78
+MAX_BINS: Final = 150
+"""Bars side by side; neighbours are added up until there are no more."""
+MAX_STEPS: Final = 100_000
+"""Odd times make no more steps than this."""
+MAX_PREFIXES: Final = 8
+"""Tasks with a colour of their own; the rest is grey."""
+HOVER_LINES: Final = ("@when", "@what", "@rate")
+
+
+class Bins:
+    """Samples over time, added up into few enough bars.
+
+    Parameters
+    ----------
+    answer : mapping
+        ``{times, counts, prefixes}`` of the question "activity".
+
+    Attributes
+    ----------
+    start : ndarray of float64
+        Seconds on the scheduler's clock.
+    width_s : float
+    counts : ndarray of float64
+        All samples.
+    prefixes : dict of str to ndarray of float64
+        Those of each task, most samples first.
+    """
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:  # plain data, of many types
+        times = np.asarray(answer["times"], dtype=np.float64)
+        gaps = np.diff(times)
+        first = float(times[0]) if len(times) else 0.0
+        step = float(gaps[gaps > 0].min()) if (gaps > 0).any() else 1.0
+        step = max(step, float(gaps.sum()) / MAX_STEPS)
+        n_steps = round((float(times[-1]) - first) / step) + 1 if len(times) else 0
+        merged = -(-n_steps // MAX_BINS) if n_steps else 1
+        self.width_s = step * merged
+        n = -(-n_steps // merged)
+        at = np.rint((times - first) / step).astype(np.int64) // merged
+        self.start: Floats = first + self.width_s * np.arange(n, dtype=np.float64)
+        self.counts = self._added(at, answer["counts"], n)
+        sums = {name: self._added(at, row, n) for name, row in answer.get("prefixes", {}).items()}
+        self.prefixes = dict(sorted(sums.items(), key=lambda item: (-item[1].sum(), item[0])))
+
+    @staticmethod
+    def _added(at: npt.NDArray[np.int64], values: Sequence[float], n: int) -> Floats:
+        row = np.asarray(values, dtype=np.float64)
+        return np.asarray(np.bincount(at, weights=row, minlength=n)[:n], dtype=np.float64)
+
+    @property
+    def stop(self) -> float:
+        """End of the last bar."""
+        return float(self.start[-1]) + self.width_s if len(self.start) else 0.0
+
+
+class Timeline:
+    """The bars of one page.
+
+    Parameters
+    ----------
+    look : Look
+    on_select : callable
+        Takes start and stop in seconds of the scheduler's clock.
+    """
+
+    def __init__(self, look: Look, on_select: Callable[[float, float], None]) -> None:
+        self._on_select = on_select
+        self._zero = self._stop = 0.0
+        self.bars = Source("left", "right", "top", "bottom", "fill", "when", "what", "rate")
+        self.figure: figure = quiet_figure(
+            look,
+            sizing_mode="stretch_width",
+            height=HEIGHT_PX,
+            x_range=Range1d(start=0, end=1),
+            y_range=Range1d(start=0, end=1),
+            title="Activity over time",
+        )
+        self.figure.grid.visible = False
+        self.period = BoxAnnotation(
+            visible=False, left=0, right=0, fill_alpha=0.18, line_alpha=0.9, level="overlay"
+        )
+        self.figure.add_layout(self.period)
+        self._hover = self._draw(look)
+        self.figure.on_event(SelectionGeometry, self._selected)
+        self.restyle(look)
+
+    def show(
+        self, bins: Bins, look: Look, color_of: Callable[[str], int], prefix: str = ""
+    ) -> None:
+        """Draw the bars; those of one task alone have a colour where `prefix` names it."""
+        if len(bins.start) and not self._zero <= bins.start[0] <= self._stop:
+            self._zero = float(bins.start[0])  # not the going on of what was shown before
+        self._stop = bins.stop
+        names = [prefix] if prefix else list(bins.prefixes)[:MAX_PREFIXES]
+        layers = [(n, bins.prefixes[n]) for n in names if n in bins.prefixes]
+        rest = np.maximum(
+            bins.counts - sum((row for _, row in layers), np.zeros(len(bins.start))), 0
+        )
+        layers.append(("" if layers else "all tasks", rest))
+        colors = [prefix_color(color_of(n), look) for n, _ in layers[:-1]] + [quiet_color(look)]
+        self._set(bins, layers, colors)
+        self._scale(bins)
+
+    def mark(self, start: float, stop: float) -> None:
+        """Mark the period that was chosen; none where both are 0."""
+        set_properties(
+            self.period,
+            visible=stop > start,
+            left=start - self._zero if stop > start else 0,
+            right=stop - self._zero if stop > start else 0,
+        )
+
+    def restyle(self, look: Look) -> None:
+        """Apply the look; bars get their colours with `show`."""
+        restyle_pane(self.figure, look)
+        set_properties(self._hover, tooltips=tooltip_html(look, *HOVER_LINES))
+        set_properties(self.period, fill_color=look.accent, line_color=look.accent)
+
+    def _draw(self, look: Look) -> HoverTool:
+        glyph = Quad(left="left", right="right", top="top", bottom="bottom", fill_color="fill")
+        set_properties(glyph, line_color=None)
+        bars = self.figure.add_glyph(self.bars.model, glyph)
+        bars.nonselection_glyph = None  # a drag selects a period, not bars
+        bars.selection_glyph = None
+        hover = quiet_hover(look, *HOVER_LINES, renderers=[bars])
+        drag = BoxSelectTool(dimensions="width", renderers=[])
+        self.figure.add_tools(hover, drag)
+        self.figure.toolbar.active_drag = drag
+        return hover
+
+    def _set(self, bins: Bins, layers: Sequence[tuple[str, Floats]], colors: Sequence[str]) -> None:
+        columns: dict[str, list[Any]] = {name: [] for name in self.bars.model.data}
+        below = np.zeros(len(bins.start))
+        clocks = [fmt.clock(start) for start in bins.start.tolist()]
+        for (name, row), color in zip(layers, colors, strict=True):
+            for at in np.flatnonzero(row):
+                left = float(bins.start[at]) - self._zero
+                columns["left"].append(left)
+                columns["right"].append(left + bins.width_s)
+                columns["bottom"].append(float(below[at]) / bins.width_s)
+                columns["top"].append(float(below[at] + row[at]) / bins.width_s)
+                columns["fill"].append(color)
+                columns["when"].append(clocks[at])
+                columns["what"].append(fmt.elide(name or "other tasks", 120))
+                columns["rate"].append(f"{fmt.significant(row[at] / bins.width_s)} samples/s")
+            below = below + row
+        self.bars.set(columns)
+
+    def _scale(self, bins: Bins) -> None:
+        span = max(bins.stop - self._zero, bins.width_s)
+        most = float(bins.counts.max(initial=0.0)) / bins.width_s or 1.0
+        left = float(bins.start[0]) - self._zero if len(bins.start) else 0.0
+        set_properties(self.figure.x_range, start=left, end=span)
+        set_properties(self.figure.y_range, end=most * 1.05)
+        few = fmt.duration_ticks(span - left, 4 if pane_size(self.figure).is_narrow else 8)
+        step = few[1] if len(few) > 1 else span
+        x_ticks = [step * at for at in range(math.ceil(left / step), int(span / step) + 1)]
+        x_ticks = [tick for tick in x_ticks if tick < 0.97 * span]  # its words would be cut off
+        y_ticks = fmt.number_ticks(most, 2)
+        self._ticks(self.figure.xaxis[0], x_ticks, fmt.tick_labels(x_ticks, "seconds"))
+        words = {
+            t: f"{label}/s" if t else "0" for t, label in fmt.tick_labels(y_ticks, "number").items()
+        }
+        self._ticks(self.figure.yaxis[0], y_ticks, words)
+
+    @staticmethod
+    def _ticks(axis: Any, ticks: list[float], words: dict[float, str]) -> None:  # any Bokeh axis
+        if not isinstance(axis.ticker, FixedTicker):
+            axis.ticker = FixedTicker(ticks=[])
+        set_properties(axis.ticker, ticks=ticks)
+        set_properties(axis, major_label_overrides=words)
+
+    def _selected(self, event: Event) -> None:
+        if not isinstance(event, SelectionGeometry) or not event.final:
+            return
+        geometry: Mapping[str, Any] = dict(event.geometry or {})  # its keys differ by kind
+        if geometry.get("type") == "rect":
+            low, high = sorted((float(geometry["x0"]), float(geometry["x1"])))
+            if high > low:
+                self._on_select(low + self._zero, high + self._zero)

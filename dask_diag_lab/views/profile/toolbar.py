@@ -1,0 +1,83 @@
+"""The controls above a profile; those that undo a choice show only where one was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bokeh.models.layouts import Row
+
+from dask_diag_lab.views import controls
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.look import Look
+
+MAX_OPTIONS: Final = 500
+"""Tasks to choose from; a page with more of them is slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acts:
+    """What the controls do; each takes what its control takes."""
+
+    choose: Callable[[str], None]
+    search: Callable[[str], None]
+    refresh: Callable[[], None]
+    tabulate: Callable[[bool], None]
+    clear_period: Callable[[], None]
+    clear_worker: Callable[[], None]
+    reset: Callable[[], None]
+
+
+class Toolbar:
+    """The controls of one page.
+
+    Parameters
+    ----------
+    look : Look
+    title : str
+        What the list chooses.
+    options : sequence of (value, words)
+    value : str
+    acts : Acts
+    """
+
+    def __init__(
+        self, look: Look, title: str, options: Sequence[tuple[str, str]], value: str, acts: Acts
+    ) -> None:
+        self._title = title
+        self.choice = controls.select(look, title, options, value, acts.choose, width=170)
+        self.search = controls.text_input(look, "Search functions", acts.search, width=130)
+        self.matches = controls.words(look)
+        self.reset = controls.button(look, "Reset zoom", acts.reset)
+        self.period = controls.button(look, "", acts.clear_period)
+        self.worker = controls.button(look, "", acts.clear_worker)
+        self.tabulate = controls.toggle(look, "Table", acts.tabulate)
+        self.refresh = controls.button(look, "Refresh", acts.refresh)
+        self.model: Row = controls.bar(
+            *(self.choice, self.search, self.matches, self.reset, self.period),
+            *(self.worker, self.tabulate, self.refresh),
+        )
+
+    def offer(self, options: Sequence[tuple[str, str]], value: str) -> None:
+        """Set what there is to choose from, and what is chosen."""
+        set_properties(self.choice, options=list(options[:MAX_OPTIONS]))
+        set_properties(self.choice, value=value)
+
+    def say(self, *, matches: str, is_zoomed: bool, period: str, worker: str) -> None:
+        """Show what has been narrowed down, each with a way back; '' where nothing has."""
+        set_properties(self.matches, text=matches, visible=bool(matches))
+        set_properties(self.reset, visible=is_zoomed)
+        set_properties(self.period, label=f"{period} ✕", visible=bool(period))
+        set_properties(self.worker, label=f"{fmt.elide(worker, 40)} ✕", visible=bool(worker))
+
+    def fit(self, *, is_narrow: bool) -> None:
+        """Take less room in a narrow pane."""
+        set_properties(self.choice, title="" if is_narrow else self._title)
+        set_properties(self.choice, width=112 if is_narrow else 170)
+        set_properties(self.search, width=96 if is_narrow else 130)
+
+    def restyle(self, look: Look) -> None:
+        """Apply the look."""
+        controls.restyle_controls([self.model], look)

@@ -1,0 +1,1 @@
+"""Plots of the scheduler and of the cluster as a whole."""

@@ -1,0 +1,131 @@
+"""How late the event loops of scheduler and workers are, and who waits for the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.models import Column
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bar_figure import PERCENT, SECONDS
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
+from dask_diag_lab.views.worker_names import open_worker
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+Floats = npt.NDArray[np.float64]
+
+LOOP: Final = "event_loop_interval"
+GIL: Final = "gil_contention"
+LATE_S: Final = 0.1
+"""Five times the engine's own interval of 20 ms (`distributed.admin.tick.interval`)."""
+WORST: Final = 10
+NO_DATA: Final = "Waiting for the first heartbeat of a worker."
+NO_GIL: Final = (
+    "Waiting for the interpreter's lock is not measured: install `gilknocker` on scheduler and"
+    " workers for that"
+)
+
+
+class Contention(View):
+    """Event loop intervals, and the share of time in which threads waited for the GIL."""
+
+    needs = frozenset({"system"})
+
+    def build(self) -> UIElement:
+        """Return one figure above the other; see `View.build`."""
+        self._loops = PartBars(self.look, SECONDS, on_tap=partial(open_worker, self), is_sum=False)
+        self._gils = PartBars(self.look, PERCENT, on_tap=partial(open_worker, self), is_sum=False)
+        children: list[UIElement] = [self._loops.figure, self._gils.figure]
+        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
+        self._drawn: object = None
+        self.restyle()
+        return self._root
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        set_properties(self._root, styles={"background-color": self.look.background})
+        for bars in (self._loops, self._gils):
+            bars.restyle(self.look)
+        self._drawn = None
+        self.update()
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        system, workers = self.store.extras["system"], self.store.workers
+        now = (system.version, workers.version, self._loops.size, self._gils.size, self.look)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        loops, gils = self._measured(LOOP), self._measured(GIL) * 100
+        own_loop, own_gil = self._scheduler("loop_s"), self._scheduler("gil") * 100
+        has_gil = bool(np.isfinite(gils).any() or np.isfinite(own_gil))
+        set_properties(self._gils.figure, visible=has_gil)
+        if not (np.isfinite(loops).any() or np.isfinite(own_loop)):
+            self._loops.clear()
+            self.notice = Notice(empty=NO_DATA)
+            return
+        self._loops.draw(
+            "Event loop interval: 20 ms when nothing holds it up",
+            self._bars(own_loop, loops, fmt.duration, LATE_S),
+            at_least=LATE_S,
+        )
+        if has_gil:
+            self._gils.draw(
+                "Time in which somebody waited for the interpreter's lock",
+                self._bars(own_gil, gils, lambda value: f"{fmt.significant(value)} %", 50.0),
+                at_least=100.0,
+            )
+        self.notice = Notice(note="" if has_gil else NO_GIL)
+
+    def _measured(self, name: str) -> Floats:
+        """Return one value for each worker, NaN where it does not say."""
+        nan = float("nan")
+        values = [float(metrics.get(name, nan)) for metrics in self.store.workers.metrics]
+        return np.array(values, dtype=np.float64)
+
+    def _scheduler(self, column: str) -> float:
+        system = self.store.extras["system"]
+        return float(system[column][-1]) if len(system) else float("nan")
+
+    def _name(self, index: int) -> str:
+        return f"Worker {self.store.workers.name[index]}"
+
+    def _bars(self, own: float, values: Floats, write: fmt.Writer, limit: float) -> list[Bar]:
+        known = np.flatnonzero(np.isfinite(values))
+        bars = [self._bar("Scheduler", own, write, limit)] if np.isfinite(own) else []
+        if not len(known):
+            return bars
+        mean = f"Mean of {fmt.plural(len(known), 'worker')}"
+        bars.append(self._bar(mean, float(values[known].mean()), write, limit))
+        worst = known[np.argsort(-values[known], kind="stable")][:WORST]
+        bars += [
+            self._bar(self._name(index), float(values[index]), write, limit)
+            for index in worst.tolist()
+        ]
+        return bars
+
+    def _bar(self, name: str, amount: float, write: fmt.Writer, limit: float) -> Bar:
+        colors = data_colors(self.look)
+        is_high = amount > limit
+        color = colors.memory_near if is_high else colors.load_normal
+        said = f"{write(amount)} · high" if is_high else write(amount)
+        hatch = "right_diagonal_line" if is_high else " "
+        return Bar(name, [Part(amount, color, (name, said), hatch)], said)
+
+    def table(self) -> Table:
+        """Return one row for the scheduler and one for each worker."""
+        workers = self.store.workers
+        names: Sequence[str] = ["Scheduler", *map(str, workers.name)]
+        loops = [self._scheduler("loop_s"), *self._measured(LOOP).tolist()]
+        gils = [self._scheduler("gil"), *self._measured(GIL).tolist()]
+        columns = {"name": names, LOOP: loops, GIL: gils}
+        return Table(columns, {LOOP: "s"})

@@ -1,0 +1,154 @@
+"""Which of the usual costs a computation pays: one bar a class, and how much threads were idle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bar_figure import SECONDS
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler import activities as act
+from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+WAITING: Final = "Waiting for the scheduler's answer."
+NO_METRICS: Final = (
+    "No worker has reported what its time went to yet. Figures appear a second or two after the"
+    " first task has ended."
+)
+IDLE: Final = "Idle threads"
+THREAD_CONTEXT: Final = "execute"
+"""The context whose activities hold a worker's thread; all others run beside the threads."""
+
+ADVICE: Final = {
+    act.COMPUTE: "tasks use the CPU, which is what it is for",
+    act.WAITING: "tasks wait: look for files, locks, or many threads of pure Python",
+    act.NETWORK: "data moves much: use larger pieces, or keep related data together",
+    act.SERIALIZATION: "packing data is slow: prefer arrays and Arrow strings to Python objects",
+    act.DISK: "data is spilled: use more memory, smaller pieces, or release results",
+    act.MEMORY: "data is copied much",
+    act.FAILED: "work is lost: see Exceptions",
+    act.OVERHEAD: "tasks are too small: use larger pieces",
+    act.OWN: "an activity of your own",
+    IDLE: "threads have nothing to do: there are too few tasks, or they wait for each other",
+}
+
+
+class Costs(View):
+    """Seconds of each class of activity, beside the seconds that the threads offered."""
+
+    needs = frozenset({"fine"})
+
+    def build(self) -> UIElement:
+        """Return the figure; see `View.build`."""
+        self._bars = PartBars(self.look, SECONDS)
+        self._drawn: object = None
+        self.restyle()
+        figure: UIElement = self._bars.figure
+        return figure
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        self._bars.restyle(self.look)
+        self._drawn = None
+        self.update()
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        fine = self.store.extras["fine"]
+        now = (fine.version, self._bars.size, self.look)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        classes = self._classes()
+        if not classes:
+            self._bars.clear()
+            self.notice = Notice(empty=NO_METRICS if fine.is_known else WAITING)
+            return
+        offered = thread_seconds(self.store)
+        bars = [self._bar(name, amounts, offered) for name, amounts in classes.items()]
+        idle = max(offered - self._held(), 0.0)
+        bars.append(self._idle(idle, offered))
+        largest = max(bars, key=lambda bar: bar.length).name
+        self._bars.draw(f"{largest} most: {ADVICE[largest]}", bars)
+        self.notice = Notice(note=self._note(offered))
+
+    def _rows(self) -> list[act.Amount]:
+        fine = self.store.extras["fine"]
+        is_time = fine["unit"] == "seconds"
+        is_whole = np.isin(fine["activity"].astype(str), list(act.ENCLOSING))
+        # What tasks do for a shuffle is counted among their own time as well.
+        is_twice = (fine["context"] == "p2p") & (fine["label"] == "foreground")
+        chosen = np.flatnonzero(is_time & ~is_whole & ~is_twice)
+        columns = [fine[name][chosen].tolist() for name in ("context", "activity", "value")]
+        return act.merged([act.Amount(*row) for row in zip(*columns, strict=True)])
+
+    def _classes(self) -> dict[str, list[act.Amount]]:
+        return act.by_class(self._rows())
+
+    def _held(self) -> float:
+        return sum(amount.value for amount in self._rows() if amount.context == THREAD_CONTEXT)
+
+    def _bar(self, name: str, amounts: Sequence[act.Amount], offered: float) -> Bar:
+        seconds = sum(amount.value for amount in amounts)
+        color, hatch = act.class_color(name, self.look), act.class_hatch(name)
+        parts = [
+            Part(
+                amount.value,
+                color,
+                (f"{name}: {amount.words}", self._said(amount.value, offered), act.DOCS[name]),
+                hatch,
+            )
+            for amount in amounts
+        ]
+        return Bar(name, parts, self._said(seconds, offered))
+
+    def _idle(self, seconds: float, offered: float) -> Bar:
+        said = self._said(seconds, offered)
+        hover = (IDLE, said, "Worker threads without a task, since the scheduler started")
+        return Bar(IDLE, [Part(seconds, data_colors(self.look).track, hover)], said)
+
+    @staticmethod
+    def _said(seconds: float, offered: float) -> str:
+        share = f" · {fmt.percent(seconds / offered)}" if offered else ""
+        return f"{fmt.duration(seconds)}{share}"
+
+    @staticmethod
+    def _note(offered: float) -> str:
+        return (
+            f"Since the scheduler started; shares of the {fmt.duration(offered)} that all worker"
+            " threads offered. Network, disk and packing also run beside the threads, so shares"
+            " need not add up to 100 %."
+        )
+
+    def table(self) -> Table:
+        """Return one row for each activity, and one for idle threads."""
+        rows = [
+            (name, amount.context, amount.activity, amount.value)
+            for name, amounts in self._classes().items()
+            for amount in amounts
+        ]
+        idle = max(thread_seconds(self.store) - self._held(), 0.0)
+        rows.append((IDLE, THREAD_CONTEXT, "", idle))
+        names = ("class", "context", "activity", "seconds")
+        return Table({n: [row[i] for row in rows] for i, n in enumerate(names)}, {"seconds": "s"})
+
+
+def thread_seconds(store: Store) -> float:
+    """Return how long all worker threads have been there together, since the scheduler started.
+
+    The integral of the scheduler's ``total_nthreads_history`` up to now.
+    """
+    times, values = store.nthreads.times, store.nthreads.values
+    if not len(times):
+        return 0.0
+    until = np.append(times[1:], max(store.time, float(times[-1])))
+    return float(((until - times) * values).sum())

@@ -1,0 +1,87 @@
+"""What the scheduler counts: each counter with its sum and how fast it grows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.data_table import SortableTable, TableColumn
+from dask_diag_lab.views.scheduler.costs import WAITING
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+EMPTY: Final = "The scheduler has counted nothing yet. Run something, and counters appear here."
+WINDOW_S: Final = 10.0
+"""Over which the growth is measured: long enough to be read, short enough to be of now."""
+
+COLUMNS: Final = (
+    TableColumn("name", "Counter", "text", 260),
+    TableColumn("unit", "Unit", "text", 80),
+    TableColumn("value", "Sum", "number", 120),
+    TableColumn("growth", "A second", "number", 120),
+)
+
+
+class Counters(View):
+    """The table ``counters``, sortable, with the growth of each over the last seconds."""
+
+    needs = frozenset({"counters"})
+
+    def build(self) -> UIElement:
+        """Return the table; see `View.build`."""
+        self._table = SortableTable(self.look, COLUMNS)
+        self._seen: list[tuple[float, dict[str, float]]] = []
+        self._drawn: object = None
+        self.restyle()
+        model: UIElement = self._table.model
+        return model
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        self._table.restyle(self.look)
+        self._drawn = None
+        self.update()
+
+    def update(self) -> None:
+        """Show what changed since the last call; see `View.update`."""
+        counters = self.store.extras["counters"]
+        if self._drawn == counters.version:
+            return
+        self._drawn = counters.version
+        if not len(counters):
+            self._table.set({column.name: [] for column in COLUMNS})
+            self.notice = Notice(empty=EMPTY if counters.is_known else WAITING)
+            return
+        names, values = counters["name"].tolist(), counters["value"]
+        self._table.set(
+            {
+                "name": names,
+                "unit": counters["unit"].tolist(),
+                "value": values,
+                "growth": self._growth(names, values),
+            }
+        )
+        self.notice = Notice(note=f"{fmt.plural(len(names), 'counter')} since the scheduler began")
+
+    def _growth(self, names: list[str], values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the growth a second of each, NaN before there is anything to compare with."""
+        now = self.store.time
+        self._seen.append((now, dict(zip(names, values.tolist(), strict=True))))
+        while len(self._seen) > 2 and now - self._seen[1][0] >= WINDOW_S:
+            self._seen.pop(0)
+        then, before = self._seen[0]
+        if now - then <= 0:
+            return np.full(len(names), np.nan)
+        old = np.array([before.get(name, 0.0) for name in names])
+        growth: npt.NDArray[np.float64] = (values - old) / (now - then)
+        return growth
+
+    def table(self) -> Table:
+        """Return name, unit and sum of each counter."""
+        counters = self.store.extras["counters"]
+        return Table({name: counters[name].tolist() for name in counters.columns})

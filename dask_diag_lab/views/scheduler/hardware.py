@@ -1,0 +1,140 @@
+"""Bandwidth of memory, disk and network, measured on every worker when the reader asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from bokeh.models import Column
+
+from dask_diag_lab.views import controls
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bar_figure import RATE
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store.inquiries import Inquiry
+
+UNASKED: Final = (
+    "Nothing was measured yet. “Measure now” copies memory, writes to disk and sends data between"
+    " all workers for some seconds, which slows down whatever runs meanwhile."
+)
+NEEDED_BYTES: Final = 400 << 20
+"""What the benchmark may take on a worker: two copies of blocks of 100 MiB, and some room."""
+MEASURING: Final = "Measuring on every worker. This takes some seconds."
+KINDS: Final = (("memory", "Memory"), ("disk", "Disk"), ("network", "Network"))
+
+
+class Hardware(View):
+    """Three figures of bandwidth by size of the block, and the button that measures."""
+
+    _refused = ""
+
+    @property
+    def _inquiry(self) -> Inquiry | None:
+        """What was asked by any page, so that each shows it and its table has it."""
+        return self.store.inquiries.known("hardware")
+
+    def build(self) -> UIElement:
+        """Return the button above the figures; see `View.build`."""
+        self._button = controls.button(self.look, "Measure now", self._measure)
+        self._controls = controls.bar(self._button)
+        self._bars = {name: PartBars(self.look, RATE) for name, _ in KINDS}
+        children: list[UIElement] = [self._controls]
+        children += [bars.figure for bars in self._bars.values()]
+        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
+        self._drawn: object = None
+        self.restyle()
+        return self._root
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        controls.restyle_controls([self._controls], self.look)
+        set_properties(self._root, styles={"background-color": self.look.background})
+        for bars in self._bars.values():
+            bars.restyle(self.look)
+        self._drawn = None
+        self.update()
+
+    def _measure(self) -> None:
+        """Ask the cluster: only ever called by the button.
+
+        A worker without the room for it would be killed by its own memory limit.
+        """
+        self._refused = self._short_of_memory()
+        if self._refused:
+            return
+        inquiry = self.store.inquiries.ask("hardware")
+        if inquiry.state != "asked":  # measured before, perhaps for another page
+            self.store.inquiries.ask_again(inquiry)
+
+    def _short_of_memory(self) -> str:
+        """Return which workers have no room for the benchmark, '' when all have."""
+        workers = self.store.workers
+        limits = zip(workers.name, workers.memory_limit.tolist(), workers.memory, strict=True)
+        short = [
+            f"{name} ({fmt.binary(max(limit - int(used), 0))} free)"
+            for name, limit, used in limits
+            if limit and limit - int(used) < NEEDED_BYTES
+        ]
+        if not short:
+            return ""
+        more = f" and {fmt.count(len(short) - 3)} more" if len(short) > 3 else ""
+        return (
+            f"Not measured: it needs {fmt.binary(NEEDED_BYTES)} of free memory on each worker, and"
+            f" these have less: {', '.join(short[:3])}{more}. Release results first."
+        )
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        inquiry = self._inquiry
+        sizes = tuple(bars.size for bars in self._bars.values())
+        asked = (inquiry and inquiry.version, inquiry and inquiry.state)
+        now = (asked, self._refused, sizes, self.look)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        is_asked = inquiry is not None and inquiry.state == "asked"
+        set_properties(self._button, disabled=is_asked)
+        answer = inquiry.answer if inquiry is not None else None
+        for name, title in KINDS:
+            rows = answer[name] if answer else []
+            set_properties(self._bars[name].figure, visible=bool(rows))
+            if rows:
+                self._draw(name, title, rows)
+        said = self._notice(inquiry, is_measured=bool(answer))
+        self.notice = Notice(note=self._refused) if self._refused else said
+
+    def _notice(self, inquiry: Inquiry | None, *, is_measured: bool) -> Notice:
+        if inquiry is None:
+            return Notice(note=UNASKED)
+        if inquiry.state == "asked":
+            return Notice(note=MEASURING)
+        if inquiry.state == "failed":
+            return Notice(note=f"Not measured: {inquiry.error}")
+        return Notice(note="Mean of all workers, by size of the block" if is_measured else UNASKED)
+
+    def _draw(self, name: str, title: str, rows: list[dict[str, Any]]) -> None:
+        color = data_colors(self.look).load_normal
+        bars = []
+        for row in rows:
+            said = fmt.si(row["rate"], "B/s")
+            hover = (f"{title}, blocks of {row['size']}", said)
+            bars.append(Bar(str(row["size"]), [Part(float(row["rate"]), color, hover)], said))
+        self._bars[name].draw(f"{title} bandwidth", bars)
+
+    def table(self) -> Table:
+        """Return one row for each kind and size; none before it was measured."""
+        inquiry = self._inquiry
+        answer = inquiry.answer if inquiry is not None else None
+        rows = [
+            (name, row["size"], row["rate"])
+            for name, _ in KINDS
+            for row in (answer or {}).get(name, ())
+        ]
+        columns = {n: [row[i] for row in rows] for i, n in enumerate(("kind", "size", "rate"))}
+        return Table(columns, {"rate": "B/s"})

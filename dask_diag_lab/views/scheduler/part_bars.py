@@ -1,0 +1,176 @@
+"""A figure of named horizontal bars made of coloured parts; several of them fit into one view.
+
+Knows Bokeh and the look; knows nothing of the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bokeh.models import HBar
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bar_figure import BAR_HEIGHT, BarFigure, Scale
+from dask_diag_lab.views.figure import Source, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.pane_size import PaneSize
+from dask_diag_lab.views.shown_name import shown_name
+
+HOVER_LINES: Final = 4
+HOVER_FIELDS: Final = tuple(f"@hover{line}" for line in range(HOVER_LINES))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a bar: its length, its colour (``hatch`` beside it) and its lines of hover."""
+
+    length: float
+    color: str
+    hover: Sequence[str] = ()
+    hatch: str = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One named bar; ``value`` is written beside it."""
+
+    name: str
+    parts: Sequence[Part]
+    value: str = ""
+
+    @property
+    def length(self) -> float:
+        """The sum of the parts."""
+        return sum(part.length for part in self.parts)
+
+
+class PartBars:
+    """Bars in the order given; what does not fit is said, in one bar with the sum of the rest.
+
+    Parameters
+    ----------
+    look : Look
+    scale : Scale
+    on_tap : callable, optional
+        Takes the name of the bar that was clicked.
+    is_sum : bool
+        Whether bars may be added up; else those that do not fit are left out, and counted.
+    """
+
+    def __init__(
+        self,
+        look: Look,
+        scale: Scale,
+        *,
+        on_tap: Callable[[str], None] | None = None,
+        is_sum: bool = True,
+    ) -> None:
+        hover = [f"hover{line}" for line in range(HOVER_LINES)]
+        self.parts = Source("y", "left", "right", "color", "hatch", *hover)
+        self.values = Source("y", "x", "value")
+        self.scale = scale
+        self.hidden = 0
+        self._look = look
+        self._names: list[str] = []
+        self._on_tap = on_tap
+        self._is_sum = is_sum
+        self.figure = self._build(look)
+
+    @property
+    def size(self) -> PaneSize:
+        """How large the figure is on the page."""
+        return self._frame.size
+
+    def _build(self, look: Look) -> Any:  # bokeh.plotting.figure is a function and a class
+        self._glyph = HBar(y="y", left="left", right="right", height=BAR_HEIGHT)
+        self._glyph.update(fill_color="color", hatch_pattern="hatch", hatch_scale=7)
+        self._frame = BarFigure(look, self._glyph, self.parts.model, self.values.model, "x")
+        plot = self._frame.figure
+        self._hover = quiet_hover(look, *HOVER_FIELDS, renderers=[self._frame.bars])
+        plot.add_tools(self._hover)
+        if self._on_tap is not None:
+            plot.on_event("tap", self._tapped)
+        return plot
+
+    def _tapped(self, event: Any) -> None:  # Bokeh's tap event, in data units
+        row = round(event.y) if event.y is not None else -1
+        if self._on_tap is not None and 0 <= row < len(self._names):
+            self._on_tap(self._names[row])
+
+    def restyle(self, look: Look) -> None:
+        """Apply another look; the colours of parts come with the next `draw`."""
+        self._look = look
+        self._frame.restyle(look)
+        set_properties(self._glyph, hatch_color=look.foreground, hatch_alpha=0.4)
+        set_properties(self._hover, tooltips=tooltip_html(look, *HOVER_FIELDS))
+
+    def clear(self) -> None:
+        """Show nothing at all."""
+        for source in (self.parts, self.values):
+            source.set({name: [] for name in source.model.data})
+        self._names = []
+        self.hidden = 0
+        self._frame.clear()
+
+    def draw(
+        self,
+        title: str,
+        bars: Sequence[Bar],
+        *,
+        at_least: float = 0.0,
+        more: tuple[int, float] = (0, 0.0),
+    ) -> None:
+        """Show bars from top to bottom.
+
+        Parameters
+        ----------
+        title : str
+        bars : sequence of Bar
+            At least `MAX_BARS` of them, where there are so many.
+        at_least : float
+            Where the scale ends when no bar is longer.
+        more : (int, float)
+            How many bars there are beyond these, and the sum of their lengths.
+        """
+        room = self._frame.room
+        shown, self.hidden = list(bars), 0
+        if len(shown) + more[0] > room and not self._is_sum:
+            self.hidden = len(shown) + more[0] - room
+            shown = shown[:room]
+        elif len(shown) + more[0] > room:
+            rest = shown[room - 1 :]
+            self.hidden = len(rest) + more[0]
+            total = sum(bar.length for bar in rest) + more[1]
+            shown = [*shown[: room - 1], self._others(total)]
+        self._names = [bar.name for bar in shown]
+        labels = [shown_name(bar.name, self._frame.name_characters) for bar in shown]
+        longest = max([at_least, *(bar.length for bar in shown)])
+        said = [bar.value for bar in shown]
+        self._frame.lay_out((title,), labels, said, longest, self.scale)
+        self._draw_parts(shown)
+
+    def _others(self, total: float) -> Bar:
+        name = f"{fmt.count(self.hidden)} others"
+        return Bar(name, [Part(total, data_colors(self._look).gone, (name,))])
+
+    def _draw_parts(self, bars: Sequence[Bar]) -> None:
+        columns: dict[str, list[Any]] = {name: [] for name in self.parts.model.data}
+        for row, bar in enumerate(bars):
+            left = 0.0
+            for part in bar.parts:
+                lines = [*part.hover, *[""] * HOVER_LINES][:HOVER_LINES]
+                cells = (float(row), left, left + part.length, part.color, part.hatch, *lines)
+                for name, cell in zip(columns, cells, strict=True):
+                    columns[name].append(cell)
+                left += part.length
+        self.parts.set(columns)
+        self.values.set(
+            {
+                "y": [float(row) for row in range(len(bars))],
+                "x": [bar.length for bar in bars],
+                "value": [bar.value for bar in bars],
+            }
+        )

@@ -1,0 +1,171 @@
+"""P2P shuffles, worker by worker: what was sent and stored, and how full the buffers are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.models import Column
+
+from dask_diag_lab.views import controls
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bar_figure import BYTES, MAX_BARS
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler.costs import WAITING
+from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
+from dask_diag_lab.views.shown_name import shown_name
+from dask_diag_lab.views.worker_names import open_worker, worker_words
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+NOTHING: Final = (
+    "No P2P shuffle has been reported since these diagnostics began. Dask uses it for `merge`,"
+    " `set_index` and `rechunk` of data that does not fit into one worker; one that is over within"
+    " a heartbeat reports nothing."
+)
+NEWEST: Final = ""
+MOVED: Final = (
+    ("comm_written", "Sent to other workers", "transfer", " "),
+    ("comm_read", "Received", "transfer", "right_diagonal_line"),
+    ("disk_written", "Written to disk", "disk", " "),
+    ("disk_read", "Read from disk", "disk", "right_diagonal_line"),
+)
+"""Columns of the upper figure with their words, colour and hatch."""
+BUFFERS: Final = (
+    ("comm_memory", "Waiting to be sent", "transfer", "comm_limit"),
+    ("disk_memory", "Waiting to be written", "disk", "disk_limit"),
+)
+"""Columns of the lower figure, and the column of their limit."""
+
+
+class Shuffle(View):
+    """Bytes moved by one shuffle, and the bytes in its buffers now."""
+
+    needs = frozenset({"shuffles"})
+    chosen = NEWEST
+
+    def build(self) -> UIElement:
+        """Return the choice above two figures; see `View.build`."""
+        self._choice = controls.select(
+            self.look, "Shuffle", [(NEWEST, "the newest")], NEWEST, self._choose, width=220
+        )
+        self._controls = controls.bar(self._choice)
+        self._moved = PartBars(self.look, BYTES, on_tap=partial(open_worker, self))
+        self._buffers = PartBars(self.look, BYTES, on_tap=partial(open_worker, self))
+        children: list[UIElement] = [
+            self._controls,
+            self._moved.figure,
+            self._buffers.figure,
+        ]
+        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
+        self._drawn: object = None
+        self.restyle()
+        return self._root
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        controls.restyle_controls([self._controls], self.look)
+        set_properties(self._root, styles={"background-color": self.look.background})
+        for bars in (self._moved, self._buffers):
+            bars.restyle(self.look)
+        self._drawn = None
+        self.update()
+
+    def _choose(self, shuffle: str) -> None:
+        self.chosen = shuffle
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        shuffles = self.store.extras["shuffles"]
+        sizes = self._moved.size, self._buffers.size
+        now = (shuffles.version, self.chosen, sizes, self.look)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        has_any = bool(len(shuffles))
+        for part in (self._controls, self._moved.figure, self._buffers.figure):
+            set_properties(part, visible=has_any)
+        if not has_any:
+            self.notice = Notice(empty=NOTHING if shuffles.is_known else WAITING)
+            return
+        ids = list(dict.fromkeys(shuffles["id"].tolist()))
+        options = [(NEWEST, "the newest"), *((name, shown_name(name, 40)) for name in ids)]
+        set_properties(self._choice, options=options)
+        rows = self._rows()
+        self._draw_moved(rows)
+        self._draw_buffers(rows)
+        hidden = self._moved.hidden
+        more = f"; {fmt.plural(hidden, 'worker')} in one bar" if hidden else ""
+        self.notice = Notice(note=f"{fmt.plural(len(ids), 'shuffle')}, as last reported{more}")
+
+    def _rows(self) -> npt.NDArray[np.int64]:
+        """Return the rows of the chosen shuffle, busiest worker first."""
+        shuffles = self.store.extras["shuffles"]
+        ids = shuffles["id"]
+        shown = self.chosen if self.chosen in ids.tolist() else ids[-1]
+        rows = np.flatnonzero(ids == shown)
+        sent = shuffles["comm_written"][rows] + shuffles["comm_read"][rows]
+        return rows[np.argsort(-sent, kind="stable")]
+
+    def _draw_moved(self, rows: npt.NDArray[np.int64]) -> None:
+        shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)
+        names, bars = worker_words(self.store), []
+        for row in rows[:MAX_BARS].tolist():
+            name = names.get(shuffles["worker"][row], shuffles["worker"][row])
+            parts = [
+                self._part(name, title, float(shuffles[column][row]), getattr(colors, color), hatch)
+                for column, title, color, hatch in MOVED
+            ]
+            total = sum(part.length for part in parts)
+            bars.append(Bar(name, parts, fmt.binary(total)))
+        sent = float(shuffles["comm_written"][rows].sum())
+        stored = float(shuffles["disk_written"][rows].sum())
+        title = f"{fmt.binary(sent)} sent, {fmt.binary(stored)} written to disk"
+        self._moved.draw(title, bars, more=self._more(rows, [name for name, *_ in MOVED]))
+
+    def _draw_buffers(self, rows: npt.NDArray[np.int64]) -> None:
+        shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)
+        names, bars = worker_words(self.store), []
+        for row in rows[:MAX_BARS].tolist():
+            name = names.get(shuffles["worker"][row], shuffles["worker"][row])
+            parts = [
+                self._part(
+                    *(name, title, float(shuffles[column][row]), getattr(colors, color), " "),
+                    limit=float(shuffles[limit][row]),
+                )
+                for column, title, color, limit in BUFFERS
+            ]
+            total = sum(part.length for part in parts)
+            bars.append(Bar(name, parts, fmt.binary(total)))
+        limits = [shuffles[limit][rows] for _, _, _, limit in BUFFERS]
+        known = [float(np.nanmax(limit)) for limit in limits if np.isfinite(limit).any()]
+        self._buffers.draw(
+            "In buffers now",
+            bars,
+            at_least=max(known, default=0.0),
+            more=self._more(rows, [name for name, *_ in BUFFERS]),
+        )
+
+    def _more(self, rows: npt.NDArray[np.int64], names: Sequence[str]) -> tuple[int, float]:
+        """Return how many workers get no bar, and the sum of what they moved or hold."""
+        shuffles, rest = self.store.extras["shuffles"], rows[MAX_BARS:]
+        return len(rest), sum(float(np.nansum(shuffles[name][rest])) for name in names)
+
+    @staticmethod
+    def _part(name: str, title: str, nbytes: float, color: str, hatch: str, **more: Any) -> Part:
+        limit = more.get("limit", float("nan"))
+        of = f" of {fmt.binary(limit)}" if np.isfinite(limit) else ""
+        amount = nbytes if np.isfinite(nbytes) else 0.0
+        return Part(amount, color, (name, f"{title}: {fmt.binary(amount)}{of}"), hatch)
+
+    def table(self) -> Table:
+        """Return one row for each shuffle and worker."""
+        shuffles = self.store.extras["shuffles"]
+        units = {column.name: column.unit for column in shuffles.extra.columns if column.unit}
+        return Table({name: shuffles[name].tolist() for name in shuffles.columns}, units)

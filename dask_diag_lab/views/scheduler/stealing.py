@@ -1,0 +1,144 @@
+"""Work stealing: how many tasks were moved to idle workers over time, from whom and to whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.models import Column
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bar_figure import MAX_BARS, NUMBER
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler.costs import WAITING
+from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
+from dask_diag_lab.views.time_series import TimeLine, TimeSeries
+from dask_diag_lab.views.worker_names import open_worker, worker_words
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.views.look import Look
+
+CONFIRMED: Final = "confirmed"
+STEP_S: Final = 1.0
+"""Moves are counted by the second."""
+LONGEST_S: Final = 100_000
+"""So far back at most: a clock that was set would make the picture any number of seconds long."""
+NOTHING: Final = (
+    "No task has been moved from one worker to another. Dask does that when some workers are idle"
+    " and others have more than they can soon do."
+)
+
+
+class Stealing(View):
+    """Moves a second, and for each worker the tasks that it gave away and took."""
+
+    needs = frozenset({"stealing"})
+
+    def build(self) -> UIElement:
+        """Return the moves over time above the workers; see `View.build`."""
+        self._series = TimeSeries(self.look, _lines(self.look), unit="number", band=False)
+        self._bars = PartBars(self.look, NUMBER, on_tap=partial(open_worker, self))
+        children: list[UIElement] = [self._series.model, self._bars.figure]
+        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
+        self._drawn: object = None
+        self.restyle()
+        return self._root
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        set_properties(self._root, styles={"background-color": self.look.background})
+        self._series.restyle(self.look, _lines(self.look))
+        self._bars.restyle(self.look)
+        self._drawn = None
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """Pass ``live`` and ``fit`` on to the chart over time."""
+        self._series.command(verb)
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        stealing, workers = self.store.extras["stealing"], self.store.workers
+        now = (stealing.version, len(workers.address), self._bars.size, self.look)
+        if now == self._drawn:
+            self._series.draw()  # the reader may have moved or resized it
+            return
+        self._drawn = now
+        set_properties(self._bars.figure, visible=bool(len(stealing)))
+        if not len(stealing):
+            self._bars.clear()
+            self.notice = Notice(empty=NOTHING if stealing.is_known else WAITING)
+            return
+        self._draw_moves()
+        self._draw_workers()
+        self.notice = Notice(note=self._note())
+
+    def _draw_moves(self) -> None:
+        stealing = self.store.extras["stealing"]
+        is_move = stealing["event"] == CONFIRMED
+        second: npt.NDArray[Any] = np.floor(stealing["time"] / STEP_S)
+        last = int(second.max())
+        first = max(int(second.min()), last - LONGEST_S)
+        n = last - first + 1
+        total = int(is_move.sum())
+        at, is_move = (column[second >= first] for column in ((second - first), is_move))
+        moved = np.bincount(at[is_move].astype(np.int64), minlength=n).astype(np.float64)
+        tried = np.bincount(at[~is_move].astype(np.int64), minlength=n).astype(np.float64)
+        self._series.say(f"Tasks moved a second: {fmt.plural(total, 'move')} in all")
+        times = np.arange(first, last + 1, dtype=np.float64) * STEP_S
+        self._series.set("moved", times, moved)
+        self._series.set("tried", times, tried)
+
+    def _draw_workers(self) -> None:
+        stealing, colors = self.store.extras["stealing"], data_colors(self.look)
+        moves = stealing["event"] == CONFIRMED
+        gave: Counter[str] = Counter(stealing["victim"][moves].tolist())
+        took: Counter[str] = Counter(stealing["thief"][moves].tolist())
+        names, bars = worker_words(self.store), []
+        for address, _ in (gave + took).most_common(MAX_BARS):
+            name = names.get(address, address)
+            given, taken = gave[address], took[address]
+            parts = [
+                Part(given, colors.load_saturated, (name, f"Gave {fmt.plural(given, 'task')}")),
+                Part(
+                    taken,
+                    colors.load_idle,
+                    (name, f"Took {fmt.plural(taken, 'task')}"),
+                    "right_diagonal_line",
+                ),
+            ]
+            bars.append(Bar(name, parts, f"gave {fmt.count(given)}, took {fmt.count(taken)}"))
+        if bars:
+            rest = (gave + took).most_common()[MAX_BARS:]
+            more = len(rest), float(sum(n for _, n in rest))
+            self._bars.draw("Tasks that workers gave away and took (striped)", bars, more=more)
+        else:
+            self._bars.clear()
+
+    def _note(self) -> str:
+        stealing = self.store.extras["stealing"]
+        lost = f"; {fmt.count(stealing.dropped)} older ones dropped" if stealing.dropped else ""
+        hidden = self._bars.hidden
+        more = f"; {fmt.plural(hidden, 'worker')} in one bar" if hidden else ""
+        return f"{fmt.plural(len(stealing), 'decision')} kept{lost}{more}"
+
+    def table(self) -> Table:
+        """Return every decision."""
+        stealing = self.store.extras["stealing"]
+        units = {column.name: column.unit for column in stealing.extra.columns if column.unit}
+        return Table({name: stealing[name].tolist() for name in stealing.columns}, units)
+
+
+def _lines(look: Look) -> list[TimeLine]:
+    colors = data_colors(look)
+    return [
+        TimeLine("moved", "Moved", colors.load_saturated),
+        TimeLine("tried", "Asked for or refused", colors.load_normal),
+    ]

@@ -1,0 +1,86 @@
+"""Our own Bokeh models, whose browser side is ``dist/dask_diag_lab.js``.
+
+For what Bokeh's own models could do only with `CustomJS`, whose text the browser must be allowed
+to run as code, or only too slowly. Knows nothing of the store or of any one plot.
+
+That script stands where Bokeh looks for the one of an extension, which ``bokeh.ext.json`` makes of
+this package: so each document that Bokeh saves or shows with such a model carries it as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bokeh.core.properties import Float, Instance, String
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJSHover,
+    HBar,
+    PanTool,
+    Range1d,
+    TickFormatter,
+    WheelZoomTool,
+)
+from bokeh.models.annotations import BoxAnnotation
+
+
+class StreamBars(HBar):
+    """Horizontal bars, painted at a third of the price of `HBar`.
+
+    A colour is made only where it differs from that of the bar before, and no bar is thinner than
+    a pixel. Bars with a hatch are painted by Bokeh.
+    """
+
+
+class StreamHover(CustomJSHover):
+    """Words about one rectangle of a task stream.
+
+    The formats are ``title``, ``when``, ``where``, ``size``, ``share`` and ``key``. A rectangle
+    carries small numbers only; names are looked up in tables.
+    """
+
+    source = Instance(ColumnDataSource, help="Of the rectangles.")
+    texts = Instance(ColumnDataSource, help="``id``, ``text``: names by their number.")
+    shares = Instance(ColumnDataSource, help="``id``, ``words``: more about some prefixes.")
+    keys = Instance(ColumnDataSource, help="``task``, ``key``: keys of single tasks.")
+    rows = Instance(ColumnDataSource, help="``worker``, ``slot`` of each row.")
+    workers = Instance(ColumnDataSource, help="``label`` of each worker.")
+    facts = Instance(ColumnDataSource, help="One row: ``zero``, ``now``, ``transfer_words``.")
+    range = Instance(Range1d, help="Of the time, to say a share of the window.")
+    what = String(help="What several of them are; ``worker`` for a worker that left.")
+    suffix = String(help="Added to the name of a single one.")
+
+    def __init__(self, **properties: Any) -> None:  # as all Bokeh models do
+        super().__init__(**properties)
+
+
+class StreamTails(StreamBars):
+    """The last part of bars: from ``share`` before their end, as a share of their length."""
+
+    share = Float(default=0.0, help="0 to 1.")
+
+    def __init__(self, **properties: Any) -> None:  # as all Bokeh models do
+        super().__init__(**properties)
+
+
+class RunTimeTickFormatter(TickFormatter):
+    """Ticks in seconds of a run as words: ``10 s``, ``1 min``, ``1 h 5 min``."""
+
+
+class RowsWheelTool(WheelZoomTool):
+    """Zooms time with Ctrl; the plain wheel scrolls rows where not all of them fit."""
+
+    rows = Instance(Range1d, help="Range of the rows, the first one at its end, with bounds.")
+
+    def __init__(self, **properties: Any) -> None:  # as all Bokeh models do
+        super().__init__(**properties)
+
+
+class StretchTool(PanTool):
+    """Pans by dragging; dragging with Alt or Ctrl marks a stretch of time and zooms to it."""
+
+    times = Instance(Range1d, help="The range that is zoomed.")
+    overlay = Instance(BoxAnnotation, help="Marks the stretch; ought not to be syncable.")
+
+    def __init__(self, **properties: Any) -> None:  # as all Bokeh models do
+        super().__init__(**properties)

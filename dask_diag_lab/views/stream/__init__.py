@@ -1,0 +1,1 @@
+"""The task stream: what every thread of every worker did, moment by moment."""

@@ -1,0 +1,298 @@
+"""Brings a task stream's picture up to date: asks the store, sends only what changed.
+
+`task_stream` decides which window and when; `picture` how it looks.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.core.property.descriptors import UnsetValueError
+
+from dask_diag_lab.records import Kind
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.pane_size import PaneSize, pane_size
+from dask_diag_lab.views.stream import words
+from dask_diag_lab.views.stream.happenings import Happenings
+from dask_diag_lab.views.stream.names import Names
+from dask_diag_lab.views.stream.pointing import REACH_PX, Target, recorded_at, running_at
+from dask_diag_lab.views.stream.rects import (
+    PREFIX_CODES,
+    Columns,
+    gather,
+    share_of_time,
+    to_columns,
+    to_rects,
+)
+from dask_diag_lab.views.stream.rows import (
+    gone_columns,
+    label_width,
+    row_labels,
+    rows_that_fit,
+    separators,
+    visible_lanes,
+    worker_rows,
+)
+from dask_diag_lab.views.stream.shown_rows import RowChoice, ShownRows
+from dask_diag_lab.views.stream.unpacking import Unpacking, unpacking
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.store.lod import LevelOfDetail
+    from dask_diag_lab.views.stream.picture import Picture
+    from dask_diag_lab.views.stream.window import TimeWindow
+
+RUNNING_INTERVAL_S: Final = 1.0
+"""Running tasks grow at this pace when nothing else changes."""
+MANY_RUNNING: Final = 30
+"""More than these are sent at that pace even when some of them changed."""
+OUTLINED_RECTS: Final = 2000
+"""More rectangles than this go without outline, which takes most of the time of drawing them."""
+LONGEST_PACE_S: Final = 0.6
+"""A picture whose blocks are longer than its updates are apart is drawn less often."""
+
+
+class Drawing:
+    """What has been drawn of one task stream, and how to bring it up to date.
+
+    Attributes
+    ----------
+    centre : LevelOfDetail or None
+        What the visible window shows; None until it was drawn.
+    rows : ShownRows
+        Which lanes have a row.
+    columns : dict of str to ndarray
+        All rectangles that were drawn.
+    cost_s : float
+        Seconds that the last `rects` took.
+    drawn_at : float
+        Monotonic time of it.
+    """
+
+    def __init__(self, store: Store, picture: Picture) -> None:
+        self.store = store
+        self.picture = picture
+        self.names = Names(store, picture)
+        self.centre: LevelOfDetail | None = None
+        self.rows = ShownRows((), np.empty(0, dtype=np.bool_))
+        self.columns: Columns = {}
+        self.cost_s = 0.0
+        self.drawn_at = -np.inf
+        self.unpacking = Unpacking()
+        self._fine_version = -1
+        self._happenings = Happenings(store)
+        self._choice = RowChoice()
+        self._lanes_version = -1
+        self._loaded = (np.nan, np.nan)
+        self._labelled: tuple[ShownRows, float, int] | None = None
+        self._parts: tuple[LevelOfDetail, ...] = ()
+        self._basis: tuple[object, ...] = ()
+        self._running: dict[str, npt.NDArray[Any]] = {}  # columns differ in dtype
+        self._running_at = -np.inf
+        self._running_basis: tuple[object, ...] = ()
+        self._run_until = -np.inf
+
+    @property
+    def size(self) -> PaneSize:
+        """Size of the whole figure on the page."""
+        return pane_size(self.picture.figure)
+
+    @property
+    def pace_s(self) -> float:
+        """Seconds between two pictures that can be told apart while time goes on."""
+        resolution_s = self.centre.resolution_s if self.centre is not None else 0.0
+        return min(resolution_s, LONGEST_PACE_S)
+
+    def place(self, window: TimeWindow, *, is_scrolled: bool) -> bool:
+        """Set both ranges, rows, their labels and the legend's room; tell if the time moved."""
+        picture, size = self.picture, self.size
+        start, end = window.start - window.zero, window.end - window.zero
+        is_moved = set_properties(picture.x_range, start=start, end=end)
+        self._take_rows(window)
+        height_px = self._frame_px("inner_height", size.rows_px)
+        n_rows = max(self.rows.count, 1)
+        shown = rows_that_fit(n_rows, height_px)
+        set_properties(picture.y_range, bounds=(-0.5, n_rows - 0.5))
+        if not is_scrolled or picture.rows[1] > n_rows - 0.5:
+            top = max(min(picture.rows[0], n_rows - shown - 0.5), -0.5) if is_scrolled else -0.5
+            set_properties(picture.y_range, start=top + shown, end=top)
+        self._label(height_px)
+        picture.show_legend(is_shown=not size.is_small)
+        self._mark(window, picture.rows)
+        return is_moved
+
+    def _label(self, height_px: float) -> None:
+        """Name the rows, if they or the room for names are not those of before."""
+        top, bottom = self.picture.rows
+        basis = (self.rows, height_px / max(bottom - top, 0.1), label_width(self.size.width))
+        if basis != self._labelled:
+            self._labelled = basis
+            rows, row_px, characters = basis
+            labels = row_labels(rows.workers, row_px, characters)
+            self.picture.label_rows(labels, separators(rows.workers))
+
+    def covers(self, window: TimeWindow) -> bool:
+        """Whether the page has data for the window, at about its level of detail."""
+        start, end = self._loaded
+        width = end - start
+        is_inside = start - width <= window.start and window.end <= end + width
+        return is_inside and 0.5 * width < window.width < 1.5 * width
+
+    def rects(self, window: TimeWindow) -> None:
+        """Draw what the store has of the window and beside it."""
+        began = time.monotonic()
+        lanes = self.rows.lanes_of(visible_lanes(*self.picture.rows, self.rows.count))
+        width_px = self._frame_px("inner_width", self.size.width)
+        self.centre, flanks = gather(self.store, window.start, window.end, lanes, width_px)
+        self._loaded = window.start, window.end
+        parts = (self.centre, *flanks)
+        basis = (window.zero, self.rows, self.unpacking)
+        # The store answers with the same object as long as nothing changed.
+        is_same = len(parts) == len(self._parts) and all(
+            a is b for a, b in zip(parts, self._parts, strict=True)
+        )
+        if not is_same or basis != self._basis:
+            self._send(window, [self.centre, *flanks], width_px)
+            self._parts, self._basis = parts, basis
+        self.drawn_at = time.monotonic()
+        self.cost_s = self.drawn_at - began
+
+    def running(self, window: TimeWindow, now: float) -> None:
+        """Draw the tasks that run, up to ``now``; not more often than needed."""
+        running = self.store.running
+        since_s = time.monotonic() - self._running_at
+        basis = (window.zero, running.version, self.rows, self.picture.rows)
+        is_changed = basis != self._running_basis
+        is_due = since_s >= RUNNING_INTERVAL_S or (is_changed and running.count < MANY_RUNNING)
+        if not is_due or not (is_changed or running.count):
+            return
+        self._running_basis, self._running_at = basis, time.monotonic()
+        self._run_until = now
+        rows: dict[str, npt.NDArray[Any]] = dict(running.rows(now))  # type: ignore[arg-type]
+        rows["lane"] = np.append(self.rows.row_of, -1)[rows["lane"]]
+        top, bottom = self.picture.rows
+        page = bottom - top
+        is_shown = (rows["lane"] >= max(top - page, 0)) & (rows["lane"] <= bottom + page)
+        is_shown &= rows["start"] < window.end + window.width
+        self._running = {name: column[is_shown] for name, column in rows.items()}
+        code = np.maximum(self.store.palette.indices(self._running["prefix"]), 0) % PREFIX_CODES
+        self.names.send_texts(self._running["prefix"])
+        self.picture.running.set(
+            {
+                "left": self._running["start"] - window.zero,
+                "lane": self._running["lane"].astype(np.uint32),
+                "code": code.astype(np.uint8),
+                "prefix": self._running["prefix"].astype(np.uint32),
+                "key": list(self._running["key"]),
+            }
+        )
+        if len(self._running["lane"]):
+            self.picture.run_until(now - window.zero)
+
+    def estimate(self) -> None:
+        """Take over what the workers' totals tell."""
+        fine = self.store.extras["fine"]
+        if fine.version != self._fine_version:
+            self._fine_version = fine.version
+            self.unpacking = unpacking(fine)
+            words_of = {
+                self.store.strings.find(name): self.unpacking.prefix_words(name)
+                for name in self.unpacking.of_prefix
+            }
+            ids = [string for string in words_of if string is not None]
+            self.picture.shares.set({"id": ids, "words": [words_of[string] for string in ids]})
+            self.picture.grey_tails(self.unpacking.of_transfers)
+
+    def tell(self, window: TimeWindow) -> None:
+        """Send the few numbers and words that all hover texts need."""
+        until = self._run_until - window.zero if self._run_until > 0 else 0.0
+        facts = {"zero": [window.zero], "now": [until]}
+        self.picture.facts.set({**facts, "transfer_words": [self.unpacking.transfer_words]})
+
+    def at(self, window: TimeWindow, x: float, row: float) -> Target | None:
+        """Return the rectangle at a position of the picture's axes."""
+        reach_s = REACH_PX * window.width / max(self._frame_px("inner_width", self.size.width), 1)
+        moment = window.zero + x
+        target = recorded_at(self.columns, moment, row, reach_s)
+        return target or running_at(self._running, moment, row, self._run_until, reach_s)
+
+    def say(self, window: TimeWindow, live: float) -> str:
+        """Write the title and return the note about what is merged, hidden or lost."""
+        centre = self.centre
+        if centre is None:
+            return ""
+        top, bottom = self.picture.rows
+        n_rows, threads = self.rows.count, self.rows.threads
+        first, last = max(round(top + 0.5), 0), min(round(bottom - 0.5), n_rows - 1)
+        until = min(window.end, live)
+        running = self.store.running.rows(until)
+        lane = np.append(self.rows.row_of, -1)[running["lane"]]
+        begin = window.zero if window.is_following else window.start
+        thread_s = threads.seconds(begin, until, first, last)
+        starts = np.asarray(running["start"])[(lane >= first) & (lane <= last)]
+        visible = self.rows.lanes[first : last + 1]
+        share = share_of_time(centre, visible, starts, thread_s, window.start, until)
+        counts = threads.count(begin, first, last), threads.count(begin)
+        title = words.title(share, counts, self.size)
+        set_properties(self.picture.title, text=title)
+        rows, is_small = (first + 1, last + 1, n_rows), self.size.is_small
+        note = words.note(self.store, centre, rows, self.rows.n_hidden, is_short=is_small)
+        has_estimate = not is_small and bool(np.any(centre.kind == Kind.TRANSFER))
+        estimate = self.unpacking.transfer_words if has_estimate else ""
+        return " · ".join(part for part in (note, estimate) if part)
+
+    def _send(self, window: TimeWindow, parts: list[LevelOfDetail], width_px: int) -> None:
+        picture = self.picture
+        cut = (window.start, window.end)
+        self.columns = columns = to_columns(self.store, parts, cut, self.rows.row_of)
+        reach_s = max(abs(end - window.zero) for end in cut) + window.width
+        rects = to_rects(columns, window.zero, reach_s, window.width / max(width_px, 1))
+        self.names.send_texts(columns["prefix"])
+        self.names.send_texts(columns["source"])
+        picture.outline(is_on=len(columns["start"]) <= OUTLINED_RECTS)
+        picture.work.put(rects.work)
+        picture.moves.put(rects.moves)
+        picture.erred.put(rects.erred)
+        picture.killed.put(rects.killed)
+        labels, codes = words.legend(
+            columns, self.store.palette.names, self.size, has_tails=self.unpacking.of_transfers > 0
+        )
+        picture.legend.set(
+            {"label": labels, "code": np.array(codes, np.uint8), "at": np.full(len(codes), np.nan)}
+        )
+        top, bottom = picture.rows
+        is_single = (columns["count"] == 1) & (columns["start"] < cut[1])
+        is_single &= (columns["stop"] > cut[0]) & (
+            abs(columns["lane"] - (top + bottom) / 2) < bottom - top
+        )
+        self.names.send_keys(columns["task"][is_single])
+
+    def _mark(self, window: TimeWindow, rows: tuple[float, float]) -> None:
+        until = window.end + 2 * window.width
+        marks = self.picture.marks
+        marks.gone.set(gone_columns(self.rows.workers, window.zero, until))
+        begin = window.start - window.width
+        marks.events.set(self._happenings.columns(window.zero, (begin, until), rows))
+
+    def _take_rows(self, window: TimeWindow) -> None:
+        if self.store.lanes.version != self._lanes_version:
+            self._lanes_version = self.store.lanes.version
+            self._choice = RowChoice(worker_rows(self.store))
+        rows = self._choice.between(window.start, window.end)
+        if rows is self.rows:
+            return
+        self.rows = rows
+        counts = [worker.count for worker in rows.workers]
+        index = np.repeat(np.arange(len(counts), dtype=np.uint16), counts)
+        slot = np.asarray(self.store.lanes.slot)[rows.lanes].astype(np.uint16)
+        self.picture.lanes.set({"worker": index, "slot": slot})
+        self.picture.workers.set({"label": [worker.label for worker in rows.workers]})
+
+    def _frame_px(self, side: str, otherwise: int) -> int:
+        try:
+            return int(getattr(self.picture.figure, side)) or otherwise
+        except UnsetValueError:  # no browser has told yet
+            return otherwise

@@ -1,0 +1,289 @@
+"""What happened to the cluster, on a time axis: workers, memory, errors, stealing, graphs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from bokeh.core.properties import value
+from bokeh.events import Event, Tap
+from bokeh.models import FixedTicker, PanTool, Range1d, Scatter, Segment, Text, WheelZoomTool
+from bokeh.models.annotations import Title
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.figure import (
+    Source,
+    quiet_figure,
+    quiet_hover,
+    set_properties,
+    smaller,
+    tooltip_html,
+)
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.tasks.event_marks import (
+    LIVE_S,
+    Ints,
+    Marks,
+    event_columns,
+    grown,
+    live_window,
+    marks_between,
+)
+from dask_diag_lab.views.tasks.event_words import ROW_OF, ROWS, row_colors, words
+from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
+from dask_diag_lab.views.worker_names import worker_names
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+NO_EVENTS: Final = "Nothing has happened yet. Workers, errors, spilling and graphs appear here."
+
+_MARK_PX: Final = 26
+"""Marks of a row are about this far apart at least."""
+_LARGEST_PX: Final = 20.0
+_HOVER_LINES: Final = 8
+_MAX_SAID: Final = 5_000
+"""Marks whose words are kept, so that a picture that moves on does not write them again."""
+
+
+class Events(View):
+    """A row of marks for each kind of event; many at one place are one mark with a number."""
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        hover = [f"hover{line}" for line in range(_HOVER_LINES)]
+        self.marks = Source(
+            "x", "y", "until", "size", "marker", "fill", "line", "number", "row", *hover
+        )
+        self._columns = event_columns(())
+        self._total = 0
+        self._names: dict[str, str] = {}
+        self._said: dict[tuple[int, int, float], list[str]] = {}
+        self._read_version = (-1, -1)
+        self._shown_rows: tuple[int, ...] = ()
+        self._span_s: float | None = LIVE_S
+        self._placed: tuple[float, float] | None = None
+        self._is_moved = False
+        self._drawn: object = None
+
+    # --- the picture
+
+    def build(self) -> UIElement:
+        """Return the figure; see `View.build`."""
+        self._title = Title(text=" ")
+        self._x, self._y = Range1d(start=0, end=1), Range1d(start=1, end=0)
+        self._y_ticker = FixedTicker(ticks=[])
+        plot = self.figure = quiet_figure(
+            self.look, title=self._title, x_range=self._x, y_range=self._y
+        )
+        plot.update(min_border_left=8, min_border_right=16)
+        make_time_axis(plot.xaxis[0])
+        plot.yaxis.ticker = self._y_ticker
+        plot.ygrid.ticker = self._y_ticker
+        source = self.marks.model
+        self._span = Segment(x0="x", x1="until", y0="y", y1="y", line_color="fill", line_width=4)
+        plot.add_glyph(source, self._span)
+        self._mark = Scatter(x="x", y="y", size="size", marker="marker")
+        self._mark.update(fill_color="fill", line_color="line", line_width=1.5)
+        target = plot.add_glyph(source, self._mark)
+        self._number = Text(x="x", y="y", text="number", x_offset=11, y_offset=-4)
+        plot.add_glyph(source, self._number)
+        self._hover = quiet_hover(self.look, *self._hover_fields(), renderers=[target])
+        pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
+        zoom.update(modifiers={"ctrl": True})
+        plot.add_tools(self._hover, pan, zoom)
+        plot.toolbar.update(active_drag=pan, active_scroll=zoom)
+        plot.on_event(Tap, self._on_tap)
+        self.restyle()
+        return plot
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        look = self.look
+        restyle_pane(self.figure, look)
+        axis = self.figure.yaxis[0]
+        set_properties(axis, major_tick_line_color=None, major_label_text_color=look.foreground)
+        set_properties(
+            self._number,
+            text_color=look.foreground,
+            text_font=value(look.font),
+            text_font_size=smaller(look.font_size, 2),
+        )
+        set_properties(self._hover, tooltips=tooltip_html(look, *self._hover_fields()))
+        self._drawn = None
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """``live`` shows the last minutes as they come, ``fit`` all; see `View.command`."""
+        if verb in {"live", "fit"}:
+            self._span_s = LIVE_S if verb == "live" else None
+            self._placed = None
+            self.update()
+
+    def _on_tap(self, event: Event) -> None:
+        """Open the table of errors when their row is clicked."""
+        if not isinstance(event, Tap) or event.y is None:
+            return
+        place = round(event.y)
+        if 0 <= place < len(self._shown_rows):
+            is_errors = self._shown_rows[place] == ROW_OF["task-erred"]
+            if is_errors:
+                self.open("exceptions")
+
+    # --- keeping it up to date
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        size = pane_size(self.figure)
+        fit_time_axis(self.figure.xaxis[0], size.width)
+        self._read()
+        is_empty = not len(self._columns.time)
+        for axis in (self.figure.xaxis[0], self.figure.yaxis[0]):
+            set_properties(axis, visible=not (is_empty or size.height < 120))
+        if is_empty:
+            self.marks.set({name: [] for name in self.marks.model.data})
+            set_properties(self._title, text=" ")
+            self.notice = Notice(empty=NO_EVENTS)
+            return
+        self._follow()
+        names = len(self._names)
+        now = (self._read_version[0], names, self._placed, size, self.look)
+        if now != self._drawn:
+            self._drawn = now
+            self._draw(size)
+
+    def _read(self) -> None:
+        """Take over the events; what a burst counts changes in its place."""
+        store = self.store
+        before, version = self._read_version, (store.events.version, store.workers.version)
+        if version == before:
+            return
+        self._read_version = version
+        names = worker_names(store)
+        if version[0] != before[0]:
+            events = store.events
+            new = events.total - self._total
+            dropped = events.dropped - (self._total - len(self._columns.time))
+            self._columns = grown(self._columns, dropped, events.rows, new)
+            self._total = events.total
+            for _, kind, detail in itertools.islice(reversed(events.rows), new):
+                if kind == "worker-added" and detail.get("name"):
+                    names.setdefault(str(detail.get("worker")), str(detail["name"]))
+        if not names.items() <= self._names.items():
+            self._names |= names
+            self._said = {}
+
+    def _follow(self) -> None:
+        """Move on with the time, unless the user has moved the picture."""
+        start, end = self._x.start, self._x.end
+        if self._placed is None:
+            self._is_moved = False
+        elif isinstance(start, int | float) and isinstance(end, int | float):
+            self._is_moved |= (start, end) != self._placed
+            self._placed = (float(start), float(end))
+        if not self._is_moved:
+            last = max(self.store.time, float(self._columns.until.max())) - self._zero
+            self._placed = live_window(last, self._span_s)
+            set_properties(self._x, start=self._placed[0], end=self._placed[1])
+
+    @property
+    def _zero(self) -> float:
+        return float(self._columns.time.min())
+
+    def _draw(self, size: PaneSize) -> None:
+        assert self._placed is not None  # set by `_follow`
+        begin, end = self._placed
+        events = self._columns
+        room = max(size.width // _MARK_PX, 4)
+        marks = marks_between(events, begin + self._zero, end + self._zero, room)
+        self._draw_rows()
+        self._draw_marks(marks)
+        number = int(events.number.sum())
+        shown = int(marks.number.sum())
+        title = f"Events: {fmt.count(shown)} in sight of {fmt.count(number)}"
+        if shown == number:
+            title = f"Events: {fmt.count(number)}"
+        set_properties(self._title, text=title)
+        notes = []
+        if any(len(members) > 1 for members in marks.members):
+            notes.append("marks with a number stand for so many that lie close together")
+        if dropped := self.store.events.dropped:
+            notes.append(f"{fmt.plural(dropped, 'older event')} forgotten")
+        self.notice = Notice(note="; ".join(notes))
+
+    def _draw_rows(self) -> None:
+        """Show the rows in which something has happened, in their fixed order."""
+        rows = tuple(np.unique(self._columns.row).tolist())
+        self._shown_rows = rows
+        labels = {place: ROWS[row].title for place, row in enumerate(rows)}
+        set_properties(self._y, start=len(rows) - 0.4, end=-0.6)
+        set_properties(self._y_ticker, ticks=list(labels))
+        set_properties(self.figure.yaxis[0], major_label_overrides=labels)
+
+    def _draw_marks(self, marks: Marks) -> None:
+        place = {row: index for index, row in enumerate(self._shown_rows)}
+        rows = marks.row.tolist()
+        colors = row_colors(self.look)
+        said = [
+            self._words(members, end)
+            for members, end in zip(marks.members, marks.end.tolist(), strict=True)
+        ]
+        sizes = np.minimum(9 + 2.5 * np.log2(np.maximum(marks.number, 1)), _LARGEST_PX)
+        columns: dict[str, Any] = {  # arrays and lists
+            "x": marks.begin - self._zero,
+            "y": np.array([place[row] for row in rows], dtype=np.float64),
+            "until": marks.end - self._zero,
+            "size": sizes,
+            "marker": [ROWS[row].marker for row in rows],
+            "fill": [colors[row][0] for row in rows],
+            "line": [colors[row][1] for row in rows],
+            "number": [fmt.count(n) if n > 1 else "" for n in marks.number.tolist()],
+            "row": [ROWS[row].title for row in rows],
+        }
+        columns |= {f"hover{line}": [w[line] for w in said] for line in range(_HOVER_LINES)}
+        self.marks.set(columns)
+
+    def _words(self, members: Ints, end: float) -> list[str]:
+        """Return the lines of one mark: its events, the first ones and how many more."""
+        indices = members.tolist()
+        place = (self.store.events.dropped + indices[0], len(indices), end)
+        if place not in self._said:
+            shown = indices if len(indices) <= _HOVER_LINES else indices[: _HOVER_LINES - 1]
+            lines = [self._line(index) for index in shown]
+            if len(indices) > len(shown):
+                lines.append(f"and {fmt.count(len(indices) - len(shown))} more events")
+            if len(self._said) > _MAX_SAID:
+                self._said = {}
+            self._said[place] = lines + [""] * (_HOVER_LINES - len(lines))
+        return self._said[place]
+
+    def _line(self, index: int) -> str:
+        time, kind, detail = self.store.events.rows[index]
+        at = fmt.clock(time)
+        lasted = float(self._columns.until[index]) - time
+        within = f" within {fmt.duration(lasted)}" if lasted > 0.05 else ""
+        return f"{at} {words(kind, detail, self._names)}{within}"
+
+    def _hover_fields(self) -> list[str]:
+        return [f"@hover{line}" for line in range(_HOVER_LINES)]
+
+    def table(self) -> Table:
+        """Return all events, oldest first."""
+        self._read()
+        rows = list(self.store.events.rows)
+        columns: dict[str, Sequence[object]] = {
+            "time": [time for time, _, _ in rows],
+            "until": self._columns.until.tolist(),
+            "kind": [kind for _, kind, _ in rows],
+            "count": self._columns.number.tolist(),
+            "event": [words(kind, detail, self._names) for _, kind, detail in rows],
+        }
+        return Table(columns, {"time": "s", "until": "s"})

@@ -1,0 +1,149 @@
+"""What the two pictures of the task graph share: a plane to pan and zoom, that follows the data.
+
+What is drawn on it is the subclass's.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from bokeh.events import Event, Tap
+from bokeh.models import PanTool, Range1d, WheelZoomTool
+from bokeh.models.annotations import Title
+from bokeh.plotting import figure
+
+from dask_diag_lab.views.base import View
+from dask_diag_lab.views.figure import quiet_figure, set_properties
+from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.small_legend import Entry, SmallLegend
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+_MARGIN: Final = 0.6
+_BOX_PX: Final = (260, 104)
+"""Largest distance between two boxes of groups: few of them need not fill the pane."""
+
+Extent = tuple[float, float, float, float]
+"""Smallest x, largest x, smallest y and largest y."""
+
+
+class GraphView(View):
+    """A graph that is shown whole until the user moves it."""
+
+    _fitted: Extent | None = None
+    _drawn: object = None
+
+    @abstractmethod
+    def add_to(self, plot: figure) -> None:
+        """Add the glyphs to the empty figure."""
+
+    @abstractmethod
+    def restyle_glyphs(self) -> None:
+        """Apply `look` to the glyphs."""
+
+    @abstractmethod
+    def legend_entries(self) -> Sequence[Entry]:
+        """Return the entries of the legend."""
+
+    @abstractmethod
+    def tapped(self, x: float, y: float) -> None:
+        """Do what a click at a point of the plane means."""
+
+    @abstractmethod
+    def draw(self, size: PaneSize) -> None:
+        """Bring glyphs, title and notice up to date; `fit` what there is."""
+
+    @abstractmethod
+    def seen(self) -> object:
+        """Return something that differs when the data did."""
+
+    @abstractmethod
+    def lay_out_anew(self) -> None:
+        """Forget where nodes are."""
+
+    def build(self) -> UIElement:
+        """Return the figure; see `View.build`."""
+        self._title = Title(text=" ")
+        self._x, self._y = Range1d(start=0, end=1), Range1d(start=1, end=0)
+        plot = self.figure = quiet_figure(
+            self.look, title=self._title, x_range=self._x, y_range=self._y
+        )
+        plot.axis.visible = False
+        plot.grid.visible = False
+        self.add_to(plot)
+        pan, zoom = PanTool(), WheelZoomTool(modifiers={"ctrl": True})
+        plot.add_tools(pan, zoom)
+        plot.toolbar.update(active_drag=pan, active_scroll=zoom)
+        plot.on_event(Tap, self._on_tap)
+        self.legend = SmallLegend(plot, self.legend_entries())
+        self.restyle()
+        return plot
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        restyle_pane(self.figure, self.look)
+        self.restyle_glyphs()
+        self.legend.restyle(self.legend_entries())
+        self._drawn = None
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """``fit``: place everything anew, compactly, and show all of it; see `View.command`."""
+        if verb == "fit":
+            self.lay_out_anew()
+            self.show_all()
+            self._drawn = None
+            self.update()
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        size = pane_size(self.figure)
+        if (self.seen(), size, self._ranges(), self.look) == self._drawn:
+            return
+        self.draw(size)
+        self._drawn = (self.seen(), size, self._ranges(), self.look)
+
+    def _on_tap(self, event: Event) -> None:
+        if isinstance(event, Tap) and event.x is not None and event.y is not None:
+            self.tapped(event.x, event.y)
+
+    def show_all(self) -> None:
+        """Follow the data again, wherever the user has moved to."""
+        self._fitted = None
+
+    def fit(self, extent: Extent) -> None:
+        """Show all of it, unless the user looks at a part."""
+        x0, x1, y0, y1 = extent
+        whole = (x0 - _MARGIN, x1 + _MARGIN, y1 + _MARGIN, y0 - _MARGIN)
+        if self._fitted is not None and self._ranges() != self._fitted:
+            return
+        set_properties(self._x, start=whole[0], end=whole[1])
+        set_properties(self._y, start=whole[2], end=whole[3])
+        self._fitted = whole
+
+    def set_title(self, text: str) -> None:
+        """Set the line above the picture."""
+        set_properties(self._title, text=text or " ")
+
+    def _ranges(self) -> Extent:
+        ends = (self._x.start, self._x.end, self._y.start, self._y.end)
+        x0, x1, y1, y0 = (end if isinstance(end, float | int) else 0.0 for end in ends)
+        return x0, x1, y1, y0
+
+    def cell_px(self, size: PaneSize) -> tuple[float, float]:
+        """Return the pixels between two layers and between two rows as they are shown."""
+        x0, x1, y1, y0 = self._ranges()
+        width, height = max(size.width - 8, 40), size.rows_px
+        # Whole pixels: a hair's breadth of zoom must not send new sizes.
+        return float(round(width / max(x1 - x0, 1e-9))), round(height / max(y1 - y0, 1e-9), 1)
+
+
+def roomy(extent: Extent, size: PaneSize) -> Extent:
+    """Return ``extent`` widened so that boxes do not get larger than they should."""
+    x0, x1, y0, y1 = extent
+    wide = max(size.width / _BOX_PX[0] - 2 * _MARGIN - (x1 - x0), 0) / 2
+    tall = max(size.rows_px / _BOX_PX[1] - 2 * _MARGIN - (y1 - y0), 0) / 2
+    return x0 - wide, x1 + wide, y0 - tall, y1 + tall

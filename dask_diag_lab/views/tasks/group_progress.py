@@ -1,0 +1,247 @@
+"""How many threads computed tasks of each prefix, over the whole time since the begin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from bokeh.models import FixedTicker, PanTool, Quad, Range1d, Step, VAreaStep, WheelZoomTool
+from bokeh.models.annotations import Title
+
+from dask_diag_lab.records import Kind
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.axis_end import AxisEnd
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.figure import quiet_figure, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.tail_source import TailSource
+from dask_diag_lab.views.tasks.thread_bins import Floats, ThreadBins
+from dask_diag_lab.views.tasks.thread_layers import (
+    HOVER_LINES,
+    MAX_AREAS,
+    Layers,
+    hover_words,
+    layers_of,
+)
+from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+NO_TASKS: Final = "No task has run yet. Threads are counted as soon as one does."
+
+ROWS_AT_ONCE: Final = 65_536
+UNSEEN: Final = 1e-4
+"""Differences in threads, and in seconds, that nobody can see."""
+_ALPHA: Final = 0.75
+
+
+class TaskGroupProgress(View):
+    """A stacked area for each prefix, under the line of all threads there were."""
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        levels = [f"level{index}" for index in range(MAX_AREAS + 2)]
+        hover = [f"hover{line}" for line in range(HOVER_LINES)]
+        self.areas = TailSource("x", *levels, tolerance=UNSEEN)
+        self.bins = TailSource("left", "right", *hover, tolerance=UNSEEN)
+        self.line = TailSource("x", "threads", tolerance=UNSEEN)
+        self._counts = ThreadBins()
+        self._cursor = 0
+        self._y_end = AxisEnd(1.0)
+        self._fitted: tuple[float, float] | None = None
+        self._drawn: object = None
+
+    # --- the picture
+
+    def build(self) -> UIElement:
+        """Return the figure; see `View.build`."""
+        self._title = Title(text=" ")
+        self._x, self._y = Range1d(start=0, end=1), Range1d(start=0, end=1)
+        self._y_ticker = FixedTicker(ticks=[0])
+        plot = self.figure = quiet_figure(
+            self.look, title=self._title, x_range=self._x, y_range=self._y
+        )
+        plot.update(min_border_left=8, min_border_right=16)
+        make_time_axis(plot.xaxis[0])
+        plot.xgrid.visible = False
+        plot.yaxis.ticker = self._y_ticker
+        plot.ygrid.ticker = self._y_ticker
+        self._areas = []
+        for index in range(MAX_AREAS + 1):
+            area = VAreaStep(x="x", y1=f"level{index}", y2=f"level{index + 1}", step_mode="after")
+            plot.add_glyph(self.areas.model, area)
+            self._areas.append(area)
+        self._step = Step(x="x", y="threads", mode="after", line_width=2)
+        plot.add_glyph(self.line.model, self._step)
+        self._target = Quad(left="left", right="right", bottom=0, top=1)
+        self._target.update(fill_alpha=0, line_color=None)
+        target = plot.add_glyph(self.bins.model, self._target)
+        self._hover = quiet_hover(self.look, *self._hover_fields(), renderers=[target])
+        pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
+        zoom.update(modifiers={"ctrl": True})
+        plot.add_tools(self._hover, pan, zoom)
+        plot.toolbar.update(active_drag=pan, active_scroll=zoom)
+        self.restyle()
+        return plot
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        restyle_pane(self.figure, self.look)
+        set_properties(self._step, line_color=self.look.foreground)
+        set_properties(self._hover, tooltips=tooltip_html(self.look, *self._hover_fields()))
+        self._drawn = None
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """``fit`` and ``live`` show the whole time again; see `View.command`."""
+        if verb in {"fit", "live"}:
+            self._fitted = None
+            self._drawn = None
+            self.update()
+
+    # --- keeping it up to date
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        store, size = self.store, pane_size(self.figure)
+        fit_time_axis(self.figure.xaxis[0], size.width)
+        self._read()
+        # What runs grows while nothing else happens, a quarter of a bin at a time.
+        is_running = bool(len(store.running.keys))
+        step = int(store.time / self._counts.width_s * 4) if is_running else 0
+        versions = (store.actions.version, store.running.version, store.nthreads.version)
+        now = (*versions, store.palette.version, step, size, self.look)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        layers = self.layers()
+        for axis in (self.figure.xaxis[0], self.figure.yaxis[0]):
+            has_room = size.width >= 240 and size.height >= 120
+            set_properties(axis, visible=bool(layers.names) and has_room)
+        if not layers.names:
+            for source in (self.areas, self.bins, self.line):
+                source.set({name: [] for name in source.model.data})
+            set_properties(self._title, text=" ")
+            self.notice = Notice(empty=NO_TASKS)
+            return
+        self._draw(layers, size)
+
+    def _read(self) -> None:
+        """Add the actions that are new."""
+        actions = self.store.actions
+        while self._cursor < actions.total:
+            self._cursor, rows = actions.since(self._cursor, ROWS_AT_ONCE)
+            is_task = rows["kind"] == Kind.COMPUTE
+            prefix = rows["prefix"][is_task].astype(np.int64)
+            self._counts.add(prefix, rows["start"][is_task], rows["stop"][is_task])
+
+    def layers(self) -> Layers:
+        """Return what to stack now."""
+        return layers_of(self.store, self._counts)
+
+    def _draw(self, layers: Layers, size: PaneSize) -> None:
+        zero = float(layers.edges[0])
+        self._draw_areas(layers, zero)
+        times, threads = self._nthreads(layers.edges)
+        self.line.set({"x": times - zero, "threads": threads})
+        most = max(float(layers.threads.sum(axis=0).max()), float(threads.max(initial=0.0)))
+        # Clocks of workers differ a little: that must not make room for threads there are not.
+        end = self._y_end.at_least(round(most, 1))
+        set_properties(self._y, start=0, end=end * 1.04)
+        ticks = fmt.number_ticks(end, max(size.rows_px // 50, 2), whole=True)
+        set_properties(self._y_ticker, ticks=ticks)
+        set_properties(self.figure.yaxis[0], major_label_overrides=fmt.tick_labels(ticks, "number"))
+        set_properties(self._target, top=end * 1.04)
+        self._fit(float(layers.edges[-1]) - zero)
+        self._draw_hover(layers, zero)
+        self._say(layers, threads, size)
+
+    def _draw_areas(self, layers: Layers, zero: float) -> None:
+        levels = np.zeros((MAX_AREAS + 2, layers.threads.shape[1]))
+        stacked = np.cumsum(layers.threads, axis=0)
+        levels[1 : len(stacked) + 1] = stacked
+        levels[len(stacked) + 1 :] = stacked[-1]
+        # A step needs its end as a point of its own.
+        levels = np.concatenate([levels, levels[:, -1:]], axis=1)
+        columns = {f"level{index}": level for index, level in enumerate(levels)}
+        self.areas.set({"x": layers.edges - zero, **columns})
+        for index, area in enumerate(self._areas):
+            name = layers.names[index] if index < len(layers.names) else ""
+            set_properties(area, fill_color=self._color(name), fill_alpha=_ALPHA)
+
+    def _color(self, prefix: str) -> str:
+        if not prefix:
+            return data_colors(self.look).gone
+        return prefix_color(self.store.palette.index(prefix), self.look)
+
+    def _nthreads(self, edges: Floats) -> tuple[Floats, Floats]:
+        """Return where the number of threads changed in the time of the picture, and its ends."""
+        history = self.store.nthreads
+        if not len(history.times):
+            return np.empty(0), np.empty(0)
+        begin, end = float(edges[0]), float(edges[-1])
+        inside = (history.times > begin) & (history.times < end)
+        first = int(np.searchsorted(history.times, begin, side="right")) - 1
+        at_begin = float(history.values[first]) if first >= 0 else 0.0
+        values = history.values[inside].astype(np.float64)
+        last = values[-1] if len(values) else at_begin
+        return (
+            np.concatenate([[begin], history.times[inside], [end]]),
+            np.concatenate([[at_begin], values, [last]]),
+        )
+
+    def _fit(self, end: float) -> None:
+        """Show all of the time, unless the user looks at a part of it."""
+        now = (self._x.start, self._x.end)
+        if self._fitted is None or now == self._fitted:
+            self._fitted = (0.0, end)
+            set_properties(self._x, start=0, end=end)
+
+    def _draw_hover(self, layers: Layers, zero: float) -> None:
+        lines: list[list[str]] = [[] for _ in range(HOVER_LINES)]
+        for index in range(layers.threads.shape[1]):
+            for line, text in zip(lines, hover_words(layers, index), strict=True):
+                line.append(text)
+        columns = {f"hover{line}": texts for line, texts in enumerate(lines)}
+        left, right = layers.edges[:-1] - zero, layers.edges[1:] - zero
+        self.bins.set({"left": left, "right": right, **columns})
+
+    def _say(self, layers: Layers, threads: Floats, size: PaneSize) -> None:
+        busy = float(layers.threads[:, -1].sum())
+        total = int(threads[-1]) if len(threads) else 0
+        of_all = f" of {fmt.count(total)}" if total else ""
+        text = f"Task group progress: {fmt.significant(busy)}{of_all} threads computing"
+        short = f"{fmt.significant(busy)}{of_all} threads"
+        set_properties(self._title, text=text if len(text) <= size.title_characters else short)
+        notes = [f"each step is the mean of {fmt.duration(self._counts.width_s)}"]
+        if layers.n_others:
+            notes.append(f"{fmt.count(layers.n_others)} smaller prefixes in one grey area")
+        if self.store.actions.dropped:
+            notes.append(f"{fmt.plural(self.store.actions.dropped, 'action')} lost on the way")
+        self.notice = Notice(note="; ".join(notes))
+
+    def _hover_fields(self) -> list[str]:
+        return [f"@hover{line}" for line in range(HOVER_LINES)]
+
+    def table(self) -> Table:
+        """Return one row for each stretch of time and prefix that had threads at work."""
+        self._read()
+        layers = self.layers()
+        columns: dict[str, list[object]] = {
+            name: [] for name in ("start", "stop", "prefix", "threads")
+        }
+        for index in range(layers.threads.shape[1] if layers.names else 0):
+            for row in np.flatnonzero(layers.threads[:, index] > 0).tolist():
+                columns["start"].append(float(layers.edges[index]))
+                columns["stop"].append(float(layers.edges[index + 1]))
+                columns["prefix"].append(layers.names[row] or f"{layers.n_others} others")
+                columns["threads"].append(float(layers.threads[row, index]))
+        return Table(columns, {"start": "s", "stop": "s"})

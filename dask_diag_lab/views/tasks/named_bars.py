@@ -1,0 +1,215 @@
+"""What the plots with a bar for each name share: order, the bar of the others, words, hover.
+
+Knows Bokeh and the look; what is measured comes from the subclass.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.models import Column, HBar
+
+from dask_diag_lab.views import controls
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bar_figure import BAR_HEIGHT, NUMBER, BarFigure, Scale
+from dask_diag_lab.views.base import Notice, View
+from dask_diag_lab.views.figure import Source, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.shown_name import shown_name
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+Ints = npt.NDArray[np.int64]
+
+ORDERS: Final = (("size", "by size"), ("name", "by name"))
+
+_HOVER_LINES: Final = 5
+_HOVER_FIELDS: Final = tuple(f"@hover{line}" for line in range(_HOVER_LINES))
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """What there is to draw.
+
+    Attributes
+    ----------
+    names : sequence of str
+    sizes : ndarray of float64
+        Length of each bar, in the unit of the plot; not negative.
+    title, short_title : str
+        The second one where the first does not fit.
+    """
+
+    names: Sequence[str]
+    sizes: npt.NDArray[np.float64]
+    title: str
+    short_title: str
+
+
+class NamedBars(View):
+    """A horizontal bar for each name; what does not fit is one bar with the sum of the rest."""
+
+    scale: ClassVar[Scale] = NUMBER
+    noun: ClassVar[str] = "prefix"
+    nouns: ClassVar[str] = "prefixes"
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        hover = [f"hover{line}" for line in range(_HOVER_LINES)]
+        self.bars = Source("y", "size", "color", "value", *hover)
+        self.order = "size"
+        self._drawn: object = None
+
+    # --- what a subclass says
+
+    @abstractmethod
+    def seen(self) -> object:
+        """Return something that differs when the data did."""
+
+    @abstractmethod
+    def empty(self) -> str:
+        """Return why there is nothing to draw, '' when there is something."""
+
+    @abstractmethod
+    def amounts(self) -> Amounts:
+        """Return what to draw now; `empty` said ''."""
+
+    @abstractmethod
+    def color(self, index: int) -> str:
+        """Return the colour of one bar of the last `amounts`."""
+
+    @abstractmethod
+    def words(self, index: int) -> tuple[str, Sequence[str]]:
+        """Return the value beside a bar, and its lines of hover without the name."""
+
+    @abstractmethod
+    def words_of_others(self, indices: Ints) -> tuple[str, Sequence[str]]:
+        """Return the same for the bar of all that have none of their own."""
+
+    # --- the picture
+
+    def build(self) -> UIElement:
+        """Return controls and figure; see `View.build`."""
+        bars = self.bars.model
+        bar = HBar(y="y", right="size", height=BAR_HEIGHT, fill_color="color")
+        self._frame = BarFigure(self.look, bar, bars, bars, "size")
+        plot = self.figure = self._frame.figure
+        # Invisible and as wide as the plot, so that a short bar is as easy to point at.
+        self._target = HBar(y="y", right=1, height=1, fill_alpha=0, line_color=None)
+        target = plot.add_glyph(bars, self._target)
+        self._hover = quiet_hover(self.look, *_HOVER_FIELDS, renderers=[target])
+        plot.add_tools(self._hover)
+        self._select = controls.select(
+            self.look, "Order", list(ORDERS), self.order, self._set_order, width=110
+        )
+        self._controls = controls.bar(self._select)
+        self.root = Column(children=[self._controls, plot], sizing_mode="stretch_both", spacing=0)
+        self.restyle()
+        return self.root
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        self._frame.restyle(self.look)
+        controls.restyle_controls([self._controls], self.look)
+        set_properties(self.root, styles={"background-color": self.look.background})
+        set_properties(self._hover, tooltips=tooltip_html(self.look, *_HOVER_FIELDS))
+        self._drawn = None
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """Order by ``order-size`` or ``order-name``; see `View.command`."""
+        order = verb.removeprefix("order-")
+        if verb != order and order in dict(ORDERS):
+            self._set_order(order)
+            self.update()
+
+    def _set_order(self, order: str) -> None:
+        self.order = order
+        set_properties(self._select, value=order)
+
+    # --- keeping it up to date
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        size = self._frame.size
+        now = (self.seen(), self.order, size, self.look)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        empty = self.empty()
+        is_shown = not (empty or size.is_small)
+        set_properties(self._controls, visible=is_shown)
+        if empty:
+            self.bars.set({name: [] for name in self.bars.model.data})
+            self._frame.clear()
+            self.notice = Notice(empty=empty)
+            return
+        amounts = self.amounts()
+        shown, others = self.chosen(amounts)
+        self._draw(amounts, shown, others)
+        self.notice = Notice(note=self._note(len(others)))
+
+    def chosen(self, amounts: Amounts) -> tuple[Ints, Ints]:
+        """Return the indices that get a bar, in order, and those of the bar of the others.
+
+        The largest ones get a bar, in whatever order they are then shown.
+        """
+        room = self._frame.room
+        by_size = np.argsort(-amounts.sizes, kind="stable")
+        if len(by_size) > room:
+            shown, others = by_size[: room - 1], by_size[room - 1 :]
+        else:
+            shown, others = by_size, by_size[:0]
+        if self.order == "name":
+            by_name = sorted(shown.tolist(), key=lambda index: amounts.names[index].casefold())
+            shown = np.array(by_name, dtype=np.int64)
+        return shown, others
+
+    def _draw(self, amounts: Amounts, shown: Ints, others: Ints) -> None:
+        sizes = amounts.sizes[shown].tolist()
+        indices = shown.tolist()
+        width = self._frame.name_characters
+        labels = [shown_name(amounts.names[index], width) for index in indices]
+        heads = [shown_name(amounts.names[index]) for index in indices]
+        colors = [self.color(index) for index in indices]
+        said = [self.words(index) for index in indices]
+        if len(others):
+            sizes.append(float(amounts.sizes[others].sum()))
+            labels.append(f"{fmt.count(len(others))} others")
+            heads.append(f"{fmt.count(len(others))} other {self.nouns}")
+            colors.append(data_colors(self.look).gone)
+            said.append(self.words_of_others(others))
+        hovers = [[head, *lines] for head, (_, lines) in zip(heads, said, strict=True)]
+        columns: dict[str, Any] = {  # arrays and lists
+            "y": np.arange(len(sizes), dtype=np.float64),
+            "size": np.array(sizes, dtype=np.float64),
+            "color": colors,
+            "value": [text for text, _ in said],
+        }
+        columns |= {
+            f"hover{line}": [lines[line] if line < len(lines) else "" for lines in hovers]
+            for line in range(_HOVER_LINES)
+        }
+        titles = (amounts.title, amounts.short_title)
+        longest = max(sizes, default=0.0)
+        self._frame.lay_out(titles, labels, columns["value"], longest, self.scale)
+        set_properties(self._target, right=self._frame.end)
+        self.bars.set(columns)
+
+    def _note(self, n_others: int) -> str:
+        if not n_others:
+            return ""
+        return (
+            f"{fmt.count(n_others)} smaller {self.noun if n_others == 1 else self.nouns} in one bar"
+        )

@@ -1,0 +1,288 @@
+"""The task graph node by node: squares in the colour of their state, quiet edges.
+
+Sends what is new, and of what is known only the column that changed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.models import (
+    CategoricalColorMapper,
+    CategoricalMarkerMapper,
+    ColumnDataSource,
+    Scatter,
+    Segment,
+)
+from bokeh.plotting import figure
+from bokeh.transform import transform
+
+from dask_diag_lab.records import STATES
+from dask_diag_lab.views.figure import quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes
+from dask_diag_lab.views.tasks.graph_slots import Slots
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+
+MAX_EDGES: Final = 20_000
+"""Lines that a browser redraws without delay; more are thinned out evenly, and the plot says so."""
+
+_MARKERS: Final = {
+    "released": "square",
+    "waiting": "square",
+    "no-worker": "square_cross",
+    "queued": "square_dot",
+    "processing": "square",
+    "memory": "square",
+    "erred": "square_x",
+    "forgotten": "square",
+}
+_HOLLOW: Final = frozenset({"waiting", "no-worker", "forgotten"})
+_LEGEND: Final = ("waiting", "queued", "processing", "memory", "released", "erred", "no-worker")
+_NAMES: Final = {"memory": "in memory", "no-worker": "no worker"}
+_HOVER: Final = ("@key", "@state", "@prefix")
+
+_PATCH_SHARE: Final = 4
+"""Up to one in so many changed states are patched one by one, else the column is sent."""
+
+
+def state_style(state: str, look: Look) -> tuple[str, str, str]:
+    """Return fill, outline and marker of a state: not started is hollow, running is outlined."""
+    colors = data_colors(look)
+    color = colors.states[state]
+    fill = f"{color}30" if state in _HOLLOW else color
+    line = {
+        "processing": look.foreground,
+        "queued": look.background if look.is_dark else look.foreground,
+        "erred": colors.erred_mark if look.is_dark else colors.transfer,
+        "released": look.background,
+    }.get(state, color)
+    return fill, line, _MARKERS[state]
+
+
+def legend_entries(look: Look) -> list[Entry]:
+    """Return an entry for each state that a graph shows."""
+    styles = {state: state_style(state, look) for state in _LEGEND}
+    return [
+        Entry(_NAMES.get(state, state), fill, line=line, marker=marker)
+        for state, (fill, line, marker) in styles.items()
+    ]
+
+
+class NodeGraph:
+    """Nodes and edges of one figure.
+
+    Attributes
+    ----------
+    nodes, edges : ColumnDataSource
+        Rows without a node or an edge have NaN coordinates.
+    n_edges, n_hidden_edges : int
+        Edges there are, and how many of them are not drawn.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "state", "key", "prefix")})
+        self.edges = ColumnDataSource({name: [] for name in ("x0", "y0", "x1", "y1")})
+        self.n_edges = 0
+        self.n_hidden_edges = 0
+        self._placed: dict[tuple[int, str], Place] = {}
+        self._node_slots = Slots()
+        self._edge_slots = Slots()
+        self._keys: list[str] = []
+        self._state = np.empty(0, dtype=np.int64)
+        self._seen = (-1, -1)
+
+    def add_to(self, plot: figure, look: Look) -> None:
+        """Add the glyphs to ``plot``."""
+        self._edge = Segment(x0="x0", y0="y0", x1="x1", y1="y1", line_width=1)
+        plot.add_glyph(self.edges, self._edge)
+        states = list(STATES)
+        self._fill = CategoricalColorMapper(factors=states, palette=["#000000"] * len(states))
+        self._line = CategoricalColorMapper(factors=states, palette=["#000000"] * len(states))
+        markers = CategoricalMarkerMapper(factors=states)
+        markers.update(markers=[_MARKERS[state] for state in states])
+        self._node = Scatter(x="x", y="y", size=10, marker=transform("state", markers))
+        self._node.fill_color = transform("state", self._fill)
+        self._node.line_color = transform("state", self._line)
+        self._hover = quiet_hover(look, *_HOVER, renderers=[plot.add_glyph(self.nodes, self._node)])
+        plot.add_tools(self._hover)
+        self.restyle(look)
+
+    def restyle(self, look: Look) -> None:
+        """Apply the look."""
+        styles = [state_style(state, look) for state in STATES]
+        set_properties(self._fill, palette=[fill for fill, _, _ in styles])
+        set_properties(self._line, palette=[line for _, line, _ in styles])
+        set_properties(self._edge, line_color=look.muted)
+        set_properties(self._hover, tooltips=tooltip_html(look, *_HOVER))
+
+    def set_size(self, pixels: float) -> None:
+        """Set the size of a square."""
+        set_properties(self._node, size=pixels, line_width=1.5 if pixels >= 9 else 0.75)
+
+    def clear(self) -> None:
+        """Draw nothing."""
+        if not len(self._node_slots.members):
+            return
+        for source in (self.nodes, self.edges):
+            source.data = {name: [] for name in source.data}
+        self.n_edges = self.n_hidden_edges = 0
+        self.lay_out_anew()
+
+    def extent(self) -> tuple[float, float, float, float]:
+        """Return smallest x, largest x, smallest y and largest y of what is placed."""
+        places = np.array(list(self._placed.values())) if self._placed else np.zeros((1, 2))
+        (x0, y0), (x1, y1) = places.min(axis=0), places.max(axis=0)
+        return float(x0), float(x1), float(y0), float(y1)
+
+    def at(self, x: float, y: float, reach: tuple[float, float]) -> str:
+        """Return the key of the task nearest to a point, '' where none is within ``reach``."""
+        if not self._keys:
+            return ""
+        xs = np.asarray(self.nodes.data["x"], dtype=np.float64)
+        ys = np.asarray(self.nodes.data["y"], dtype=np.float64)
+        far = np.hypot((xs - x) / reach[0], (ys - y) / reach[1])
+        if not (far <= 1).any():
+            return ""
+        return self._keys[int(np.nanargmin(far))]
+
+    def lay_out_anew(self) -> None:
+        """Forget where nodes are: the next update places all of them again."""
+        self._placed = {}
+        self._node_slots, self._edge_slots = Slots(), Slots()
+        self._keys, self._state = [], np.empty(0, dtype=np.int64)
+        self._seen = (-1, -1)
+
+    def update(self) -> bool:
+        """Bring nodes and edges up to date; return whether the structure changed."""
+        graph = self.store.graph
+        seen = (graph.structure_version, graph.version)
+        before, self._seen = self._seen, seen
+        if seen == before:
+            return False
+        if seen[0] != before[0]:
+            self._update_structure()
+            return True
+        self._update_states()
+        return False
+
+    def _update_structure(self) -> None:
+        graph = self.store.graph
+        keys, edges = graph.key, graph.edges
+        names = list(zip(graph.node.tolist(), keys, strict=True))
+        self._placed = place_nodes(names, edges, self._placed, natural_ranks(keys))
+        places = np.array([self._placed[name] for name in names], dtype=np.float32).reshape(-1, 2)
+        change = self._node_slots.change(graph.node, is_reset=self._is_other_graph())
+        self._send_nodes(change.added, places, is_reset=change.is_reset, has_holes=change.has_holes)
+        self._update_states()
+        self._send_edges(edges, places, is_reset=change.is_reset)
+
+    def _is_other_graph(self) -> bool:
+        """Return whether nodes of the same number are tasks of another scheduler."""
+        keys = dict(zip(self.store.graph.node.tolist(), self.store.graph.key, strict=True))
+        rows = zip(self._node_slots.members.tolist(), self._keys, strict=True)
+        return any(keys.get(node, key) != key for node, key in rows)
+
+    def _send_nodes(
+        self,
+        added: npt.NDArray[np.int64],
+        places: npt.NDArray[np.float32],
+        *,
+        is_reset: bool,
+        has_holes: bool,
+    ) -> None:
+        graph, strings = self.store.graph, self.store.strings
+        indices, state = added.tolist(), graph.state[added]
+        keys, prefixes = graph.key, graph.prefix
+        columns: dict[str, Any] = {  # arrays and lists
+            "x": places[added, 0],
+            "y": places[added, 1],
+            "state": [STATES[index] for index in state.tolist()],
+            "key": [keys[index] for index in indices],
+            "prefix": [strings[int(prefixes[index])] for index in indices],
+        }
+        if is_reset:
+            self.nodes.data = columns
+            self._keys, self._state = list(columns["key"]), state
+            return
+        if has_holes:
+            alive = self._node_slots.is_alive[: len(self._keys)]
+            self.nodes.data["x"] = _with_holes(self.nodes.data["x"], alive)
+        if len(added):
+            self.nodes.stream(columns)
+            self._keys += columns["key"]
+            self._state = np.concatenate([self._state, state])
+
+    def _send_edges(
+        self, edges: npt.NDArray[np.int64], places: npt.NDArray[np.float32], *, is_reset: bool
+    ) -> None:
+        self.n_edges = len(edges)
+        step = -(-len(edges) // MAX_EDGES) or 1
+        drawn = edges[::step]
+        self.n_hidden_edges = len(edges) - len(drawn)
+        # Many lines side by side become an area; they must stay quieter than the squares.
+        set_properties(
+            self._edge, line_alpha=round(min(0.45, 8 / max(len(drawn), 1) ** 0.5), 1) + 0.05
+        )
+        node = self.store.graph.node
+        codes = (node[drawn[:, 0]] << 32) + node[drawn[:, 1]]
+        codes, first = np.unique(codes, return_index=True)
+        drawn = drawn[first]
+        known = len(self._edge_slots.members)
+        change = self._edge_slots.change(codes, is_reset=is_reset)
+        source, target = places[drawn[change.added, 0]], places[drawn[change.added, 1]]
+        columns = {"x0": source[:, 0], "y0": source[:, 1], "x1": target[:, 0], "y1": target[:, 1]}
+        if change.is_reset:
+            if known or len(codes):
+                self.edges.data = columns
+            return
+        if change.has_holes:
+            alive = self._edge_slots.is_alive[:known]
+            self.edges.data["x0"] = _with_holes(self.edges.data["x0"], alive)
+        if len(change.added):
+            self.edges.stream(columns)
+
+    def _update_states(self) -> None:
+        graph = self.store.graph
+        if not len(graph.node):
+            return
+        rows, now = self._node_slots.rows_of(graph.node), graph.state
+        is_changed = self._state[rows] != now
+        if not is_changed.any():
+            return
+        rows, now = rows[is_changed], now[is_changed]
+        self._state[rows] = now
+        if len(rows) * _PATCH_SHARE <= len(self._state):
+            pairs = zip(rows.tolist(), now.tolist(), strict=True)
+            self.nodes.patch({"state": [(row, STATES[state]) for row, state in pairs]})
+        else:
+            self.nodes.data["state"] = [STATES[state] for state in self._state.tolist()]
+
+
+def natural_ranks(keys: list[str]) -> list[int]:
+    """Return the rank of each key when numbers in them count as numbers: x-2 before x-10."""
+    parts = [
+        tuple((len(part), part) if part.isdigit() else (0, part) for part in _split(key))
+        for key in keys
+    ]
+    ranks = [0] * len(keys)
+    for rank, index in enumerate(sorted(range(len(keys)), key=parts.__getitem__)):
+        ranks[index] = rank
+    return ranks
+
+
+def _split(key: str) -> list[str]:
+    """Return the indices of a key such as ``('x-1a2b', 3, 4)``; nothing of any other key."""
+    return [part.strip(" )") for part in key.split(",")[1:]] if key.startswith("(") else []
+
+
+def _with_holes(column: Any, is_alive: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+    """Return a coordinate with NaN where no member is."""
+    return np.where(is_alive, np.asarray(column, dtype=np.float32), np.float32(np.nan))

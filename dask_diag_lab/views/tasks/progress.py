@@ -1,0 +1,224 @@
+"""How far the tasks are: a bar for each prefix, group or span, those with work left first.
+
+Tasks that the scheduler forgot stay counted as done until their prefix has new work after an end;
+on the stock dashboard they leave the bar.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from bokeh.models import Column, Range1d, WheelPanTool
+from bokeh.models.annotations import Title
+
+from dask_diag_lab.records import STATES
+from dask_diag_lab.views import controls
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.figure import quiet_figure, set_properties
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.small_legend import SmallLegend
+from dask_diag_lab.views.tasks import progress_bars as bars
+from dask_diag_lab.views.tasks import progress_words as words
+from dask_diag_lab.views.tasks.progress_bars import Grid
+from dask_diag_lab.views.tasks.progress_estimate import estimate
+from dask_diag_lab.views.tasks.progress_glyphs import (
+    COLUMN_GAP_PX,
+    ProgressGlyphs,
+    legend_entries,
+)
+from dask_diag_lab.views.tasks.progress_rows import KINDS, ORDERS, Rows, rows_of, why_no_rows
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+NO_TASKS: Final = "No tasks yet. They appear as soon as something is computed on this cluster."
+
+_TITLE_PX: Final = 26
+_LEGEND_PX: Final = 22
+_SPARE: Final = 48
+"""Bars drawn beyond either edge."""
+
+
+class Progress(View):
+    """One bar a prefix, group or span."""
+
+    needs = frozenset({"spans"})
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self.glyphs = ProgressGlyphs()
+        self.cells = self.glyphs.cells
+        self.kind = "prefix"
+        self.order = "size"
+        self._drawn: object = None
+
+    # --- the picture
+
+    def build(self) -> UIElement:
+        """Return controls and figure; see `View.build`."""
+        self._title = Title(text=" ")
+        self._x, self._y = Range1d(start=0, end=1), Range1d(start=1, end=0)
+        plot = self.figure = quiet_figure(
+            self.look, title=self._title, x_range=self._x, y_range=self._y
+        )
+        plot.update(min_border_left=8, min_border_right=8)
+        plot.axis.visible = False
+        plot.grid.visible = False
+        self.glyphs.add_to(plot, self.look)
+        # Scrolls where not all bars fit; the range's bounds hold it where they do.
+        self._wheel = WheelPanTool(dimension="height")
+        plot.add_tools(self._wheel)
+        self._legend = SmallLegend(plot, legend_entries(self.look))
+        self._kinds = controls.select(
+            self.look, "Bars", list(KINDS), self.kind, self._set_kind, width=110
+        )
+        self._orders = controls.select(
+            self.look, "Order", list(ORDERS), self.order, self._set_order, width=160
+        )
+        self._controls = controls.bar(self._kinds, self._orders)
+        self.root = Column(children=[self._controls, plot], sizing_mode="stretch_both", spacing=0)
+        self.restyle()
+        return self.root
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        restyle_pane(self.figure, self.look)
+        controls.restyle_controls([self._controls], self.look)
+        set_properties(self.root, styles={"background-color": self.look.background})
+        self.glyphs.restyle(self.look)
+        self._legend.restyle(legend_entries(self.look))
+        self._drawn = None
+        self.update()
+
+    # --- keeping it up to date
+
+    def command(self, verb: str) -> None:
+        """Order by ``order-size``, ``order-topological``; ``by-prefix``, ``by-group``, ``by-span``.
+
+        ``fit`` scrolls to the top; see `View.command`.
+        """
+        what, _, name = verb.partition("-")
+        if what == "order" and name in dict(ORDERS):
+            self._set_order(name)
+        elif what == "by" and name in dict(KINDS):
+            self._set_kind(name)
+        elif verb == "fit":
+            self._scroll_to_top()
+        else:
+            return
+        self.update()
+
+    def _set_kind(self, kind: str) -> None:
+        self.kind = kind
+        set_properties(self._kinds, value=kind)
+        self._scroll_to_top()
+
+    def _set_order(self, order: str) -> None:
+        self.order = order
+        set_properties(self._orders, value=order)
+        self._scroll_to_top()
+
+    def _scroll_to_top(self) -> None:
+        top, bottom = self._sight()
+        set_properties(self._y, start=bottom - top, end=0)
+
+    def _sight(self) -> tuple[float, float]:
+        """Return which pixels of all rows are seen, from the top."""
+        ends = (self._y.end, self._y.start)
+        top, bottom = (end if isinstance(end, float | int) else 0.0 for end in ends)
+        return top, bottom
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        size = pane_size(self.figure)
+        if self._seen(size) == self._drawn:
+            return
+        rows = rows_of(self.store, self.kind, self.order)
+        set_properties(self._controls, visible=not size.is_small)
+        if len(rows):
+            self._draw(rows, size)
+        else:
+            self._draw_nothing()
+        self._drawn = self._seen(size)
+
+    def _seen(self, size: PaneSize) -> object:
+        store = self.store
+        nthreads = store.scheduler.nthreads if store.scheduler else 0
+        tables = (store.prefixes, store.groups, store.extras["spans"], store.palette)
+        versions = tuple(table.version for table in tables)
+        return versions, self.kind, self.order, nthreads, self._sight(), size, self.look
+
+    def _draw(self, rows: Rows, size: PaneSize) -> None:
+        height = size.height - _TITLE_PX - (0 if size.is_small else _LEGEND_PX)
+        width = size.width - 16 + COLUMN_GAP_PX
+        grid, shown = bars.fit_grid(len(rows), width, height)
+        set_properties(self._x, start=0, end=width - COLUMN_GAP_PX)
+        first, drawn = self._scroll(grid, height, len(rows))
+        self._draw_title(size)
+        self._legend.show(is_shown=not size.is_small, width=size.width)
+        cells = rows.take(drawn)
+        colors = [self._color(prefix) for prefix in cells.prefixes]
+        self.glyphs.draw(cells, grid, int(drawn[0]), colors)
+        note = words.hidden_note(rows.states, first, min(shown, len(rows) - first), self.kind)
+        self.notice = Notice(note=note)
+
+    def _scroll(self, grid: Grid, height: float, n: int) -> tuple[int, bars.Ints]:
+        """Keep what is seen inside the rows; return the first bar in sight and those to draw.
+
+        Some above and below are drawn too: a hand that scrolls is faster than the answer.
+        """
+        whole = max(height, grid.height)
+        top = min(max(self._sight()[0], 0.0), whole - height) if grid.is_scrolled else 0.0
+        set_properties(self._y, start=top + height, end=top, bounds=(0, whole))
+        scroll = self._wheel if grid.is_scrolled else None
+        set_properties(self.figure.toolbar, active_scroll=scroll)
+        if not grid.is_scrolled:
+            return 0, np.arange(n)
+        first = math.ceil(top / grid.row_px - 0.5) * grid.columns
+        seen = math.ceil(height / grid.row_px + 1) * grid.columns
+        more = min(seen, _SPARE) + grid.columns
+        return first, np.arange(max(first - more, 0), min(first + seen + more, n))
+
+    def _draw_title(self, size: PaneSize) -> None:
+        prefixes = self.store.prefixes
+        nthreads = self.store.scheduler.nthreads if self.store.scheduler else 0
+        left = estimate(prefixes.states, prefixes.duration, prefixes.rate, nthreads)
+        text = words.title(prefixes.states, left, size.title_characters)
+        set_properties(self._title, text=text)
+
+    def _draw_nothing(self) -> None:
+        self.glyphs.clear()
+        set_properties(self._title, text=" ")
+        self._legend.show(is_shown=False)
+        self.notice = Notice(empty=why_no_rows(self.store, self.kind, NO_TASKS))
+
+    def _color(self, prefix: str) -> str:
+        if self.kind == "span":
+            return data_colors(self.look).load_normal
+        return prefix_color(self.store.palette.index(prefix), self.look)
+
+    def table(self) -> Table:
+        """Return one row a prefix, group or span, in the order of the bars."""
+        rows = rows_of(self.store, self.kind, self.order)
+        columns: dict[str, Sequence[object]] = {
+            self.kind: list(rows.names),
+            "total": rows.states.sum(axis=1).tolist(),
+            "done": bars.done(rows.states).tolist(),
+        }
+        columns |= {name: bars.counts(rows.states, name).tolist() for name in STATES}
+        columns["nbytes"] = [size if size >= 0 else None for size in rows.held.tolist()]
+        columns["duration"] = [_or_none(seconds) for seconds in rows.duration.tolist()]
+        return Table(columns, {"nbytes": "B", "duration": "s"})
+
+
+def _or_none(number: float) -> float | None:
+    return number if math.isfinite(number) else None

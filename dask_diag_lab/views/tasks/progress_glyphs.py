@@ -1,0 +1,163 @@
+"""The glyphs of the progress plot: track, segments, words and what the pointer hits.
+
+Knows Bokeh and the look; what is drawn comes as rows and a grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from bokeh.core.properties import value
+from bokeh.models import Quad, Text
+from bokeh.plotting import figure
+
+from dask_diag_lab.views.figure import Source, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.pane_size import CHARACTER_PX
+from dask_diag_lab.views.shown_name import shown_name
+from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.tasks import progress_bars as bars
+from dask_diag_lab.views.tasks import progress_words as words
+from dask_diag_lab.views.tasks.progress_bars import SEGMENTS, Grid
+from dask_diag_lab.views.tasks.progress_rows import Rows
+
+RELEASED_ALPHA: Final = 0.6
+COLUMN_GAP_PX: Final = 20
+
+_TEXT_PX: Final = 18
+"""From the top of a cell to the top of its bar."""
+_GAP_PX: Final = 9
+_ERRED_MIN_PX: Final = 3
+_HOVER: Final = tuple(f"@hover{line}" for line in range(words.HOVER_LINES))
+
+
+class ProgressGlyphs:
+    """The cells of one figure.
+
+    Attributes
+    ----------
+    cells : Source
+    segments : list of Quad
+        In the order of `SEGMENTS`.
+    """
+
+    def __init__(self) -> None:
+        edges = [f"edge{index}" for index in range(len(SEGMENTS))]
+        hover = [f"hover{line}" for line in range(words.HOVER_LINES)]
+        self.cells = Source(
+            *("x0", "x1", "y", "top", "bottom", "end", "color", "label", "value"),
+            "erred",
+            *edges,
+            *hover,
+        )
+        self.segments: list[Quad] = []
+
+    def add_to(self, plot: figure, look: Look) -> None:
+        """Add the glyphs to ``plot``."""
+        cells = self.cells.model
+        self._track = Quad(left="x0", right="x1", top="top", bottom="bottom", line_color=None)
+        plot.add_glyph(cells, self._track)
+        for index in range(len(SEGMENTS)):
+            left = f"edge{index - 1}" if index else "x0"
+            if SEGMENTS[index] == "erred":
+                left = "erred"
+            glyph = Quad(left=left, right=f"edge{index}", top="top", bottom="bottom")
+            plot.add_glyph(cells, glyph)
+            self.segments.append(glyph)
+        self.label = Text(x="x0", y="y", text="label", y_offset=3, text_baseline="top")
+        self.value = Text(x="x1", y="y", text="value", y_offset=3, text_baseline="top")
+        self.value.text_align = "right"
+        plot.add_glyph(cells, self.label)
+        plot.add_glyph(cells, self.value)
+        # Invisible and as large as the cell, so that name and thin bar are easy to point at.
+        target = plot.add_glyph(
+            cells,
+            Quad(left="x0", right="x1", top="y", bottom="end", fill_alpha=0, line_color=None),
+        )
+        self._hover = quiet_hover(look, *_HOVER, renderers=[target])
+        plot.add_tools(self._hover)
+        self.restyle(look)
+
+    def restyle(self, look: Look) -> None:
+        """Apply the look; the colours of prefixes follow with the next rows."""
+        set_properties(self._track, fill_color=data_colors(look).track)
+        for name, glyph in zip(SEGMENTS, self.segments, strict=True):
+            set_properties(glyph, **_segment_style(name, look))
+        font = value(look.font)
+        for text in (self.label, self.value):
+            set_properties(text, text_font=font, text_font_size=look.font_size)
+            set_properties(text, text_color=look.foreground)
+        set_properties(self._hover, tooltips=tooltip_html(look, *_HOVER))
+
+    def clear(self) -> None:
+        """Draw nothing."""
+        self.cells.set({name: [] for name in self.cells.model.data})
+
+    def draw(self, rows: Rows, grid: Grid, first: int, colors: Sequence[str]) -> None:
+        """Draw ``rows`` in the cells of a grid from cell ``first`` on."""
+        x, y = grid.places(len(rows), first)
+        bar_px = grid.column_px - COLUMN_GAP_PX
+        edges = bars.segment_edges(rows.states, min(_ERRED_MIN_PX / bar_px, 1.0))
+        values = [words.done_of_all(row) for row in rows.states]
+        columns: dict[str, Any] = {  # arrays and lists
+            "x0": x,
+            "x1": x + bar_px,
+            "y": y,
+            "top": y + _TEXT_PX,
+            "bottom": y + grid.row_px - _GAP_PX,
+            "end": y + grid.row_px,
+            "color": list(colors),
+            "label": [
+                shown_name(name, max(int(bar_px / CHARACTER_PX) - len(text) - 2, 3))
+                for name, text in zip(rows.names, values, strict=True)
+            ],
+            "value": values,
+        }
+        columns |= {f"edge{i}": x + bar_px * edges[:, i] for i in range(len(SEGMENTS))}
+        # Not there rather than of no width: it has an outline, which would be seen.
+        has_erred = bars.counts(rows.states, "erred") > 0
+        columns["erred"] = np.where(
+            has_erred, columns[f"edge{SEGMENTS.index('erred') - 1}"], np.nan
+        )
+        said = words.hover(rows)
+        columns |= {f"hover{i}": [row[i] for row in said] for i in range(words.HOVER_LINES)}
+        self.cells.set(columns)
+
+
+def _segment_style(name: str, look: Look) -> dict[str, Any]:  # properties have no common type
+    """Return the glyph properties of one segment; colours and numbers."""
+    colors = data_colors(look)
+    plain = {"line_color": None, "hatch_pattern": None, "fill_alpha": 1.0}
+    hatch = {
+        "line_color": None,
+        "hatch_pattern": "right_diagonal_line",
+        "hatch_color": look.background,
+        "hatch_weight": 0.8,
+        "hatch_scale": 9,
+    }
+    return {
+        "released": {**plain, "fill_color": "color", "fill_alpha": RELEASED_ALPHA},
+        "memory": {**plain, "fill_color": "color"},
+        "erred": {**plain, "fill_color": colors.erred, "line_color": colors.erred_mark},
+        "processing": {**plain, "fill_color": colors.queued},
+        "queued": {**hatch, "fill_color": colors.queued},
+        "no-worker": {**hatch, "fill_color": colors.no_worker},
+    }[name]
+
+
+def legend_entries(look: Look) -> list[Entry]:
+    """Return an entry for each segment, and for what waits."""
+    colors, back = data_colors(look), look.background
+    some, stripes = prefix_color(0, look), "right_diagonal_line"
+    return [
+        Entry("released", some, alpha=RELEASED_ALPHA),
+        Entry("in memory", some),
+        Entry("erred", colors.erred, line=colors.erred_mark),
+        Entry("processing", colors.queued),
+        Entry("queued", colors.queued, hatch=stripes, hatch_color=back),
+        Entry("no worker", colors.no_worker, hatch=stripes, hatch_color=back),
+        Entry("waiting", colors.track),
+    ]

@@ -1,0 +1,118 @@
+"""What the progress plot says: its title line, hover, and what it leaves out.
+
+Pure; knows neither Bokeh nor the store.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from dask_diag_lab.records import STATES
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.shown_name import shown_name
+from dask_diag_lab.views.tasks import progress_bars as bars
+from dask_diag_lab.views.tasks.progress_bars import Ints
+from dask_diag_lab.views.tasks.progress_estimate import Estimate
+from dask_diag_lab.views.tasks.progress_rows import Rows
+
+HOVER_LINES: Final = 9
+
+_WORDS: Final = {
+    "waiting": "waiting",
+    "queued": "queued",
+    "no-worker": "without a worker that may run them",
+    "processing": "processing",
+    "memory": "in memory",
+    "erred": "erred",
+}
+
+
+def title(states: Ints, estimate: Estimate, width: int) -> str:
+    """Return total, states and estimate in at most ``width`` characters, if that can be.
+
+    Parameters
+    ----------
+    states : ndarray of int64
+        Tasks in each of `STATES`, one row a prefix.
+    estimate : Estimate
+        Of what is left.
+    width : int
+        Characters that fit; the states give way to the share that is done.
+    """
+    total = int(states.sum())
+    left = _left(estimate)
+    sums = {state: int(bars.counts(states, state).sum()) for state in _WORDS}
+    named = {**_WORDS, "no-worker": "without worker"}
+    counted = [f"{fmt.count(n)} {named[state]}" for state, n in sums.items() if n]
+    all_words = " · ".join([fmt.plural(total, "task"), *counted, *left])
+    if len(all_words) <= width:
+        return all_words
+    share = f"{fmt.percent(int(bars.done(states).sum()) / max(total, 1))} done"
+    erred = [f"{fmt.count(sums['erred'])} erred"] if sums["erred"] else []
+    short = [f"≈ {fmt.duration(estimate.seconds)} left"] if left else []
+    shorter = (
+        [fmt.plural(total, "task"), share, *erred, *left],
+        [fmt.plural(total, "task"), share, *erred, *short],
+        [share, *erred, *short],
+        [share, *erred],
+    )
+    texts = [" · ".join(words) for words in shorter]
+    return next((text for text in texts if len(text) <= width), texts[-1])
+
+
+def _left(estimate: Estimate) -> list[str]:
+    """Return how long it takes: less than the truth where some prefixes have not begun."""
+    if not math.isfinite(estimate.seconds):
+        return []
+    seconds = fmt.duration(estimate.seconds)
+    if not estimate.n_unknown:
+        return [f"about {seconds} left (estimate)"]
+    unknown = fmt.count(estimate.n_unknown)
+    others = "1 prefix" if estimate.n_unknown == 1 else f"{unknown} prefixes"
+    return [f"at least {seconds} left (estimate; speed of {others} unknown)"]
+
+
+def done_of_all(states: Ints) -> str:
+    """Return ``done / all`` of one prefix, and how many of its tasks erred."""
+    row = states[None, :]
+    text = f"{fmt.count(int(bars.done(row)[0]))} / {fmt.count(int(states.sum()))}"
+    erred = int(bars.counts(row, "erred")[0])
+    return f"{fmt.count(erred)} erred · {text}" if erred else text
+
+
+def hover(rows: Rows) -> list[tuple[str, ...]]:
+    """Return `HOVER_LINES` lines for each row; '' for what there is none of."""
+    said = []
+    columns = (rows.states, rows.held, rows.duration)
+    for name, row, size, mean in zip(
+        rows.names, *(column.tolist() for column in columns), strict=True
+    ):
+        number = dict(zip(STATES, row, strict=True))
+        forgotten = number["forgotten"]
+        number["released"] += forgotten
+        lines = {
+            state: f"{fmt.count(number[state])} {words}" if number[state] else ""
+            for state, words in {"released": "released", **_WORDS}.items()
+        }
+        if forgotten:
+            lines["released"] += f", {fmt.count(forgotten)} of them forgotten"
+        if lines["memory"] and size >= 0:
+            lines["memory"] += f": {fmt.binary(size)}"
+        took = f"{fmt.duration(mean)} a task on average" if math.isfinite(mean) else ""
+        said.append((shown_name(name), *lines.values(), took))
+    return said
+
+
+def hidden_note(states: Ints, first: int, shown: int, noun: str) -> str:
+    """Return what is out of sight: of all rows, ``shown`` from row ``first`` on are seen."""
+    n_hidden = len(states) - shown
+    if n_hidden <= 0:
+        return ""
+    hidden = int(states.sum() - states[first : first + shown].sum())
+    nouns = {"prefix": "prefixes"}.get(noun, f"{noun}s")
+    return (
+        f"{fmt.count(first + 1)}–{fmt.count(first + shown)} of {fmt.count(len(states))} {nouns}; "
+        f"{fmt.count(n_hidden)} {noun if n_hidden == 1 else nouns} with "
+        f"{fmt.plural(hidden, 'task')} out of sight: scroll to see them"
+    )

@@ -1,0 +1,162 @@
+"""The task graph: every task while there are few, groups of tasks when there are many.
+
+`NodeGraph` and `GroupGraph` draw; this decides which of them, and what is in sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from bokeh.plotting import figure
+
+from dask_diag_lab.records import GRAPH, STATES
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.base import Notice, Table
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.pane_size import PaneSize
+from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.tasks.graph_view import GraphView, roomy
+from dask_diag_lab.views.tasks.group_graph import GroupGraph
+from dask_diag_lab.views.tasks.node_graph import NodeGraph, legend_entries
+from dask_diag_lab.views.tasks.task_groups import group_table, left_out
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+
+NO_TASKS: Final = "No tasks on the scheduler now. They appear when something is computed."
+WAITING: Final = "Waiting for the task graph."
+
+_NODE_PX: Final = (4.0, 16.0)
+_NODE_SHARE: Final = 0.72
+"""Side of a square, as a share of the distance to the next one."""
+_REACH_PX: Final = 10.0
+"""So far beside a task's middle a click still means it."""
+
+
+class TaskGraph(GraphView):
+    """Tasks and their dependencies."""
+
+    needs = frozenset({GRAPH})
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self.nodes = NodeGraph(store)
+        self.groups = GroupGraph(store)
+        self._is_exact = True
+        self._cell = (1.0, 1.0)
+
+    # --- the picture
+
+    def add_to(self, plot: figure) -> None:
+        """Add the glyphs; see `GraphView.add_to`."""
+        self.nodes.add_to(plot, self.look)
+        self.groups.add_to(plot, self.look)
+
+    def restyle_glyphs(self) -> None:
+        """Apply `look` to the glyphs."""
+        self.nodes.restyle(self.look)
+        self.groups.restyle(self.look)
+
+    def legend_entries(self) -> Sequence[Entry]:
+        """Return an entry for each state."""
+        return legend_entries(self.look)
+
+    def lay_out_anew(self) -> None:
+        """Forget where nodes are."""
+        self.nodes.lay_out_anew()
+        self.groups.lay_out_anew()
+
+    def tapped(self, x: float, y: float) -> None:
+        """Open the task at a point, or the profile of the group there."""
+        if self._is_exact:
+            reach = (_REACH_PX / self._cell[0], _REACH_PX / self._cell[1])
+            if key := self.nodes.at(x, y, reach):
+                self.open("task", key=key)
+        elif prefix := self.groups.at(x, y):
+            self.open("profile", prefix=prefix)
+
+    # --- keeping it up to date
+
+    def seen(self) -> object:
+        """Return the versions of graph and groups."""
+        return self.store.graph.version, self.store.groups.version
+
+    def draw(self, size: PaneSize) -> None:
+        """Bring the picture up to date; see `GraphView.draw`."""
+        graph = self.store.graph
+        if graph.is_exact != self._is_exact:
+            self._is_exact = graph.is_exact
+            self.show_all()
+        if self._is_exact:
+            self.groups.clear()
+            self.nodes.update()
+            self.fit(self.nodes.extent())
+            self._cell = self.cell_px(size)
+            self.nodes.set_size(_node_px(self._cell))
+        else:
+            self.nodes.clear()
+            self.groups.update(self.look, self.cell_px(size))
+            self.fit(roomy(self.groups.extent(), size))
+            self.groups.update(self.look, self.cell_px(size))
+        self._say(size)
+
+    def _say(self, size: PaneSize) -> None:
+        graph, groups = self.store.graph, self.store.groups
+        is_empty = not (len(graph.node) if self._is_exact else len(groups))
+        is_shown = self._is_exact and not is_empty and not size.is_small
+        self.legend.show(is_shown=is_shown, width=size.width)
+        self.set_title("" if is_empty else self._headline(size))
+        self.notice = Notice(empty=self._empty() if is_empty else "", note=self._note())
+
+    def _empty(self) -> str:
+        """Return why no task is drawn: the tables of groups come before the graph does."""
+        live = self.store.groups.states[:, : STATES.index("forgotten")]
+        return WAITING if live.any() or self.store.scheduler is None else NO_TASKS
+
+    def _headline(self, size: PaneSize) -> str:
+        graph, groups = self.store.graph, self.store.groups
+        if not self._is_exact:
+            number = fmt.plural(len(groups), "group")
+            return f"Task graph: {number} of {fmt.plural(graph.total, 'task')}"
+        words = f"Task graph: {fmt.plural(len(graph.node), 'task')}"
+        counts = np.bincount(graph.state, minlength=len(STATES))
+        named = {"memory": "in memory", "no-worker": "without worker"}
+        shown = ("waiting", "no-worker", "queued", "processing", "memory", "erred")
+        parts = [(int(counts[STATES.index(state)]), named.get(state, state)) for state in shown]
+        said = " · ".join([words, *(f"{fmt.count(n)} {name}" for n, name in parts if n)])
+        return said if len(said) <= size.title_characters else words
+
+    def _note(self) -> str:
+        graph = self.store.graph
+        if self._is_exact:
+            if not self.nodes.n_hidden_edges:
+                return ""
+            drawn = fmt.count(self.nodes.n_edges - self.nodes.n_hidden_edges)
+            return f"{drawn} of {fmt.count(self.nodes.n_edges)} dependencies drawn, evenly thinned"
+        more = left_out(self.groups.structure)
+        return (
+            f"{fmt.count(graph.total)} tasks are more than the {fmt.count(graph.limit)} that are "
+            f"drawn one by one: each box is {more or 'a group of tasks'}"
+        )
+
+    def table(self) -> Table:
+        """Return one row a task, or one row a group where these are drawn."""
+        graph = self.store.graph
+        if not graph.is_exact:
+            return group_table(self.store)
+        return Table(
+            {
+                "key": list(graph.key),
+                "prefix": [self.store.strings[index] for index in graph.prefix.tolist()],
+                "state": [STATES[index] for index in graph.state.tolist()],
+            }
+        )
+
+
+def _node_px(cell_px: tuple[float, float]) -> float:
+    smallest, largest = _NODE_PX
+    return round(min(max(min(cell_px) * _NODE_SHARE, smallest), largest), 1)

@@ -1,0 +1,127 @@
+"""The graph of task groups, with what each group has done on its box."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from bokeh.plotting import figure
+
+from dask_diag_lab.records import STATES
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.base import Notice, Table
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.pane_size import PaneSize
+from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.tasks.graph_view import GraphView, roomy
+from dask_diag_lab.views.tasks.group_graph import GroupGraph
+from dask_diag_lab.views.tasks.group_nodes import Structure
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+
+NO_GROUPS: Final = "No task groups on the scheduler now. They appear when something is computed."
+
+
+class TaskGroupGraph(GraphView):
+    """Groups of tasks and what they need of each other."""
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self.groups = GroupGraph(store)
+
+    def add_to(self, plot: figure) -> None:
+        """Add the glyphs; see `GraphView.add_to`."""
+        self.groups.add_to(plot, self.look)
+
+    def restyle_glyphs(self) -> None:
+        """Apply `look` to the glyphs."""
+        self.groups.restyle(self.look)
+
+    def legend_entries(self) -> Sequence[Entry]:
+        """Return what the strip at the bottom of a box and its outline mean."""
+        colors, some = data_colors(self.look), prefix_color(0, self.look)
+        return [
+            Entry("released", some, alpha=0.6),
+            Entry("in memory", some),
+            Entry("erred", colors.erred, line=colors.erred_mark),
+            Entry("processing", colors.queued, line=some),
+            Entry("not done", colors.track),
+        ]
+
+    def lay_out_anew(self) -> None:
+        """Forget where boxes are."""
+        self.groups.lay_out_anew()
+
+    def tapped(self, x: float, y: float) -> None:
+        """Open the profile of the group at a point."""
+        if prefix := self.groups.at(x, y):
+            self.open("profile", prefix=prefix)
+
+    def seen(self) -> object:
+        """Return the versions of groups and colours."""
+        return self.store.groups.version, self.store.palette.version
+
+    def draw(self, size: PaneSize) -> None:
+        """Bring the picture up to date; see `GraphView.draw`."""
+        groups = self.store.groups
+        if not len(groups):
+            self.groups.clear()
+            self.show_all()
+            self.legend.show(is_shown=False)
+            self.set_title("")
+            self.notice = Notice(empty=NO_GROUPS)
+            return
+        self.groups.update(self.look, self.cell_px(size))
+        self.fit(roomy(self.groups.extent(), size))
+        self.groups.update(self.look, self.cell_px(size))
+        self.legend.show(is_shown=not size.is_small, width=size.width)
+        self.set_title(self._headline(size))
+        said = left_out(self.groups.structure)
+        self.notice = Notice(note=f"each box is {said}" if said else "")
+
+    def _headline(self, size: PaneSize) -> str:
+        states = self.store.groups.states.sum(axis=0)
+        words = f"Task groups: {fmt.count(len(self.store.groups))}"
+        tasks = f"{words} · {fmt.plural(int(states.sum()), 'task')}"
+        named = {"memory": "in memory"}
+        shown = ("processing", "memory", "erred")
+        parts = [(int(states[STATES.index(name)]), named.get(name, name)) for name in shown]
+        said = " · ".join([tasks, *(f"{fmt.count(n)} {name}" for n, name in parts if n)])
+        return next((t for t in (said, tasks) if len(t) <= size.title_characters), words)
+
+    def table(self) -> Table:
+        """Return one row a group."""
+        return group_table(self.store)
+
+
+def left_out(structure: Structure | None) -> str:
+    """Return what a box stands for where that is not one group each, and what is not drawn."""
+    if structure is None or not (structure.is_collapsed or structure.n_hidden):
+        return ""
+    said = f"all groups of one prefix, as there are {fmt.plural(len(structure.node_of), 'group')}"
+    if structure.n_hidden:
+        said += f"; {fmt.count(structure.n_hidden)} smaller ones are not drawn"
+    return said
+
+
+def group_table(store: Store) -> Table:
+    """Return all groups with all that is known of them."""
+    groups = store.groups
+    states = groups.states
+    columns: dict[str, Sequence[object]] = {"group": groups.names, "prefix": groups.prefix}
+    columns |= {name: states[:, index].tolist() for index, name in enumerate(STATES)}
+    columns["nbytes_in_memory"] = groups.nbytes.tolist()
+    columns["seconds"] = groups.duration.tolist()
+    columns["start"] = [_or_none(time) for time in groups.start.tolist()]
+    columns["stop"] = [_or_none(time) for time in groups.stop.tolist()]
+    columns["dependencies"] = [", ".join(names) for names in groups.dependencies]
+    return Table(columns, {"nbytes_in_memory": "B", "seconds": "s", "start": "s", "stop": "s"})
+
+
+def _or_none(time: float) -> float | None:
+    return time if np.isfinite(time) else None

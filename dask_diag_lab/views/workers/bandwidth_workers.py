@@ -1,0 +1,126 @@
+"""Bandwidth from worker to worker: a map of all pairs, or sorted bars when there are too many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+from bokeh.models.layouts import Column
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.pane_size import pane_size
+from dask_diag_lab.views.worker_names import worker_names
+from dask_diag_lab.views.workers.bandwidth_bars import BandwidthPairs
+from dask_diag_lab.views.workers.bandwidth_map import BandwidthMap
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+MAP_MOST: Final = 40
+"""Workers that still have readable squares."""
+MAP_AGAIN: Final = 32
+"""From so few workers on the map comes back: not back and forth at the limit."""
+
+
+class BandwidthWorkers(View):
+    """Source by destination."""
+
+    needs: ClassVar[frozenset[str]] = BandwidthPairs.needs
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self.pairs = BandwidthPairs(store, look, arguments)
+        self.is_map = True
+        self._addresses: list[str] = []
+        self._drawn: object = None
+
+    def build(self) -> UIElement:
+        """Return the map and the bars, of which one is shown; see `View.build`."""
+        self.map = BandwidthMap(self.look)
+        self.map.on_tap = self._tapped
+        bars = self.pairs.build()
+        self.model = Column(
+            children=[self.map.figure, bars], sizing_mode="stretch_both", spacing=0, margin=0
+        )
+        self.restyle()
+        return self.model
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        set_properties(self.model, styles={"background-color": self.look.background})
+        self.map.restyle(self.look)
+        self.pairs.look = self.look
+        self.pairs.restyle()
+        self._drawn = None
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """Pass on to the bars; see `WorkerBars.command`."""
+        self.pairs.command(verb)
+
+    def update(self) -> None:
+        """Draw what changed; see `View.update`."""
+        self.pairs.update()
+        if self.pairs.opening is not None:
+            self.opening, self.pairs.opening = self.pairs.opening, None
+        size = pane_size(self.map.figure)
+        now = (self.pairs.seen(), size, self.look, self.pairs.notice)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        self._addresses = self._workers()
+        n = len(self._addresses)
+        self.is_map = n <= (MAP_MOST if self.is_map else MAP_AGAIN)
+        set_properties(self.map.figure, visible=self.is_map)
+        set_properties(self.pairs.figure, visible=not self.is_map)
+        if not self.is_map:
+            note = f"more than {MAP_MOST} workers: pairs as bars; {self.pairs.notice.note}"
+            self.notice = Notice(note=note.rstrip("; "))
+            return
+        self._draw_map()
+        self.notice = Notice(empty=self.pairs.notice.empty)
+
+    def _workers(self) -> list[str]:
+        """Return the addresses of all workers of any pair, those that are there first."""
+        extra = self.store.extras[BandwidthPairs.extra]
+        found = {*map(str, extra["source"]), *map(str, extra["destination"])}
+        here = [address for address in self.store.workers.address if address in found]
+        return [*here, *sorted(found - set(here))]
+
+    def _draw_map(self) -> None:
+        extra, names = self.store.extras[BandwidthPairs.extra], worker_names(self.store)
+        size = pane_size(self.map.figure)
+        for axis in (*self.map.figure.xaxis, *self.map.figure.yaxis):
+            set_properties(axis, visible=bool(self._addresses))
+        if not self._addresses:
+            set_properties(self.map.title, text=" ")
+            self.map.clear()
+            return
+        measure = self.pairs.measure()
+        is_long = len(measure.title) + 14 > size.title_characters
+        words = measure.short_title if is_long else f"{measure.title}, paler is slower"
+        set_properties(self.map.title, text=words)
+        index = {address: at for at, address in enumerate(self._addresses)}
+        source, target = (
+            np.array([index[str(a)] for a in extra[name]], dtype=np.int64)
+            for name in ("source", "destination")
+        )
+        labels = [names.get(a, f"{fmt.elide(a, 24)} (left)") for a in self._addresses]
+        self.map.draw(labels, self._addresses, (source, target), extra["rate"], self.look, size)
+
+    def _tapped(self, source: int, target: int) -> None:
+        n = len(self._addresses)
+        if 0 <= source < n and 0 <= target < n:
+            self.open("transfers", worker=self._addresses[target])
+
+    def table(self) -> Table:
+        """Return one row a pair, in bytes a second."""
+        return self.pairs.table()

@@ -1,0 +1,190 @@
+"""Rows of transfers as the Bokeh models of a timeline: in above, out below, stronger when faster.
+
+Knows Bokeh and the look; what is shown comes from `transfers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.models import FixedTicker, HBar, PanTool, Range1d, WheelZoomTool
+from bokeh.models.annotations import Title
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.figure import (
+    Source,
+    quiet_figure,
+    quiet_hover,
+    set_properties,
+    tooltip_html,
+)
+from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.pane_size import restyle_pane
+from dask_diag_lab.views.small_legend import Entry, SmallLegend
+from dask_diag_lab.views.time_axis import make_time_axis
+from dask_diag_lab.views.workers.transfer_log import TransferLog
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+LIVE_S: Final = 60.0
+MAX_DRAWN: Final = 3000
+"""Newest transfers that are drawn."""
+
+_HALF: Final = 0.38
+_FASTEST: Final = 90
+"""Percentile of the rates in view that has the strongest colour: one outlier pales no other."""
+_LINES: Final = ("@head", "@size", "@when", "@keys")
+
+
+class TransferLanes:
+    """A timeline of transfers.
+
+    Attributes
+    ----------
+    figure : figure
+    rects : Source
+    """
+
+    def __init__(self, look: Look) -> None:
+        self.x, self.y = Range1d(start=0, end=LIVE_S), Range1d(start=0.5, end=-0.5)
+        self.title = Title(text=" ")
+        self.rects = Source(
+            *("left", "right", "y", "color", "alpha", "head", "size", "when", "keys")
+        )
+        self.figure = quiet_figure(look, title=self.title, x_range=self.x, y_range=self.y)
+        self.figure.update(min_border_right=16)
+        make_time_axis(self.figure.xaxis[0])
+        self._ticker = FixedTicker(ticks=[])
+        self.figure.yaxis.ticker = self._ticker
+        self.figure.ygrid.visible = False
+        # An outline keeps transfers of a millisecond visible in a picture of minutes.
+        self._bar = HBar(y="y", left="left", right="right", height=_HALF, line_width=1)
+        self._bar.update(fill_color="color", line_color="color", fill_alpha="alpha")
+        self._bar.update(line_alpha="alpha")
+        renderer = self.figure.add_glyph(self.rects.model, self._bar)
+        self._hover = quiet_hover(look, *_LINES, renderers=[renderer])
+        pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
+        zoom.update(modifiers={"ctrl": True})
+        self.figure.add_tools(self._hover, pan, zoom)
+        self.figure.toolbar.active_drag, self.figure.toolbar.active_scroll = pan, zoom
+        self.legend = SmallLegend(self.figure, self._entries(look))
+        self._placed: tuple[object, object] = (0, LIVE_S)
+        self._is_moved = False
+        self._zero: float | None = None
+
+    def _entries(self, look: Look) -> list[Entry]:
+        colors = data_colors(look)
+        return [
+            Entry("received, above", colors.incoming),
+            Entry("sent, below", colors.outgoing),
+            Entry("slower", colors.outgoing, alpha=0.35),
+        ]
+
+    def restyle(self, look: Look) -> None:
+        """Apply another look; the colours of rectangles come with the next `draw`."""
+        restyle_pane(self.figure, look)
+        set_properties(self._hover, tooltips=tooltip_html(look, *_LINES))
+        self.legend.restyle(self._entries(look))
+
+    @property
+    def place(self) -> tuple[object, object]:
+        """Where the reader has the picture: differs when it was panned or zoomed."""
+        return self.x.start, self.x.end
+
+    def draw(
+        self, log: TransferLog, rows: Ints, labels: Sequence[str], words: Sequence[str], look: Look
+    ) -> float:
+        """Draw the transfers of a log; return by how many seconds they are ahead of the picture.
+
+        Parameters
+        ----------
+        log : TransferLog
+        rows : ndarray of int64
+            Row of each transfer; below 0 for none.
+        labels : sequence of str
+            Of the rows, from the top.
+        words : sequence of str
+            Headline of each transfer in the hover.
+        look : Look
+        """
+        drawn = np.flatnonzero(rows >= 0)[-MAX_DRAWN:]
+        if self._zero is None and len(drawn):
+            self._zero = float(log.start[drawn].min())
+        zero = self._zero or 0.0
+        half = np.where(log.is_incoming[drawn], -_HALF, _HALF) / 2 * 1.08
+        colors = data_colors(look)
+        rates = np.nan_to_num(log.rate[drawn])
+        share = rates / max(float(np.percentile(rates, _FASTEST)), 1.0) if len(drawn) else rates
+        self.rects.set(
+            {
+                "left": log.start[drawn] - zero,
+                "right": log.stop[drawn] - zero,
+                "y": rows[drawn] + half,
+                "color": [
+                    colors.incoming if i else colors.outgoing for i in log.is_incoming[drawn]
+                ],
+                "alpha": np.clip(share, 0.35, 1.0),
+                **_hover_columns(log, drawn, words),
+            }
+        )
+        set_properties(self._ticker, ticks=list(range(len(labels))))
+        set_properties(
+            self.figure.yaxis[0],
+            major_label_overrides=dict(enumerate(labels)),
+            major_tick_line_color=None,
+        )
+        set_properties(self.y, start=max(len(labels), 1) - 0.5, end=-0.5)
+        last = float(log.stop[drawn].max()) - zero if len(drawn) else 0.0
+        return self._follow(last)
+
+    def _follow(self, last: float) -> float:
+        if self.place != self._placed:
+            self._placed, self._is_moved = self.place, True
+        elif not self._is_moved:
+            self._put(max(last - LIVE_S, 0.0), max(last, LIVE_S))
+        end = self.x.end
+        return max(last - end, 0.0) if isinstance(end, (int, float)) else 0.0
+
+    def _put(self, start: float, end: float) -> None:
+        set_properties(self.x, start=start, end=end)
+        self._placed = self.place
+
+    def command(self, verb: str) -> None:
+        """Obey ``live`` (the last minute, as it comes) and ``fit`` (all that is drawn)."""
+        if verb == "live":
+            self._is_moved = False
+        elif verb == "fit" and len(self.rects.model.data["left"]):
+            data = self.rects.model.data
+            left, right = float(np.min(data["left"])), float(np.max(data["right"]))
+            self._put(left, max(right, left + 1e-3))
+            self._is_moved = True
+
+
+def _hover_columns(log: TransferLog, rows: Ints, words: Sequence[str]) -> dict[str, list[str]]:
+    columns: dict[str, list[str]] = {"head": [], "size": [], "when": [], "keys": []}
+    for row in rows.tolist():
+        nbytes, took = float(log.nbytes[row]), float(log.stop[row] - log.start[row])
+        columns["head"].append(words[row])
+        columns["size"].append(f"{fmt.binary(nbytes)}{wire_words(log, row)}")
+        columns["when"].append(f"in {fmt.duration(took)} = {fmt.si(float(log.rate[row]), 'B/s')}")
+        columns["keys"].append(keys_words(log, row))
+    return columns
+
+
+def wire_words(log: TransferLog, row: int) -> str:
+    """Return how much of a transfer was on the wire; '' where that is not known."""
+    wire, nbytes = float(log.compressed[row]), float(log.nbytes[row])
+    if not np.isfinite(wire) or nbytes <= 0:
+        return ""
+    return f", {fmt.binary(wire)} on the wire ({fmt.percent(wire / nbytes)})"
+
+
+def keys_words(log: TransferLog, row: int) -> str:
+    """Return the keys of a transfer, shortened."""
+    number, key = int(np.nan_to_num(log.keys[row])), fmt.elide(log.key[row], 80)
+    return key if number <= 1 else f"{fmt.plural(number, 'key')}, the largest {key}"

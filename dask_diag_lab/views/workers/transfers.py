@@ -1,0 +1,267 @@
+"""Transfers between workers, from the logs that the workers keep: a timeline and a table.
+
+Works without the workers' own HTTP servers; asked again every 2 s while somebody looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from bokeh.models.layouts import Column
+
+from dask_diag_lab.views import controls
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.asked import Asked
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.data_table import SortableTable, TableColumn
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.pane_size import pane_size
+from dask_diag_lab.views.time_axis import fit_time_axis
+from dask_diag_lab.views.worker_names import worker_names
+from dask_diag_lab.views.workers.transfer_lanes import MAX_DRAWN, TransferLanes
+from dask_diag_lab.views.workers.transfer_log import TransferLog
+from dask_diag_lab.views.workers.worker_bars import NO_DATA, NO_WORKERS
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.store.inquiries import Inquiry
+
+MAX_ROWS: Final = 1000
+"""Newest transfers in the table on the screen."""
+MAX_LANES: Final = 60
+MIN_LANE_PX: Final = 16
+
+COLUMNS: Final = (
+    TableColumn("stop", "Ended", "time", 70),
+    TableColumn("worker", "Worker", width=110),
+    TableColumn("direction", "Direction", width=76),
+    TableColumn("peer", "Other worker", width=110),
+    TableColumn("nbytes", "Size", "bytes", 84),
+    TableColumn("compressed", "On the wire", "bytes", 92),
+    TableColumn("ratio", "of size", "percent", 70),
+    TableColumn("seconds", "Duration", "seconds", 96),
+    TableColumn("rate", "Rate", "rate", 92),
+    TableColumn("keys", "Keys", "number", 56),
+    TableColumn("key", "Largest key", width=180),
+)
+
+_ALL: Final = ""
+_WAITING: Final = "Waiting for the answer of the workers."
+_NONE: Final = (
+    "No transfers yet. Workers send results to each other when a task needs data that another "
+    "worker holds."
+)
+
+
+class Transfers(View):
+    """The transfers of one worker by peer, or of all workers."""
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self._asked = Asked(store)
+        self._drawn: object = None
+        self._log: tuple[object, TransferLog] = (None, TransferLog.of(None))
+
+    @property
+    def worker(self) -> str:
+        """Address of the worker that is shown; '' for all."""
+        return self.arguments.get("worker", _ALL)
+
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Show another worker; see `View.show`."""
+        super().show(arguments)
+        self.lanes.command("live")
+        set_properties(self._select, value=self.worker)
+
+    # --- the picture
+
+    def build(self) -> UIElement:
+        """Return the choice of the worker, the timeline and the table; see `View.build`."""
+        self.lanes = TransferLanes(self.look)
+        self.rows = SortableTable(self.look, COLUMNS)
+        self._select = controls.select(
+            self.look, "Worker", self._options(), self.worker, self._choose, width=190
+        )
+        self._bar = controls.bar(self._select)
+        self.model = Column(
+            children=[self._bar, self.lanes.figure, self.rows.model],
+            sizing_mode="stretch_both",
+            spacing=0,
+            margin=0,
+        )
+        self.restyle()
+        return self.model
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        set_properties(self.model, styles={"background-color": self.look.background})
+        controls.restyle_controls([self._bar], self.look)
+        self.lanes.restyle(self.look)
+        self.rows.restyle(self.look)
+        self._drawn = None
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """Obey ``live`` and ``fit``; see `TransferLanes.command`."""
+        self.lanes.command(verb)
+        self._drawn = None
+
+    def _choose(self, worker: str) -> None:
+        if worker != self.worker:
+            self.arguments = {**self.arguments, "worker": worker}
+            self.lanes.command("live")
+
+    def _options(self) -> list[tuple[str, str]]:
+        known = worker_names(self.store)
+        if self.worker and self.worker not in known:
+            known[self.worker] = f"{self.worker} (left)"
+        return [(_ALL, "All"), *((address, fmt.elide(name, 60)) for address, name in known.items())]
+
+    # --- keeping it up to date
+
+    def update(self) -> None:
+        """Ask when the last answer is old, and draw what changed; see `View.update`."""
+        if not len(self.store.workers) and not self.worker:
+            self._draw_nothing(NO_DATA if self.store.scheduler is None else NO_WORKERS)
+            return
+        inquiry = self._asked.fresh("transfers", worker=self.worker)
+        size = pane_size(self.lanes.figure)
+        fit_time_axis(self.lanes.figure.xaxis[0], size.width)
+        now = (
+            *(id(inquiry), inquiry.answered_at, inquiry.error, self.worker, self.look),
+            *(size, self.lanes.place, tuple(self.store.workers.address)),
+        )
+        if now == self._drawn:
+            return
+        log = self._known(inquiry)
+        set_properties(self._select, options=self._options(), value=self.worker)
+        names = worker_names(self.store)
+        rows, labels, hidden = self._lanes(log, names, max(size.rows_px // MIN_LANE_PX, 2))
+        words = [self._headline(log, row, names) for row in range(len(log))]
+        behind = self.lanes.draw(log, rows, labels, words, self.look)
+        self._draw_frame(log, size.title_characters, is_small=size.is_small, width=size.width)
+        self.rows.set(self._values(log, names, slice(-MAX_ROWS, None)))
+        self._drawn = (*now[:6], self.lanes.place, *now[7:])
+        self.notice = Notice(
+            empty=self._empty_words(inquiry, log),
+            note=self._note(inquiry, log, hidden),
+            behind_s=behind,
+        )
+
+    def _draw_nothing(self, words: str) -> None:
+        if self._drawn != words:
+            self._drawn = words
+            log = TransferLog.of(None)
+            self.lanes.draw(log, np.empty(0, dtype=np.int64), [], [], self.look)
+            self.rows.set(self._values(log, {}, slice(None)))
+            self.notice = Notice(empty=words)
+
+    def _draw_frame(self, log: TransferLog, characters: int, *, is_small: bool, width: int) -> None:
+        incoming = log.is_incoming
+        sums = [float(log.nbytes[which].sum()) for which in (incoming, ~incoming)]
+        title = f"Transfers: {fmt.binary(sums[0])} received, {fmt.binary(sums[1])} sent"
+        title += f" · {fmt.plural(len(log), 'entry').replace('entrys', 'entries')} in the logs"
+        short = f"↓ {fmt.binary(sums[0])}, ↑ {fmt.binary(sums[1])}"
+        text = title if len(title) <= characters else short
+        set_properties(self.lanes.title, text=text if len(log) else " ")
+        self.lanes.legend.show(is_shown=not is_small and bool(len(log)), width=width)
+
+    def _known(self, inquiry: Inquiry) -> TransferLog:
+        """Return the log of the last answer, read once."""
+        name = (id(inquiry), inquiry.answered_at)
+        if self._log[0] != name:
+            self._log = (name, TransferLog.of(inquiry.answer))
+        return self._log[1]
+
+    def _lanes(
+        self, log: TransferLog, names: Mapping[str, str], most: int
+    ) -> tuple[Any, list[str], int]:  # an array of int64 first
+        """Return the row of each transfer, the rows' labels, and how many rows are hidden.
+
+        Rows are the peers of one worker, or all workers; the busiest where there are too many.
+        """
+        whose = log.peer if self.worker else log.worker
+        most = min(most, MAX_LANES)
+        known = [a for a in names if a != self.worker]
+        order = {address: row for row, address in enumerate(dict.fromkeys([*known, *whose]))}
+        used = sorted(set(whose), key=order.__getitem__)
+        hidden = max(len(used) - most, 0)
+        if hidden:
+            moved = dict.fromkeys(used, 0.0)
+            for address, nbytes in zip(whose, log.nbytes.tolist(), strict=True):
+                moved[address] += nbytes
+            kept = set(sorted(used, key=lambda address: -moved[address])[:most])
+            used = [address for address in used if address in kept]
+        row_of = {address: row for row, address in enumerate(used)}
+        rows = np.array([row_of.get(address, -1) for address in whose], dtype=np.int64)
+        labels = [fmt.elide(names.get(address, address), 20) for address in used]
+        return rows, labels, hidden
+
+    def _headline(self, log: TransferLog, row: int, names: Mapping[str, str]) -> str:
+        worker, peer = (names.get(address, address) for address in (log.worker[row], log.peer[row]))
+        return (
+            f"{worker} received from {peer}" if log.is_incoming[row] else f"{worker} sent to {peer}"
+        )
+
+    def _empty_words(self, inquiry: Inquiry, log: TransferLog) -> str:
+        if len(log):
+            return ""
+        if inquiry.state == "failed":
+            return inquiry.error
+        return _NONE if inquiry.answered_at else _WAITING
+
+    def _note(self, inquiry: Inquiry, log: TransferLog, hidden: int) -> str:
+        parts = []
+        if hidden:
+            parts.append(f"{fmt.plural(hidden, 'less busy row')} hidden")
+        if len(log) > MAX_DRAWN:
+            parts.append(f"the newest {fmt.count(MAX_DRAWN)} of {fmt.count(len(log))} drawn")
+        if log.dropped:
+            parts.append(f"{fmt.count(log.dropped)} older ones in the logs not sent")
+        if log.missing:
+            parts.append(f"{fmt.plural(len(log.missing), 'worker')} did not answer")
+        if inquiry.state == "failed" and len(log):
+            parts.append(f"not up to date: {inquiry.error}")
+        return "; ".join(parts)
+
+    # --- the table
+
+    def _values(
+        self, log: TransferLog, names: Mapping[str, str], which: slice
+    ) -> dict[str, Any]:  # arrays and lists, newest first
+        order = np.arange(len(log))[which][::-1]
+        rows = order.tolist()
+        nbytes, compressed = log.nbytes[order], log.compressed[order]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(nbytes > 0, compressed / nbytes, np.nan)
+        return {
+            "stop": log.stop[order],
+            "worker": [names.get(log.worker[row], log.worker[row]) for row in rows],
+            "direction": ["received" if log.is_incoming[row] else "sent" for row in rows],
+            "peer": [names.get(log.peer[row], log.peer[row]) for row in rows],
+            "nbytes": nbytes,
+            "compressed": compressed,
+            "ratio": ratio,
+            "seconds": log.stop[order] - log.start[order],
+            "rate": log.rate[order],
+            "keys": log.keys[order],
+            "key": [log.key[row] for row in rows],
+        }
+
+    def table(self) -> Table:
+        """Return one row for each entry of the logs, newest first."""
+        inquiry = self.store.inquiries.ask("transfers", worker=self.worker)
+        values = self._values(TransferLog.of(inquiry.answer), {}, slice(None))
+        columns: dict[str, Sequence[Any]] = {}  # numbers, text and None
+        for name, cells in values.items():
+            rows = cells.tolist() if isinstance(cells, np.ndarray) else cells
+            columns[name] = [None if c != c else c for c in rows]  # noqa: PLR0124 - NaN
+        units = {"stop": "s", "nbytes": "B", "compressed": "B", "seconds": "s", "rate": "B/s"}
+        return Table(columns, units)

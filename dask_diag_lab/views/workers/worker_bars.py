@@ -1,0 +1,299 @@
+"""What the plots with a bar for each worker share: rows, stacked parts, words beside them, hover.
+
+What is measured comes from the subclass, how it is drawn from `bar_picture`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.base import Notice, View
+from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.palette import DataColors, data_colors
+from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, pane_size
+from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
+from dask_diag_lab.views.workers.bar_picture import BarPicture
+from dask_diag_lab.views.workers.row_choice import FORMS, Choice, RowChoice, choice_words
+from dask_diag_lab.views.workers.worker_hosts import Hosts
+from dask_diag_lab.views.workers.worker_rows import Rows, capacity
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+NO_WORKERS: Final = "This cluster has no workers yet. Add some with `cluster.scale(4)`."
+NO_DATA: Final = "Waiting for the first data of this cluster."
+
+_LABEL_PX: Final = 13
+_NAME_CHARACTERS: Final = 20
+_VERBS: Final = {"by-worker": "workers", "by-group": "groups", "by-host": "hosts"}
+_FORM_WORDS: Final = ("each worker", "groups", "hosts")
+
+
+class WorkerBars(View):
+    """A horizontal bar for each worker; many are sorted and scrolled, or put together."""
+
+    parts: ClassVar[Sequence[Part]] = (Part(""),)
+    is_split: ClassVar[bool] = False
+    """Whether parts lie below each other instead of one after the other."""
+    unit: ClassVar[str] = "number"
+    """How ticks are written: bytes, rate, seconds, percent or number."""
+    ticks: ClassVar[Callable[[float, int], list[float]]] = staticmethod(fmt.number_ticks)
+    noun: ClassVar[str] = "worker"
+    """What a bar stands for."""
+    sorted_by: ClassVar[str] = ""
+    """What rows are sorted by, in words."""
+    rule: ClassVar[str] = ""
+    """Which colour a group takes, in words."""
+    hover_lines: ClassVar[int] = 4
+    value_characters: ClassVar[int] = 10
+    """Room for `Words.value`."""
+    row_max_px: ClassVar[int] = 44
+    has_names: ClassVar[bool] = True
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self.choice = RowChoice()
+        self._shown: Choice | None = None
+        self._hosts: tuple[int, Hosts] = (-1, Hosts.of(()))
+        self._drawn: object = None
+
+    # --- what a subclass says
+
+    @abstractmethod
+    def measure(self) -> Measure:
+        """Return what to draw now; there is at least one worker."""
+
+    @abstractmethod
+    def words_of(self, worker: int) -> Words:
+        """Return what is said about one worker."""
+
+    @abstractmethod
+    def words_of_group(self, members: npt.NDArray[np.int64]) -> Words:
+        """Return what is said about a group; the headline is written by `WorkerBars`."""
+
+    @abstractmethod
+    def level_colors(self, colors: DataColors) -> Sequence[str]:
+        """Return the colour of each level."""
+
+    def legend_entries(self, colors: DataColors) -> Sequence[Entry]:
+        """Return the entries of the legend."""
+        del colors
+        return ()
+
+    def group_level(self, rows: Rows, level: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return the level of each row; that of most of its workers unless overridden."""
+        return rows.commonest(level, len(self.level_colors(data_colors(self.look))))
+
+    def name_of(self, index: int) -> str:
+        """Return the name of one bar."""
+        return str(self.store.workers.name[index])
+
+    def hosts(self) -> Hosts:
+        """Return the hosts of what has a bar."""
+        return self.worker_hosts()
+
+    def worker_hosts(self) -> Hosts:
+        """Return the hosts of all workers."""
+        version = self.store.workers.version
+        if self._hosts[0] != version:
+            self._hosts = (version, Hosts.of(self.store.workers.host))
+        return self._hosts[1]
+
+    def seen(self) -> object:
+        """Return something that differs when the data did."""
+        return self.store.workers.version
+
+    def empty_words(self) -> str:
+        """Return why there is nothing to draw and what to do; '' when there is something."""
+        if len(self.store.workers):
+            return ""
+        return NO_DATA if self.store.scheduler is None else NO_WORKERS
+
+    def open_one(self, worker: int) -> None:
+        """Open what a click on one bar asks for."""
+        self.open("worker", worker=self.store.workers.address[worker])
+
+    # --- the picture
+
+    def build(self) -> UIElement:
+        """Return the figure; see `View.build`."""
+        self.picture = BarPicture(
+            self.look,
+            self.parts,
+            is_split=self.is_split,
+            hover_lines=self.hover_lines,
+            forms=_FORM_WORDS,
+            entries=self.legend_entries(data_colors(self.look)),
+        )
+        self.figure = self.picture.figure
+        self.bars, self.marks, self.limits = (
+            *(self.picture.bars, self.picture.marks),
+            self.picture.limits,
+        )
+        self.picture.on_scroll = self.choice.scroll
+        self.picture.on_tap = self._tapped
+        self.picture.on_form = self._chosen
+        self.restyle()
+        return self.figure
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        self.picture.restyle(self.look, self.legend_entries(data_colors(self.look)))
+        self._drawn = None
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """Obey ``by-worker``, ``by-group``, ``by-host`` (twice: back), ``reverse``, ``fit``."""
+        if verb == "fit":
+            self.choice.first = 0
+        elif verb == "reverse":
+            self.choice.is_reversed, self.choice.first = not self.choice.is_reversed, 0
+        elif verb in _VERBS:
+            form = next(f for f in FORMS if f == _VERBS[verb])
+            self.choice.form = "workers" if form == self.choice.form else form
+            self.choice.first = 0
+
+    def _chosen(self, form: int) -> None:
+        self.choice.form, self.choice.first = FORMS[form], 0
+
+    def _tapped(self, row: int) -> None:
+        if self._shown is None or row >= len(self._shown.rows):
+            return
+        members = self._shown.rows.members(row)
+        if len(members) == 1:
+            self.open_one(int(members[0]))
+
+    # --- keeping it up to date
+
+    def update(self) -> None:
+        """Draw what changed since the last call; see `View.update`."""
+        size = pane_size(self.figure)
+        store = self.store
+        choice = (self.choice.form, self.choice.first, self.choice.is_reversed)
+        now = (self.seen(), store.scheduler, size, self.look, choice)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        empty = self.empty_words()
+        if empty:
+            self._shown = None
+            self.picture.clear()
+            self.notice = Notice(empty=empty)
+            return
+        measure = self.measure()
+        hosts = self.hosts()
+        self._shown = shown = self.choice.rows(measure.order_by, hosts, capacity(size.rows_px))
+        self._draw_frame(measure, shown.rows, size)
+        self._draw_bars(measure, shown, size)
+        self.picture.set_marks([shown.rows.mean(mark) for mark in measure.marks])
+        self._draw_switch(shown, len(measure.order_by), size)
+        words = choice_words(shown, len(measure.order_by), self.noun, self.sorted_by, self.rule)
+        self.notice = Notice(note=words)
+
+    def _draw_switch(self, shown: Choice, n: int, size: PaneSize) -> None:
+        """Offer to put workers together where there is a choice, and room for it."""
+        is_choice = shown.form != "workers" or shown.is_sorted or 1 < len(self.hosts()) < n
+        # Bars that are hosts already, or one for all, are not put together.
+        is_choice &= self.has_names and self.noun == "worker"
+        chosen = FORMS.index(shown.form)
+        self.picture.switch.show(is_shown=is_choice and not size.is_small, chosen=chosen)
+
+    def _draw_frame(self, measure: Measure, rows: Rows, size: PaneSize) -> None:
+        """Set title, ranges, ticks and what else depends on the room there is."""
+        picture = self.picture
+        shown = max(len(rows), round(size.rows_px / self.row_max_px))
+        names_px = self._draw_names(rows, size.rows_px / shown, size)
+        is_long = len(measure.title) > size.title_room(names_px)
+        set_properties(picture.title, text=measure.short_title if is_long else measure.title)
+        room_px = self._room_px(rows, size)
+        end = measure.end / max(1 - room_px / max(size.width, 2 * room_px), 0.5)
+        set_properties(picture.x, start=0, end=end)
+        set_properties(picture.text, x=measure.end)
+        set_properties(picture.target, right=end)
+        ticks = type(self).ticks(measure.end, max(size.width // 120, 2))
+        set_properties(picture.x_ticker, ticks=ticks)
+        labels = fmt.tick_labels(ticks, self.unit)
+        set_properties(self.figure.xaxis[0], visible=True, major_label_overrides=labels)
+        set_properties(picture.y, start=shown - 0.5, end=-0.5)
+        picture.legend.show(is_shown=not size.is_small, width=size.width)
+
+    def _room_px(self, rows: Rows, size: PaneSize) -> float:
+        """Return the width that the words beside the bars need."""
+        if self._is_cramped(rows, size):
+            return 0
+        return (2 if size.is_narrow else self.value_characters) * CHARACTER_PX + 8
+
+    @staticmethod
+    def _is_cramped(rows: Rows, size: PaneSize) -> bool:
+        return size.rows_px / max(len(rows), 1) < _LABEL_PX - 2
+
+    def _draw_names(self, rows: Rows, row_px: float, size: PaneSize) -> float:
+        """Write the names where there is room; return their width."""
+        axis = self.figure.yaxis[0]
+        is_groups = self._shown is not None and self._shown.form == "groups"
+        is_named = self.has_names and not (size.is_narrow or is_groups)
+        set_properties(axis, visible=is_named)
+        if not is_named:
+            return 0.0
+        step = next((s for s in (1, 2, 5) if s * row_px >= _LABEL_PX), 10)
+        shown = range(0, len(rows), step)
+        labels = {row: fmt.elide(self._row_name(rows, row), _NAME_CHARACTERS) for row in shown}
+        set_properties(self.picture.y_ticker, ticks=list(shown))
+        set_properties(axis, major_label_overrides=labels)
+        return max(map(len, labels.values()), default=0) * CHARACTER_PX
+
+    def _row_name(self, rows: Rows, row: int) -> str:
+        first = int(rows.order[rows.starts[row]])
+        if self._shown is not None and self._shown.form == "hosts":
+            hosts = self.hosts()
+            return hosts.names[int(hosts.of_worker[first])]
+        return self.name_of(first)
+
+    def _draw_bars(self, measure: Measure, shown: Choice, size: PaneSize) -> None:
+        rows = shown.rows
+        means = [rows.mean(length) for length in measure.lengths]
+        edges = means if self.is_split else list(np.cumsum(means, axis=0))
+        level = self.group_level(rows, measure.level)
+        palette = self.level_colors(data_colors(self.look))
+        words = [self._row_words(shown, row) for row in range(len(rows))]
+        is_cramped = self._is_cramped(rows, size)
+        self.picture.set_rows(
+            edges,
+            {
+                "track": rows.mean(measure.track),
+                "color": [palette[index] for index in level.tolist()],
+                "value": [
+                    "" if is_cramped else said.sign if size.is_narrow else said.value
+                    for said in words
+                ],
+            },
+            [said.hover for said in words],
+        )
+
+    def _row_words(self, shown: Choice, row: int) -> Words:
+        members = shown.rows.members(row)
+        if len(members) == 1:
+            return self.words_of(int(members[0]))
+        said = self.words_of_group(members)
+        number = len(members)
+        if shown.form == "hosts":
+            head = f"Host {self._row_name(shown.rows, row)}: {fmt.plural(number, self.noun)}"
+        else:
+            first = int(shown.rows.starts[row]) + 1
+            head = f"{self.noun.capitalize()}s {first}–{first + number - 1}"
+            head += f" of {len(shown.rows.order)}"
+        some = ", ".join(self.name_of(index) for index in members[:4].tolist())
+        more = f", … ({number})" if number > 4 else ""
+        return Words(said.value, said.sign, (head, *said.hover, f"{some}{more}"))

@@ -1,0 +1,188 @@
+"""Quantities of the workers over time: the mean of all, and the band from lowest to highest.
+
+Recorded since the diagnostics began, whether anybody looked or not; traffic once for each host.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.pane_size import pane_size
+from dask_diag_lab.views.time_series import WRITE, TimeLine, TimeSeries, Unit
+from dask_diag_lab.views.workers import worker_metrics as wm
+from dask_diag_lab.views.workers.worker_bars import NO_DATA, NO_WORKERS
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+_LATE_S: Final = 30.0
+"""A scheduler that ran so much longer than was recorded is worth a word."""
+
+_UNITS: Final[Mapping[Unit, str]] = {"bytes": "B", "rate": "B/s", "percent": "%", "seconds": "s"}
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesLine:
+    """One line: its name in ``store.series``, its words, its colour among `DataColors`."""
+
+    name: str
+    title: str
+    color: str
+
+
+class WorkerSeries(View):
+    """Lines of ``store.series``."""
+
+    lines: ClassVar[Sequence[SeriesLine]] = ()
+    unit: ClassVar[Unit] = "number"
+    heading: ClassVar[str] = ""
+    of: ClassVar[str] = "worker"
+    """What the mean is over."""
+    missing: ClassVar[str] = ""
+    """Said when nobody reports any of the lines."""
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self._drawn: object = None
+
+    def _time_lines(self) -> list[TimeLine]:
+        colors = data_colors(self.look)
+        return [TimeLine(line.name, line.title, getattr(colors, line.color)) for line in self.lines]
+
+    def build(self) -> UIElement:
+        """Return the figure; see `View.build`."""
+        self.picture = TimeSeries(self.look, self._time_lines(), unit=self.unit)
+        self.figure = self.picture.model
+        self.update()
+        return self.figure
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        self.picture.restyle(self.look, self._time_lines())
+        self._drawn = None
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """Obey ``live`` and ``fit``; see `TimeSeries.command`."""
+        self.picture.command(verb)
+        self._drawn = None
+
+    def update(self) -> None:
+        """Add the points that came; see `View.update`."""
+        series, place = self.store.series, self.picture.place
+        now = (series.version, self.store.scheduler, self.look, pane_size(self.figure), place)
+        if now == self._drawn:
+            return
+        found = {line.name: series.get(line.name) for line in self.lines}
+        self.picture.say(*self._titles())
+        for name, line in found.items():
+            self.picture.set(name, line.times, line.mean, line.low, line.high)
+        self._drawn = (*now[:-1], self.picture.place)
+        empty = self._empty_words()
+        self.notice = Notice(
+            empty=empty, note="" if empty else self._note(), behind_s=self.picture.behind_s
+        )
+
+    def _empty_words(self) -> str:
+        series = self.store.series
+        if not len(series):
+            return NO_DATA if self.store.scheduler is None else NO_WORKERS
+        return "" if set(series.names) & {line.name for line in self.lines} else self.missing
+
+    def _titles(self) -> tuple[str, str]:
+        """Return what is true now, for a wide pane and for a narrow one."""
+        write, series = WRITE[self.unit], self.store.series
+        if not len(series):
+            return "", ""
+        last = [float(series.get(line.name).mean[-1]) for line in self.lines]
+        told = [
+            f"{write(value)} {line.title}"
+            for line, value in zip(self.lines, last, strict=True)
+            if np.isfinite(value)
+        ]
+        short = f"{self.heading}: {', '.join(told) or 'unknown'}"
+        return f"{short} · mean of a {self.of}, band from lowest to highest", short
+
+    def _note(self) -> str:
+        scheduler, times = self.store.scheduler, self.store.series.get(self.lines[0].name).times
+        if scheduler is None or times[0] - scheduler.started < _LATE_S:
+            return ""
+        since = clock.strftime("%H:%M:%S", clock.localtime(times[0]))
+        earlier = fmt.duration(float(times[0]) - scheduler.started)
+        return f"recorded since {since}; the scheduler had been running for {earlier} by then"
+
+    def table(self) -> Table:
+        """Return one row a point in time."""
+        columns: dict[str, Sequence[Any]] = {}  # numbers and None
+        units = {"time": "s"}
+        for line in self.lines:
+            series = self.store.series.get(line.name)
+            columns.setdefault("time", series.times.tolist())
+            for kind in ("mean", "low", "high", "total"):
+                name = f"{line.title.replace(' ', '_')}_{kind}"
+                values = getattr(series, kind).tolist()
+                columns[name] = [value if np.isfinite(value) else None for value in values]
+                if self.unit in _UNITS:
+                    units[name] = _UNITS[self.unit]
+        return Table(columns, units)
+
+
+class CpuSeries(WorkerSeries):
+    """CPU of the worker processes over time."""
+
+    lines = (SeriesLine("cpu", "CPU", "load_normal"),)
+    unit = "percent"
+    heading = "CPU over time"
+
+
+class MemorySeries(WorkerSeries):
+    """Memory of the worker processes and what they spilled, over time."""
+
+    lines = (
+        SeriesLine("memory", "in memory", "memory_ok"),
+        SeriesLine("spilled", "spilled", "spilled"),
+    )
+    unit = "bytes"
+    heading = "Memory over time"
+
+
+class NetworkSeries(WorkerSeries):
+    """Network traffic of the hosts over time."""
+
+    lines = (
+        SeriesLine(wm.NETWORK_READ, "received", "incoming"),
+        SeriesLine(wm.NETWORK_WRITE, "sent", "outgoing"),
+    )
+    unit = "rate"
+    heading = "Network over time"
+    of = "host"
+    missing = "No worker tells the network traffic of its host yet; heartbeats bring it."
+
+
+class DiskSeries(WorkerSeries):
+    """Disk traffic of the hosts over time."""
+
+    lines = (
+        SeriesLine(wm.DISK_READ, "read", "incoming"),
+        SeriesLine(wm.DISK_WRITE, "written", "outgoing"),
+    )
+    unit = "rate"
+    heading = "Disk over time"
+    of = "host"
+    missing = (
+        "No worker tells the disk traffic of its host. Either no heartbeat has come yet, or "
+        "`distributed.admin.system-monitor.disk` is off or the system does not count it."
+    )

@@ -1,0 +1,201 @@
+"""Memory of each worker by use, against its limit and thresholds.
+
+Draws what `memory_colors` judges; decides nothing about colours itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.base import Table
+from dask_diag_lab.views.palette import (
+    MANAGED_ALPHA,
+    UNMANAGED_OLD_ALPHA,
+    UNMANAGED_RECENT_ALPHA,
+    DataColors,
+)
+from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
+from dask_diag_lab.views.workers.memory_colors import (
+    MemoryLevel,
+    level_words,
+    marks,
+    memory_levels,
+    worst,
+)
+from dask_diag_lab.views.workers.worker_bars import WorkerBars
+from dask_diag_lab.views.workers.worker_rows import Rows
+
+PARTS = (
+    Part("managed", MANAGED_ALPHA),
+    Part("unmanaged, old", UNMANAGED_OLD_ALPHA),
+    Part("unmanaged, recent", UNMANAGED_RECENT_ALPHA),
+    Part("spilled to disk", color="spilled"),
+)
+"""The stack from the left. The first three add up to the resident set size of the process."""
+
+COLUMNS = ("managed", "unmanaged_old", "unmanaged_recent", "spilled")
+"""The store's column of each part."""
+
+SIGNS = {MemoryLevel.NORMAL: "", MemoryLevel.MAY_SPILL: "▴", MemoryLevel.CRITICAL: "‼"}
+"""What stands beside a bar where there is no room for words."""
+
+
+def memory_palette(colors: DataColors) -> Sequence[str]:
+    """Return the colour of each `MemoryLevel`."""
+    return (colors.memory_ok, colors.memory_near, colors.memory_over)
+
+
+def memory_legend(colors: DataColors) -> Sequence[Entry]:
+    """Return an entry for each part."""
+    return [
+        Entry(part.name, colors.spilled if part.color else colors.memory_ok, alpha=part.alpha)
+        for part in PARTS
+    ]
+
+
+def amount(nbytes: float, whole: float) -> str:
+    """Return bytes and their share of ``whole``."""
+    return fmt.binary(nbytes) + (f" · {fmt.percent(nbytes / whole)}" if whole > 0 else "")
+
+
+def common_limit(limits: npt.NDArray[np.int64]) -> int:
+    """Return the sum of the limits of workers; 0, no limit, unless each of them has one."""
+    return int(limits.sum()) if (limits > 0).all() else 0
+
+
+def stored_title(process: float, spilled: float) -> str:
+    """Return the line above a memory plot."""
+    more = f" + {fmt.binary(spilled)} spilled to disk" if spilled else ""
+    return f"Bytes stored: {fmt.binary(process)}{more}"
+
+
+class WorkersMemory(WorkerBars):
+    """Memory of each worker."""
+
+    parts = PARTS
+    unit = "bytes"
+    ticks = staticmethod(fmt.binary_ticks)
+    sorted_by = "memory in use"
+    rule = "in the colour of the worst of them"
+    hover_lines = 10
+    value_characters = 17
+
+    def measure(self) -> Measure:
+        """Return what to draw now; see `WorkerBars.measure`."""
+        workers = self.store.workers
+        process, limit = workers.memory, workers.memory_limit
+        total, spilled = int(process.sum()), int(workers.spilled.sum())
+        reach = int((process + workers.spilled).max())
+        has_limits = limit > 0
+        marked = np.where(has_limits, limit, np.nan).astype(np.float64)
+        shares = [share for _, share in marks(self._thresholds)]
+        return Measure(
+            title=f"{stored_title(total, spilled)} · {fmt.plural(len(process), 'worker')}",
+            short_title=fmt.binary(total)
+            + (f" + {fmt.binary(spilled)} spilled" if spilled else " stored"),
+            order_by=process,
+            lengths=[getattr(workers, name) for name in COLUMNS],
+            level=self._levels(),
+            track=np.where(has_limits, limit, 0),
+            end=float(max(int(limit.max()), reach, 1)),
+            marks=[marked, *(marked * share for share in shares)],
+        )
+
+    @property
+    def _thresholds(self) -> dict[str, float | None]:
+        scheduler = self.store.scheduler
+        return dict(scheduler.thresholds) if scheduler else {}
+
+    def _levels(self) -> npt.NDArray[np.uint8]:
+        workers = self.store.workers
+        return memory_levels(workers.memory, workers.memory_limit, workers.status, self._thresholds)
+
+    def words_of(self, worker: int) -> Words:
+        """Return what is said about one worker."""
+        workers = self.store.workers
+        process, limit = int(workers.memory[worker]), int(workers.memory_limit[worker])
+        status = str(workers.status[worker])
+        level = MemoryLevel(int(self._levels_now[worker]))
+        state = level_words(level, status, self._thresholds)
+        value = fmt.binary(process) + (f" · {status}" if status != "running" else "")
+        return Words(
+            value,
+            SIGNS[level],
+            (
+                f"Worker {workers.name[worker]}",
+                state[:1].upper() + state[1:],
+                *self._split([worker]),
+                f"Limit {fmt.binary(limit)}" if limit else "No memory limit",
+                self._threshold_words(limit),
+                str(workers.address[worker]),
+            ),
+        )
+
+    def words_of_group(self, members: npt.NDArray[np.int64]) -> Words:
+        """Return what is said about a group of workers."""
+        process = self.store.workers.memory[members]
+        level = worst(self._levels_now[members])
+        number = int((self._levels_now[members] == level).sum())
+        low, high = fmt.binary(int(process.min())), fmt.binary(int(process.max()))
+        bad = {MemoryLevel.MAY_SPILL: "may spill", MemoryLevel.CRITICAL: "paused or over the limit"}
+        return Words(
+            fmt.binary(float(process.mean())),
+            SIGNS[level],
+            (
+                f"{fmt.count(number)} {bad[level]}" if level in bad else "",
+                f"Each between {low} and {high}; means:",
+                *self._split(members),
+            ),
+        )
+
+    def _split(self, members: Sequence[int] | npt.NDArray[np.int64]) -> list[str]:
+        """Return one line for the process and one for each part: means over ``members``."""
+        workers = self.store.workers
+        process = float(workers.memory[members].mean())
+        limit = common_limit(workers.memory_limit[members]) / len(members)
+        lines = [f"Process memory {amount(process, limit)}"]
+        for part, name in zip(PARTS, COLUMNS, strict=True):
+            nbytes = float(getattr(workers, name)[members].mean())
+            lines.append(f"{part.name.capitalize()} {amount(nbytes, limit)}")
+        return lines
+
+    def _threshold_words(self, limit: int) -> str:
+        found = marks(self._thresholds) if limit else []
+        return ", ".join(f"{name} {fmt.binary(limit * share)}" for name, share in found)
+
+    def update(self) -> None:
+        """Draw what changed; see `View.update`."""
+        self._levels_now = self._levels()
+        super().update()
+
+    def level_colors(self, colors: DataColors) -> Sequence[str]:
+        """Return the colour of each `MemoryLevel`."""
+        return memory_palette(colors)
+
+    def legend_entries(self, colors: DataColors) -> Sequence[Entry]:
+        """Return the parts of a bar."""
+        return memory_legend(colors)
+
+    def group_level(self, rows: Rows, level: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return the worst level of each row."""
+        return rows.largest(level)
+
+    def table(self) -> Table:
+        """Return one row a worker, in bytes."""
+        workers = self.store.workers
+        levels = ["ok", "may spill", "critical"]
+        names = ("memory", *COLUMNS, "memory_limit")
+        columns: dict[str, Sequence[Any]] = {  # numbers and text
+            "worker": list(workers.address),
+            "name": list(workers.name),
+            "status": list(workers.status),
+            "level": [levels[level] for level in self._levels().tolist()],
+        }
+        columns |= {name: getattr(workers, name).tolist() for name in names}
+        return Table(columns, dict.fromkeys(names, "B"))

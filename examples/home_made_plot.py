@@ -1,0 +1,63 @@
+"""A plot of your own: which workers do most of the work, as bars that fill up live.
+
+Run it as a script, or paste its parts into a notebook: the plot is in JupyterLab's Dask sidebar,
+under "Yours", as soon as the last line of the first part has run. See docs/home-made.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from bokeh.models import ColumnDataSource
+from bokeh.plotting import figure
+
+from dask_diag_lab import FigureView, register_plot
+
+
+class BusyThreads(FigureView):
+    """Tasks that run on each worker now."""
+
+    empty = "No worker is here. Add some with cluster.scale(2)."
+
+    def columns(self) -> Mapping[str, Any]:
+        workers = self.store.workers
+        return {"worker": list(workers.name), "tasks": workers.executing}
+
+    def draw(self, source: ColumnDataSource) -> figure:
+        picture = self.new_figure(y_range=[], hover=("@worker", "@tasks tasks at work"))
+        picture.hbar("worker", right="tasks", height=0.8, color=self.look.accent, source=source)
+        return picture
+
+    def adjust(self, picture: figure, columns: Mapping[str, Any]) -> None:
+        picture.y_range.factors = columns["worker"]
+
+
+register_plot(
+    "busy-threads",
+    BusyThreads,
+    title="Busy threads",
+    description="How many tasks each worker runs now.",
+    help="Healthy: all bars alike. A short one is a worker that has too little to do.",
+    keywords=["load", "balance"],
+)
+
+
+def main() -> None:
+    """Show it with a cluster that has something to do."""
+    from distributed import Client, LocalCluster
+
+    import dask_diag_lab
+
+    with (
+        LocalCluster(n_workers=4, threads_per_worker=2, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        status = dask_diag_lab.attach(client).url
+        print("Open", status.replace("/status", "/plots/busy-threads"))
+        client.gather(client.map(lambda n: time.sleep(0.2 + n % 7 / 10), range(800)))
+
+
+if __name__ == "__main__":
+    main()

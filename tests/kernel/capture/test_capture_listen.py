@@ -1,0 +1,205 @@
+"""A listener is told of every task that ends after it began, and harms nobody."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import dask
+import pytest
+from distributed import Client, LocalCluster, wait
+
+import dask_diag_lab
+from dask_diag_lab import listen
+from dask_diag_lab.capture import listen as capture_listen
+from dask_diag_lab.capture.listen import Listener
+from dask_diag_lab.transport.link import LinkLostError
+from tests.kernel.serving import wait_until
+
+pytestmark = pytest.mark.usefixtures("runtime_dir")
+
+Records = list[dict[str, Any]]
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with (
+        dask.config.set({"diag-lab.idle-interval": "100ms"}),
+        LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
+        ) as cluster,
+    ):
+        with Client(cluster) as made:
+            yield made
+            diagnostics = dask_diag_lab.attach(made)
+        wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def fail() -> None:
+    raise ValueError("no")
+
+
+def begun(client: Client, told: Records) -> None:
+    """Wait until the listener hears: what ended before it began is not told."""
+
+    def is_heard() -> bool:
+        wait(client.submit(inc, 0, pure=False))
+        return bool(told)
+
+    wait_until(is_heard, "the listener does not begin")
+
+
+def test_every_task_that_ends_is_told(client: Client) -> None:
+    told: Records = []
+    with listen(told.extend, client):
+        begun(client, told)
+        futures = client.map(inc, range(20))
+        wait(futures)
+        keys = {future.key for future in futures}
+        wait_until(lambda: keys <= {record["key"] for record in told}, "not all tasks were told")
+    assert {record["status"] for record in told} == {"OK"}
+
+
+def test_a_failed_task_is_told_as_failed(client: Client) -> None:
+    told: Records = []
+    with listen(told.extend, client):
+        begun(client, told)
+        wait(client.submit(fail))
+        wait_until(
+            lambda: any(record["status"] == "error" for record in told), "no failure was told"
+        )
+
+
+def test_nothing_is_told_after_close(client: Client) -> None:
+    told: Records = []
+    listener = listen(told.extend, client)
+    begun(client, told)
+    listener.close()
+    listener.close()
+    n = len(told)
+    wait(client.map(inc, range(5), pure=False))
+    dask_diag_lab.attach(client).submit(lambda store: None, is_fresh=True).result(10)
+    assert len(told) == n
+
+
+def test_a_function_that_fails_is_not_called_again(client: Client) -> None:
+    calls: list[int] = []
+
+    def bad(records: Records) -> None:
+        calls.append(len(records))
+        raise RuntimeError("mine")
+
+    listener = listen(bad, client)
+
+    def is_called() -> bool:
+        wait(client.submit(inc, 0, pure=False))
+        return bool(calls)
+
+    wait_until(is_called, "it was never called")
+    wait_until(lambda: isinstance(listener.error, RuntimeError), "its error is not kept")
+    wait(client.map(inc, range(5), pure=False))
+    dask_diag_lab.attach(client).submit(lambda store: None, is_fresh=True).result(10)
+    assert len(calls) == 1
+
+
+def test_a_slow_function_does_not_hold_up_the_diagnostics(client: Client) -> None:
+    release, told = threading.Event(), threading.Event()
+
+    def slow(_: Records) -> None:
+        told.set()
+        release.wait(20)
+
+    listener = listen(slow, client)
+    try:
+
+        def is_told() -> bool:
+            wait(client.submit(inc, 0, pure=False))
+            return told.is_set()
+
+        wait_until(is_told, "it was never called")
+        diagnostics = dask_diag_lab.attach(client)
+        assert diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(10) > 0
+    finally:
+        release.set()
+        listener.close()
+
+
+def test_what_waits_for_a_slow_function_is_bounded_by_its_rows(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture_listen, "MAX_WAITING", 50)
+    release, called = threading.Event(), threading.Event()
+    told: Records = []
+
+    def slow(records: Records) -> None:
+        told.extend(records)
+        called.set()
+        release.wait(20)
+
+    with listen(slow, client) as listener:
+
+        def is_called() -> bool:
+            wait(client.submit(inc, 0, pure=False))
+            return called.is_set()
+
+        wait_until(is_called, "it was never called")
+        diagnostics = dask_diag_lab.attach(client)
+        n_before = diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(10)
+        for _ in range(4):
+            wait(client.map(inc, range(30), pure=False))
+            n = diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(10)
+        assert n - n_before >= 120
+        assert listener.lost >= 120 - 50
+        assert listener._n_waiting <= 50
+        release.set()
+        wait_until(lambda: listener._n_waiting == 0, "what waited is not told")
+
+
+def test_a_listener_begins_once_a_scheduler_that_was_away_answers(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diagnostics = dask_diag_lab.attach(client)
+    submit, begins = diagnostics.submit, list[bool]()
+
+    def first_one_is_lost(function: Any, *, is_fresh: bool = False) -> Any:
+        begins.append(is_fresh)
+        if len(begins) > 1:
+            return submit(function, is_fresh=is_fresh)
+        lost: Future[None] = Future()
+        lost.set_exception(LinkLostError("away"))
+        return lost
+
+    monkeypatch.setattr(diagnostics, "submit", first_one_is_lost)
+    told: Records = []
+    with Listener(told.extend, diagnostics):
+        begun(client, told)
+    assert begins[:2] == [True, False]
+
+
+def test_a_listener_whose_diagnostics_have_ended_says_so_and_ends(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    diagnostics = dask_diag_lab.attach(client)
+    diagnostics.close()
+    listener = Listener(print, diagnostics)
+    wait_until(lambda: not listener._thread.is_alive(), "its thread is left")
+    assert [record.message for record in caplog.records if "listener" in record.message] == [
+        "A listener is told of no task: These Dask diagnostics are closed: their client was."
+    ]
+
+
+def test_what_cannot_be_called_is_refused(client: Client) -> None:
+    with pytest.raises(TypeError, match="wants a function"):
+        listen("print", client)  # type: ignore[arg-type]  # on purpose
+
+
+def test_the_thread_ends_with_the_listener(client: Client) -> None:
+    with listen(print, client) as listener:
+        assert listener._thread.is_alive()
+    wait_until(lambda: not listener._thread.is_alive(), "its thread is left")

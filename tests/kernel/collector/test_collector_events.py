@@ -1,0 +1,81 @@
+"""The timeline on a real cluster: pauses, retirement, moves; and messages of other people's."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from distributed import Status
+
+from dask_diag_lab.collector.events import EventLog
+from dask_diag_lab.store.events import KINDS
+from tests.kernel.transport.live_cluster import cluster, feeding, registered, until
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def test_pausing_and_going_on_are_events_and_closing_a_paused_worker_is_no_resuming() -> None:
+    async def run() -> None:
+        # Otherwise the worker sees soon that it has memory enough, and goes on by itself.
+        config = {"distributed.worker.memory.monitor-interval": "1h"}
+        async with cluster(2, config=config) as (s, (a, b), _), feeding(s.address) as (_, seen):
+            await until(lambda: seen.batches)
+            for worker in (a, b):
+                worker.status = Status.paused
+            await until(lambda: len(seen.happened("worker-paused")) == 2)
+            a.status = Status.running
+            await until(lambda: seen.happened("worker-resumed"))
+            await b.close()
+            await until(lambda: seen.happened("worker-removed"))
+            assert seen.happened("worker-resumed") == [{"worker": a.address}]
+            assert {kind for _, kind, _ in seen.events} <= set(KINDS)
+
+    asyncio.run(run())
+
+
+def test_retiring_workers_is_told_from_the_wish_to_the_end() -> None:
+    async def run() -> None:
+        async with cluster(2) as (s, (a, _), c), feeding(s.address) as (_, seen):
+            await until(lambda: seen.batches)
+            future = c.submit(inc, 1, workers=[a.address])
+            await future
+            await c.retire_workers([a.address])
+            await until(lambda: seen.happened("worker-removed"))
+            assert seen.happened("worker-closing") == [{"worker": a.address}]
+            assert seen.happened("workers-retired") == [{"count": 1}]
+            (removed,) = seen.happened("worker-removed")
+            assert (removed["worker"], removed["cause"]) == (a.address, "it was retired")
+
+    asyncio.run(run())
+
+
+def test_messages_that_users_log_do_not_disturb_the_collector() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+            messages: list[Any] = [(), 7, "confirm", ("confirm",), ["confirm"], {"action": []}]
+            for topic in ("stealing", "all", "mine"):
+                for message in messages:
+                    s.log_event(topic, message)
+            assert await c.submit(inc, 1) == 2
+            await until(lambda: "inc" in seen.prefixes)
+            plugin = registered(s)
+            assert plugin is not None
+            assert not plugin._error
+
+    asyncio.run(run())
+
+
+def test_moves_between_two_pulls_are_one_event_in_their_order() -> None:
+    log = EventLog()
+    for at in (1.0, 1.5, 2.0):
+        log.add_move(at)
+    log.add(3.0, "restart")
+    log.add_move(4.0)
+    _, events = log.since(0)
+    assert events == (
+        (1.0, "steal-burst", (("count", 3), ("until", 2.0))),
+        (3.0, "restart", ()),
+        (4.0, "steal-burst", (("count", 1), ("until", 4.0))),
+    )

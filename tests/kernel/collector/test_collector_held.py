@@ -1,0 +1,420 @@
+"""Bytes in memory by prefix and group are those of the tasks in memory, however they came there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import asynccontextmanager
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from distributed import Worker, span
+
+from dask_diag_lab.collector.held import Held
+from dask_diag_lab.collector.tasks import TaskTables
+from dask_diag_lab.records import STATES
+from tests.kernel.transport.live_cluster import cluster, feeding, registered, until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.kernel.transport.live_cluster import Seen
+
+MEMORY = STATES.index("memory")
+
+
+def block(n: int) -> bytes:
+    return bytes(n)
+
+
+def grown(n: int, path: Any) -> bytes:
+    """Return more bytes each time it runs."""
+    with path.open("a") as runs:
+        runs.write(".")
+    return bytes(n * path.stat().st_size)
+
+
+def fail_later(path: Any) -> bytes:
+    """Return bytes at first, and raise when it runs again."""
+    if path.exists():
+        raise ValueError("the second time")
+    path.touch()
+    return bytes(5000)
+
+
+def slow_second(path: Any) -> bytes:
+    """Return bytes at first; when it runs again, wait for another file before."""
+    again = path.with_suffix(".again")
+    if path.exists():
+        while not again.exists():
+            time.sleep(0.01)
+    path.touch()
+    return bytes(5000)
+
+
+class Counter:
+    """An actor."""
+
+    def __sizeof__(self) -> int:
+        return 7000
+
+
+def _in_memory(dask_scheduler: Any) -> dict[str, dict[str, int]]:
+    """Return what the engine's own tasks add up to, by prefix and by group."""
+    sums: dict[str, dict[str, int]] = {"prefixes": {}, "groups": {}}
+    for ts in dask_scheduler.tasks.values():
+        if ts.state == "memory":
+            for table, name in (("prefixes", ts.prefix.name), ("groups", ts.group.name)):
+                sums[table][name] = sums[table].get(name, 0) + ts.nbytes
+    return sums
+
+
+def told(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    """Return the bytes of all rows that have tasks in memory; none may have any other way."""
+    assert not any(row["nbytes"] for row in rows.values() if not row["states"][MEMORY])
+    return {name: row["nbytes"] for name, row in rows.items() if row["states"][MEMORY]}
+
+
+def states(seen: Seen, name: str) -> dict[str, int]:
+    row = seen.prefixes.get(name) or {"states": [0] * len(STATES)}
+    return dict(zip(STATES, row["states"], strict=True))
+
+
+async def equal(c: Any, seen: Seen) -> dict[str, int]:
+    """Wait until prefixes and groups are told as they are; return the bytes of each prefix."""
+    for _ in range(200):
+        real = await c.run_on_scheduler(_in_memory)
+        if (told(seen.prefixes), told(seen.groups)) == (real["prefixes"], real["groups"]):
+            return dict(real["prefixes"])
+        await asyncio.sleep(0.02)
+    assert (told(seen.prefixes), told(seen.groups)) == (real["prefixes"], real["groups"])
+    raise AssertionError("unequal until just now")
+
+
+@asynccontextmanager
+async def watched(n_workers: int = 1, **options: Any) -> AsyncIterator[tuple[Any, ...]]:
+    """Give scheduler, workers, client and what a feed saw."""
+    async with (
+        cluster(n_workers, **options) as (s, workers, c),
+        feeding(s.address) as (_, seen),
+    ):
+        yield s, workers, c, seen
+
+
+def held_of(s: Any) -> Held:
+    plugin = registered(s)
+    assert plugin is not None
+    return plugin._state.tables.held
+
+
+def sum_in_memory(s: Any) -> int:
+    return sum(ts.nbytes for ts in s.tasks.values() if ts.state == "memory")
+
+
+async def worker_of(s: Any, key: str, workers: list[Any]) -> Any:
+    (ws,) = s.tasks[key].who_has
+    return next(w for w in workers if w.address == ws.address)
+
+
+def test_bytes_shrink_when_results_of_different_sizes_are_released() -> None:
+    async def run() -> None:
+        async with watched() as (_, _, c, seen):
+            futures = c.map(block, [1000 * i for i in range(1, 11)], key="block")
+            await c.gather(futures)
+            assert await equal(c, seen) == {"block": 55_000}
+            del futures[5:]
+            await until(lambda: states(seen, "block")["memory"] == 5)
+            assert await equal(c, seen) == {"block": 15_000}
+            futures.clear()
+            await until(lambda: not seen.groups)
+            assert await equal(c, seen) == {}
+
+    asyncio.run(run())
+
+
+def test_results_released_but_still_known_take_nothing() -> None:
+    async def run() -> None:
+        async with watched() as (s, _, c, seen):
+            a = c.submit(block, 10_000, key="first-1")
+            b = c.submit(len, a, key="second-1")
+            await b
+            del a
+            await until(lambda: s.tasks["first-1"].state == "released")
+            await until(lambda: states(seen, "first")["released"] == 1)
+            assert set(await equal(c, seen)) == {"second"}
+
+    asyncio.run(run())
+
+
+def test_results_computed_again_after_their_worker_is_gone_count_once(tmp_path: Any) -> None:
+    async def run() -> None:
+        async with watched(2) as (s, workers, c, seen):
+            futures = [
+                c.submit(grown, 1000, tmp_path / str(i), key=("grown-1", i)) for i in range(6)
+            ]
+            await c.gather(futures)
+            assert await equal(c, seen) == {"grown": 6000}
+            home = await worker_of(s, futures[0].key, workers)
+            n_lost = len(s.workers[home.address].has_what)
+            await home.close()
+            await until(lambda: len(s.workers) == 1)
+            await c.gather(futures)
+            assert await equal(c, seen) == {"grown": 6000 + 1000 * n_lost}
+            del futures[1:]
+            await until(lambda: states(seen, "grown")["memory"] == 1)
+            assert await equal(c, seen) == {"grown": 2000}
+            assert not held_of(s).again
+
+    asyncio.run(run())
+
+
+def test_scattered_data_counts_and_does_so_in_a_group_that_is_computed_again() -> None:
+    async def run() -> None:
+        async with watched(2) as (s, workers, c, seen):
+            computed = c.submit(block, 3000, key=("mixed-1", 0))
+            await computed
+            home = await worker_of(s, computed.key, workers)
+            (other,) = (w for w in workers if w is not home)
+            data = await c.scatter({("mixed-1", 1): bytes(50_000)}, workers=[other.address])
+            assert await equal(c, seen) == {"mixed": 53_000}
+            await home.close()
+            await until(lambda: len(s.workers) == 1)
+            await computed
+            assert await equal(c, seen) == {"mixed": 53_000}
+            data.clear()
+            await until(lambda: states(seen, "mixed")["memory"] == 1)
+            assert await equal(c, seen) == {"mixed": 3000}
+
+    asyncio.run(run())
+
+
+def test_data_scattered_lost_and_scattered_once_more_between_two_looks_is_counted() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            tables = TaskTables(s)
+            for size in (1000, 9000):
+                data = await c.scatter({"lonely": bytes(size)})
+                tables.refresh()
+                (row,) = tables.prefixes.since(0).rows  # type: ignore[union-attr]  # full
+                assert row[2] == s.tasks["lonely"].nbytes
+                old = s.tasks["lonely"].group
+                del data
+                await until(lambda: not s.tasks)
+                tables.touched.add(old)  # as the hook does
+
+    asyncio.run(run())
+
+
+def test_copies_on_other_workers_change_nothing() -> None:
+    async def run() -> None:
+        async with watched(3) as (s, _, c, seen):
+            futures = c.map(block, [4000] * 3, pure=False, key="block")
+            await c.gather(futures)
+            before = await equal(c, seen)
+            await c.replicate(futures, n=3)
+            await until(lambda: all(len(s.tasks[f.key].who_has) == 3 for f in futures))
+            assert await equal(c, seen) == before
+            del futures[0]
+            await until(lambda: states(seen, "block")["memory"] == 2)
+            assert (await equal(c, seen))["block"] == before["block"] * 2 // 3
+
+    asyncio.run(run())
+
+
+def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> None:
+    async def run() -> None:
+        async with watched() as (s, (w,), c, seen):
+            future = c.submit(fail_later, tmp_path / "ran", key="fragile-1")
+            kept = c.submit(block, 2000, key="kept-1")
+            await c.gather([future, kept])
+            await equal(c, seen)
+            async with Worker(s.address, nthreads=1, dashboard_address=":0"):
+                await w.close()
+                await until(lambda: states(seen, "fragile")["erred"] == 1)
+                await kept
+                assert set(await equal(c, seen)) == {"kept"}
+                assert not held_of(s).again
+
+    asyncio.run(run())
+
+
+def test_cancelled_results_are_gone() -> None:
+    async def run() -> None:
+        async with watched() as (s, _, c, seen):
+            futures = c.map(block, range(1000, 1005), key="block")
+            await c.gather(futures)
+            await equal(c, seen)
+            await c.cancel(futures[:3])
+            await until(lambda: len(s.tasks) == 2)
+            await until(lambda: states(seen, "block")["memory"] == 2)
+            await equal(c, seen)
+
+    asyncio.run(run())
+
+
+def test_an_actor_counts_until_its_worker_is_lost() -> None:
+    async def run() -> None:
+        async with watched(2) as (s, workers, c, seen):
+            first, second = (
+                c.submit(Counter, actor=True, key=("counter-1", i), workers=[w.address])
+                for i, w in enumerate(workers)
+            )
+            await c.gather([first, second])
+            size = s.tasks[second.key].nbytes
+            assert await equal(c, seen) == {"counter": 2 * size}
+            await workers[0].close()
+            await until(lambda: states(seen, "counter")["erred"] == 1)
+            assert await equal(c, seen) == {"counter": size}
+
+    asyncio.run(run())
+
+
+def test_an_actor_that_is_lost_while_somebody_wants_it_is_taken_off_once() -> None:
+    async def run() -> None:
+        async with watched() as (s, _, c, seen):
+            first, second = (c.submit(Counter, actor=True, key=("counter-1", i)) for i in (0, 1))
+            await c.gather([first, second])
+            size = s.tasks[second.key].nbytes
+            # The engine tells of a transition from memory to memory here, and errs it then.
+            s.transitions({first.key: "released"}, stimulus_id="missing-data")
+            await until(lambda: states(seen, "counter")["erred"] == 1)
+            assert await equal(c, seen) == {"counter": size}
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_a_restart_leaves_nothing_behind() -> None:
+    async def run() -> None:
+        async with watched(1, nanny=True) as (s, _, c, seen):
+            futures = c.map(block, range(1000, 1005), key="block")
+            await c.gather(futures)
+            assert await equal(c, seen) == {"block": 5010}
+            await c.restart()
+            await until(lambda: states(seen, "block")["memory"] == 0)
+            assert await equal(c, seen) == {}
+            held = held_of(s)
+            assert (dict(held.left), held.again, held._groups) == ({}, {}, {})
+            again = c.map(block, range(2000, 2003), key="block")
+            await c.gather(again)
+            assert await equal(c, seen) == {"block": 6003}
+
+    asyncio.run(run())
+
+
+def test_who_comes_late_is_told_the_same(tmp_path: Any) -> None:
+    async def run() -> None:
+        async with cluster(2) as (s, workers, c):
+            futures = [c.submit(block, 1000 * i, key=("block-1", i)) for i in range(1, 11)]
+            await c.gather(futures)
+            del futures[5:]
+            lost = c.submit(grown, 1000, tmp_path / "grown", key="grown-1")
+            await lost
+            await until(lambda: len(s.tasks) == 6)
+            async with feeding(s.address) as (_, seen):
+                await equal(c, seen)
+                await (await worker_of(s, "grown-1", workers)).close()
+                await until(lambda: len(s.workers) == 1)
+                await c.gather([*futures, lost])
+                assert await equal(c, seen) == {"block": 15_000, "grown": 2000}
+                del futures[2:]
+                await until(lambda: states(seen, "block")["memory"] == 2)
+                await equal(c, seen)
+
+    asyncio.run(run())
+
+
+def test_who_comes_while_a_result_is_computed_again_is_told_it_once(tmp_path: Any) -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, (w,), c):
+            first, second = c.submit(block, 3000, key=("wait-1", 0)), tmp_path / "go"
+            other = c.submit(slow_second, second, key=("wait-1", 1))
+            await c.gather([first, other])
+            async with Worker(s.address, nthreads=2, dashboard_address=":0"):
+                await w.close()
+                await until(lambda: s.tasks[other.key].state == "processing")
+                async with feeding(s.address) as (_, seen):
+                    await until(lambda: held_of(s).again)
+                    await until(lambda: s.tasks[first.key].state == "memory")
+                    await equal(c, seen)
+                    second.with_suffix(".again").touch()
+                    await c.gather([first, other])
+                    assert await equal(c, seen) == {"wait": 8000}
+
+    asyncio.run(run())
+
+
+def test_above_the_bound_it_begins_with_the_share_and_is_exact_once_none_is_left() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            futures = [c.submit(block, 1000 * i, key=("block-1", i)) for i in range(1, 5)]
+            whole = c.submit(block, 700, key="whole-1")
+            await c.gather([*futures, whole])
+            del futures[2:]
+            await until(lambda: len(s.tasks) == 3)
+            assert Held(s, exact_tasks=3).of_prefix("block") == 3000
+            held = Held(s, exact_tasks=2)
+            assert (held.of_prefix("block"), held.of_prefix("whole")) == (5000, 700)
+            kept = c.submit(len, futures[1], key="kept-1")
+            await kept
+            futures.clear()
+            group = s.task_groups["block-1"]
+            await until(lambda: group.states["memory"] == 0)
+            assert held.put(group) == 0
+            future = c.submit(block, 2500, key=("block-1", 9))
+            await future
+            assert held.put(group) == held.of_prefix("block") == 2500
+
+    asyncio.run(run())
+
+
+def test_groups_that_have_no_row_count_for_their_prefix() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            futures = [c.submit(block, 1000 * i, key=(f"block-{i:032x}", 0)) for i in range(10)]
+            await c.gather(futures)
+            tables = TaskTables(s, max_groups=3)
+            tables.refresh()
+            (row,) = tables.prefixes.since(0).rows  # type: ignore[union-attr]  # full
+            groups = tables.groups.since(0).rows  # type: ignore[union-attr]  # full
+            assert len(groups) == 4
+            assert row[2] == sum(map(itemgetter(3), groups)) == sum_in_memory(s)
+
+    asyncio.run(run())
+
+
+def test_an_unchanged_scheduler_is_not_looked_at() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            futures = c.map(block, range(20), pure=False)
+            await c.gather(futures)
+            tables = TaskTables(s)
+            tables.refresh()
+            looked: list[Any] = []
+            tables.held.put = looked.append  # type: ignore[method-assign,assignment]  # to see calls
+            tables.refresh()
+            assert looked == []
+
+    asyncio.run(run())
+
+
+def test_a_span_has_the_bytes_of_its_groups_in_memory() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c), feeding(s.address, wanted=["spans"]) as (_, seen):
+            with span("outer"), span("inner"):
+                futures = c.map(block, [1000 * i for i in range(1, 5)], key="block")
+            await c.gather(futures)
+
+            def sizes() -> list[int]:
+                return [row["nbytes"] for row in seen.extra("spans")][-2:]
+
+            await until(lambda: sizes() == [sum_in_memory(s)] * 2)
+            whole = sum_in_memory(s)
+            del futures[2:]
+            await until(lambda: sizes() == [sum_in_memory(s)] * 2 and sizes()[0] < whole)
+            futures.clear()
+            await until(lambda: sizes() == [0, 0])
+
+    asyncio.run(run())

@@ -1,0 +1,86 @@
+"""The example of a plot of one's own, run against a real cluster."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client, Event, LocalCluster
+
+import dask_diag_lab
+from dask_diag_lab.views.registry import HOME_MADE
+from tests.kernel.serving import wait_until
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "home_made_plot.py"
+DOCUMENT = EXAMPLE.parents[1] / "docs" / "home-made.md"
+
+
+@pytest.fixture
+def client(runtime_dir: object) -> Iterator[Client]:
+    options: dict[str, Any] = {"processes": False, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster:
+        with Client(cluster) as made:
+            diagnostics = dask_diag_lab.attach(made)
+            yield made
+        wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    yield
+    HOME_MADE.remove("busy-threads")
+
+
+def answer_of(client: Client, path: str) -> Any:
+    url, _, token = dask_diag_lab.attach(client).url.partition("/status?token=")
+    request = urllib.request.Request(url + path, headers={"Authorization": f"token {token}"})
+    with urllib.request.urlopen(request, timeout=10) as reply:
+        return json.loads(reply.read())
+
+
+def test_the_example_is_a_plot_of_a_cluster_that_was_there_before(client: Client) -> None:
+    dask_diag_lab.attach(client).url  # noqa: B018  # waits until it serves
+    begun = time.monotonic()
+    runpy.run_path(str(EXAMPLE))
+    listed = {plot["name"]: plot for plot in answer_of(client, "/plots.json")["plots"]}
+    assert time.monotonic() - begun < 2
+    assert listed["busy-threads"]["group"] == "Yours"
+    assert "busy-threads" in dask_diag_lab.attach(client).plots
+    assert "busy-threads" in {plot.name for plot in dask_diag_lab.plots()}
+
+    def at_work() -> list[int]:
+        found: list[int] = answer_of(client, "/plots/busy-threads.json")["columns"]["tasks"]
+        return found
+
+    gate = Event("gate", client=client)
+    held = client.map(lambda n: Event("gate").wait(30) and n, range(2))
+    wait_until(lambda: at_work() == [1, 1], "the plot does not show what runs")
+    gate.set()
+    client.gather(held)
+    wait_until(lambda: at_work() == [0, 0], "the plot shows what does not run")
+
+
+def test_the_example_can_be_run_again_as_a_cell_is(client: Client) -> None:
+    runpy.run_path(str(EXAMPLE))
+    first = HOME_MADE.plots()
+    runpy.run_path(str(EXAMPLE))
+    second = HOME_MADE.plots()
+    assert [plot.name for plot in second] == ["busy-threads"]
+    assert second[0].load() is not first[0].load()
+
+
+def test_the_document_shows_the_class_of_the_example() -> None:
+    lines = [line.strip() for line in EXAMPLE.read_text(encoding="utf-8").splitlines()]
+    shown = DOCUMENT.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    body = shown.split("class BusyThreads")[1].split("register_plot(")[0]
+    code = [line.strip() for line in body.splitlines()[1:] if line.strip()]
+    without_types = [line.split("(self")[0] for line in lines]
+    assert [
+        line for line in code if line not in lines and line.split("(self")[0] not in without_types
+    ] == []

@@ -1,0 +1,76 @@
+"""Clusters without tasks and without workers: every plot says why it is empty, none fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from dask_diag_lab.views.registry import PLOTS
+from tests.kernel.situations_real.reading import Situation, situation
+
+NAMES = [plot.name for plot in PLOTS]
+
+ONLY_OF_WORKERS = {
+    *("workers-memory", "cluster-memory", "nprocessing", "cpu", "occupancy", "workers"),
+    *("workers-transfer-bytes", "workers-network", "workers-disk", "worker"),
+    *("gpu-utilization", "gpu-memory", "rmm-memory"),
+    *("workers-cpu-timeseries", "workers-memory-timeseries"),
+    *("workers-network-timeseries", "workers-disk-timeseries"),
+}
+SHOWN_WITHOUT_TASKS = {
+    *(ONLY_OF_WORKERS - {"gpu-utilization", "gpu-memory", "rmm-memory"}),
+    *("scheduler-system", "contention", "counters"),
+}
+"""They have something to show of workers that do nothing; all others have to say why not."""
+
+SHOWN_WITHOUT_WORKERS = {"scheduler-system", "contention", "counters"}
+
+
+@pytest.fixture(scope="module")
+def idle() -> Iterator[Situation]:
+    """Two workers that have nothing to do."""
+    with situation(n_workers=2, threads_per_worker=1) as found:
+        found.seen(lambda: len(found.table("workers-memory")["worker"]), (2).__eq__)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def deserted() -> Iterator[Situation]:
+    """A scheduler without a worker."""
+    with situation(n_workers=0) as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_tasks_a_plot_shows_the_workers_or_says_why_it_is_empty(
+    idle: Situation, name: str
+) -> None:
+    idle.table(name)  # somebody looks, so that its data is sent
+    words = idle.notice(name).empty or _beside_the_button(idle, name)
+    if name in SHOWN_WITHOUT_TASKS:
+        assert not words
+    else:
+        assert words.endswith(".")
+        assert "Waiting" not in words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_workers_a_plot_says_why_it_is_empty(deserted: Situation, name: str) -> None:
+    deserted.table(name)
+    words = deserted.notice(name).empty or _beside_the_button(deserted, name)
+    if name not in SHOWN_WITHOUT_WORKERS:
+        assert words.endswith(".")
+    if name in ONLY_OF_WORKERS:
+        assert "worker" in words.lower()
+
+
+def _beside_the_button(found: Situation, name: str) -> str:
+    """Return what the one plot says that is empty until its button is pressed, which it shows."""
+    return found.notice(name).note if name == "hardware" else ""
+
+
+# The table of costs has the time of idle threads, which is real.
+@pytest.mark.parametrize("name", sorted(set(NAMES) - SHOWN_WITHOUT_TASKS - {"costs"}))
+def test_what_is_empty_has_no_rows_that_were_made_up(idle: Situation, name: str) -> None:
+    assert not any(map(len, idle.table(name).values()))

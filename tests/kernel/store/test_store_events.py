@@ -1,0 +1,153 @@
+"""The timeline: what is noticed here, what is merged, and what stays apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.events import KINDS, MERGED
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+
+A, B = "tcp://a:1", "tcp://b:1"
+
+
+def told(store: Store) -> list[tuple[float, str, dict[str, Any]]]:
+    """Return the events, their times counted from `T0`."""
+    return [(at - T0, kind, dict(detail)) for at, kind, detail in store.events.rows]
+
+
+def test_every_merged_kind_is_described() -> None:
+    assert set(MERGED) <= set(KINDS)
+
+
+def test_spilling_begins_and_ends_once_for_each_worker() -> None:
+    store, maker = Store(), BatchMaker()
+    for second, spilled in enumerate((0, 700, 900, 0, 0)):
+        rows = [worker_row(A, spilled=spilled, last_seen=T0 + second), worker_row(B)]
+        store.apply(maker.batch(workers=rows))
+    assert told(store) == [
+        (1, "spill-began", {"worker": A, "nbytes": 700}),
+        (3, "spill-ended", {"worker": A}),
+    ]
+
+
+def test_data_that_was_on_disk_before_anybody_looked_is_no_event() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(A, spilled=5)]))
+    store.apply(BatchMaker(epoch="second").batch(workers=[worker_row(A, spilled=6)]))
+    assert told(store) == []
+
+
+def test_errors_are_counted_by_prefix_and_a_burst_is_one_event() -> None:
+    store, maker = Store(), BatchMaker()
+    for index in range(3):
+        maker.action(index, index + 0.5, outcome=Outcome.ERRED, prefix="load")
+    maker.action(0, 1, outcome=Outcome.ERRED, prefix="sum", worker=B)
+    maker.action(0, 1, prefix="fine")
+    maker.action(0, 1, outcome=Outcome.KILLED, prefix="killed")
+    store.apply(maker.batch())
+    store.apply(maker.action(3, 4, outcome=Outcome.ERRED, prefix="load", worker=B).batch())
+    assert told(store) == [
+        (0.5, "task-erred", {"prefix": "load", "count": 4, "until": T0 + 4, "worker": B}),
+        (1.0, "task-erred", {"prefix": "sum", "count": 1, "until": T0 + 1, "worker": B}),
+    ]
+
+
+def test_a_task_that_erred_after_a_transfer_is_one_error() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(0, 1, kind=Kind.TRANSFER, outcome=Outcome.ERRED, prefix="load", key="load-1")
+    maker.action(1, 2, outcome=Outcome.ERRED, prefix="load", key="load-1")
+    store.apply(maker.batch())
+    assert [detail["count"] for _, _, detail in told(store)] == [1]
+
+
+def test_errors_long_after_others_are_another_event() -> None:
+    store, maker = Store(), BatchMaker()
+    for second in (1, 60):
+        maker.action(second - 1, second, outcome=Outcome.ERRED, prefix="load")
+        store.apply(maker.batch())
+    assert [(at, detail["count"]) for at, _, detail in told(store)] == [(1, 1), (60, 1)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "detail", "part"),
+    [
+        ("steal-burst", {"count": 5}, "count"),
+        ("update-graph", {"client": "c", "graphs": 2, "tasks": 5}, "tasks"),
+    ],
+)
+def test_bursts_are_merged_but_not_for_ever(kind: str, detail: dict[str, Any], part: str) -> None:
+    store, maker = Store(), BatchMaker()
+    for second in range(25):
+        store.apply(maker.batch(events=[(T0 + second, kind, detail)]))
+    rows = told(store)
+    assert [at for at, _, _ in rows] == [0, 11, 22]
+    assert sum(d[part] for _, _, d in rows) == 125
+    assert [d["until"] - T0 for _, _, d in rows] == [10, 21, 24]
+    assert store.events.total == 3
+    assert detail.keys() <= rows[0][2].keys()
+    assert "until" not in detail, "what the batch brought is left alone"
+
+
+def test_graphs_of_two_clients_stay_apart_and_others_are_never_merged() -> None:
+    store, maker = Store(), BatchMaker()
+    graph = {"graphs": 1, "tasks": 1}
+    events = [(T0, "update-graph", {"client": name, **graph}) for name in "abab"]
+    store.apply(maker.batch(events=[*events, (T0, "restart", {}), (T0, "restart", {})]))
+    assert [(kind, d.get("graphs")) for _, kind, d in told(store)] == [
+        ("update-graph", 2),
+        ("update-graph", 2),
+        ("restart", None),
+        ("restart", None),
+    ]
+
+
+def test_a_lost_scheduler_is_an_event_and_so_is_its_return() -> None:
+    clock = [100.0]
+    store, maker = Store(clock=lambda: clock[0]), BatchMaker()
+    store.set_feed_state("lost", "not there yet", 0.0)
+    assert told(store) == [], "it was never there"
+    store.apply(maker.batch(workers=[]))
+    store.set_feed_state("live", "", 0.0)
+    clock[0] += 3
+    version = store.version
+    store.set_feed_state("lost", "it is gone", 0.0)
+    store.set_feed_state("lost", "still gone", 0.0)
+    assert store.version > version
+    maker.time += 60
+    store.apply(maker.batch(workers=[]))
+    store.set_feed_state("live", "", 0.0)
+    assert told(store) == [
+        (3, "scheduler-lost", {"reason": "it is gone"}),
+        (60, "scheduler-back", {"lost_s": 57}),
+    ]
+
+
+def test_without_a_collector_the_workers_rows_tell_who_came_paused_and_left() -> None:
+    store, maker = Store(), BatchMaker()
+
+    def apply(*rows: dict[str, Any], **more: Any) -> None:
+        store.apply(maker.batch(workers=list(rows), degraded="no collector", **more))
+
+    apply(worker_row(A))
+    apply(worker_row(A, status="paused"), worker_row(B, name="b", nthreads=3))
+    apply(worker_row(A))
+    apply(worker_row(A, status="closing_gracefully"), removed_workers=[B])
+    assert [(kind, detail["worker"]) for _, kind, detail in told(store)] == [
+        ("worker-paused", A),
+        ("worker-added", B),
+        ("worker-resumed", A),
+        ("worker-closing", A),
+        ("worker-removed", B),
+    ]
+
+
+def test_with_a_collector_the_rows_do_not_tell_a_second_time() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(A)]))
+    store.apply(maker.batch(workers=[worker_row(A, status="paused"), worker_row(B)]))
+    store.apply(maker.batch(workers=[], removed_workers=[B]))
+    assert told(store) == []

@@ -1,0 +1,139 @@
+"""Quantities over time: what is averaged, what is summed, and what thinning may not lose."""
+
+from __future__ import annotations
+
+from time import thread_time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.series import NAMES, SeriesTable
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+
+A, B, C = "tcp://a:1", "tcp://a:2", "tcp://b:1"
+
+
+def _values(value: float) -> Any:
+    return np.array([np.full(len(NAMES), v) for v in (value, 1.0, value, value)])
+
+
+def test_a_point_has_the_mean_the_extremes_and_the_sum_over_the_workers() -> None:
+    store, maker = Store(), BatchMaker()
+    for second, cpu in ((0.0, 10.0), (0.25, 40.0), (7.0, 100.0)):
+        maker.time = T0 + second
+        store.apply(maker.batch(workers=[worker_row(A, cpu=cpu), worker_row(B, cpu=0.0)]))
+    series = store.series.get("cpu")
+    assert series.times.tolist() == [T0, T0 + 7]
+    assert series.mean.tolist() == [12.5, 50]
+    assert series.low.tolist() == [0, 0]
+    assert series.high.tolist() == [40, 100]
+    assert series.total.tolist() == [25, 100]
+    assert series.n.tolist() == [2, 2]
+
+
+def test_counters_of_a_host_count_once_and_as_the_newest_heartbeat_says() -> None:
+    store, maker = Store(), BatchMaker()
+    name = "host_net_io.read_bps"
+
+    def row(address: str, host: str, seen: float, rate: float) -> dict[str, Any]:
+        return worker_row(address, host=host, last_seen=T0 + seen, metrics={name: rate})
+
+    store.apply(
+        maker.batch(workers=[row(A, "a", 2, 100.0), row(B, "a", 1, 70.0), row(C, "b", 1, 300.0)])
+    )
+    series = store.series.get(name)
+    assert (series.total[0], series.mean[0], series.n[0]) == (400, 200, 2)
+    assert (series.low[0], series.high[0]) == (100, 300)
+
+
+def test_unmanaged_memory_is_both_of_its_parts() -> None:
+    store, maker = Store(), BatchMaker()
+    rows = [worker_row(A, unmanaged_old=5, unmanaged_recent=2)]
+    store.apply(maker.batch(workers=[*rows, worker_row(B, unmanaged_old=1, unmanaged_recent=0)]))
+    assert store.series.get("unmanaged").total.tolist() == [8]
+    assert store.series.get("unmanaged").high.tolist() == [7]
+
+
+def test_what_only_some_workers_report_is_averaged_over_these() -> None:
+    store, maker = Store(), BatchMaker()
+    metrics = [{"gpu_utilization": 80}, {"gpu_utilization": "broken"}, {}]
+    rows = [worker_row(a, metrics=m) for a, m in zip((A, B, C), metrics, strict=True)]
+    store.apply(maker.batch(workers=rows))
+    series = store.series.get("gpu_utilization")
+    assert (series.mean.tolist(), series.n.tolist()) == ([80], [1])
+    assert "gpu_utilization" in store.series.names
+    assert "gil_contention" not in store.series.names
+    unknown = store.series.get("gil_contention")
+    assert np.isnan([unknown.mean[0], unknown.low[0], unknown.high[0], unknown.total[0]]).all()
+    assert unknown.n.tolist() == [0]
+
+
+def test_a_quantity_without_a_series_is_named() -> None:
+    with pytest.raises(KeyError, match="there are cpu, memory"):
+        SeriesTable().get("colour")
+
+
+def test_thinning_keeps_every_peak_the_sum_and_the_newest_half_as_it_is() -> None:
+    series = SeriesTable(limit=16)
+    values = np.arange(1000.0)
+    values[333], values[334] = 5000, -5000
+    for second, value in enumerate(values):
+        series._add(T0 + second, _values(value))
+        assert len(series) <= 16
+    got = series.get("memory")
+    assert (np.diff(got.times) > 0).all()
+    assert got.times[0] == T0
+    assert (got.low.min(), got.high.max()) == (-5000, 5000)
+    # Each value counts once, however often its point was merged.
+    samples = series._samples[: len(series), 0]
+    assert samples.sum() == 1000
+    assert (got.mean * samples).sum() == pytest.approx(values.sum())
+    assert got.mean[-8:].tolist() == values[-8:].tolist()
+    assert samples[0] > samples[-1] == 1
+
+
+def test_series_outlive_a_pause_and_a_clock_set_back() -> None:
+    series = SeriesTable(limit=4)
+    for at in (T0, T0 + 1e7, T0 + 1e7 - 50, T0 + 2e7, T0 + 3e7, T0 + 4e7, T0 + 5e7):
+        series._add(at, _values(1.0))
+    times = series.get("cpu").times
+    assert (np.diff(times) > 0).all()
+    assert times[-1] == T0 + 5e7
+
+
+def test_a_cluster_without_workers_has_no_samples() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[]))
+    assert (len(store.series), store.series.version, store.series.names) == (0, 0, ())
+
+
+def test_a_sample_of_1000_workers_takes_less_than_2_ms() -> None:
+    store, maker = Store(), BatchMaker()
+    record, times = store.series.record, list[float]()
+
+    def timed(time: float, workers: Any) -> None:
+        begin = thread_time()
+        record(time, workers)
+        times.append(thread_time() - begin)
+
+    store.series.record = timed  # type: ignore[method-assign]  # to measure real calls
+    metrics = {f"host_{a}_io.{b}_bps": 1.0 for a in ("net", "disk") for b in ("read", "write")}
+    metrics |= {"event_loop_interval": 0.02, "num_fds": 50, "task_counts.memory": 7}
+    for second in range(15):
+        maker.time = T0 + second
+        store.apply(
+            maker.batch(
+                workers=[
+                    worker_row(
+                        f"tcp://10.0.0.1:{i}",
+                        host=f"h{i // 4}",
+                        last_seen=T0 + second + i / 1000,
+                        metrics=metrics,
+                    )
+                    for i in range(1000)
+                ]
+            )
+        )
+    assert min(times) < 0.002

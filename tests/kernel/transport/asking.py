@@ -1,0 +1,61 @@
+"""An inquirer whose answers can be awaited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from dask_diag_lab.transport import Inquirer
+
+
+class RefusalError(Exception):
+    """What an inquirer said instead of an answer."""
+
+
+class Asker:
+    """Asks and waits; raises `RefusalError` with the words of a failure."""
+
+    def __init__(self, inquirer: Inquirer) -> None:
+        self.inquirer = inquirer
+
+    async def __call__(self, kind: str, **arguments: str | float) -> Any:  # by kind
+        came: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.inquirer.ask(
+            kind,
+            arguments,
+            came.set_result,
+            lambda words: came.set_exception(RefusalError(words)),
+        )
+        return await came
+
+    async def refused(self, kind: str, **arguments: str | float) -> str:
+        """Return the words of the failure that has to come."""
+        try:
+            answer = await self(kind, **arguments)
+        except RefusalError as error:
+            return str(error)
+        raise AssertionError(f"answered: {answer!r:.300}")
+
+
+@asynccontextmanager
+async def asking(address: str, connection_args: Any = None, **options: Any) -> AsyncIterator[Asker]:
+    """Ask a scheduler, and close after."""
+    inquirer = Inquirer(address, connection_args or {}, **options)
+    try:
+        yield Asker(inquirer)
+    finally:
+        await inquirer.close()
+
+
+def profile_of(source: str = "tasks", **arguments: Any) -> dict[str, Any]:
+    """Return the arguments of a question for a profile, all but ``source`` open."""
+    return {
+        "source": source,
+        "prefix": "",
+        "worker": "",
+        "start": 0.0,
+        "stop": 0.0,
+        **arguments,
+    }

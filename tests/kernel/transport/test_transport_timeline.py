@@ -1,0 +1,111 @@
+"""The timeline of a store that is fed by a real cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from dask_diag_lab.collector import PULL
+from dask_diag_lab.records import GRAPH
+from dask_diag_lab.store import Store
+from tests.kernel.transport.live_cluster import cluster, feeding, until
+
+
+def fail(x: int) -> int:
+    raise ValueError(f"bad input {x}")
+
+
+def fed(store: Store) -> dict[str, Any]:
+    """Return the options of a feed that fills a store."""
+    return {
+        "on_batch": store.apply,
+        "on_state": lambda state: store.set_feed_state(state.state, state.reason, state.since),
+    }
+
+
+def happened(store: Store, kind: str) -> list[dict[str, Any]]:
+    return [dict(detail) for _, known, detail in store.events.rows if known == kind]
+
+
+def test_a_worker_that_spills_and_gets_rid_of_it_is_two_events() -> None:
+    numpy = pytest.importorskip("numpy")
+    config = {
+        "distributed.worker.memory.target": 1e-7,
+        "distributed.worker.memory.spill": False,
+        "distributed.worker.memory.pause": False,
+        "distributed.worker.memory.terminate": False,
+    }
+
+    async def run() -> None:
+        store = Store()
+        options = {"memory_limit": 2**40}
+        async with (
+            cluster(worker=options, config=config) as (s, (w,), c),
+            feeding(s.address, **fed(store)),
+        ):
+            await until(lambda: len(store.workers) == 1)
+            big = c.submit(numpy.random.default_rng(1).bytes, 5_000_000, key="big")
+            await big
+            (began,) = await until(lambda: happened(store, "spill-began"))
+            assert began["worker"] == w.address
+            assert began["nbytes"] > 4_000_000
+            assert store.series.get("spilled").high.max() >= began["nbytes"]
+            del big
+            assert await until(lambda: happened(store, "spill-ended")) == [{"worker": w.address}]
+
+    asyncio.run(run())
+
+
+def test_tasks_that_fail_together_are_one_event_with_their_number() -> None:
+    async def run() -> None:
+        store = Store()
+        async with cluster() as (s, (w,), c), feeding(s.address, **fed(store)):
+            futures = c.map(fail, range(20))
+            await c.gather(futures, errors="skip")
+            await until(lambda: sum(e["count"] for e in happened(store, "task-erred")) == 20)
+            (event,) = happened(store, "task-erred")
+            assert (event["prefix"], event["worker"]) == ("fail", w.address)
+
+    asyncio.run(run())
+
+
+def test_a_scheduler_that_closes_is_told_as_lost() -> None:
+    async def run() -> None:
+        store = Store()
+        async with cluster(0) as (s, _, c), feeding(s.address, **fed(store)):
+            await until(lambda: store.scheduler is not None)
+            await c.close()
+            await s.close()
+            (event,) = await until(lambda: happened(store, "scheduler-lost"))
+            assert "is gone" in event["reason"]
+            at = next(at for at, kind, _ in store.events.rows if kind == "scheduler-lost")
+            assert at == pytest.approx(store.time, abs=1)
+
+    asyncio.run(run())
+
+
+def test_tables_come_whole_again_after_a_time_without_the_collector() -> None:
+    async def run() -> None:
+        store = Store()
+        async with (
+            cluster() as (s, _, c),
+            feeding(s.address, wanted=["durations", GRAPH], **fed(store)) as (feed, _),
+        ):
+            futures = c.map(abs, range(5))
+            await c.gather(futures)
+            await until(lambda: len(store.extras["durations"]) and len(store.graph) == 5)
+            s.blocked_handlers = [PULL]
+            await until(lambda: store.feed_state.state == "degraded" and store.degraded)
+            assert not store.extras["durations"].is_known
+            assert not store.graph.is_followed
+            s.blocked_handlers = []
+            assert feed._link is not None
+            feed._link._comm.abort()
+            await until(lambda: store.feed_state.state == "live")
+            await until(lambda: len(store.extras["durations"]) and len(store.graph) == 5)
+            assert store.actions.total == 5, "none twice"
+            assert "abs" in store.prefixes.names
+
+    asyncio.run(run())

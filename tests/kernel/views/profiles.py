@@ -1,0 +1,208 @@
+"""Profiles as `records.QUESTIONS` describes them, by hand and at random, and their pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent
+from bokeh.events import SelectionGeometry, Tap
+from hypothesis import strategies as st
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.inquiries import Inquiry
+from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.profile.frames import Tree
+from dask_diag_lab.views.profile.profile import Profile
+from tests.kernel.views.situations import batch, prefix, worker
+
+
+def node(
+    name: str, count: int, *children: Tree, filename: str = ""
+) -> dict[str, Any]:  # plain data of many types
+    """Return a frame with these callees; its file is ``/home/me/<name>.py``."""
+    path = filename or f"/home/me/{name}.py"
+    return {
+        "count": count,
+        "identifier": f"{name};{path};1",
+        "description": {"filename": path, "name": name, "line_number": 3, "line": f"{name}()"},
+        "children": {child["identifier"]: child for child in children},
+    }
+
+
+@st.composite
+def trees(draw: st.DrawFn, *, is_displaced: bool = False) -> Tree:
+    """Return a random profile with at least one sample; ``is_displaced`` as a worker counts."""
+    parents = draw(st.lists(st.integers(0, 30), min_size=1, max_size=40))
+    made = [node("root", 0)]
+    above: list[int] = [0]
+    for number, wanted in enumerate(parents, start=1):
+        made.append(node(f"f{number}", 0))
+        above.append(wanted % number)
+    own = [0, *draw(st.lists(st.integers(0, 50), min_size=len(parents), max_size=len(parents)))]
+    leaves = set(range(1, len(made))) - set(above)
+    for index in leaves:  # a frame is there because it was seen at work or as a caller
+        own[index] += 1
+    for index in range(len(made) - 1, 0, -1):
+        below = sum(own[kid] for kid in range(index, len(made)) if _is_in(kid, index, above))
+        made[index]["count"] = below - (own[index] if is_displaced else 0)
+    made[0]["count"] = sum(own)
+    for index in range(len(made) - 1, 0, -1):
+        made[above[index]]["children"][made[index]["identifier"]] = made[index]
+    return made[0]
+
+
+def _is_in(index: int, whole: int, above: list[int]) -> bool:
+    while index > whole:
+        index = above[index]
+    return index == whole
+
+
+def answer(tree: Tree, **more: Any) -> dict[str, Any]:  # plain data of many types
+    """Return an answer to ``profile``."""
+    return {"tree": tree, "interval_s": 0.01, "missing": {}, **more}
+
+
+def activity(
+    prefixes: dict[str, list[int]] | None = None, start: float = 1000.0
+) -> dict[str, Any]:  # plain data of many types
+    """Return an answer to ``activity``, a bar a second."""
+    rows = prefixes or {"inc": [3, 4, 5]}
+    counts = [sum(column) for column in zip(*rows.values(), strict=True)]
+    times = [start + second for second in range(len(counts))]
+    return {"times": times, "counts": counts, "prefixes": rows, "missing": {}}
+
+
+class Cluster:
+    """Answers what a view asks.
+
+    Attributes
+    ----------
+    asked : list of Inquiry
+        All that was asked so far.
+    profiles : dict of str to answer
+        By prefix; of others there is no answer.
+    activity : answer or None
+    """
+
+    def __init__(self, store: Store, *, activity: dict[str, Any] | None = None) -> None:
+        self.asked: list[Inquiry] = []
+        self.profiles: dict[str, dict[str, Any]] = {}
+        self.activity = activity
+        self._store = store
+        store.inquiries.on_ask = self.asked.append
+
+    def reply(self) -> None:
+        """Answer all that is waited for."""
+        for inquiry in self.asked:
+            if inquiry.state == "asked":
+                known = self.activity
+                if inquiry.kind == "profile":
+                    known = self.profiles.get(str(inquiry.arguments["prefix"]))
+                if known is not None:
+                    self._store.answer(inquiry, known)
+
+    def of(self, kind: str) -> list[Inquiry]:
+        """Return what was asked of one kind."""
+        return [inquiry for inquiry in self.asked if inquiry.kind == kind]
+
+
+class ProfilePage:
+    """A profile in a real document that notes what would be sent."""
+
+    def __init__(self, view: Profile, width: int = 800, height: int = 420) -> None:
+        self.view = view
+        self.events: list[DocumentChangedEvent] = []
+        self.document = Document()
+        self.document.add_root(view.build())
+        self.resize(width, height)
+        self.document.on_change(self.events.append)
+
+    def resize(self, width: int, height: int) -> None:
+        """Report the size of the flame graph, as a browser does."""
+        assert self.view.flames is not None
+        self.view.flames.figure.set_from_json("outer_width", width)
+        self.view.flames.figure.set_from_json("outer_height", height)
+        self.view.update()
+
+    def sent(self) -> list[DocumentChangedEvent]:
+        """Update the view once and return what it sent."""
+        self.events.clear()
+        self.view.update()
+        return list(self.events)
+
+    @property
+    def titles(self) -> list[str]:
+        """First line of the hover text of each box."""
+        assert self.view.flames is not None
+        return list(self.view.flames.boxes.model.data["title"])
+
+
+LIBRARY = "/opt/venv/lib/python3.12/site-packages/numpy/linalg/_linalg.py"
+
+
+def mixed_tree() -> dict[str, Any]:  # plain data of many types
+    """Return a profile of own code and of a library."""
+    return node(
+        "root",
+        100,
+        node("inc", 80, node("svd", 50, filename=LIBRARY), node("helper", 20)),
+        node("load", 20),
+    )
+
+
+class Situation:
+    """A store of two workers, and a cluster that answers; its clock stands still until moved."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.store = Store(clock=lambda: self.now)
+        rows = [prefix("inc", memory=1), prefix("load", memory=1)]
+        self.store.apply(batch(workers=[worker(0), worker(1)], prefixes=rows))
+        self.store.set_feed_state("live", "", 0.0)
+        self.cluster = Cluster(self.store, activity=activity({"inc": [8, 8], "load": [2, 2]}))
+        self.cluster.profiles[""] = answer(mixed_tree())
+        self.cluster.profiles["inc"] = answer(node("root", 80, node("inc", 80)))
+
+    def page(self, width: int = 800, height: int = 420, **arguments: str) -> ProfilePage:
+        """Return a page whose questions have been answered."""
+        page = ProfilePage(Profile(self.store, LIGHT, arguments), width, height)
+        self.cluster.reply()
+        page.view.update()
+        return page
+
+
+def box(page: ProfilePage, title: str) -> dict[str, Any]:  # columns of several types
+    """Return the columns of the box with this first line of hover text."""
+    assert page.view.flames is not None
+    data = page.view.flames.boxes.model.data
+    at = list(data["title"]).index(title)
+    return {name: column[at] for name, column in data.items()}
+
+
+def click(page: ProfilePage, title: str) -> None:
+    """Click into the middle of a box, as the server takes it."""
+    found = box(page, title)
+    x, y = (found["left"] + found["right"]) / 2, (found["top"] + found["bottom"]) / 2
+    assert page.view.flames is not None
+    figure = page.view.flames.figure
+    figure._trigger_event(Tap(figure, x=x, y=y))  # what the server does with a click
+
+
+def drag(page: ProfilePage, start: float, stop: float) -> None:
+    """Drag over the timeline, as the server takes it."""
+    assert page.view.timeline is not None
+    figure = page.view.timeline.figure
+    geometry: Any = {"type": "rect", "x0": start, "x1": stop, "y0": 0, "y1": 1}  # a TypedDict
+    figure._trigger_event(SelectionGeometry(figure, geometry, final=True))
+
+
+def has_timeline(page: ProfilePage) -> bool:
+    """Return whether the timeline is shown."""
+    return page.view.timeline is not None and bool(page.view.timeline.figure.visible)
+
+
+def label_texts(page: ProfilePage) -> list[str]:
+    """Return the words inside the boxes."""
+    assert page.view.flames is not None
+    return list(page.view.flames.labels.model.data["text"])

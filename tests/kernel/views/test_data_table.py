@@ -1,0 +1,125 @@
+"""The sortable table: what is sent, what is text, what a click does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.document import Document
+from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent, ModelChangedEvent
+from bokeh.models.widgets.tables import HTMLTemplateFormatter, NumberFormatter
+
+from dask_diag_lab.views.data_table import COLOR_FIELD, MAX_CELL_CHARACTERS, SortableTable
+from dask_diag_lab.views.data_table import TableColumn as Column
+from dask_diag_lab.views.look import DARK, LIGHT
+
+COLUMNS = (
+    Column("name", "Name"),
+    Column("memory", "Memory", "bytes"),
+    Column("seen", "Seen", "time"),
+)
+VALUES: dict[str, Any] = {
+    "name": ["a", "b", "c"],
+    "memory": np.array([9 << 30, 10 << 30, 0]),
+    "seen": np.array([1e9, np.nan, 1e9 + 1]),
+}
+
+
+def shown(**options: Any) -> tuple[SortableTable, list[DocumentChangedEvent]]:
+    """Return a table with `VALUES` in a document, and what it sends from now on."""
+    table = SortableTable(LIGHT, COLUMNS, **options)
+    document = Document()
+    events: list[DocumentChangedEvent] = []
+    document.add_root(table.model)
+    table.set(VALUES)
+    document.on_change(events.append)
+    return table, events
+
+
+def test_numbers_stay_numbers_so_that_they_sort_as_such() -> None:
+    table, _ = shown()
+    memory, formatter = table.source.data["memory"], table.table.columns[1].formatter
+    assert isinstance(memory, np.ndarray)
+    assert memory.dtype == np.float64
+    assert isinstance(formatter, NumberFormatter)
+    assert formatter.format == "0,0.[0] b"
+
+
+def test_equal_values_send_nothing() -> None:
+    table, events = shown()
+    copies = {"name": list("abc"), **{n: VALUES[n].copy() for n in ("memory", "seen")}}
+    assert not table.set(copies)
+    assert events == []
+
+
+def test_only_the_columns_that_changed_are_sent() -> None:
+    table, events = shown()
+    assert table.set({**VALUES, "memory": np.array([1, 2, 3])})
+    event, redraw = events
+    assert isinstance(event, ColumnDataChangedEvent)
+    assert event.cols == ["memory"]
+    assert isinstance(redraw, ModelChangedEvent)
+    assert redraw.model is table.table.view
+
+
+def test_more_rows_are_sent_whole() -> None:
+    table, _ = shown()
+    table.set({"name": list("abcd"), "memory": np.arange(4), "seen": np.arange(4)})
+    assert {len(column) for column in table.source.data.values()} == {4}
+
+
+def test_cells_and_headers_are_never_markup() -> None:
+    table = SortableTable(LIGHT, [Column("x", "<img src=x>")])
+    table.set({"x": ["<b>bold</b>" + "x" * 10_000]})
+    column = table.table.columns[0]
+    assert "<" not in str(column.title)
+    assert not isinstance(column.formatter, HTMLTemplateFormatter)
+    assert len(table.source.data["x"][0]) == MAX_CELL_CHARACTERS + 1
+
+
+def test_a_click_tells_the_row_and_can_be_repeated() -> None:
+    clicked: list[int] = []
+    table, _ = shown(on_click=clicked.append)
+    table.source.selected.indices = [2]
+    table.source.selected.indices = [2]
+    assert clicked == [2, 2]
+    assert table.source.selected.indices == []
+
+
+def test_a_row_that_is_gone_is_not_told() -> None:
+    clicked: list[int] = []
+    table, _ = shown(on_click=clicked.append)
+    table.source.selected.indices = [9]
+    assert clicked == []
+
+
+def test_columns_come_and_go() -> None:
+    table, _ = shown()
+    more = (*COLUMNS, Column("heat", "Heat", "number"))
+    table.replace_columns(more)
+    table.set({**VALUES, "heat": [1.0, np.nan, 3.0]})
+    assert [c.field for c in table.table.columns] == ["name", "memory", "seen", "heat"]
+    table.replace_columns(COLUMNS)
+    table.set(VALUES)
+    assert "heat" not in table.source.data
+
+
+def test_same_columns_do_not_draw_the_table_anew() -> None:
+    table, events = shown()
+    table.replace_columns(list(COLUMNS))
+    assert events == []
+
+
+def test_a_clock_is_sent_in_milliseconds_and_keeps_what_is_unknown() -> None:
+    table, _ = shown()
+    seen = table.source.data["seen"]
+    assert seen[2] - seen[0] == 1000
+    assert np.isnan(seen[1])
+
+
+def test_marked_rows_keep_their_colour_and_others_follow_the_look() -> None:
+    table, _ = shown()
+    table.set(VALUES, [None, "#ff0000", None])
+    table.restyle(DARK)
+    assert table.source.data[COLOR_FIELD] == [DARK.foreground, "#ff0000", DARK.foreground]
+    assert DARK.background in str(table.table.stylesheets[0])

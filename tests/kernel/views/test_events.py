@@ -1,0 +1,190 @@
+"""Events: rows by kind, words, bursts and merging, following the time."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Any
+
+import pytest
+
+from dask_diag_lab.store.events import KINDS
+from dask_diag_lab.views.base import Opening
+from dask_diag_lab.views.look import DARK, LIGHT, Look
+from dask_diag_lab.views.tasks.event_marks import LIVE_S
+from dask_diag_lab.views.tasks.event_words import ROW_OF, words
+from dask_diag_lab.views.tasks.events import Events
+from tests.kernel.store.batches import T0
+from tests.kernel.views.conftest import Feed
+from tests.kernel.views.situations import Page
+
+W0 = "tcp://gone:1"
+
+
+def said(view: Events) -> list[tuple[str, str]]:
+    """Return row and first words of each mark, without the clock."""
+    data = view.marks.model.data
+    pairs = zip(data["row"], data["hover0"], strict=True)
+    return [(row, text.partition(" ")[2]) for row, text in pairs]
+
+
+def event(at: float, kind: str, **detail: Any) -> tuple[float, str, dict[str, Any]]:
+    return (T0 + at, kind, detail)
+
+
+def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
+    feed.send(
+        40.0,
+        events=[
+            event(0, "worker-added", worker=W0, name="w-zero", nthreads=2),
+            event(5, "update-graph", client="Client-1", graphs=1, tasks=500),
+            event(10, "worker-paused", worker=W0),
+            event(20, "worker-killed", worker=W0, cause="it was killed", lost_tasks=2),
+            event(30, "task-erred", prefix="inc", count=3, worker=W0),
+        ],
+    )
+    view = Events(feed.store)
+    page = Page(view)
+    assert said(view) == [
+        ("Workers came", "worker w-zero came with 2 threads"),
+        ("Workers died", "worker w-zero died: it was killed; 2 tasks ran on it"),
+        ("Paused", "worker w-zero paused: its memory is over the pause threshold"),
+        ("Errors", "3 tasks of inc failed, last on worker w-zero"),
+        ("Graphs", "1 graph of 500 tasks submitted by Client-1"),
+    ]
+    assert list(view.marks.model.data["y"]) == [0, 1, 2, 3, 4]
+    assert list(view.marks.model.data["x"]) == [0, 20, 10, 30, 5]
+    assert page.title == "Events: 7"
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_kind_of_the_store_has_a_row_and_words_whatever_is_missing(kind: str) -> None:
+    assert kind in ROW_OF
+    text = words(kind, {}, {})
+    assert len(text) > 8
+    assert "None" not in text
+
+
+def test_odd_text_of_the_engine_is_one_visible_line() -> None:
+    text = words("worker-killed", {"worker": "a\nb", "cause": "<b>\n" + "x" * 9000}, {})
+    assert "\n" not in text
+    assert "a␤b" in text
+    assert len(text) < 400
+
+
+def test_events_close_together_are_one_mark_with_their_number(feed: Feed) -> None:
+    many = [event(5 + i / 1000, "worker-added", worker=f"w{i}", nthreads=1) for i in range(200)]
+    feed.send(30.0, events=[*many, event(25.0, "worker-added", worker="late", nthreads=1)])
+    view = Events(feed.store)
+    Page(view)
+    data = view.marks.model.data
+    assert data["number"] == ["200", ""]
+    assert data["hover7"][0] == "and 193 more events"
+    assert data["size"][0] > data["size"][1]
+    assert "close together" in view.notice.note
+
+
+def test_a_burst_is_drawn_as_long_as_it_went_on(feed: Feed) -> None:
+    feed.send(9.0, events=[event(1, "steal-burst", count=40, until=T0 + 8.0)])
+    view = Events(feed.store)
+    Page(view)
+    data = view.marks.model.data
+    assert data["until"][0] - data["x"][0] == pytest.approx(7.0)
+    assert data["hover0"][0].endswith("40 tasks moved to another worker within 7.00 s")
+    assert data["number"] == ["40"]
+
+
+def test_picture_follows_the_time_in_steps_until_the_user_moves_it(feed: Feed) -> None:
+    feed.send(1.0, events=[event(0, "restart")])
+    view = Events(feed.store)
+    page = Page(view)
+    end = float(str(view._x.end))
+    feed.now += 0.5
+    assert page.sent() == []
+    feed.now += 100.0
+    assert page.sent()
+    assert float(str(view._x.end)) > end
+    view._x.update(start=-5.0, end=5.0)
+    page.sent()
+    feed.now += 3 * LIVE_S
+    page.sent()
+    assert (view._x.start, view._x.end) == (-5.0, 5.0)
+    view.command("live")
+    assert len(view.marks.model.data["x"]) == 0
+    assert page.title == "Events: 0 in sight of 1"
+    view.command("fit")
+    assert len(view.marks.model.data["x"]) == 1
+
+
+def test_a_burst_that_grows_changes_its_mark(feed: Feed) -> None:
+    feed.send(1.0, events=[event(0, "restart"), event(1, "steal-burst", count=4)])
+    view = Events(feed.store)
+    page = Page(view)
+    feed.send(2.0, events=[event(2, "steal-burst", count=5)])
+    page.sent()
+    assert view.marks.model.data["number"] == ["9", ""]
+    assert "9 tasks moved" in view.marks.model.data["hover0"][0]
+
+
+def test_forgotten_events_leave_the_picture_and_are_counted(feed: Feed) -> None:
+    feed.store.events.rows = deque(maxlen=3)
+    feed.send(1.0, events=[event(0, "restart"), event(1, "client-added", client="a")])
+    view = Events(feed.store)
+    page = Page(view)
+    feed.send(9.0, events=[event(i, "client-added", client=str(i)) for i in (7, 8)])
+    page.sent()
+    assert view.table().columns["event"] == ["a connected", "7 connected", "8 connected"]
+    assert view.table().columns["count"] == [1, 1, 1]
+    assert "1 older event forgotten" in view.notice.note
+
+
+def test_click_on_an_error_opens_the_table_of_errors(feed: Feed) -> None:
+    erred = event(1, "task-erred", prefix="inc", count=3, worker=W0)
+    feed.send(9.0, events=[event(0, "restart"), erred])
+    view = Events(feed.store)
+    page = Page(view)
+    page.tap(1.0, 1.1)
+    assert view.opening is None
+    page.tap(1.0, 0.1)
+    assert view.opening == Opening("exceptions", {})
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
+def test_rows_differ_by_marker_and_erred_is_outlined(feed: Feed, look: Look) -> None:
+    feed.send(9.0, events=[event(0, kind) for kind in KINDS])
+    view = Events(feed.store, look)
+    Page(view)
+    data = view.marks.model.data
+    assert len(set(data["marker"])) == len(set(data["row"]))
+    erred = list(data["row"]).index("Errors")
+    assert data["line"][erred] != data["fill"][erred]
+
+
+def test_nothing_is_explained(feed: Feed) -> None:
+    page = Page(Events(feed.store))
+    assert page.view.notice.empty.startswith("Nothing has happened yet")
+
+
+def test_table_has_every_event(feed: Feed) -> None:
+    feed.send(9.0, events=[event(0, "restart"), event(1, "steal-burst", count=4)])
+    table = Events(feed.store).table()
+    assert table.columns["kind"] == ["restart", "steal-burst"]
+    assert table.columns["count"] == [1, 4]
+    assert table.columns["event"] == [
+        "the cluster was restarted",
+        "4 tasks moved to another worker",
+    ]
+
+
+def test_ten_thousand_events_are_brought_up_to_date_within_the_budget(feed: Feed) -> None:
+    kinds = [kind for kind in KINDS if kind not in {"update-graph", "steal-burst", "task-erred"}]
+    many = [event(i * 0.05, kinds[i % len(kinds)], worker=W0) for i in range(10_000)]
+    feed.send(500.0, events=many)
+    page = Page(Events(feed.store))
+    took = []
+    for i in range(4):
+        feed.send(500.0 + i, events=[event(500.0 + i, "restart")])
+        before = time.thread_time()
+        assert page.sent()
+        took.append(time.thread_time() - before)
+    assert min(took) < 0.010

@@ -1,0 +1,149 @@
+"""Exceptions: equal errors are one row with the true number of tasks, tracebacks are text."""
+
+from __future__ import annotations
+
+from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent
+from bokeh.events import ButtonClick
+
+from dask_diag_lab.records import ExtraChange, Outcome
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.base import Opening
+from dask_diag_lab.views.look import DARK
+from dask_diag_lab.views.tasks.exceptions import Exceptions
+from dask_diag_lab.views.tasks.failures import NO_DETAILS
+from tests.kernel.views.conftest import Feed
+from tests.kernel.views.situations import batch, store_of, worker
+
+NAMES = ("key", "prefix", "time", "workers", "exception", "traceback")
+W0, W1 = worker(0)["address"], worker(1)["address"]
+
+
+def errors(*rows: tuple[object, ...], dropped: int = 0) -> dict[str, ExtraChange]:
+    """Return the extra table of these rows."""
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(NAMES)}
+    return {"errors": ExtraChange(columns, dropped)}
+
+
+SAME = [
+    (f"div-{i}", "div", 100.0 + i, (W0 if i % 2 else W1,), "ZeroDivisionError('x')", f"line {i}")
+    for i in range(5)
+]
+OTHER = ("load-1", "load", 200.0, (W0,), "OSError('<b>gone</b>')", "File <script>\n  raise")
+
+
+def opened(store: Store) -> tuple[Exceptions, list[DocumentChangedEvent]]:
+    """Return a view in a document, and what the document tells from now on."""
+    view = Exceptions(store)
+    document = Document()
+    document.add_root(view.build())
+    told: list[DocumentChangedEvent] = []
+    document.on_change(told.append)
+    return view, told
+
+
+def is_open(view: Exceptions) -> bool:
+    """Return whether a traceback is shown."""
+    return bool(view.details.visible)
+
+
+def failing(*rows: tuple[object, ...], dropped: int = 0) -> Store:
+    return store_of(workers=[worker(0), worker(1)], extras=errors(*rows, dropped=dropped))
+
+
+def test_equal_errors_are_one_row_that_counts_tasks_and_workers() -> None:
+    view, _ = opened(failing(*SAME, OTHER))
+    data = view.rows.source.data
+    assert data["prefix"] == ["load", "div"]
+    assert list(data["tasks"]) == [1, 5]
+    assert data["workers"] == ["1: 0", "2: 1, 0"]
+    assert data["exception"][1] == "ZeroDivisionError('x')"
+
+
+def test_click_shows_the_traceback_as_text_and_closes_again() -> None:
+    view, _ = opened(failing(*SAME, OTHER))
+    assert not is_open(view)
+    view.rows.source.selected.indices = [0]
+    assert is_open(view)
+    assert view.traceback.text == "File <script>\n  raise\nOSError('<b>gone</b>')"
+    assert view._words.render_as_text
+    view._close._trigger_event(ButtonClick(view._close))
+    assert not is_open(view)
+
+
+def test_traceback_stays_with_its_error_when_others_come() -> None:
+    store = failing(*SAME)
+    view, _ = opened(store)
+    view.choose(0)
+    store.apply(batch(workers=[worker(0), worker(1)], extras=errors(*SAME, OTHER)))
+    view.update()
+    assert is_open(view)
+    assert view.traceback.text.startswith("line 4")
+
+
+def test_button_opens_the_page_of_the_task_that_failed_last() -> None:
+    view, _ = opened(failing(*SAME))
+    view.choose(0)
+    view._open._trigger_event(ButtonClick(view._open))
+    assert view.opening == Opening("task", {"key": "div-4"})
+
+
+def test_errors_that_the_scheduler_has_given_up_are_counted(feed: Feed) -> None:
+    for i in range(150):
+        feed.maker.action(i, i + 1, prefix="div", outcome=Outcome.ERRED)
+    feed.send(200.0, extras=errors(*SAME))
+    view, _ = opened(feed.store)
+    data = view.rows.source.data
+    assert list(data["tasks"]) == [5, 145]
+    assert data["exception"][1] == NO_DETAILS
+    view.choose(1)
+    assert not view._open.visible
+
+
+def test_runs_lost_with_their_worker_are_said(feed: Feed) -> None:
+    feed.maker.action(0, 1, outcome=Outcome.KILLED)
+    killed = ("inc-0", "inc", 1.0, ("tcp://w0:1",), "KilledWorker: once too often", "")
+    feed.send(2.0, extras=errors(killed))
+    view, _ = opened(feed.store)
+    assert list(view.rows.source.data["tasks"]) == [1]
+    assert "1 run lost with a worker that died" in view.notice.note
+    view.choose(0)
+    assert view.traceback.text == "KilledWorker: once too often"
+
+
+def test_no_failures_are_told_from_waiting() -> None:
+    store = store_of()
+    view, _ = opened(store)
+    assert view.notice.empty.startswith("Waiting")
+    store.apply(batch(extras=errors()))
+    view.update()
+    assert view.notice.empty == "No task has failed."
+
+
+def test_older_errors_that_are_not_here_are_counted() -> None:
+    view, _ = opened(failing(*SAME, dropped=7))
+    assert view.notice.note == "7 older errors not listed"
+
+
+def test_nothing_is_sent_when_nothing_changed() -> None:
+    store = failing(*SAME)
+    view, told = opened(store)
+    view.choose(0)
+    told.clear()
+    store.apply(batch(workers=[worker(0, cpu=9.0), worker(1)], extras=errors(*SAME)))
+    view.update()
+    assert told == []
+
+
+def test_restyle_reaches_the_traceback() -> None:
+    view, _ = opened(failing(*SAME))
+    view.look = DARK
+    view.restyle()
+    assert DARK.background in str(view.traceback.stylesheets[0])
+
+
+def test_table_has_tracebacks_and_all_workers() -> None:
+    table = Exceptions(failing(*SAME, OTHER)).table()
+    assert table.columns["tasks"] == [1, 5]
+    assert table.columns["traceback"][1] == "line 4"
+    assert table.columns["workers"][1] == f"{W1}, {W0}"

@@ -1,0 +1,187 @@
+"""Task Group Progress: threads at work by prefix and time, cheap to keep, never standing still."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from benchmarks.simulator import Simulation
+from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.look import DARK, LIGHT, Look
+from dask_diag_lab.views.palette import prefix_color
+from dask_diag_lab.views.tail_source import TailSource
+from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
+from dask_diag_lab.views.tasks.thread_bins import MAX_BINS, ThreadBins
+from tests.kernel.store.batches import T0
+from tests.kernel.views.conftest import Feed
+from tests.kernel.views.situations import Page
+
+RUNNING = ("inc-a", "tcp://w0:1", "inc", 0.0)
+"""A task that has been running since `T0`."""
+
+
+def thread_seconds(view: TaskGroupProgress) -> dict[str, float]:
+    """Return the sum over time of what is stacked, by prefix."""
+    layers = view.layers()
+    sums = (layers.threads * np.diff(layers.edges)).sum(axis=1)
+    return dict(zip(layers.names, sums.tolist(), strict=True))
+
+
+def test_seconds_are_shared_out_exactly() -> None:
+    random = np.random.default_rng(1)
+    start = 1000.0 + random.uniform(0, 100, 500)
+    stop = start + random.exponential(3.0, 500)
+    prefix = random.integers(5, 9, 500)
+    bins = ThreadBins()
+    for part in np.array_split(np.arange(500), 7):
+        bins.add(prefix[part], start[part], stop[part])
+    assert bins.seconds.shape[1] <= MAX_BINS
+    assert bins.seconds.sum() == pytest.approx((stop - start).sum())
+    for row, number in enumerate(bins.prefixes):
+        of_prefix = prefix == number
+        expected = [
+            np.clip(np.minimum(stop, right) - np.maximum(start, left), 0, None)[of_prefix].sum()
+            for left, right in zip(bins.edges[:-1], bins.edges[1:], strict=True)
+        ]
+        np.testing.assert_allclose(bins.seconds[row], expected, atol=1e-6)
+
+
+def test_what_comes_late_and_lies_before_all_else_is_added() -> None:
+    bins = ThreadBins()
+    bins.add(np.array([1]), np.array([100.0]), np.array([101.0]))
+    bins.add(np.array([1]), np.array([40.0]), np.array([41.0]))
+    assert bins.seconds.sum() == pytest.approx(2.0)
+    assert bins.edges[0] <= 40.0
+    assert bins.seconds.shape[1] <= MAX_BINS
+
+
+def test_a_task_of_years_is_merged_not_a_matrix_of_years() -> None:
+    bins = ThreadBins()
+    bins.add(np.array([1, 1]), np.array([0.0, 1e8]), np.array([1.0, 1e8 + 1]))
+    assert bins.seconds.shape[1] <= MAX_BINS
+    assert bins.seconds.sum() == pytest.approx(2.0)
+
+
+def test_threads_are_those_that_computed(feed: Feed) -> None:
+    feed.maker.action(0, 4).action(1, 5, thread=2)
+    feed.maker.action(0, 5, kind=Kind.TRANSFER)
+    feed.send(6.0)
+    view = TaskGroupProgress(feed.store)
+    Page(view)
+    assert thread_seconds(view) == {"inc": pytest.approx(8.0)}
+    assert view.layers().threads.max() == pytest.approx(2.0)
+
+
+def test_running_tasks_count_as_far_as_they_have_come_and_the_picture_goes_on(feed: Feed) -> None:
+    feed.send(10.0, running=[RUNNING])
+    view = TaskGroupProgress(feed.store)
+    page = Page(view)
+    assert thread_seconds(view) == {"inc": pytest.approx(10.0)}
+    assert page.sent() == []
+    feed.now += 30.0
+    assert page.sent()
+    assert thread_seconds(view) == {"inc": pytest.approx(40.0)}
+
+
+def test_a_task_that_ends_replaces_what_ran(feed: Feed) -> None:
+    feed.send(10.0, running=[RUNNING])
+    view = TaskGroupProgress(feed.store)
+    page = Page(view)
+    feed.maker.action(0, 12, key="inc-a")
+    feed.send(12.5, running=[])
+    page.sent()
+    assert thread_seconds(view) == {"inc": pytest.approx(12.0)}
+
+
+def test_killed_task_occupied_its_thread(feed: Feed) -> None:
+    feed.maker.action(0, 5, outcome=Outcome.KILLED)
+    feed.send(6.0)
+    view = TaskGroupProgress(feed.store)
+    Page(view)
+    assert thread_seconds(view) == {"inc": pytest.approx(5.0)}
+
+
+def test_line_of_threads_follows_the_cluster(feed: Feed) -> None:
+    feed.maker.action(0, 10)
+    feed.send(10.0, nthreads=[(T0 - 5, 2), (T0 + 4, 6)])
+    view = TaskGroupProgress(feed.store)
+    page = Page(view)
+    data = view.line.model.data
+    assert list(data["threads"]) == [2, 6, 6]
+    assert view._y.end == pytest.approx(6 * 1.04)
+    assert "of 6 threads" in page.title
+
+
+def test_many_prefixes_share_one_layer_and_the_plot_says_so(feed: Feed) -> None:
+    for i in range(30):
+        feed.maker.action(0, 1 + i, prefix=f"p{i}", thread=i)
+    feed.send(40.0)
+    view = TaskGroupProgress(feed.store)
+    Page(view)
+    layers = view.layers()
+    assert len(layers.names) == 13
+    assert sum(thread_seconds(view).values()) == pytest.approx(sum(range(1, 31)))
+    assert "18 smaller prefixes in one grey area" in view.notice.note
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
+def test_colours_are_those_of_the_prefixes(feed: Feed, look: Look) -> None:
+    feed.maker.action(0, 1, prefix="a").action(0, 1, prefix="b", thread=2)
+    feed.send(2.0)
+    view = TaskGroupProgress(feed.store, look)
+    Page(view)
+    expected = [prefix_color(feed.store.palette.index(name), look) for name in ("a", "b")]
+    assert [area.fill_color for area in view._areas[:2]] == expected
+
+
+def test_no_tasks_are_explained(feed: Feed) -> None:
+    page = Page(TaskGroupProgress(feed.store))
+    assert page.view.notice.empty.startswith("No task has run yet")
+
+
+def test_table_has_threads_by_time_and_prefix(feed: Feed) -> None:
+    feed.maker.action(0, 1, prefix="a")
+    feed.send(2.0)
+    table = TaskGroupProgress(feed.store).table()
+    assert set(table.columns["prefix"]) == {"a"}
+    assert len(table.columns["start"]) == len(table.columns["threads"]) > 0
+
+
+def test_only_the_end_is_sent() -> None:
+    source = TailSource("x", "text")
+    source.set({"x": np.arange(100.0), "text": ["a"] * 100})
+    source.sent_rows = 0
+    source.set({"x": np.arange(102.0), "text": ["a"] * 99 + ["b"] * 3})
+    assert source.sent_rows == 3
+    assert source.model.data["text"] == ["a"] * 99 + ["b"] * 3
+    assert list(source.model.data["x"]) == list(np.arange(102.0))
+    assert not source.set({"x": np.arange(102.0), "text": ["a"] * 99 + ["b"] * 3})
+
+
+def test_what_cannot_be_seen_is_not_sent_and_does_not_add_up() -> None:
+    source = TailSource("x", tolerance=0.1)
+    source.set({"x": np.zeros(10)})
+    assert not source.set({"x": np.full(10, 0.09)})
+    assert source.set({"x": np.full(10, 0.18)})
+    assert not TailSource("x", tolerance=0.1).set({"x": np.empty(0)})
+    exact = TailSource("x")
+    exact.set({"x": np.zeros(10)})
+    assert exact.set({"x": np.full(10, 1e-12)})
+
+
+def test_an_update_costs_what_is_new_however_much_is_known() -> None:
+    simulation = Simulation(n_workers=100, n_threads=10, n_tasks=300_000)
+    n = len(simulation.actions["start"])
+    store = Store(clock=lambda: 1000.0)
+    store.apply(simulation.batch(0, n - 12_000))
+    page = Page(TaskGroupProgress(store))
+    took = []
+    for begin in range(n - 12_000, n, 2000):
+        store.apply(simulation.batch(begin, begin + 2000))
+        before = time.thread_time()
+        assert page.sent()
+        took.append(time.thread_time() - before)
+    assert min(took) < 0.010

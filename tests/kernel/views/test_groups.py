@@ -1,0 +1,162 @@
+"""Task Group Graph: metrics on the nodes, thousands of groups, circles, clicks."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from dask_diag_lab.views.base import Opening
+from dask_diag_lab.views.look import DARK, LIGHT, Look
+from dask_diag_lab.views.palette import prefix_color
+from dask_diag_lab.views.tasks.group_nodes import MAX_NODES, structure_of
+from dask_diag_lab.views.tasks.task_groups import TaskGroupGraph
+from tests.kernel.views.situations import MIB, Page, batch, group, store_of
+
+LOAD = group("load-1", "load", memory=5, released=5) | {
+    "nbytes": 5 * MIB,
+    "duration": 40.0,
+    "start": 100.0,
+    "stop": 120.0,
+}
+SUM = group("sum-1", "sum", ["load-1"], processing=2, waiting=7, erred=1)
+
+
+def many(n: int, prefixes: int) -> list[dict[str, object]]:
+    """Return a chain of ``n`` groups of so many prefixes, which need each other in circles."""
+    return [
+        group(f"g{i}", f"p{i % prefixes}", [f"g{i - 1}"] if i else [], memory=1 + i % 3)
+        for i in range(n)
+    ]
+
+
+def test_box_tells_all_that_its_group_has_done() -> None:
+    view = TaskGroupGraph(store_of(groups=[LOAD, SUM]))
+    page = Page(view)
+    data = view.groups.boxes.model.data
+    assert data["name"] == ["load-1", "sum-1"]
+    assert data["count"] == ["10 / 10", "1 erred · 0 / 10"]
+    assert data["memory"] == ["5.00 MiB in memory", ""]
+    assert data["time"][0] == "40.0 s of thread time within 20.0 s"
+    assert data["erred"] == ["", "1 task erred"]
+    assert data["states"][1] == "7 waiting, 2 processing, 1 erred"
+    assert data["prefix"] == ["prefix load", "prefix sum"]
+    assert data["more"][0] == "5.00 MiB · 40.0 s"
+    assert page.title == "Task groups: 2 · 20 tasks · 2 processing · 5 in memory · 1 erred"
+
+
+def test_outline_is_thick_while_tasks_are_processed() -> None:
+    store = store_of(groups=[LOAD, SUM])
+    view = TaskGroupGraph(store)
+    page = Page(view)
+    quiet, busy = view.groups.boxes.model.data["line"]
+    assert busy > 2 * quiet
+    store.apply(batch(groups=[group("sum-1", "sum", ["load-1"], memory=10)]))
+    page.sent()
+    assert list(view.groups.boxes.model.data["line"]) == [quiet, quiet]
+
+
+def test_work_flows_to_the_right_and_known_boxes_stay() -> None:
+    store = store_of(groups=[LOAD, SUM])
+    view = TaskGroupGraph(store)
+    page = Page(view)
+    before = list(view.groups.boxes.model.data["left"])
+    assert before[0] < before[1]
+    assert len(view.groups.edges.model.data["x0"]) == 1
+    store.apply(batch(groups=[group("max-1", "max", ["sum-1"], waiting=1)]))
+    page.sent()
+    assert list(view.groups.boxes.model.data["left"][:2]) == before
+
+
+def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so() -> None:
+    store = store_of(groups=many(3000, 12))
+    view = TaskGroupGraph(store)
+    page = Page(view)
+    data = view.groups.boxes.model.data
+    assert data["name"] == [f"p{i}" for i in range(12)]
+    assert data["prefix"][0] == "250 groups of this prefix"
+    assert sum(int(text.split(" / ")[1].split(" ")[0]) for text in data["done"]) == 6000
+    assert "all groups of one prefix, as there are 3000 groups" in view.notice.note
+    assert page.title.startswith("Task groups: 3000")
+
+
+def test_more_prefixes_than_boxes_leave_the_smallest_out_and_count_them() -> None:
+    view = TaskGroupGraph(store_of(groups=many(700, 350)))
+    Page(view)
+    assert len(view.groups.boxes.model.data["name"]) == MAX_NODES
+    assert "150 smaller ones are not drawn" in view.notice.note
+
+
+def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
+    structure = structure_of(store_of(groups=many(400, 3)))
+    assert structure.edges.tolist() == [[0, 1], [1, 2]]
+
+
+def test_three_thousand_groups_are_brought_up_to_date_within_the_budget() -> None:
+    store = store_of(groups=many(3000, 40))
+    page = Page(TaskGroupGraph(store))
+    took = []
+    for n in range(4):
+        store.apply(batch(groups=[group("g2999", "p39", ["g2998"], memory=10 + n)]))
+        begin = time.thread_time()
+        assert page.sent()
+        took.append(time.thread_time() - begin)
+    assert min(took) < 0.010
+
+
+def test_click_opens_the_profile_of_the_prefix() -> None:
+    view = TaskGroupGraph(store_of(groups=[LOAD, SUM]))
+    page = Page(view)
+    data = view.groups.boxes.model.data
+    page.tap(float(data["right"][0]) + 0.05, float(data["top"][0]))
+    assert view.opening is None
+    page.tap(float(data["left"][0]) + 0.1, float(data["top"][0]) + 0.1)
+    assert view.opening == Opening("profile", {"prefix": "load"})
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
+def test_colour_is_that_of_the_prefix_everywhere(look: Look) -> None:
+    store = store_of(groups=[LOAD, SUM])
+    view = TaskGroupGraph(store, look)
+    Page(view)
+    expected = [prefix_color(store.palette.index(name), look) for name in ("load", "sum")]
+    assert view.groups.boxes.model.data["color"] == expected
+
+
+def test_small_pane_keeps_the_boxes_and_drops_the_words() -> None:
+    rows = [group(f"g{i}-1", f"g{i}", [f"g{i - 1}-1"] if i else [], memory=1) for i in range(12)]
+    view = TaskGroupGraph(store_of(groups=rows))
+    page = Page(view, 300, 200)
+    data = view.groups.boxes.model.data
+    assert len(data["left"]) == 12
+    assert set(data["label"]) == {""}
+    assert len(page.title) <= 40
+
+
+def test_nothing_is_sent_when_nothing_changed() -> None:
+    store = store_of(groups=[LOAD, SUM])
+    page = Page(TaskGroupGraph(store))
+    assert page.sent() == []
+    store.apply(batch(groups=[LOAD, SUM]))
+    assert page.sent() == []
+
+
+def test_no_groups_are_explained_and_come_back() -> None:
+    store = store_of()
+    view = TaskGroupGraph(store)
+    page = Page(view)
+    assert view.notice.empty.startswith("No task groups")
+    store.apply(batch(groups=[LOAD]))
+    page.sent()
+    assert view.notice.empty == ""
+    store.apply(batch(removed_groups=["load-1"]))
+    page.sent()
+    assert view.notice.empty.startswith("No task groups")
+
+
+def test_table_has_all_groups() -> None:
+    table = TaskGroupGraph(store_of(groups=[LOAD, SUM])).table()
+    assert table.columns["group"] == ["load-1", "sum-1"]
+    assert table.columns["nbytes_in_memory"] == [5 * MIB, 0]
+    assert table.columns["dependencies"] == ["", "load-1"]
+    assert table.columns["erred"] == [0, 1]

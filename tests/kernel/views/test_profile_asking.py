@@ -1,0 +1,127 @@
+"""The profile: what it asks the cluster, when, and what a control changes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.profile.profile import Profile
+from dask_diag_lab.views.profile.sampling import REFRESH_S
+from tests.kernel.views.profiles import Situation, answer, box, drag, node
+
+
+@pytest.fixture
+def situation() -> Situation:
+    return Situation()
+
+
+def test_prefix_and_worker_of_the_arguments_are_asked_for(situation: Situation) -> None:
+    page = situation.page(prefix="inc", worker="tcp://10.0.0.1:4000")
+    asked = situation.cluster.of("profile")[-1]
+    assert asked.arguments["prefix"] == "inc"
+    assert asked.arguments["worker"] == "tcp://10.0.0.1:4000"
+    assert page.view.toolbar is not None
+    assert page.view.toolbar.choice.value == "inc"
+    assert page.view.toolbar.worker.label == "Worker tcp://10.0.0.1:4000 ✕"
+
+
+@pytest.mark.parametrize("action", ["transfer-", "disk-read-", "disk-write-", "deserialize-", ""])
+def test_the_action_of_a_rectangle_is_left_out(situation: Situation, action: str) -> None:
+    assert Profile(situation.store, LIGHT, {"prefix": f"{action}inc"}).sampling.prefix == "inc"
+
+
+def test_a_worker_can_be_let_go(situation: Situation) -> None:
+    page = situation.page(worker="tcp://10.0.0.1:4000")
+    page.view._restrict("")
+    assert situation.cluster.of("profile")[-1].arguments["worker"] == ""
+    assert page.view.toolbar is not None
+    assert not page.view.toolbar.worker.visible
+
+
+def test_choosing_a_task_asks_for_it(situation: Situation) -> None:
+    page = situation.page()
+    assert page.view.toolbar is not None
+    assert page.view._options() == ([("", "All tasks"), ("inc", "inc"), ("load", "load")], "")
+    assert page.view.toolbar.choice.options == page.view._options()[0]
+    page.view.toolbar.choice.value = "inc"
+    situation.cluster.reply()
+    page.view.update()
+    assert page.titles == ["all", "inc"]
+
+
+def test_an_open_page_shows_another_task_when_asked_to(situation: Situation) -> None:
+    page = situation.page()
+    page.view.show({"prefix": "inc"})
+    situation.cluster.reply()
+    page.view.update()
+    assert page.titles == ["all", "inc"]
+
+
+def test_a_drag_over_the_timeline_asks_for_that_period(situation: Situation) -> None:
+    page = situation.page()
+    assert page.view.timeline is not None
+    assert page.view.toolbar is not None
+    drag(page, 0.5, 1.5)
+    asked = situation.cluster.of("profile")[-1].arguments
+    assert (asked["start"], asked["stop"]) == (1000.5, 1001.5)
+    assert page.view.timeline.period.visible
+    assert page.view.toolbar.period.visible
+
+
+def test_clear_forgets_the_period(situation: Situation) -> None:
+    page = situation.page()
+    page.view._select(1000.5, 1001.5)
+    page.view.command("clear")
+    assert page.view.timeline is not None
+    assert not page.view.timeline.period.visible
+    assert not page.view.sampling.has_period
+
+
+def test_it_is_asked_again_after_some_seconds_while_tasks_end(situation: Situation) -> None:
+    page = situation.page()
+    before = len(situation.cluster.asked)
+    situation.now += REFRESH_S - 0.1
+    page.view.update()
+    assert len(situation.cluster.asked) == before
+    situation.now += 0.2
+    page.view.update()
+    assert len(situation.cluster.asked) == before + 2
+
+
+def test_it_is_not_asked_again_when_no_task_has_ended(situation: Situation) -> None:
+    page = situation.page()
+    for _ in range(2):  # once to see whether anything changed since the first answer
+        situation.now += REFRESH_S + 0.1
+        page.view.update()
+        situation.cluster.reply()
+    before = len(situation.cluster.asked)
+    situation.now += 10 * REFRESH_S
+    page.view.update()
+    assert len(situation.cluster.asked) == before
+
+
+def test_a_period_is_not_asked_for_again(situation: Situation) -> None:
+    page = situation.page()
+    page.view._select(1000.5, 1001.5)
+    situation.cluster.reply()
+    page.view.update()
+    before = len(situation.cluster.of("profile"))
+    situation.now += REFRESH_S + 0.1
+    page.view.update()
+    assert len(situation.cluster.of("profile")) == before
+
+
+def test_few_tasks_are_asked_for_one_by_one_where_all_together_do_not_tell() -> None:
+    situation = Situation()
+    whole = node("root", 100, node("call", 100, node("inc", 0), node("load", 0)))
+    situation.cluster.profiles = {
+        "": answer(whole),
+        "inc": answer(node("root", 80, node("call", 80, node("inc", 0)))),
+        "load": answer(node("root", 20, node("call", 20, node("load", 0)))),
+    }
+    page = situation.page()
+    assert any(title.startswith("One of:") for title in page.titles)
+    situation.cluster.reply()
+    page.view.update()
+    assert page.titles == ["all", "call", "inc", "load"]
+    assert box(page, "inc")["whole"] == "800 ms · 80 % · 80 samples"

@@ -1,0 +1,63 @@
+"""The profile of a real computation, as the engine's own client gives it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from distributed import Client, LocalCluster
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.profile.profile import Profile
+from tests.kernel.views.profiles import Cluster, ProfilePage, activity, answer
+from tests.kernel.views.situations import batch, worker
+
+MIN_SAMPLES = 30
+
+
+def innermost(stop: float) -> int:
+    turns = 0
+    while time.time() < stop:
+        turns += sum(range(100))
+    return turns
+
+
+def outermost(seconds: float) -> int:
+    return innermost(time.time() + seconds)
+
+
+def _profiled(seconds: float, is_enough: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Run a task on a real worker until its profile is enough; return the engine's tree."""
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            client.submit(outermost, seconds, pure=False).result(timeout=60)
+            tree: dict[str, Any] = client.profile("outermost")
+            if is_enough(tree):
+                return tree
+    raise AssertionError("no profile within a minute")
+
+
+def test_the_function_that_ran_has_the_time_of_a_real_task() -> None:
+    tree = _profiled(0.5, lambda found: found["count"] >= MIN_SAMPLES)
+    store = Store()
+    store.apply(batch(workers=[worker(0)]))
+    cluster = Cluster(store, activity=activity({"outermost": [tree["count"]]}))
+    cluster.profiles[""] = answer(tree)
+    page = ProfilePage(Profile(store))
+    cluster.reply()
+    page.view.update()
+    columns = page.view.table().columns
+    own = dict(zip(columns["function"], columns["own_s"], strict=True))
+    assert own["innermost"] >= 0.8 * sum(columns["own_s"])
+    assert "innermost" in page.titles
+    assert page.view.flames is not None
+    # The line that ran when the frame was first sampled: either one of the loop.
+    lines = {"while time.time() < stop:", "turns += sum(range(100))"}
+    assert lines & set(page.view.flames.boxes.model.data["source"])

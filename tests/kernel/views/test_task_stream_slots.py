@@ -1,0 +1,121 @@
+"""Columns of which only the rows that changed are sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_diag_lab.views.stream.rects import Columns
+from dask_diag_lab.views.stream.slots import SlotSource
+
+NAMES = ("left", "right", "lane", "kind", "busy")
+
+
+def rows(n: int, **changed: dict[int, float]) -> Columns:
+    columns: Columns = {
+        "left": np.arange(n, dtype=np.float32),
+        "right": np.arange(n, dtype=np.float32) + 1,
+        "lane": np.zeros(n, dtype=np.uint16),
+        "kind": np.zeros(n, dtype=np.uint8),
+        "busy": np.ones(n, dtype=np.float32),
+    }
+    for name, values in changed.items():
+        for index, value in values.items():
+            columns[name][index] = value
+    return columns
+
+
+def drawn(source: SlotSource) -> set[tuple[Any, ...]]:
+    """Return the rows that a page would draw now."""
+    data = source.model.data
+    table = zip(*(np.asarray(data[name]).tolist() for name in NAMES), strict=True)
+    return {row for row in table if not np.isnan(row[0])}
+
+
+def expected(columns: Columns) -> set[tuple[Any, ...]]:
+    return set(zip(*(columns[name].tolist() for name in NAMES), strict=True))
+
+
+def test_equal_rows_are_not_sent_again() -> None:
+    source = SlotSource(*NAMES)
+    source.put(rows(100))
+    sent = source.sent_bytes
+    assert not source.put(rows(100))
+    assert source.sent_bytes == sent
+
+
+def test_rows_in_another_order_are_the_same_rows() -> None:
+    source = SlotSource(*NAMES)
+    source.put(rows(100))
+    turned = {name: column[::-1].copy() for name, column in rows(100).items()}
+    assert not source.put(turned)
+
+
+def test_new_rows_are_appended_alone() -> None:
+    source = SlotSource(*NAMES)
+    source.put(rows(100))
+    before = source.sent_rows
+    source.put(rows(110))
+    assert source.sent_rows == before + 10
+    assert drawn(source) == expected(rows(110))
+
+
+def test_a_row_that_grew_is_patched_in_the_columns_that_changed() -> None:
+    source = SlotSource(*NAMES)
+    source.put(rows(100))
+    sent = source.sent_bytes
+    grown = rows(100, right={99: 123.0})
+    source.put(grown)
+    assert source.sent_bytes - sent < 100
+    assert drawn(source) == expected(grown)
+
+
+def test_a_row_that_went_is_not_drawn() -> None:
+    source = SlotSource(*NAMES)
+    source.put(rows(100))
+    source.put(rows(98))
+    assert drawn(source) == expected(rows(98))
+
+
+def test_a_row_that_came_back_is_drawn_again() -> None:
+    source = SlotSource(*NAMES)
+    source.put(rows(100))
+    source.put(rows(98))
+    source.put(rows(100))
+    assert drawn(source) == expected(rows(100))
+
+
+def test_other_rows_altogether_are_sent_at_once() -> None:
+    source = SlotSource(*NAMES)
+    source.put(rows(100))
+    other = {name: column[50:] for name, column in rows(200).items()}
+    source.put(other)
+    assert drawn(source) == expected(other)
+    assert len(source.model.data["left"]) == 150
+
+
+def test_other_types_are_sent_at_once() -> None:
+    source = SlotSource(*NAMES)
+    source.put(rows(10))
+    wide = rows(10)
+    wide["left"] = wide["left"].astype(np.float64) + 0.1  # no float32 is equal to that
+    source.put(wide)
+    assert drawn(source) == expected(wide)
+
+
+def test_sums_that_differ_in_their_last_bits_are_the_same() -> None:
+    source = SlotSource(*NAMES)
+    source.put(rows(10, busy={3: 1.5}))
+    assert not source.put(rows(10, busy={3: np.nextafter(np.float32(1.5), np.float32(2))}))
+
+
+def test_many_changes_at_random_end_in_the_same_rows() -> None:
+    random = np.random.default_rng(3)
+    source = SlotSource(*NAMES)
+    for _ in range(60):
+        chosen = np.sort(random.choice(400, size=random.integers(150, 300), replace=False))
+        columns = {name: column[chosen] for name, column in rows(400).items()}
+        columns["right"] = columns["right"] + (random.random(len(chosen)) < 0.1).astype(np.float32)
+        source.put(columns)
+        assert drawn(source) == expected(columns)

@@ -1,0 +1,275 @@
+"""The page of a worker shows what the worker answers, and says when it is gone."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.base import Opening
+from dask_diag_lab.views.look import DARK
+from dask_diag_lab.views.workers.worker_bars import NO_WORKERS
+from dask_diag_lab.views.workers.worker_page import WorkerPage
+from tests.kernel.views.asked_pages import Answering, Shown, options_of
+from tests.kernel.views.situations import GIB, batch, worker
+
+W1, W2 = "tcp://10.0.0.1:4000", "tcp://10.0.0.2:4000"
+HTML = "<img src=x onerror=alert(1)>"
+
+
+def task(key: str, state: str, **given: Any) -> dict[str, Any]:
+    row = {"key": key, "prefix": key, "state": state, "seconds": None, "nbytes": None}
+    return {**row, "priority": "(0, 1)", **given}
+
+
+HOLDINGS = {
+    "counts": {"executing": 1, "ready": 300, "memory": 1, "tasks": 302},
+    "tasks": [
+        task(HTML, "executing", seconds=2.5),
+        task("ready-1", "ready"),
+        task("('kept', 0)", "memory", nbytes=1000, seconds=0.1),
+    ],
+    "connections": 3,
+    "versions": "Python 3.12.1, dask 2026.8.0",
+    "uptime_s": 3700.0,
+    "executed": 12,
+    "missing": "",
+}
+TRANSFERS = {
+    "rows": [
+        {
+            "worker": W1,
+            "peer": W2,
+            "direction": "in",
+            "start": 10.0,
+            "stop": 12.0,
+            "nbytes": 1000,
+            "compressed": None,
+            "rate": 500.0,
+            "keys": 2,
+            "key": "x",
+        },
+        {
+            "worker": W1,
+            "peer": "",
+            "direction": "out",
+            "start": 13.0,
+            "stop": 14.0,
+            "nbytes": 10,
+            "compressed": 5,
+            "rate": 10.0,
+            "keys": 1,
+            "key": "y",
+        },
+    ],
+    "missing": {},
+    "limit": 1000,
+    "totals": {"in": 1, "out": 5},
+}
+STACKS = {
+    "stacks": [{"worker": W1, "key": HTML, "frames": ["  File one\n\tf()\n", "  File two\n"]}],
+    "missing": {},
+}
+LOGS = {"lines": [{"level": "INFO", "message": "first"}, {"level": "ERROR", "message": HTML}]}
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def shown(**arguments: str) -> tuple[Shown, Clock]:
+    """Return a page of a cluster of two workers that answer."""
+    clock = Clock()
+    store = Store(clock=clock)
+    rows = [worker(1, name=HTML, memory=GIB, managed=GIB, cpu=150.0), worker(2, name="beta")]
+    store.apply(batch(workers=rows))
+    cluster = Answering(
+        store,
+        {
+            "worker": lambda _: HOLDINGS,
+            "transfers": lambda _: TRANSFERS,
+            "call-stacks": lambda _: STACKS,
+            "logs": lambda _: LOGS,
+        },
+    )
+    return Shown(WorkerPage(store, arguments=arguments), cluster), clock
+
+
+def test_tasks_of_the_first_worker_are_listed_as_text() -> None:
+    page, _ = shown()
+    assert page.cluster.asked[0].arguments == {"worker": W1}
+    assert page.rows("key", "state")[0] == (HTML, "executing")
+    seconds = [row[0] for row in page.rows("seconds")]
+    assert seconds[0] == 2.5
+    assert np.isnan(seconds[1])
+    assert "3 of 302 tasks listed" in page.view.notice.note
+
+
+def test_facts_are_escaped_and_tell_heartbeat_and_answer() -> None:
+    page, _ = shown()
+    assert HTML not in page.facts
+    assert "&lt;img" in page.facts
+    for words in ("1.00 GiB of 4.00 GiB (25 %)", "150 % of one core", "300 ready", "Python 3.12.1"):
+        assert words in page.facts
+
+
+def test_a_click_on_a_task_opens_it() -> None:
+    page, _ = shown()
+    for _ in range(2):
+        page.click(2)
+        assert page.opened() == Opening("task", {"key": "('kept', 0)"})
+
+
+def test_transfers_are_listed_newest_first_and_open_the_other_worker() -> None:
+    page, _ = shown()
+    page.choose("transfers")
+    assert page.rows("direction", "peer", "seconds") == [
+        ("sent", "(client)", 1.0),
+        ("received", W2, 2.0),
+    ]
+    assert "Last 2 of 6 transfers" in page.view.notice.note
+    page.click(0)
+    assert page.opened() is None
+    page.click(1)
+    assert page.opened() == Opening("worker", {"worker": W2})
+
+
+def test_call_stacks_are_text_and_asked_again_by_the_button_alone() -> None:
+    page, clock = shown()
+    page.choose("call-stacks")
+    assert page.text.startswith(f"{HTML}\n  File one\n\tf()\n  File two")
+    assert page.is_plain_text
+    n = page.cluster.kinds().count("call-stacks")
+    clock.now += 60
+    page.settle()
+    assert page.cluster.kinds().count("call-stacks") == n
+    page.press("Ask now")
+    page.settle()
+    assert page.cluster.kinds().count("call-stacks") == n + 1
+
+
+def test_logs_are_text_newest_first() -> None:
+    page, _ = shown(show="logs")
+    assert page.text == f"ERROR: {HTML}\nINFO: first"
+
+
+def test_a_long_log_is_cut_and_says_so() -> None:
+    page, _ = shown()
+    lines = [{"level": "INFO", "message": f"INFO - {n}"} for n in range(1000)]
+    page.cluster.answers["logs"] = lambda _: {"lines": lines}
+    page.choose("logs")
+    texts = page.text.splitlines()
+    assert (texts[0], texts[-1]) == ("INFO - 999", "… 500 older lines")
+
+
+def test_the_worker_is_asked_again_after_two_seconds_and_not_before() -> None:
+    page, clock = shown()
+    assert page.cluster.kinds() == ["worker"]
+    clock.now += 1.9
+    page.settle()
+    assert page.cluster.kinds() == ["worker"]
+    clock.now += 0.2
+    page.settle()
+    assert page.cluster.kinds() == ["worker", "worker"]
+
+
+def test_an_equal_answer_sends_nothing() -> None:
+    page, clock = shown()
+    clock.now += 3
+    page.view.update()
+    assert page.cluster.answer() == 1
+    page.events.clear()
+    page.view.update()
+    assert page.events == []
+
+
+def test_another_worker_can_be_chosen() -> None:
+    page, _ = shown()
+    page.choose(W2)
+    assert page.view.arguments == {"worker": W2}
+    assert page.cluster.asked[-1].arguments == {"worker": W2}
+    assert "beta" in page.facts
+
+
+def test_the_profile_of_the_worker_opens() -> None:
+    page, _ = shown()
+    page.press("Profile")
+    assert page.view.opening is not None
+    assert (page.view.opening.plot, page.view.opening.arguments) == ("profile", {"worker": W1})
+
+
+def test_a_worker_that_left_is_said_with_what_it_told_last() -> None:
+    page, clock = shown(worker=W1)
+    page.view.store.apply(batch(workers=[], removed_workers=(W1,)))
+    clock.now += 10
+    asked = len(page.cluster.asked)
+    page.settle()
+    assert f"{W1} has left the cluster" in page.facts
+    assert page.rows("key")[0] == (HTML,)
+    assert len(page.cluster.asked) == asked
+    assert any(options_of(found)[-1] == (W1, f"{W1} (gone)") for found in page.lists())
+
+
+def test_a_failure_is_said_and_tried_again_later() -> None:
+    page, clock = shown()
+    page.cluster.answers["worker"] = lambda _: "It is gone."
+    clock.now += 3
+    page.settle()
+    assert "It is gone." in page.view.notice.note
+    n = len(page.cluster.asked)
+    clock.now += 5
+    page.settle()
+    assert len(page.cluster.asked) == n
+    clock.now += 15
+    page.settle()
+    assert len(page.cluster.asked) == n + 1
+
+
+def test_no_worker_is_an_empty_page_with_words() -> None:
+    store = Store()
+    cluster = Answering(store, {})
+    store.apply(batch(workers=[]))
+    page = Shown(WorkerPage(store), cluster)
+    assert page.view.notice.empty == NO_WORKERS
+    assert cluster.asked == []
+
+
+@pytest.mark.parametrize("show", ["tasks", "transfers", "call-stacks", "logs"])
+def test_the_table_for_export_asks_for_its_data_without_a_picture(show: str) -> None:
+    page, _ = shown()
+    view = WorkerPage(page.view.store, arguments={"worker": W1, "show": show})
+    view.table()
+    page.cluster.answer()
+    columns = view.table().columns
+    assert all(len(column) >= 2 for column in columns.values())
+
+
+def test_restyling_keeps_what_is_shown() -> None:
+    page, _ = shown()
+    page.view.look = DARK
+    page.view.restyle()
+    assert DARK.background in str(page.view.model.styles)
+    assert page.rows("key")[0] == (HTML,)
+
+
+def test_an_update_of_a_large_cluster_is_quick() -> None:
+    clock = Clock()
+    store = Store(clock=clock)
+    store.apply(batch(workers=[worker(n) for n in range(1000)]))
+    states = ("executing", "ready", "waiting", "memory", "flight")
+    tasks = [task(f"{s}-{n}", s, seconds=n, nbytes=n) for s in states for n in range(200)]
+    cluster = Answering(store, {"worker": lambda _: {**HOLDINGS, "tasks": tasks}})
+    page = Shown(WorkerPage(store), cluster)
+    spent = []
+    for n in range(5):
+        store.apply(batch(workers=[worker(k, cpu=float(n)) for k in range(1000)]))
+        begun = time.perf_counter()
+        page.view.update()
+        spent.append(time.perf_counter() - begun)
+    assert min(spent) < 0.01

@@ -1,0 +1,136 @@
+"""The table of workers: totals, metrics that come and go, silent workers, clicks, what is sent."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from bokeh.document import Document
+from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.data_table import COLOR_FIELD
+from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.workers.workers_table import WorkersTable
+from tests.kernel.views.situations import GIB, batch, store_of, worker
+
+NET = "host_net_io.read_bps"
+
+
+def opened(store: Store) -> tuple[WorkersTable, list[DocumentChangedEvent]]:
+    """Return the table in a document, and what it sends from now on."""
+    view = WorkersTable(store)
+    document, events = Document(), list[DocumentChangedEvent]()
+    document.add_root(view.build())
+    document.on_change(events.append)
+    return view, events
+
+
+def cells(view: WorkersTable, name: str) -> list[Any]:
+    """Return a column as the page has it."""
+    return list(view.rows.source.data[name])
+
+
+def test_row_has_the_numbers_of_its_worker() -> None:
+    metrics = {"num_fds": 31, "task_counts.memory": 7}
+    row = worker(0, managed=GIB, cpu=150.0, processing=3, metrics=metrics)
+    view, _ = opened(store_of(workers=[row]))
+    assert cells(view, "memory") == [GIB]
+    assert cells(view, "memory_share") == [0.25]
+    assert cells(view, "cpu") == [1.5]
+    assert cells(view, "fds") == [31]
+    assert cells(view, "in_memory") == [7]
+
+
+def test_worker_without_limit_has_no_share_and_the_total_no_limit() -> None:
+    view, _ = opened(store_of(workers=[worker(0, memory_limit=0), worker(1)]))
+    assert np.isnan(cells(view, "memory_share")[0])
+    assert view.table().columns["memory_limit"][0] is None
+
+
+def test_totals_count_the_traffic_of_a_host_once() -> None:
+    metrics = {NET: 5e6}
+    rows = [worker(i, host="h", metrics=metrics, managed=GIB) for i in range(3)]
+    rows.append(worker(9, host="other", metrics={NET: 1e6}))
+    view, _ = opened(store_of(workers=rows))
+    assert view.table().columns["network_read"][0] == 6e6
+    assert view.table().columns["memory"][0] == 3 * GIB
+    assert "4 workers on 2 hosts" in view.totals.model.text
+
+
+def test_custom_metrics_appear_and_leave_as_workers_report_them() -> None:
+    store = store_of(workers=[worker(0), worker(1)])
+    view, _ = opened(store)
+    plain = len(view.rows.columns)
+    store.apply(batch(workers=[worker(0, metrics={"temperature": 41, "<b>site</b>": "<i>x</i>"})]))
+    view.update()
+    assert [c.kind for c in view.rows.columns[plain - 1 : -1]] == ["text", "number"]
+    assert cells(view, "metric:temperature")[0] == 41
+    assert np.isnan(cells(view, "metric:temperature")[1])
+    assert "<b>site" not in "".join(str(c.title) for c in view.rows.table.columns)
+    assert view.table().columns["temperature"] == [None, 41, None]
+    store.apply(batch(workers=[worker(0)]))
+    view.update()
+    assert len(view.rows.columns) == plain
+
+
+def test_worker_not_heard_of_for_a_minute_is_marked_by_colour_and_words() -> None:
+    rows = [worker(0, last_seen=1000.0), worker(1, last_seen=925.0)]
+    view, _ = opened(store_of(workers=rows))
+    assert cells(view, "status") == ["running", "not heard of for 1 min 10 s"]
+    mark = data_colors(LIGHT).memory_over
+    assert [color == mark for color in cells(view, COLOR_FIELD)] == [False, True]
+
+
+def test_click_opens_the_page_of_the_worker() -> None:
+    view, _ = opened(store_of(workers=[worker(0), worker(1)]))
+    view.rows.source.selected.indices = [1]
+    assert view.opening is not None
+    assert (view.opening.plot, view.opening.arguments) == (
+        "worker",
+        {"worker": worker(1)["address"]},
+    )
+
+
+def test_only_what_changed_is_sent() -> None:
+    rows = [worker(i) for i in range(20)]
+    store = store_of(workers=rows)
+    view, events = opened(store)
+    view.update()
+    assert events == []
+    store.apply(batch(workers=[{**rows[3], "processing": 8}]))
+    view.update()
+    sent = [set(e.cols or ()) for e in events if isinstance(e, ColumnDataChangedEvent)]
+    assert sent == [{"processing"}]
+
+
+def test_no_workers_is_explained() -> None:
+    view, _ = opened(store_of(workers=[]))
+    assert "cluster.scale(4)" in view.notice.empty
+    assert view.totals.model.visible is False
+
+
+def test_table_works_without_a_picture() -> None:
+    table = WorkersTable(store_of(workers=[worker(0, name="alice")])).table()
+    assert table.columns["name"] == ["Total", "alice"]
+    assert table.units["memory"] == "B"
+
+
+def test_thousand_workers_are_updated_within_the_budget() -> None:
+    def rows(step: int) -> list[dict[str, Any]]:
+        metrics = {NET: 1e6 + step, "num_fds": 20, "task_counts.memory": step, "mine": step}
+        return [
+            worker(i, managed=GIB + i + step, cpu=float(step), metrics=metrics) for i in range(1000)
+        ]
+
+    store = store_of(workers=rows(0))
+    view, _ = opened(store)
+    took = []
+    for step in range(1, 8):
+        store.apply(batch(workers=rows(step)))
+        begin = time.process_time()
+        view.update()
+        took.append(time.process_time() - begin)
+    assert min(took) < 0.010
