@@ -38,8 +38,8 @@ class Dashboard:
     record : RuntimeRecord or None
         The announcement, for kind "diagnostics".
     plots_of : object
-        What the plots were fetched for: they are fetched again when it is no longer equal to
-        ``identity``.
+        What the plots were fetched for, None before: ``identity`` and the number that the
+        dashboard gives its list. They are fetched again when that is another one.
     """
 
     id: str

@@ -20,13 +20,14 @@ HOLDING: Final = "The kernel is holding the interpreter; the picture catches up 
 
 
 async def examine(dashboard: Dashboard, timeout_s: float) -> None:
-    """Bring a diagnostics dashboard's condition up to date, and its plots when it is new."""
+    """Bring a diagnostics dashboard's condition up to date, and its plots when they are others."""
     try:
         health = parse_health(await _get(dashboard, "/health", timeout_s, MAX_HEALTH_BYTES))
-        if dashboard.plots_of != dashboard.identity:
+        plots_of = (dashboard.identity, health.plots_version)
+        if dashboard.plots_of != plots_of:
             plots = await _get(dashboard, "/plots.json", timeout_s, MAX_PLOTS_BYTES)
             dashboard.plots = parse_plots(plots)
-            dashboard.plots_of = dashboard.identity
+            dashboard.plots_of = plots_of
         dashboard.condition = condition_of(dashboard.name, health)
     except (UpstreamError, WireError) as error:
         dashboard.condition = Condition(

@@ -53,9 +53,9 @@ _SHARED_POLICY: Final = (
     "form-action 'none'",
 )
 
-DIAGNOSTICS_POLICY: Final = "; ".join([*_SHARED_POLICY, "script-src 'self' 'unsafe-eval'"])
+DIAGNOSTICS_POLICY: Final = "; ".join([*_SHARED_POLICY, "script-src 'self'"])
 """For our own pages, which run on Jupyter's origin: their template has no script inside, so an
-injected one does not run. BokehJS needs ``unsafe-eval`` for the views' own CustomJS formatters.
+injected one does not run, and no text of a document runs as code.
 See docs/decisions/0001-own-relay.md."""
 
 STOCK_POLICY: Final = "; ".join(

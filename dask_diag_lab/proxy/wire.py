@@ -128,11 +128,15 @@ class RuntimeRecord:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Answer of a diagnostics server's ``/health``."""
+    """Answer of a diagnostics server's ``/health``.
+
+    ``plots_version`` moves when its ``/plots.json`` changes; 0 from versions that do not tell.
+    """
 
     state: FeedState
     reason: str
     summary: SummaryEntry
+    plots_version: int
 
 
 def parse_record(value: object) -> RuntimeRecord:
@@ -178,9 +182,13 @@ def parse_health(value: object) -> Health:
     state = data.get("state")
     match state:
         case "connecting" | "live" | "degraded" | "lost" | "closed":
-            return Health(state, text(data, "reason"), _summary(data))
+            return Health(state, text(data, "reason"), _summary(data), _plots_version(data))
         case _:
             raise WireError("state is none of connecting, live, degraded, lost, closed")
+
+
+def _plots_version(data: Mapping[str, object]) -> int:
+    return count(data, "plots_version") if "plots_version" in data else 0
 
 
 def parse_plots(value: object) -> list[PlotEntry]:

@@ -44,6 +44,20 @@ async def test_record_is_pushed_within_two_seconds_with_its_plots(
     assert dashboard["summary"]["workers"] == 4
 
 
+async def test_plots_that_come_later_are_pushed_within_two_seconds(
+    client: Client, backend: Backend
+) -> None:
+    backend.announce()
+    async with client.socket("api", "events") as events:
+        (dashboard,) = await until(events, lambda found: bool(found and found[0]["plots"]))
+        before = len(dashboard["plots"])
+        begin = time.monotonic()
+        await client.control(backend, more_plots=1)
+        (dashboard,) = await until(events, lambda found: len(found[0]["plots"]) > before)
+        assert time.monotonic() - begin < 2
+    assert dashboard["plots"][-1]["name"] == "mine-1"
+
+
 async def test_dashboard_goes_when_its_process_dies_and_its_record_is_removed(
     client: Client, backend: Backend
 ) -> None:

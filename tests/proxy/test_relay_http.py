@@ -69,7 +69,7 @@ async def test_answer_is_stripped_and_gets_our_policy(client: Client, announced:
         (
             "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
             "font-src 'self' data:; connect-src 'self'; frame-ancestors 'self'; "
-            "base-uri 'none'; form-action 'none'; script-src 'self' 'unsafe-eval'"
+            "base-uri 'none'; form-action 'none'; script-src 'self'"
         )
     ]
     assert answer.headers["X-Content-Type-Options"] == "nosniff"

@@ -22,6 +22,7 @@ from tornado.websocket import WebSocketHandler
 
 FIXTURES = Path(__file__).parents[2] / "contract" / "fixtures" / "http"
 STATE: dict[str, Any] = {"health": "health.json", "delay_s": 0.0, "sockets": 0, "asked": 0}
+STATE["more_plots"] = 0
 
 
 class Base(web.RequestHandler):
@@ -39,7 +40,16 @@ class Fixture(Base):
             name = STATE["health"]
             await asyncio.sleep(STATE["delay_s"])
         self.set_header("Content-Type", "application/json")
-        self.write((FIXTURES / name).read_bytes() if name.endswith(".json") else name)
+        self.write(self.with_more_plots(json.loads((FIXTURES / name).read_bytes())))
+
+    def with_more_plots(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Return a fixture's answer after somebody has registered plots."""
+        more = int(STATE["more_plots"])
+        if "plots_version" in answer:
+            answer["plots_version"] += more
+        for n in range(1, more + 1) if "plots" in answer else ():
+            answer["plots"].append({**answer["plots"][0], "name": f"mine-{n}"})
+        return answer
 
     head = get
 
