@@ -29,7 +29,9 @@ export namespace TokenIDs {
 export namespace CommandIDs {
   export const openPlot = 'dask-diag-lab:open-plot';
   export const openLayout = 'dask-diag-lab:open-layout';
+  export const openStatusLayout = 'dask-diag-lab:open-status-layout';
   export const openStatus = 'dask-diag-lab:open-status';
+  export const openPage = 'dask-diag-lab:open-page';
   export const openInBrowser = 'dask-diag-lab:open-in-browser';
   export const copyLink = 'dask-diag-lab:copy-link';
   export const addDashboard = 'dask-diag-lab:add-dashboard';
@@ -69,6 +71,18 @@ export namespace Routes {
   export const events = 'dask-diag-lab/api/events';
   export const relay = 'dask-diag-lab/dashboards';
 }
+
+/** Pages of a dashboard, by the names that Dask's own dashboard has for them. */
+export const PAGES = [
+  'status',
+  'workers',
+  'tasks',
+  'system',
+  'profile',
+  'graph',
+  'groups',
+  'info'
+] as const;
 
 /** Names other code holds on to: layouts, tests, style sheets. */
 export const NAMESPACE = 'dask-diag-lab';

@@ -1,5 +1,23 @@
 /** What the Jupyter server and the in-kernel server send, and the guards that check it on arrival. */
 
+import { argumentsOf, type PlotArguments } from './wire/arguments';
+import {
+  fieldsOf,
+  isText,
+  listOf,
+  nameOf,
+  nullableTextOf,
+  numberOf,
+  oneOf,
+  textOf,
+  WireError,
+  type Fields
+} from './wire/fields';
+
+export * from './wire/arguments';
+export * from './wire/control';
+export { isText, WireError };
+
 /** One plot of a dashboard, as its catalogue tells it. */
 export interface IPlot {
   readonly name: string;
@@ -49,10 +67,12 @@ export interface ISessionReply {
   readonly scripts: readonly string[];
 }
 
-/** A plot's data: named columns of equal length, and the unit of those that have one. */
+/** A plot's data: named columns of equal length, and the unit of each, '' for none. */
 export interface ITable {
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
   readonly units: Readonly<Record<string, string>>;
+  /** What was left out or is late, in words; '' for nothing. */
+  readonly note: string;
 }
 
 /** What a notebook output of ours holds. */
@@ -60,75 +80,7 @@ export interface IPlotOutput {
   readonly dashboard: string;
   readonly plot: string;
   readonly height: number;
-}
-
-/** Thrown when the other side broke the contract; the message names the field. */
-export class WireError extends Error {
-  constructor(where: string) {
-    super(`The server's answer is not what this version understands (${where}).`);
-  }
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function fieldsOf(value: unknown, where: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new WireError(where);
-  }
-  return value as Fields; // checked above: a plain object
-}
-
-function textOf(fields: Fields, key: string, where: string): string {
-  const value = fields[key];
-  if (typeof value !== 'string') {
-    throw new WireError(`${where}.${key}`);
-  }
-  return value;
-}
-
-function nameOf(fields: Fields, key: string, where: string): string {
-  const value = textOf(fields, key, where);
-  if (value === '') {
-    throw new WireError(`${where}.${key}`);
-  }
-  return value;
-}
-
-function numberOf(fields: Fields, key: string, where: string): number {
-  const value = fields[key];
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new WireError(`${where}.${key}`);
-  }
-  return value;
-}
-
-function nullableTextOf(fields: Fields, key: string, where: string): string | null {
-  return fields[key] === null ? null : textOf(fields, key, where);
-}
-
-function listOf(fields: Fields, key: string, where: string): readonly unknown[] {
-  const value = fields[key];
-  if (!Array.isArray(value)) {
-    throw new WireError(`${where}.${key}`);
-  }
-  return value;
-}
-
-function oneOf<T extends string>(
-  fields: Fields,
-  key: string,
-  allowed: readonly T[],
-  where: string
-): T {
-  const value = allowed.find(choice => choice === fields[key]);
-  if (value === undefined) {
-    throw new WireError(`${where}.${key}`);
-  }
-  return value;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
+  readonly arguments: PlotArguments;
 }
 
 function plotOf(value: unknown, where: string): IPlot {
@@ -220,18 +172,19 @@ export function sessionReplyOf(value: unknown): ISessionReply {
 export function tableOf(value: unknown): ITable {
   const fields = fieldsOf(value, 'table');
   const given = fieldsOf(fields['columns'], 'table.columns');
-  const columns: Record<string, readonly unknown[]> = {};
-  for (const key of Object.keys(given)) {
-    columns[key] = listOf(given, key, 'table.columns');
-  }
+  const columns = Object.fromEntries(
+    Object.keys(given).map(key => [key, listOf(given, key, 'table.columns')])
+  );
   if (new Set(Object.values(columns).map(column => column.length)).size > 1) {
     throw new WireError('table.columns');
   }
-  const units: Record<string, string> = {};
-  for (const [key, unit] of Object.entries(fieldsOf(fields['units'] ?? {}, 'table.units'))) {
-    units[key] = String(unit);
-  }
-  return { columns, units };
+  const told = new Map(Object.entries(fieldsOf(fields['units'] ?? {}, 'table.units')));
+  // One for each column: a column may be called what every object has, such as `constructor`.
+  const units = Object.fromEntries(
+    Object.keys(columns).map(key => [key, String(told.get(key) ?? '')])
+  );
+  const note = fields['note'];
+  return { columns, units, note: isText(note) ? note : '' };
 }
 
 /** Return what a notebook output asks for, or null when it is not ours to draw. */
@@ -244,54 +197,10 @@ export function plotOutputOf(value: unknown): IPlotOutput | null {
     return null;
   }
   const asked = typeof height === 'number' && Number.isFinite(height) ? height : 400;
-  return { dashboard, plot, height: Math.min(Math.max(asked, 120), 4000) };
-}
-
-/** Colours and font of the page, as the views take them; colours are `#rrggbb`. */
-export interface ILook {
-  readonly name: 'light' | 'dark' | 'high-contrast';
-  readonly foreground: string;
-  readonly muted: string;
-  readonly grid: string;
-  readonly background: string;
-  readonly accent: string;
-  readonly font: string;
-  readonly font_size: string;
-}
-
-export type ControlState = 'live' | 'connecting' | 'degraded' | 'lost' | 'closed' | 'error';
-
-/** What the server says about one page's picture, through the document's control. */
-export interface IControl {
-  readonly state: ControlState;
-  readonly message: string;
-  readonly empty: string;
-  readonly note: string;
-  readonly behind_s: number;
-  /** The picture stays as it is, as was asked. */
-  readonly frozen: boolean;
-}
-
-const CONTROL_STATES: readonly ControlState[] = [
-  'live',
-  'connecting',
-  'degraded',
-  'lost',
-  'closed',
-  'error'
-];
-
-/** Return what a control model holds now; what it lacks counts as nothing to say. */
-export function controlOf(model: object): IControl {
-  const fields = model as Fields; // any object has string keys
-  const text = (key: string): string => (isText(fields[key]) ? fields[key] : '');
-  const behind = fields['behind_s'];
   return {
-    state: CONTROL_STATES.find(state => state === fields['state']) ?? 'connecting',
-    message: text('message'),
-    empty: text('empty'),
-    note: text('note'),
-    behind_s: typeof behind === 'number' && behind > 0 ? behind : 0,
-    frozen: fields['frozen'] === true
+    dashboard,
+    plot,
+    height: Math.min(Math.max(asked, 120), 4000),
+    arguments: argumentsOf((value as Fields)['arguments']) // as above
   };
 }

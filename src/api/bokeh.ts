@@ -4,6 +4,23 @@
 export interface IBokehView {
   readonly model: object;
   export?(type: 'png', hidpi: boolean): { readonly canvas: HTMLCanvasElement };
+  children_views?(): Iterable<IBokehView>;
+}
+
+/** The view of a figure; none of this is in Bokeh's documents, but it is there in Bokeh 3. */
+export interface IBokehFigureView extends IBokehView {
+  readonly model: {
+    readonly properties: Readonly<
+      Record<string, { readonly change: { connect(slot: () => void): boolean } } | undefined>
+    >;
+  };
+  readonly el: HTMLElement;
+  readonly canvas_view: {
+    readonly primary: { readonly canvas: unknown };
+    readonly overlays: { readonly canvas: unknown };
+  };
+  /** Puts a hint over the data for two seconds. */
+  notify_about: (message: string) => void;
 }
 
 export interface IBokehModel {

@@ -8,6 +8,9 @@ import { Routes } from '../tokens';
 /** How long an answer may take; a kernel that holds the interpreter answers late. */
 const TIMEOUT_MS = 30_000;
 
+/** Words that are longer are no answer for a pane. */
+const MAX_REASON = 500;
+
 /** A request that failed; `status` is null when no answer came at all. */
 export class RequestError extends Error {
   constructor(
@@ -57,9 +60,9 @@ export class Server {
     });
   }
 
-  /** GET JSON from a dashboard. */
-  async fetchRelayed(dashboard: string, path: string): Promise<unknown> {
-    return this._json(this.relayUrl(dashboard, path), { method: 'GET' });
+  /** GET JSON from a dashboard; a query comes with its question mark. */
+  async fetchRelayed(dashboard: string, path: string, query = ''): Promise<unknown> {
+    return this._json(this.relayUrl(dashboard, path) + query, { method: 'GET' });
   }
 
   /** POST JSON to a dashboard. */
@@ -78,8 +81,9 @@ export class Server {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), TIMEOUT_MS);
     try {
-      const request = {
+      const request: RequestInit = {
         ...init,
+        cache: 'no-cache', // with Lab's own `no-store` each query gets the time, which is no argument
         signal: abort.signal,
         headers: { 'Content-Type': 'application/json' }
       };
@@ -101,8 +105,9 @@ export class Server {
 /** Jupyter's handlers answer `{"message", "reason"}`; anything else is told by its status. */
 async function reasonOf(response: Response): Promise<string> {
   const status = `${response.status} ${response.statusText}`.trim();
+  const text = (await response.text()).trim();
   try {
-    const body: unknown = await response.json();
+    const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null) {
       const { reason, message } = body as Record<string, unknown>; // any object has string keys
       const words = [reason, message].find(text => typeof text === 'string' && text !== '');
@@ -112,6 +117,9 @@ async function reasonOf(response: Response): Promise<string> {
     if (!(error instanceof SyntaxError)) {
       throw error;
     }
+    // Dashboards answer in plain words; anything between them and us may answer with a page.
+    const isPlain = (response.headers.get('Content-Type') ?? '').startsWith('text/plain');
+    return isPlain && text !== '' ? text.slice(0, MAX_REASON) : status;
   }
   return status;
 }

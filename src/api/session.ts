@@ -4,7 +4,14 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import { CONTROL_NAME } from '../tokens';
-import { controlOf, sessionReplyOf, type IControl, type ILook } from '../wire';
+import {
+  controlOf,
+  sessionReplyOf,
+  type IControl,
+  type ILook,
+  type IOpening,
+  type PlotArguments
+} from '../wire';
 import type {
   BokehLoader,
   IBokeh,
@@ -13,11 +20,20 @@ import type {
   IBokehSession,
   IBokehView
 } from './bokeh';
+import { pngOf } from './png';
 import type { Server } from './server';
+import { adopt, screenOf, titleOf, type IBokehTitle } from './surface';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
 export type Verb =
   'zoom-in' | 'zoom-out' | 'pan-left' | 'pan-right' | 'fit' | 'live' | 'freeze' | 'clear';
+
+/** A picture that the plot itself does not show any more; `at` in ms since the epoch. */
+export interface IKeptPicture {
+  readonly canvas: HTMLCanvasElement;
+  readonly title: string;
+  readonly at: number;
+}
 
 /** A plot that is connected; drawn once `draw` is done. */
 export interface IPlotSession extends IDisposable {
@@ -32,13 +48,21 @@ export interface IPlotSession extends IDisposable {
   setVisible(isVisible: boolean): void;
   setLook(look: ILook): void;
   send(verb: Verb): void;
-  /** The picture as PNG on the given background. */
-  picture(background: string): Promise<Blob>;
+  /** Show something else of the same plot. */
+  show(given: PlotArguments): void;
+  /** A click in the picture asked for another plot. */
+  readonly opened: ISignal<IPlotSession, IOpening>;
+  /** The last picture before there was nothing to draw; null while there always was. */
+  readonly kept: IKeptPicture | null;
+  /** What the picture is headed with; '' for nothing. Drawn by whoever shows the picture. */
+  readonly title: string;
+  /** The picture with its title as PNG. */
+  picture(look: ILook): Promise<Blob>;
 }
 
 /** Opens plots; the one thing a picture needs from outside. */
 export interface IPlotConnector {
-  open(dashboard: string, plot: string, look: ILook): Promise<IPlotSession>;
+  open(dashboard: string, plot: string, look: ILook, given: PlotArguments): Promise<IPlotSession>;
 }
 
 /** Our reason for closing a socket whose messages make no sense (3000 to 4999 is for pages). */
@@ -51,10 +75,15 @@ export class PlotConnector implements IPlotConnector {
     private readonly _loader: BokehLoader
   ) {}
 
-  async open(dashboard: string, plot: string, look: ILook): Promise<IPlotSession> {
+  async open(
+    dashboard: string,
+    plot: string,
+    look: ILook,
+    given: PlotArguments
+  ): Promise<IPlotSession> {
     const path = `plots/${encodeURIComponent(plot)}`;
     const reply = sessionReplyOf(
-      await this._server.postRelayed(dashboard, `${path}/session`, { look })
+      await this._server.postRelayed(dashboard, `${path}/session`, { look, arguments: given })
     );
     const urls = reply.scripts.map(script => this._server.relayUrl(dashboard, script));
     const bokeh = await this._loader.load(reply.bokeh, urls);
@@ -63,7 +92,9 @@ export class PlotConnector implements IPlotConnector {
     const connection = new ClientConnection(url, reply.token, this._server.socketQuery);
     // Bokeh closes with a code that browsers refuse, and would go on with half a message.
     connection._close_bad_protocol = () => connection.socket?.close(BAD_PROTOCOL);
-    return new PlotSession(bokeh, connection, await connection.connect());
+    const session = await connection.connect();
+    sendOnlyWhileOpen(connection.socket);
+    return new PlotSession(bokeh, connection, session);
   }
 }
 
@@ -82,6 +113,7 @@ class PlotSession implements IPlotSession {
       throw new Error('The dashboard is of another version of dask_diag_lab.');
     }
     this._control = control;
+    this._lastOpening = this.control.open?.n;
     control.change.connect(this._onChange);
     _connection.socket?.addEventListener('close', this._onClose);
   }
@@ -108,7 +140,15 @@ class PlotSession implements IPlotSession {
 
   async draw(element: HTMLElement): Promise<void> {
     const { document } = this._session;
+    // A title on the canvas is cut where the pane ends and read by nobody who cannot see it.
+    this._title = titleOf(document.roots());
+    this._title?.setv({ visible: false }, { sync: false });
+    this._title?.change.connect(this._onTitle);
     this._views = await this._bokeh.require('embed').add_document_standalone(document, element);
+    this._host = element;
+    [...this._views].forEach(adopt);
+    this._isEmpty = this.control.empty !== '';
+    this._lastTitle = this.title;
   }
 
   setVisible(isVisible: boolean): void {
@@ -120,18 +160,31 @@ class PlotSession implements IPlotSession {
   }
 
   send(verb: Verb): void {
-    this._commands += 1;
-    this._set({ command: JSON.stringify({ verb, n: this._commands }) });
+    this._command({ verb });
   }
 
-  async picture(background: string): Promise<Blob> {
-    const roots = this._session.document.roots();
-    const views = [...(this._views ?? [])];
-    const view = views.find(one => one.export !== undefined && roots.includes(one.model));
-    if (view?.export === undefined) {
+  show(given: PlotArguments): void {
+    this._command({ verb: 'show', arguments: given });
+  }
+
+  get opened(): ISignal<this, IOpening> {
+    return this._opened;
+  }
+
+  get kept(): IKeptPicture | null {
+    return this._kept;
+  }
+
+  get title(): string {
+    return this._title === null ? '' : String(this._title.text).trim();
+  }
+
+  async picture(look: ILook): Promise<Blob> {
+    const canvas = this._canvas();
+    if (canvas === null) {
       throw new Error('There is no picture yet.');
     }
-    return pngOf(view.export('png', true).canvas, background);
+    return pngOf(canvas, this.title, look);
   }
 
   dispose(): void {
@@ -142,6 +195,7 @@ class PlotSession implements IPlotSession {
     const { document } = this._session;
     this._connection.socket?.removeEventListener('close', this._onClose);
     this._control?.change.disconnect(this._onChange);
+    this._title?.change.disconnect(this._onTitle);
     this._session.close(); // before clear(), which would be sent to the server
     document.clear({ sync: false });
     const index = this._bokeh.documents.indexOf(document);
@@ -157,34 +211,79 @@ class PlotSession implements IPlotSession {
     }
   }
 
-  private readonly _onChange = (): void => this._changed.emit();
+  /** The picture, painted anew; null before anything was drawn. */
+  private _canvas(): HTMLCanvasElement | null {
+    const roots = this._session.document.roots();
+    const views = [...(this._views ?? [])];
+    const view = views.find(one => one.export !== undefined && roots.includes(one.model));
+    return view?.export?.('png', true).canvas ?? null;
+  }
+
+  /**
+   * Keep the picture that an empty one is about to replace.
+   *
+   * A cluster that closes loses its workers first, so the last thing it shows is nothing. The
+   * message that says so has just been read; the canvas is drawn anew only in the next frame.
+   */
+  private _keep(): void {
+    const isEmpty = this.control.empty !== '';
+    if (isEmpty && !this._isEmpty) {
+      const canvas = this._host && screenOf(this._host);
+      this._kept = canvas && { canvas, title: this._lastTitle, at: Date.now() };
+    }
+    this._isEmpty = isEmpty;
+  }
+
+  private _command(command: object): void {
+    this._commands += 1;
+    this._set({ command: JSON.stringify({ ...command, n: this._commands }) });
+  }
+
+  private readonly _onChange = (): void => {
+    const { open } = this.control;
+    if (open !== null && open.n !== this._lastOpening) {
+      this._lastOpening = open.n;
+      this._opened.emit(open);
+    }
+    this._keep();
+    this._changed.emit();
+  };
+  private readonly _onTitle = (): void => {
+    this._lastTitle = this.title || this._lastTitle;
+    this._changed.emit();
+  };
   private readonly _onClose = (): void => {
     this._session.close(); // else Bokeh goes on sending what a resize changes in the last picture
     this._closed.emit();
   };
   private readonly _changed = new Signal<this, void>(this);
   private readonly _closed = new Signal<this, void>(this);
+  private readonly _opened = new Signal<this, IOpening>(this);
   private _control: IBokehModel | null = null;
+  private _title: IBokehTitle | null = null;
   private _views: Iterable<IBokehView> | null = null;
+  private _host: HTMLElement | null = null;
+  private _kept: IKeptPicture | null = null;
+  private _isEmpty = true;
+  private _lastTitle = '';
   private _commands = 0;
+  private _lastOpening: number | undefined;
   private _isDisposed = false;
 }
 
-function pngOf(picture: HTMLCanvasElement, background: string): Promise<Blob> {
-  const canvas = document.createElement('canvas');
-  canvas.width = picture.width;
-  canvas.height = picture.height;
-  const context = canvas.getContext('2d');
-  if (context === null) {
-    throw new Error('This browser has no canvas left for the picture.');
+/**
+ * Drop what Bokeh would send into a socket that is being closed.
+ *
+ * Between the other side's goodbye and the `close` event a resize of the picture is such a case,
+ * and the browser reports each as an error.
+ */
+function sendOnlyWhileOpen(socket: WebSocket | null): void {
+  const send = socket?.send.bind(socket);
+  if (socket !== null && send !== undefined) {
+    socket.send = data => {
+      if (socket.readyState === WebSocket.OPEN) {
+        send(data);
+      }
+    };
   }
-  context.fillStyle = background;
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.drawImage(picture, 0, 0);
-  return new Promise((resolve, reject) =>
-    canvas.toBlob(
-      blob => (blob === null ? reject(new Error('The picture is too large.')) : resolve(blob)),
-      'image/png'
-    )
-  );
 }

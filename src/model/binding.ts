@@ -1,5 +1,6 @@
 /** Which dashboard a pane belongs to, and which one takes it over when that one is gone. */
 
+import { isText } from '../wire';
 import type { IKnownDashboard } from './dashboards';
 
 /** What a pane remembers of its dashboard; plain JSON, survives a page reload. */
@@ -104,7 +105,7 @@ export function savedBinding(value: unknown): IBinding | null {
   const fields = value as Record<string, unknown>; // any object has string keys
   const text = (key: string): string | null => {
     const given = fields[key];
-    return typeof given === 'string' ? given : null;
+    return isText(given) ? given : null;
   };
   const dashboard = text('dashboard');
   if (dashboard === null) {
@@ -121,6 +122,5 @@ export function savedBinding(value: unknown): IBinding | null {
 }
 
 function textsOf(value: unknown): string[] {
-  const isText = (one: unknown): one is string => typeof one === 'string';
   return Array.isArray(value) ? value.filter(isText).slice(-REMEMBERED) : [];
 }

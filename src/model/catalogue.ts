@@ -7,20 +7,23 @@ export interface IPlotGroup {
   readonly plots: readonly IPlot[];
 }
 
+/** The group of the plots a user likes best, whatever group they are of. */
+export const FAVOURITES = 'Favourites';
+
 /** The order of groups; one that is not named here comes after. */
-const GROUPS = ['Tasks', 'Workers', 'Profile', 'Scheduler', 'Yours'];
+const GROUPS = [FAVOURITES, 'Tasks', 'Workers', 'Profile', 'Scheduler', 'Yours'];
 
 /** Words that people use for what a plot shows, where its own text says it otherwise. */
-const OTHER_WORDS: Readonly<Record<string, string>> = {
-  'task-stream': 'gantt timeline trace idle transfer',
-  progress: 'done left remaining bars',
-  graph: 'dag dependencies tree',
-  'workers-memory': 'ram spill spilled disk unmanaged leak oom',
-  'cluster-memory': 'ram spill spilled disk unmanaged leak oom',
-  nprocessing: 'queue balance load stealing',
-  cpu: 'processor utilisation utilization load busy',
-  occupancy: 'load balance backlog expected'
-};
+const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
+  ['task-stream', 'gantt timeline trace idle transfer'],
+  ['progress', 'done left remaining bars'],
+  ['graph', 'dag dependencies tree'],
+  ['workers-memory', 'ram spill spilled disk unmanaged leak oom'],
+  ['cluster-memory', 'ram spill spilled disk unmanaged leak oom'],
+  ['nprocessing', 'queue balance load stealing'],
+  ['cpu', 'processor utilisation utilization load busy'],
+  ['occupancy', 'load balance backlog expected']
+]);
 
 /** True when every word of the query occurs in the plot's title, description or keywords. */
 export function matches(plot: IPlot, query: string): boolean {
@@ -30,7 +33,7 @@ export function matches(plot: IPlot, query: string): boolean {
     plot.group,
     plot.description,
     ...(plot.keywords ?? []),
-    OTHER_WORDS[plot.name] ?? ''
+    OTHER_WORDS.get(plot.name) ?? ''
   ]
     .join(' ')
     .toLocaleLowerCase();
@@ -41,22 +44,19 @@ export function matches(plot: IPlot, query: string): boolean {
 /**
  * Return the plots that match, in groups.
  *
- * Inside a group favourites come first and the rest keeps the catalogue's order.
+ * Favourites are a group of their own before the others, in which they are not shown again; inside
+ * a group the catalogue's order is kept.
  */
 export function grouped(
   plots: readonly IPlot[],
   query: string,
   isFavorite: (plot: string) => boolean
 ): readonly IPlotGroup[] {
+  const groupOf = (plot: IPlot): string => (isFavorite(plot.name) ? FAVOURITES : plot.group);
   const found = plots.filter(plot => matches(plot, query));
-  const names = [...new Set(found.map(plot => plot.group))];
-  return names
+  return [...new Set(found.map(groupOf))]
     .sort((a, b) => groupRank(a) - groupRank(b))
-    .map(name => {
-      const inside = found.filter(plot => plot.group === name);
-      const liked = inside.filter(plot => isFavorite(plot.name));
-      return { name, plots: [...liked, ...inside.filter(plot => !isFavorite(plot.name))] };
-    });
+    .map(name => ({ name, plots: found.filter(plot => groupOf(plot) === name) }));
 }
 
 function groupRank(name: string): number {

@@ -14,7 +14,7 @@ export function formatBytes(bytes: number): string {
 }
 
 /** Three significant digits, without trailing zeros. */
-export function threeDigits(value: number): string {
+function threeDigits(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 

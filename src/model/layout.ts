@@ -16,6 +16,20 @@ export const USUAL_FOUR: readonly ILayoutStep[] = [
   { plot: 'graph', mode: 'split-right', at: 'workers-memory' }
 ];
 
+/**
+ * The panes of Dask's status page, as they lie there: memory and load of workers on the left, the
+ * task stream over the progress on the right.
+ */
+export const STATUS_PAGE: readonly ILayoutStep[] = [
+  { plot: 'workers-memory', mode: 'split-right', at: '' },
+  { plot: 'task-stream', mode: 'split-right', at: 'workers-memory' },
+  { plot: 'progress', mode: 'split-bottom', at: 'task-stream' },
+  { plot: 'nprocessing', mode: 'split-bottom', at: 'workers-memory' },
+  { plot: 'cpu', mode: 'tab-after', at: 'nprocessing' },
+  { plot: 'occupancy', mode: 'tab-after', at: 'cpu' },
+  { plot: 'cluster-memory', mode: 'split-top', at: 'workers-memory' }
+];
+
 const MODES = ['split-right', 'split-left', 'split-top', 'split-bottom', 'tab-after'] as const;
 
 /** Return the layout that settings hold, without the steps that cannot be; ours when none is left. */

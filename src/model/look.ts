@@ -1,6 +1,6 @@
 /** Lab's theme as a view takes it; pure, given a way to resolve the page's colours. */
 
-import type { ILook } from '../wire';
+import type { ILook, Palette } from '../wire';
 
 /** What a page tells about its theme. */
 export interface ITheme {
@@ -17,8 +17,8 @@ export interface ITheme {
 const LIGHT = { foreground: '#212121', muted: '#616161', grid: '#e0e0e0', background: '#ffffff' };
 const DARK = { foreground: '#e0e0e0', muted: '#9e9e9e', grid: '#424242', background: '#111111' };
 
-/** Return the look of a theme. */
-export function lookOf(theme: ITheme): ILook {
+/** Return the look of a theme, with the palette that the user has chosen. */
+export function lookOf(theme: ITheme, palette: Palette = 'viridis'): ILook {
   const plain = theme.isLight ? LIGHT : DARK;
   const background = toHex(theme.color('--jp-layout-color0'), plain.background) ?? plain.background;
   const over = (variable: string, otherwise: string): string =>
@@ -31,7 +31,8 @@ export function lookOf(theme: ITheme): ILook {
     background,
     accent: over('--jp-brand-color1', '#1976d2'),
     font: theme.font('--jp-ui-font-family') || 'system-ui, sans-serif',
-    font_size: theme.size('--jp-ui-font-size0') || '11px'
+    font_size: theme.size('--jp-ui-font-size0') || '11px',
+    palette
   };
 }
 

@@ -4,8 +4,8 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import { Backoff } from '../api/backoff';
-import type { IPlotConnector, IPlotSession, Verb } from '../api/session';
-import type { ILook } from '../wire';
+import type { IKeptPicture, IPlotConnector, IPlotSession, Verb } from '../api/session';
+import { isSameArguments, type ILook, type IOpening, type PlotArguments } from '../wire';
 import type { Link } from './panestate';
 
 /** Where pictures are drawn; the one before stays until its successor is ready. */
@@ -14,6 +14,8 @@ export interface IStage {
   prepare(): HTMLElement;
   /** The picture in `host` is ready: it alone is shown from now on. */
   show(host: HTMLElement): void;
+  /** The picture is painted on this colour from now on. */
+  ground(color: string): void;
   /** The picture in `host` will not come. */
   drop(host: HTMLElement): void;
 }
@@ -31,11 +33,17 @@ export class PlotLink implements IDisposable {
     private readonly _connector: IPlotConnector,
     private readonly _plot: string,
     private readonly _stage: IStage,
-    private _look: ILook
+    private _look: ILook,
+    private _arguments: PlotArguments
   ) {}
 
   get changed(): ISignal<this, void> {
     return this._changed;
+  }
+
+  /** A click in the picture asked for another plot. */
+  get opened(): ISignal<this, IOpening> {
+    return this._opened;
   }
 
   get state(): Link {
@@ -88,6 +96,9 @@ export class PlotLink implements IDisposable {
 
   setLook(look: ILook): void {
     this._look = look;
+    if (this._state.phase === 'open') {
+      this._stage.ground(look.background);
+    }
     this._session?.setLook(look);
   }
 
@@ -100,11 +111,32 @@ export class PlotLink implements IDisposable {
     }
   }
 
-  picture(background: string): Promise<Blob> {
+  /** Show something else of the plot: at once where it is connected, else when it is. */
+  show(given: PlotArguments): void {
+    this._arguments = given;
+    if (this._state.phase === 'open') {
+      this._session?.show(given);
+    }
+  }
+
+  /** What the picture is headed with, in its own words; '' for nothing. */
+  get title(): string {
+    return this._session?.title ?? '';
+  }
+
+  /** The last picture before an empty one, of a plot that ended; null for what is shown. */
+  get kept(): IKeptPicture | null {
+    const { control, kept = null } = this._session ?? {};
+    const isOver =
+      this._state.phase !== 'open' || control?.state === 'lost' || control?.state === 'closed';
+    return isOver && control?.empty !== '' ? kept : null;
+  }
+
+  picture(look: ILook): Promise<Blob> {
     if (this._session === null) {
       return Promise.reject(new Error('There is no picture yet.'));
     }
-    return this._session.picture(background);
+    return this._session.picture(look);
   }
 
   dispose(): void {
@@ -133,9 +165,10 @@ export class PlotLink implements IDisposable {
     const isOver = (): boolean => this._isDisposed || this._attempt !== attempt;
     const host = this._stage.prepare();
     const look = this._look;
+    const given = this._arguments;
     let session: IPlotSession | null = null;
     try {
-      session = await orTimeout(this._connector.open(target, this._plot, look));
+      session = await orTimeout(this._connector.open(target, this._plot, look, given));
       if (!isOver()) {
         await session.draw(host);
       }
@@ -145,6 +178,9 @@ export class PlotLink implements IDisposable {
         return;
       }
       this._adopt(session, host, look);
+      if (!isSameArguments(given, this._arguments)) {
+        session.show(this._arguments);
+      }
     } catch (error) {
       session?.dispose();
       this._stage.drop(host);
@@ -160,10 +196,12 @@ export class PlotLink implements IDisposable {
     }
     const last = this._session;
     this._session = session;
+    this._stage.ground(this._look.background);
     this._stage.show(host);
     last?.dispose();
     session.changed.connect(() => this._onChanged(session), this);
     session.closed.connect(() => this._onClosed(session), this);
+    session.opened.connect((_, opening) => this._onOpened(session, opening), this);
     if (this._frozenOf === this._target) {
       session.send('freeze');
     } else {
@@ -184,6 +222,12 @@ export class PlotLink implements IDisposable {
     if (session === this._session && this._state.phase === 'open') {
       this._frozenOf = session.control.frozen ? this._target : null;
       this._changed.emit();
+    }
+  }
+
+  private _onOpened(session: IPlotSession, opening: IOpening): void {
+    if (session === this._session) {
+      this._opened.emit(opening);
     }
   }
 
@@ -217,6 +261,7 @@ export class PlotLink implements IDisposable {
 
   private readonly _backoff = new Backoff(BACKOFF);
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _opened = new Signal<this, IOpening>(this);
   private _state: Link = { phase: 'none' };
   private _session: IPlotSession | null = null;
   private _target: string | null = null;

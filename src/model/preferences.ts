@@ -4,6 +4,7 @@ import { Token } from '@lumino/coreutils';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import { TokenIDs } from '../tokens';
+import { isText, PALETTES, type Palette } from '../wire';
 import { Favorites, type IFavorites } from './favorites';
 import { layoutOf, USUAL_FOUR, type ILayoutStep } from './layout';
 
@@ -12,12 +13,14 @@ export interface IPreferences {
   /** The panes of “open the usual four”. */
   readonly layout: readonly ILayoutStep[];
   readonly showsStatus: boolean;
+  /** Colours of task prefixes. */
+  readonly palette: Palette;
   readonly changed: ISignal<IPreferences, void>;
 }
 
 export const IPreferences = new Token<IPreferences>(
   TokenIDs.preferences,
-  'The settings of the Dask diagnostics: favourites, layout, status bar.'
+  'The settings of the Dask diagnostics: favourites, layout, status bar, colours.'
 );
 
 export class Preferences implements IPreferences {
@@ -31,6 +34,10 @@ export class Preferences implements IPreferences {
     return this._showsStatus;
   }
 
+  get palette(): Palette {
+    return this._palette;
+  }
+
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -38,14 +45,15 @@ export class Preferences implements IPreferences {
   /** Take the values of the settings; what is not understood counts as not set. */
   update(values: Readonly<Record<string, unknown>>): void {
     const names = values['favorites'];
-    const isText = (name: unknown): name is string => typeof name === 'string';
     this.favorites.replace(Array.isArray(names) ? names.filter(isText) : []);
     this._layout = layoutOf(values['layout']);
     this._showsStatus = values['statusItem'] !== false;
+    this._palette = PALETTES.find(one => one === values['palette']) ?? 'viridis';
     this._changed.emit();
   }
 
   private readonly _changed = new Signal<this, void>(this);
   private _layout = USUAL_FOUR;
   private _showsStatus = true;
+  private _palette: Palette = 'viridis';
 }

@@ -1,14 +1,13 @@
 /** The code we put into people's notebooks: fixed texts, nothing interpolated but a checked name. */
 
+import { isPlotName } from '../wire';
+
 /** Starts a local cluster. */
 export const LOCAL_CLUSTER = 'from dask.distributed import Client\nclient = Client()';
 
-/** Names that may stand in a Python string as they are. */
-const PLOT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-
 /** Return the code that shows a plot in a cell; throw on a name that no plot has. */
 export function plotCode(plot: string): string {
-  if (!PLOT_NAME.test(plot)) {
+  if (!isPlotName(plot)) {
     throw new Error(`“${plot}” is not the name of a plot.`);
   }
   return `import dask_diag_lab\n\ndask_diag_lab.plot("${plot}")`;

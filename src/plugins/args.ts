@@ -1,9 +1,13 @@
 /** Arguments of commands: their description for other programs, and reading them with care. */
 
 import type { CommandRegistry } from '@lumino/commands';
-import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import type { ReadonlyJSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-type Properties = Readonly<Record<string, { readonly type: string; readonly description: string }>>;
+interface IProperty extends ReadonlyJSONObject {
+  readonly type: string;
+  readonly description: string;
+}
+type Properties = Readonly<Record<string, IProperty>>;
 
 /** Return the `describedBy` of a command with these optional arguments. */
 export function describe(properties: Properties = {}): Partial<CommandRegistry.Description> {
@@ -21,6 +25,14 @@ export const DASHBOARD_ARG = {
   dashboard: {
     type: 'string',
     description: 'Id of a dashboard; that of the notebook in front when left out.'
+  }
+};
+
+export const ARGUMENTS_ARG = {
+  arguments: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'What the plot is to show of many, such as {"prefix": "inc"}.'
   }
 };
 

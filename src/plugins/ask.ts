@@ -23,8 +23,12 @@ export async function askDashboard(
   if (meant !== undefined) {
     return meant;
   }
-  if (id !== undefined || dashboards.all.length === 0) {
+  if (dashboards.all.length === 0) {
     tellNoDashboard(trans);
+    return undefined;
+  }
+  if (id !== undefined) {
+    tell(trans.__('That cluster is gone meanwhile.'));
     return undefined;
   }
   const asked = dashboards.all; // it is another list once the user has picked
@@ -57,7 +61,7 @@ export async function askPlot(
   return value === null ? undefined : dashboard.plots[titles.indexOf(value)]?.name;
 }
 
-export function tellNoDashboard(trans: TranslationBundle): void {
+function tellNoDashboard(trans: TranslationBundle): void {
   tell(
     trans.__(
       'No Dask cluster is running here. Run a cell that makes a client, such as “client = Client()”.'

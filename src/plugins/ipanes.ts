@@ -5,12 +5,15 @@ import type { DockLayout } from '@lumino/widgets';
 
 import { TokenIDs } from '../tokens';
 import type { Pane } from '../widgets/pane';
+import type { PlotArguments } from '../wire';
 
 export interface IOpenOptions {
   readonly mode?: DockLayout.InsertMode;
   readonly ref?: string;
   /** False leaves the focus where it is. */
   readonly isActivated?: boolean;
+  /** What to show of many; a pane that is open goes on with what it shows when left out. */
+  readonly arguments?: PlotArguments;
 }
 
 export interface IPanes {

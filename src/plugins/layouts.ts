@@ -1,9 +1,11 @@
-/** Opens the usual panes in one go, beside the notebook, which keeps the focus. */
+/** Opens several panes in one go, beside the notebook, which keeps the focus. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker } from '@jupyterlab/notebook';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
+import { STATUS_PAGE, type ILayoutStep } from '../model/layout';
 import { IPreferences } from '../model/preferences';
 import { CommandIDs, PluginIDs } from '../tokens';
 import { IPlotServices } from '../widgets/services';
@@ -16,7 +18,7 @@ const PATIENCE_MS = 8000;
 
 export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
   id: PluginIDs.layouts,
-  description: 'Opens the usual four Dask plots.',
+  description: 'Opens the usual four Dask plots, or those of the status page.',
   autoStart: true,
   requires: [IPanes, IPlotServices, IPreferences],
   optional: [INotebookTracker],
@@ -28,24 +30,34 @@ export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
     notebooks: INotebookTracker | null
   ): void => {
     const { dashboards, trans } = services;
+    const open = async (
+      args: ReadonlyPartialJSONObject,
+      layout: readonly ILayoutStep[]
+    ): Promise<void> => {
+      const front = notebooks?.currentWidget ?? null;
+      const kernel = frontKernel(notebooks);
+      const id = textArg(args, 'dashboard');
+      const isPatient = args['isPatient'] === true || !dashboards.isKnown;
+      const own = isPatient ? await coming(dashboards, id, kernel) : undefined;
+      const found = own ?? (await askDashboard(dashboards, trans, id, kernel));
+      if (found !== undefined) {
+        openLayout(panes, layout, found, front?.id);
+        if (front !== null && !front.isDisposed) {
+          app.shell.activateById(front.id);
+        }
+      }
+    };
     app.commands.addCommand(CommandIDs.openLayout, {
       label: trans.__('Open the usual four'),
       caption: trans.__('Open the usual plots of a Dask cluster beside the notebook'),
       describedBy: describe({ ...DASHBOARD_ARG, ...PATIENT_ARG }),
-      execute: async args => {
-        const front = notebooks?.currentWidget ?? null;
-        const kernel = frontKernel(notebooks);
-        const id = textArg(args, 'dashboard');
-        const isPatient = args['isPatient'] === true || !dashboards.isKnown;
-        const own = isPatient ? await coming(dashboards, id, kernel) : undefined;
-        const found = own ?? (await askDashboard(dashboards, trans, id, kernel));
-        if (found !== undefined) {
-          openLayout(panes, preferences, found, front?.id);
-          if (front !== null && !front.isDisposed) {
-            app.shell.activateById(front.id);
-          }
-        }
-      }
+      execute: args => open(args, preferences.layout)
+    });
+    app.commands.addCommand(CommandIDs.openStatusLayout, {
+      label: trans.__('Open the status page as panes'),
+      caption: trans.__('Open the plots of Dask’s status page beside the notebook'),
+      describedBy: describe({ ...DASHBOARD_ARG, ...PATIENT_ARG }),
+      execute: args => open(args, STATUS_PAGE)
     });
   }
 };
@@ -75,12 +87,12 @@ function coming(
 /** Open each pane where the layout says; panes that are open stay where they are. */
 function openLayout(
   panes: IPanes,
-  preferences: IPreferences,
+  layout: readonly ILayoutStep[],
   dashboard: IKnownDashboard,
   notebook: string | undefined
 ): void {
   const known = new Set(dashboard.plots.map(plot => plot.name));
-  for (const step of preferences.layout.filter(({ plot }) => known.has(plot))) {
+  for (const step of layout.filter(({ plot }) => known.has(plot))) {
     const reference = step.at === '' ? notebook : panes.find(step.at, dashboard.id)?.id;
     panes.open(step.plot, dashboard.id, {
       mode: step.mode,

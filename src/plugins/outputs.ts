@@ -6,6 +6,7 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { MimeTypes, PluginIDs } from '../tokens';
 import { OutputPlot } from '../widgets/outputplot';
 import { IPlotServices } from '../widgets/services';
+import { openInBrowser } from './opening';
 
 /** Before HTML and text, which say where to see the plot instead. */
 const RANK = 10;
@@ -20,7 +21,10 @@ export const outputsPlugin: JupyterFrontEndPlugin<void> = {
       safe: true, // it names a plot of a listed dashboard and can do nothing else
       mimeTypes: [MimeTypes.plot],
       defaultRank: RANK,
-      createRenderer: options => new OutputPlot(services, options.resolver ?? null)
+      createRenderer: options =>
+        new OutputPlot(services, options.resolver ?? null, (view, opening) =>
+          openInBrowser(services, view, opening)
+        )
     });
   }
 };

@@ -16,10 +16,16 @@ import { titleFromName } from '../model/catalogue';
 import { BOARD_ID, CommandIDs, NAMESPACE, PluginIDs } from '../tokens';
 import { Board } from '../widgets/board';
 import { Pane } from '../widgets/pane';
+import { argumentsOf, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../wire';
 import { IPlotServices } from '../widgets/services';
-import { DASHBOARD_ARG, describe, PLOT_ARG, textArg } from './args';
+import { ARGUMENTS_ARG, DASHBOARD_ARG, describe, PLOT_ARG, textArg } from './args';
 import { askDashboard, askPlot, frontKernel } from './ask';
 import { IPanes, type IOpenOptions } from './ipanes';
+import { openInBrowser, openingUrl } from './opening';
+
+/** A pane that is this wide, or else this high, keeps enough of its own when another joins it. */
+const WIDE_PX = 720;
+const HIGH_PX = 560;
 
 export const panesPlugin: JupyterFrontEndPlugin<IPanes> = {
   id: PluginIDs.panes,
@@ -43,7 +49,8 @@ export const panesPlugin: JupyterFrontEndPlugin<IPanes> = {
         args: pane => ({
           plot: pane.state.plot,
           key: pane.key,
-          binding: { ...pane.state.binding }
+          binding: { ...pane.state.binding },
+          arguments: { ...pane.state.arguments }
         }),
         name: pane => pane.key
       });
@@ -72,19 +79,20 @@ class Panes implements IPanes {
     );
   }
 
-  create(plot: string, dashboard: string): Pane {
+  create(plot: string, dashboard: string, given = NO_ARGUMENTS): Pane {
     const known = this._services.dashboards.get(dashboard);
     const binding = known === undefined ? savedBinding({ dashboard }) : bindingOf(known);
-    return this.make(plot, binding, newKey(plot));
+    return this.make(plot, binding, newKey(plot), given);
   }
 
   open(plot: string, dashboard: string, options: IOpenOptions = {}): Pane {
     const there = this.find(plot, dashboard);
-    const pane = there ?? this.create(plot, dashboard);
+    const pane = there ?? this.create(plot, dashboard, options.arguments);
     if (there === undefined) {
       this.show(pane, options);
     } else {
-      this._reveal(pane);
+      there.view.showOther(options.arguments ?? there.view.arguments);
+      this._reveal(there);
     }
     if (options.isActivated !== false) {
       this._activate(pane);
@@ -93,7 +101,7 @@ class Panes implements IPanes {
   }
 
   /** Make a pane with a binding, which may be one from before a reload. */
-  make(plot: string, binding: IBinding | null, key: string): Pane {
+  make(plot: string, binding: IBinding | null, key: string, given: PlotArguments): Pane {
     const bound = binding ?? {
       dashboard: '',
       kernel: null,
@@ -102,8 +110,10 @@ class Panes implements IPanes {
       name: '',
       beside: []
     };
-    const pane = new Pane({ plot, binding: bound, services: this._services }, key);
+    const options = { plot, binding: bound, services: this._services, arguments: given };
+    const pane = new Pane(options, key);
     pane.stateChanged.connect(() => void this.tracker.save(pane), this);
+    pane.view.opened.connect((_, opening) => this._openBeside(pane, opening), this);
     void this.tracker.add(pane);
     return pane;
   }
@@ -120,6 +130,25 @@ class Panes implements IPanes {
       return;
     }
     this._app.shell.add(pane, 'main', { mode, ref: ref ?? null, activate: false });
+  }
+
+  /** A click in a pane asked for another plot of its dashboard. */
+  private _openBeside(pane: Pane, opening: IOpening): void {
+    const isKnown = openingUrl(this._services, pane.view, opening) !== null;
+    if (this._labShell === null || !isKnown) {
+      openInBrowser(this._services, pane.view, opening);
+    } else {
+      const { dashboard } = pane.view.binding;
+      const last = this._beside.get(pane);
+      const isThere = last?.isAttached === true;
+      const made = this.open(opening.plot, dashboard, {
+        ...(isThere ? { mode: 'tab-after', ref: last.id } : placeBeside(pane)),
+        arguments: opening.arguments
+      });
+      if (made !== pane) {
+        this._beside.set(pane, made);
+      }
+    }
   }
 
   private _activate(pane: Pane): void {
@@ -159,6 +188,8 @@ class Panes implements IPanes {
   }
 
   private _board: Board | null = null;
+  /** What was opened last by a click in a pane: the next one goes to the same place. */
+  private readonly _beside = new WeakMap<Pane, Pane>();
 }
 
 function newKey(plot: string): string {
@@ -179,7 +210,7 @@ function addOpenCommand(
       return plot === undefined ? trans.__('Open a plot…') : (known?.title ?? titleFromName(plot));
     },
     caption: trans.__('Open a live plot of a Dask cluster'),
-    describedBy: describe({ ...PLOT_ARG, ...DASHBOARD_ARG }),
+    describedBy: describe({ ...PLOT_ARG, ...DASHBOARD_ARG, ...ARGUMENTS_ARG }),
     execute: async args => {
       const restored = restoredPane(panes, args);
       if (restored !== null) {
@@ -188,7 +219,11 @@ function addOpenCommand(
       const id = textArg(args, 'dashboard');
       const dashboard = await askDashboard(dashboards, trans, id, frontKernel(notebooks));
       const plot = textArg(args, 'plot') ?? (dashboard && (await askPlot(dashboard, trans)));
-      return dashboard && plot ? panes.open(plot, dashboard.id) : null;
+      if (dashboard === undefined || plot === undefined) {
+        return null;
+      }
+      const given = 'arguments' in args ? { arguments: argumentsOf(args['arguments']) } : {};
+      return panes.open(plot, dashboard.id, given);
     }
   });
 }
@@ -201,9 +236,17 @@ function restoredPane(panes: Panes, args: ReadonlyPartialJSONObject): Pane | nul
   if (plot === undefined || key === undefined || binding === null) {
     return null;
   }
-  const pane = panes.tracker.find(one => one.key === key) ?? panes.make(plot, binding, key);
+  const given = argumentsOf(args['arguments']);
+  const pane = panes.tracker.find(one => one.key === key) ?? panes.make(plot, binding, key, given);
   if (!pane.isAttached) {
     panes.show(pane, {});
   }
   return pane;
+}
+
+/** Beside or below a pane that has room for two, else behind it in the same place. */
+function placeBeside(pane: Pane): Pick<IOpenOptions, 'mode' | 'ref'> {
+  const { width, height } = pane.node.getBoundingClientRect();
+  const mode = width >= WIDE_PX ? 'split-right' : height >= HIGH_PX ? 'split-bottom' : 'tab-after';
+  return { mode, ref: pane.id };
 }

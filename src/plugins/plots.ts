@@ -2,41 +2,51 @@
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { CommandRegistry } from '@lumino/commands';
 
 import { BokehLoader } from '../api/bokeh';
 import { Server } from '../api/server';
 import { PlotConnector } from '../api/session';
 import { PageVisibility } from '../api/visibility';
 import { IDashboards } from '../model/dashboards';
-import { NAMESPACE, PluginIDs } from '../tokens';
-import { plotsOf, tableOf } from '../wire';
-import { IPlotServices } from '../widgets/services';
+import { IPreferences } from '../model/preferences';
+import { CommandIDs, NAMESPACE, PANE_CLASS, PluginIDs } from '../tokens';
+import { plotsOf, queryOf, tableOf } from '../wire';
+import { IPlotServices, type IKey } from '../widgets/services';
 import { PageLook } from '../widgets/theme';
 
 export const plotsPlugin: JupyterFrontEndPlugin<IPlotServices> = {
   id: PluginIDs.plots,
   description: 'Draws live plots natively; loads BokehJS once a page.',
   autoStart: true,
-  requires: [IDashboards],
+  requires: [IDashboards, IPreferences],
   optional: [ITranslator],
   provides: IPlotServices,
   activate: (
     app: JupyterFrontEnd,
     dashboards: IDashboards,
+    preferences: IPreferences,
     translator: ITranslator | null
   ): IPlotServices => {
     const server = new Server(app.serviceManager.serverSettings);
     const path = (plot: string): string => `plots/${encodeURIComponent(plot)}`;
+    const look = new PageLook();
+    const paint = (): void => look.setPalette(preferences.palette);
+    preferences.changed.connect(paint);
+    paint();
     return {
       dashboards,
       connector: new PlotConnector(server, new BokehLoader(window)),
-      look: new PageLook(),
+      look,
       page: new PageVisibility(),
       trans: (translator ?? nullTranslator).load(NAMESPACE),
-      pageUrl: (dashboard, plot) => server.relayUrl(dashboard, plot.route ?? path(plot.name)),
-      tableUrl: (dashboard, plot, format) => server.relayUrl(dashboard, `${path(plot)}.${format}`),
-      fetchTable: async (dashboard, plot) =>
-        tableOf(await server.fetchRelayed(dashboard, `${path(plot)}.json`)),
+      pageUrl: (dashboard, plot, given) =>
+        server.relayUrl(dashboard, plot.route ?? path(plot.name)) + queryOf(given),
+      tableUrl: (dashboard, plot, format, given) =>
+        server.relayUrl(dashboard, `${path(plot)}.${format}`) + queryOf(given),
+      fetchTable: async (dashboard, plot, given) =>
+        tableOf(await server.fetchRelayed(dashboard, `${path(plot)}.json`, queryOf(given))),
+      keys: () => paneKeys(app),
       fetchHelp: async (dashboard, name) => {
         const plots = plotsOf(await server.fetchRelayed(dashboard, 'plots.json'));
         return plots.find(plot => plot.name === name)?.help ?? '';
@@ -44,3 +54,15 @@ export const plotsPlugin: JupyterFrontEndPlugin<IPlotServices> = {
     };
   }
 };
+
+/** The keys of the commands for panes, as the user's settings have them, in the commands' order. */
+function paneKeys({ commands }: JupyterFrontEnd): readonly IKey[] {
+  const order: readonly string[] = Object.values(CommandIDs);
+  return commands.keyBindings
+    .filter(({ selector }) => selector.includes(`.${PANE_CLASS}`))
+    .sort((a, b) => order.indexOf(a.command) - order.indexOf(b.command))
+    .map(({ keys, command, args }) => ({
+      keys: keys.map(key => CommandRegistry.formatKeystroke(key)).join(' '),
+      label: commands.label(command, args)
+    }));
+}

@@ -6,11 +6,13 @@ import {
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { INotebookTracker } from '@jupyterlab/notebook';
+import { IStateDB } from '@jupyterlab/statedb';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Menu } from '@lumino/widgets';
 
+import { Groups } from '../model/groups';
 import { IPreferences } from '../model/preferences';
-import { CommandIDs, PluginIDs, SIDEBAR_ID } from '../tokens';
+import { CommandIDs, NAMESPACE, PAGES, PluginIDs, SIDEBAR_ID } from '../tokens';
 import { IPlotServices } from '../widgets/services';
 import { Sidebar } from '../widgets/sidebar';
 import type { ISidebarHost } from '../widgets/sidebarhost';
@@ -23,27 +25,36 @@ const RANK = 620;
 
 const MENU = [
   CommandIDs.openLayout,
+  CommandIDs.openStatusLayout,
   CommandIDs.openPlot,
   null,
   CommandIDs.openStatus,
   CommandIDs.copyLink
 ];
 
+/** Where the user's choices of open groups are kept, in the workspace's state. */
+const GROUPS_KEY = `${NAMESPACE}:groups`;
+
 export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
   id: PluginIDs.sidebar,
   description: 'Lists Dask clusters and their plots.',
   autoStart: true,
   requires: [IPanes, IPlotServices, IPreferences],
-  optional: [ILayoutRestorer, INotebookTracker],
+  optional: [ILayoutRestorer, INotebookTracker, IStateDB],
   activate: (
     app: JupyterFrontEnd,
     panes: IPanes,
     services: IPlotServices,
     preferences: IPreferences,
     restorer: ILayoutRestorer | null,
-    notebooks: INotebookTracker | null
+    notebooks: INotebookTracker | null,
+    state: IStateDB | null
   ): void => {
-    const host = hostOf(app, panes, services, preferences);
+    const groups = new Groups();
+    if (state !== null) {
+      void remember(groups, state);
+    }
+    const host = { ...hostOf(app, panes, services, preferences), groups };
     const onCodeDropped = (code: string): void => selectDropped(notebooks, code);
     const sidebar = new Sidebar({ ...host, onCodeDropped });
     app.shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
@@ -58,8 +69,10 @@ function hostOf(
   panes: IPanes,
   { dashboards, trans }: IPlotServices,
   { favorites }: IPreferences
-): Omit<ISidebarHost, 'onCodeDropped'> {
+): Omit<ISidebarHost, 'onCodeDropped' | 'groups'> {
   const menu = new Menu({ commands: app.commands });
+  const pages = new Menu({ commands: app.commands });
+  pages.title.label = trans.__('Other pages in browser tabs');
   return {
     dashboards,
     favorites,
@@ -73,10 +86,27 @@ function hostOf(
       for (const command of MENU) {
         menu.addItem(command === null ? { type: 'separator' } : { command, args: { dashboard } });
       }
+      pages.clearItems();
+      for (const page of PAGES.filter(one => one !== 'status')) {
+        pages.addItem({ command: CommandIDs.openPage, args: { dashboard, page } });
+      }
+      menu.addItem({ type: 'submenu', submenu: pages });
       const { left, bottom } = anchor.getBoundingClientRect();
       menu.open(left, bottom);
     }
   };
+}
+
+/** Bring back which groups were open, and keep what the user changes. */
+async function remember(groups: Groups, state: IStateDB): Promise<void> {
+  groups.edited.connect((_, choices) => {
+    state.save(GROUPS_KEY, { ...choices }).catch(warn);
+  });
+  await state.fetch(GROUPS_KEY).then(stored => groups.restore(stored), warn);
+}
+
+function warn(reason: unknown): void {
+  console.warn('dask-diag-lab: which groups are open is not remembered.', reason);
 }
 
 /** Select the dropped cell alone: Lab 4.6 extends the selection to the cell before it. */

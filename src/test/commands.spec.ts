@@ -13,6 +13,7 @@ import { panesPlugin } from '../plugins/panes';
 import { reprButtonPlugin } from '../plugins/reprbutton';
 import { sidebarPlugin } from '../plugins/sidebar';
 import { BOARD_ID, CommandIDs } from '../tokens';
+import type { Pane } from '../widgets/pane';
 import plugins from '../index';
 import { known } from './dashboards';
 import { services, settled, type ITestServices } from './plots';
@@ -69,7 +70,7 @@ describe('the plugins', () => {
     const panes = activate(panesPlugin, lab, given, null, null, null);
     activate(paneKeysPlugin, lab, panes, given);
     activate(layoutsPlugin, lab, panes, given, preferences, null);
-    activate(sidebarPlugin, lab, panes, given, preferences, null, null);
+    activate(sidebarPlugin, lab, panes, given, preferences, null, null, null);
     activate(cellsPlugin, lab, given, null);
     activate(linksPlugin, lab, given, panes, null);
     activate(reprButtonPlugin, lab, given);
@@ -125,6 +126,55 @@ describe('the plugins', () => {
     expect([stream.isHidden, cpu.isHidden]).toEqual([false, true]);
     expect(lab.activated).toContain(BOARD_ID); // its area may be collapsed
     document.querySelectorAll('.jp-DaskDiag-pane').forEach(node => node.remove());
+  });
+
+  it('open another plot in a browser tab where there is no dock beside', async () => {
+    const opened = jest.spyOn(window, 'open').mockReturnValue(null);
+    given.dashboards.set(known({ id: 'a' }));
+    const pane = await lab.commands.execute(CommandIDs.openPlot, { plot: 'task-stream' });
+    await settled();
+    const ask = (plot: string): void =>
+      given.connector.last.opened.emit({ plot, arguments: { prefix: 'inc' }, n: 1 });
+    ask('no-such-plot');
+    expect(opened).not.toHaveBeenCalled();
+    ask('progress');
+    expect(opened.mock.calls[0]?.[0]).toBe('/relay/a/plots/progress?prefix=inc');
+    opened.mockRestore();
+    pane.dispose();
+  });
+
+  it('open a plot with arguments, and show others in the pane that is there', async () => {
+    given.dashboards.set(known({ id: 'a' }));
+    const ask = (prefix?: string): Promise<Pane> =>
+      lab.commands.execute(CommandIDs.openPlot, {
+        plot: 'progress',
+        ...(prefix === undefined ? {} : { arguments: { prefix } })
+      });
+    const pane = await ask('inc');
+    expect(pane.title.label).toBe('Progress: inc');
+    expect([await ask('dec'), pane.title.label]).toEqual([pane, 'Progress: dec']);
+    expect([await ask(), pane.title.label]).toEqual([pane, 'Progress: dec']);
+    pane.dispose();
+  });
+
+  it('bring a pane back with what it showed', async () => {
+    const args = {
+      plot: 'progress',
+      key: 'progress-1',
+      binding: { dashboard: 'gone' },
+      arguments: { prefix: 'inc', bad: 3 }
+    };
+    const pane = await lab.commands.execute(CommandIDs.openPlot, args);
+    expect(pane.state.arguments).toEqual({ prefix: 'inc' });
+    pane.dispose();
+  });
+
+  it('open a page of the only cluster in a browser tab', async () => {
+    const opened = jest.spyOn(window, 'open').mockReturnValue(null);
+    given.dashboards.set(known({ id: 'a' }));
+    await lab.commands.execute(CommandIDs.openPage, { page: 'workers' });
+    expect(opened.mock.calls[0]?.[0]).toMatch(/dashboards\/a\/workers$/);
+    opened.mockRestore();
   });
 
   it('make a favourite of the current pane’s plot, or ask for one', async () => {

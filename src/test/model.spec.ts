@@ -158,10 +158,12 @@ describe('the catalogue', () => {
     ]);
   });
 
-  it('puts favourites first in their group and groups in order', () => {
-    const groups = grouped(plots, '', plot => plot === 'graph');
-    expect(groups.map(group => group.name)).toEqual(['Tasks', 'Workers']);
-    expect(groups[0]?.plots[0]?.name).toBe('graph');
+  it('puts favourites into a group before the others, and each plot into one only', () => {
+    const groups = grouped(plots, '', plot => plot === 'workers-memory');
+    expect(groups.map(({ name, plots: own }) => [name, own.map(plot => plot.name)])).toEqual([
+      ['Favourites', ['workers-memory']],
+      ['Tasks', ['task-stream', 'progress', 'graph']]
+    ]);
   });
 
   it('a layout keeps the steps that can be placed', () => {

@@ -1,4 +1,3 @@
-import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
 import { bindingOf } from '../model/binding';
@@ -225,21 +224,6 @@ describe('a pane', () => {
     expect([state(), given.connector.sessions.length]).toEqual(['live', 2]);
   });
 
-  it('gives the focus to its dialog and takes it back when that is closed', async () => {
-    await open();
-    pane.view.activate();
-    MessageLoop.flush();
-    await pane.toggleHelp();
-    MessageLoop.flush();
-    expect(document.activeElement?.getAttribute('role')).toBe('dialog');
-    await pane.toggleTable();
-    MessageLoop.flush();
-    expect(document.activeElement?.textContent).toContain('as a table');
-    await pane.toggleTable();
-    MessageLoop.flush();
-    expect(document.activeElement).toBe(pane.view.node);
-  });
-
   it('has a toolbar with one tab stop, and names for all buttons', async () => {
     await open();
     const buttons = [...pane.node.querySelectorAll<HTMLElement>('[role="toolbar"] button')];
@@ -250,24 +234,14 @@ describe('a pane', () => {
     expect(document.activeElement).toBe(buttons[1]);
   });
 
-  it('explains itself, and Esc closes that before it clears', async () => {
+  it('has the picture’s own title as a heading of its own', async () => {
     await open();
-    await pane.toggleHelp();
-    expect(pane.node.querySelector('[role="dialog"]')?.textContent).toContain('One bar for each');
-    pane.send('clear');
-    expect(pane.node.querySelector('[role="dialog"]')).toBeNull();
-    expect(given.connector.last.sent).toEqual([]);
-    pane.send('clear');
-    expect(given.connector.last.sent).toEqual(['clear']);
-  });
-
-  it('shows its data as a table, text as text', async () => {
-    await open();
-    await pane.toggleTable();
-    const cells = [...pane.node.querySelectorAll('td')].map(cell => cell.textContent);
-    expect(cells).toEqual(['<b>a</b>', '1', 'b', '2']);
-    expect(pane.node.querySelector('th:nth-child(2)')?.textContent).toBe('cpu (%)');
-    expect(pane.node.querySelector('a')?.getAttribute('download')).toBe('task-stream.csv');
+    const heading = (): string | undefined =>
+      pane.node.querySelector('.jp-DaskDiag-title')?.textContent;
+    expect(heading()).toBe('Task Stream');
+    given.connector.last.title = 'Task Stream: 80 % busy';
+    given.connector.last.say({});
+    expect(heading()).toBe('Task Stream: 80 % busy');
   });
 
   it('wears a tag only where there is more than one dashboard', async () => {

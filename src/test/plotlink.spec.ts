@@ -21,9 +21,10 @@ describe('the link to a plot', () => {
     const stage = {
       prepare: () => document.createElement('div'),
       show: () => undefined,
+      ground: () => undefined,
       drop: () => undefined
     };
-    link = new PlotLink(connector, 'cpu', stage, look.current);
+    link = new PlotLink(connector, 'cpu', stage, look.current, {});
     link.target('a');
     await settled();
   });

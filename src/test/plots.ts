@@ -2,9 +2,10 @@
 
 import { Signal } from '@lumino/signaling';
 
-import type { IPlotConnector, IPlotSession, Verb } from '../api/session';
-import type { IControl, ILook } from '../wire';
+import type { IKeptPicture, IPlotConnector, IPlotSession, Verb } from '../api/session';
+import type { IControl, ILook, IOpening, PlotArguments } from '../wire';
 import type { IPlotServices } from '../widgets/services';
+import { queryOf } from '../wire';
 import { PageLook } from '../widgets/theme';
 import { DashboardList, trans } from './dashboards';
 
@@ -14,13 +15,18 @@ const LIVE: IControl = {
   empty: '',
   note: '',
   behind_s: 0,
-  frozen: false
+  frozen: false,
+  open: null
 };
 
 export class Session implements IPlotSession {
   readonly changed = new Signal<this, void>(this);
   readonly closed = new Signal<this, void>(this);
+  readonly opened = new Signal<this, IOpening>(this);
   readonly sent: Verb[] = [];
+  readonly showed: PlotArguments[] = [];
+  title = '';
+  kept: IKeptPicture | null = null;
   control: IControl = LIVE;
   isOpen = true;
   isDisposed = false;
@@ -29,7 +35,8 @@ export class Session implements IPlotSession {
 
   constructor(
     readonly dashboard: string,
-    readonly plot: string
+    readonly plot: string,
+    readonly given: PlotArguments = {}
   ) {}
 
   async draw(element: HTMLElement): Promise<void> {
@@ -46,6 +53,10 @@ export class Session implements IPlotSession {
 
   send(verb: Verb): void {
     this.sent.push(verb);
+  }
+
+  show(given: PlotArguments): void {
+    this.showed.push(given);
   }
 
   picture(): Promise<Blob> {
@@ -71,11 +82,11 @@ export class Connector implements IPlotConnector {
   readonly sessions: Session[] = [];
   failure: string | null = null;
 
-  open(dashboard: string, plot: string): Promise<Session> {
+  open(dashboard: string, plot: string, _: ILook, given: PlotArguments): Promise<Session> {
     if (this.failure !== null) {
       return Promise.reject(new Error(this.failure));
     }
-    const session = new Session(dashboard, plot);
+    const session = new Session(dashboard, plot, given);
     this.sessions.push(session);
     return Promise.resolve(session);
   }
@@ -98,10 +109,16 @@ export function services(): ITestServices {
     look: new PageLook(),
     page: page as never, // a signal whose sender nobody looks at
     trans,
-    pageUrl: (dashboard, plot) => `/relay/${dashboard}/plots/${plot.name}`,
-    tableUrl: (dashboard, plot, format) => `/relay/${dashboard}/plots/${plot}.${format}`,
+    pageUrl: (dashboard, plot, given) => `/relay/${dashboard}/plots/${plot.name}${queryOf(given)}`,
+    tableUrl: (dashboard, plot, format, given) =>
+      `/relay/${dashboard}/plots/${plot}.${format}${queryOf(given)}`,
+    keys: () => [{ keys: 'W', label: 'Zoom in' }],
     fetchTable: () =>
-      Promise.resolve({ columns: { worker: ['<b>a</b>', 'b'], cpu: [1, 2] }, units: { cpu: '%' } }),
+      Promise.resolve({
+        columns: { worker: ['<b>a</b>', 'b'], cpu: [1, 2] },
+        units: { cpu: '%' },
+        note: ''
+      }),
     fetchHelp: () => Promise.resolve('One bar for each worker.')
   };
 }

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
 import { bindingOf } from '../model/binding';
@@ -46,12 +47,45 @@ describe('the keys', () => {
     expect(commands).toContain('dask-diag-lab:fit-plot');
   });
 
-  it('leave what is typed into a field of the plot alone', () => {
+  /** Put an element into a shadow root inside the picture, as Bokeh does, and press a key in it. */
+  function pressIn(inner: HTMLElement, key: string): string[] {
+    const host = document.createElement('div');
+    pane.view.node.append(host);
+    host.attachShadow({ mode: 'open' }).append(inner);
+    inner.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, composed: true }));
+    const reached = reach(host); // a listener of the page is told the host
+    host.remove();
+    return reached;
+  }
+
+  it.each(['w', '?', '/', ' '])('leave “%s” to a text field of the plot', key => {
     const field = document.createElement('input');
-    pane.view.node.append(field);
-    field.focus();
-    expect(reach(field)).toEqual(['dask-diag-lab:clear-plot']);
-    field.remove();
+    field.type = 'text';
+    expect(pressIn(field, key)).toEqual(['dask-diag-lab:clear-plot']);
+    expect(pressIn(document.createElement('select'), key)).toEqual(['dask-diag-lab:clear-plot']);
+  });
+
+  it('leave Space to a button of the plot, and nothing else', () => {
+    expect(pressIn(document.createElement('button'), ' ')).not.toContain(freeze);
+    expect(pressIn(document.createElement('button'), 'w')).toContain('dask-diag-lab:zoom-in');
+  });
+
+  it('act again once the focus has left the field', () => {
+    pressIn(document.createElement('textarea'), 'w');
+    expect(pressIn(document.createElement('div'), 'w')).toContain('dask-diag-lab:zoom-in');
+  });
+
+  it('lead out of a field by Esc, which clears nothing', () => {
+    const asked = jest.spyOn(pane.view, 'send');
+    pressIn(document.createElement('input'), 'Escape');
+    pane.send('clear');
+    MessageLoop.flush();
+    expect(asked).not.toHaveBeenCalled();
+    expect(document.activeElement).toBe(pane.view.node);
+    pressIn(document.createElement('div'), 'Escape');
+    pane.send('clear');
+    expect(asked).toHaveBeenCalledWith('clear');
+    asked.mockRestore();
   });
 
   it('do nothing in a plot of a notebook’s output', () => {

@@ -1,6 +1,7 @@
 import { Widget } from '@lumino/widgets';
 
 import { Favorites } from '../model/favorites';
+import { Groups } from '../model/groups';
 import { isNearEdge } from '../widgets/plotdrag';
 import { Sidebar } from '../widgets/sidebar';
 import type { ISidebarHost } from '../widgets/sidebarhost';
@@ -9,6 +10,7 @@ import { DashboardList, known, trans } from './dashboards';
 describe('the sidebar', () => {
   let dashboards: DashboardList;
   let favorites: Favorites;
+  let groups: Groups;
   let sidebar: Sidebar;
   let done: string[];
 
@@ -29,10 +31,13 @@ describe('the sidebar', () => {
   beforeEach(() => {
     dashboards = new DashboardList();
     favorites = new Favorites();
+    groups = new Groups();
+    groups.restore({ Workers: true });
     done = [];
     const host: ISidebarHost = {
       dashboards,
       favorites,
+      groups,
       trans,
       openPlot: (id, plot) => void done.push(`open ${plot} of ${id}`),
       openLayout: id => void done.push(`layout of ${id}`),
@@ -51,8 +56,8 @@ describe('the sidebar', () => {
   it('lists the plots of each dashboard in groups', () => {
     expect(names()).toEqual(['task-stream', 'progress', 'graph', 'workers-memory']);
     expect(rows()[0]?.dataset['dashboard']).toBe('a');
-    const groups = sidebar.node.querySelectorAll('.jp-DaskDiag-groupToggle');
-    expect([...groups].map(group => group.textContent)).toEqual(['Tasks', 'Workers']);
+    const toggles = sidebar.node.querySelectorAll('.jp-DaskDiag-groupToggle');
+    expect([...toggles].map(toggle => toggle.textContent)).toEqual(['Tasks3', 'Workers1']);
   });
 
   it('says what the cluster is and how far it is', () => {
@@ -93,6 +98,43 @@ describe('the sidebar', () => {
     expect(document.activeElement?.closest('li')?.dataset['plot']).toBe('workers-memory');
     const stops = sidebar.node.querySelectorAll('.jp-DaskDiag-plotButton[tabindex="0"]');
     expect(stops).toHaveLength(1);
+  });
+
+  it('has only the tasks open at first, and remembers what was opened', () => {
+    const stored: object[] = [];
+    const fresh = new Groups();
+    fresh.edited.connect((_, choices) => void stored.push(choices));
+    expect(['Tasks', 'Favourites', 'Workers', 'Yours'].map(name => fresh.isOpen(name))).toEqual([
+      true,
+      true,
+      false,
+      false
+    ]);
+    fresh.toggle('Workers');
+    expect(stored).toEqual([{ Workers: true }]);
+    const next = new Groups();
+    next.restore({ ...stored[0], Tasks: false, Yours: 'x' });
+    expect(['Tasks', 'Workers', 'Yours'].map(name => next.isOpen(name))).toEqual([
+      false,
+      true,
+      false
+    ]);
+  });
+
+  it('lists a plot that somebody registers while it is open', () => {
+    groups.toggle('Yours');
+    const { plots } = known();
+    const made = { name: 'mine', title: 'Mine', group: 'Yours', description: 'What I look at.' };
+    dashboards.set(known({ id: 'a', plots: [...plots, made] }));
+    expect(names().at(-1)).toBe('mine');
+  });
+
+  it('keeps the place of its rows while a kernel does not answer', () => {
+    const parts = (): number => sidebar.node.querySelectorAll('section > :not([hidden])').length;
+    const before = parts();
+    dashboards.set(known({ id: 'a', state: 'unreachable', reason: 'Busy.', summary: null }));
+    expect(parts()).toBe(before);
+    expect(sidebar.node.querySelector('section')?.textContent).toContain('Busy.');
   });
 
   it('lets favourites float up and tells whoever stores them', () => {

@@ -1,12 +1,16 @@
 import {
+  WireError,
+  argumentsOf,
   controlOf,
   dashboardOf,
   dashboardsOf,
+  openingOf,
   plotOutputOf,
   plotsOf,
+  queryOf,
   sessionReplyOf,
-  tableOf,
-  WireError
+  subjectOf,
+  tableOf
 } from '../wire';
 import { fixture, fixtureNames } from './dashboards';
 
@@ -46,6 +50,7 @@ describe('other answers', () => {
 
   it('a table has columns of one length', () => {
     expect(tableOf({ columns: { a: [1, 2] }, units: { a: 's' } }).units).toEqual({ a: 's' });
+    expect(tableOf({ columns: { constructor: [1] } }).units['constructor']).toBe('');
     expect(() => tableOf({ columns: { a: [1], b: [] } })).toThrow(WireError);
   });
 
@@ -62,8 +67,39 @@ describe('other answers', () => {
       empty: '',
       note: '',
       behind_s: 0,
-      frozen: false
+      frozen: false,
+      open: null
     });
     expect(controlOf({ frozen: true }).frozen).toBe(true);
+  });
+
+  it('a plot that a click asks for is read with its arguments', () => {
+    const open = JSON.stringify({ plot: 'profile', arguments: { prefix: 'inc', n: 3 }, n: 1 });
+    expect(controlOf({ open }).open).toEqual({
+      plot: 'profile',
+      arguments: { prefix: 'inc' },
+      n: 1
+    });
+  });
+
+  it.each(['', '{', '[]', '3', '{"plot": "../etc", "n": 1}', '{"plot": "cpu"}', '{"n": 1}'])(
+    'an opening of %s is none',
+    open => expect(openingOf(open)).toBeNull()
+  );
+
+  it('arguments are names and texts, and none of a server’s own words', () => {
+    const given = { worker: 'tcp://a:1', token: 'x', 'a b': 'x', long: 'x'.repeat(9000), n: 1 };
+    expect(argumentsOf(given)).toEqual({ worker: 'tcp://a:1' });
+    expect(argumentsOf(['x'])).toEqual({});
+    expect(queryOf({ worker: 'tcp://a:1', prefix: 'a&b' })).toBe(
+      '?worker=tcp%3A%2F%2Fa%3A1&prefix=a%26b'
+    );
+    expect(queryOf({})).toBe('');
+  });
+
+  it('a title names what a plot is about, and not how much of it', () => {
+    expect(subjectOf({ start: '3', prefix: 'inc' })).toBe('inc');
+    expect(subjectOf({ key: 'x'.repeat(1000) })).toHaveLength(60);
+    expect(subjectOf({ start: '3' })).toBe('');
   });
 });

@@ -2,13 +2,8 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { formatCount } from '../model/format';
-import type { ITable } from '../wire';
 import { h } from './dom';
 import { closeCardIcon } from './icons';
-
-/** A table longer than this is cut on screen; the files have all of it. */
-const SHOWN_ROWS = 500;
 
 export interface ICardOptions {
   readonly title: string;
@@ -44,59 +39,18 @@ export function paragraphs(text: string): HTMLElement[] {
     .map(part => h('p', {}, part));
 }
 
-export interface IDownload {
-  readonly format: 'csv' | 'json';
-  readonly url: string;
-  readonly fileName: string;
-}
-
-/** Return a plot's data as a table for eyes and screen readers, with links to the files. */
-export function tableContent(
-  table: ITable,
-  downloads: readonly IDownload[],
-  trans: TranslationBundle
-): HTMLElement[] {
-  const names = Object.keys(table.columns);
-  const rows = Math.max(0, ...names.map(name => table.columns[name]?.length ?? 0));
-  const links = downloads.map(({ format, url, fileName }) =>
-    h('a', { href: url, download: fileName }, trans.__('Download %1', format.toUpperCase()))
+/** Return a table of keys and what they do. */
+export function keysTable(
+  caption: string,
+  keys: readonly { readonly keys: string; readonly label: string }[]
+): HTMLElement {
+  const rows = keys.map(one =>
+    h('tr', {}, h('th', { scope: 'row' }, h('kbd', {}, one.keys)), h('td', {}, one.label))
   );
-  const bar = h('p', { class: 'jp-DaskDiag-cardLinks' }, rowsText(rows, trans), ...links);
-  if (rows === 0) {
-    return [bar];
-  }
-  return [bar, tableElement(table, names, Math.min(rows, SHOWN_ROWS))];
-}
-
-function rowsText(rows: number, trans: TranslationBundle): string {
-  if (rows > SHOWN_ROWS) {
-    return trans.__('The first %1 of %2 rows', formatCount(SHOWN_ROWS), formatCount(rows));
-  }
-  return rows === 0 ? trans.__('Nothing to show yet.') : trans.__('%1 rows', formatCount(rows));
-}
-
-function tableElement(table: ITable, names: readonly string[], rows: number): HTMLElement {
-  const head = names.map(name => {
-    const unit = table.units[name];
-    return h(
-      'th',
-      { scope: 'col' },
-      unit === undefined || unit === '' ? name : `${name} (${unit})`
-    );
-  });
-  const body = Array.from({ length: rows }, (_, row) =>
-    h('tr', {}, ...names.map(name => cell(table.columns[name]?.[row])))
+  return h(
+    'table',
+    { class: 'jp-DaskDiag-keys' },
+    h('caption', {}, caption),
+    h('tbody', {}, ...rows)
   );
-  return h('table', {}, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body));
-}
-
-function cell(value: unknown): HTMLElement {
-  if (typeof value === 'number') {
-    // Six digits say enough, but seconds since the epoch need their milliseconds.
-    const digits = Math.abs(value) >= 1e5 ? value.toFixed(3) : value.toPrecision(6);
-    const text = Number.isInteger(value) ? value : Number(digits);
-    return h('td', { class: 'jp-mod-number' }, String(text));
-  }
-  const isPlain = typeof value === 'string' || typeof value === 'boolean';
-  return h('td', {}, isPlain ? String(value) : value == null ? '' : JSON.stringify(value));
 }

@@ -71,20 +71,20 @@ export const starIcon = strokes(
 export const caretIcon = strokes('caret', '<path d="m6 4 4 4-4 4"/>');
 export { tableIcon };
 
-const ICONS: Readonly<Record<string, LabIcon>> = {
-  'task-stream': diagIcon,
-  progress: progressIcon,
-  'group-progress': progressIcon,
-  graph: graphIcon,
-  groups: graphIcon,
-  'workers-memory': memoryIcon,
-  'cluster-memory': memoryIcon,
-  workers: tableIcon,
-  profile: lineIcon,
-  'profile-server': lineIcon
-};
+const ICONS: ReadonlyMap<string, LabIcon> = new Map([
+  ['task-stream', diagIcon],
+  ['progress', progressIcon],
+  ['group-progress', progressIcon],
+  ['graph', graphIcon],
+  ['groups', graphIcon],
+  ['workers-memory', memoryIcon],
+  ['cluster-memory', memoryIcon],
+  ['workers', tableIcon],
+  ['profile', lineIcon],
+  ['profile-server', lineIcon]
+]);
 
 /** The icon of a plot: its own, or one for pictures of its kind. */
 export function plotIcon(plot: string): LabIcon {
-  return ICONS[plot] ?? (plot.includes('timeseries') ? lineIcon : barsIcon);
+  return ICONS.get(plot) ?? (plot.includes('timeseries') ? lineIcon : barsIcon);
 }

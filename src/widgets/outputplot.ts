@@ -5,14 +5,16 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 
 import { savedBinding } from '../model/binding';
 import { MimeTypes } from '../tokens';
-import { plotOutputOf } from '../wire';
+import { plotOutputOf, type IOpening } from '../wire';
 import { PlotView } from './plotview';
 import type { IPlotServices } from './services';
 
 export class OutputPlot extends Widget implements IRenderMime.IRenderer {
   constructor(
     private readonly _services: IPlotServices,
-    private readonly _resolver: IRenderMime.IResolver | null
+    private readonly _resolver: IRenderMime.IResolver | null,
+    /** A click in the picture asked for another plot; a cell has no place for it. */
+    private readonly _onOpened: (view: PlotView, opening: IOpening) => void
   ) {
     super();
     this.addClass('jp-DaskDiag-output');
@@ -23,6 +25,7 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
     for (const view of [...this._content.widgets]) {
       view.dispose();
     }
+    this.node.textContent = '';
     const asked = plotOutputOf(model.data[MimeTypes.plot]);
     const dashboard = asked?.dashboard ?? '';
     const binding = savedBinding({ dashboard, notebook: this._notebookPath() });
@@ -31,7 +34,9 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
       return Promise.resolve();
     }
     this.node.style.height = `${asked.height}px`;
-    this._content.addWidget(new PlotView({ plot: asked.plot, binding, services: this._services }));
+    const view = new PlotView({ ...asked, binding, services: this._services });
+    view.opened.connect((_, opening) => this._onOpened(view, opening));
+    this._content.addWidget(view);
     return Promise.resolve();
   }
 

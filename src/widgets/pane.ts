@@ -7,40 +7,31 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 import type { Verb } from '../api/session';
 import type { IBinding } from '../model/binding';
 import { PANE_CLASS } from '../tokens';
-import { card, paragraphs, tableContent, type IDownload } from './card';
+import type { ITable, PlotArguments } from '../wire';
+import { keysTable, paragraphs } from './card';
+import { CardSlot } from './cardslot';
 import { h } from './dom';
-import {
-  fitIcon,
-  frozenIcon,
-  helpIcon,
-  liveIcon,
-  pictureIcon,
-  plotIcon,
-  tabIcon,
-  tableIcon
-} from './icons';
-import { PlotView } from './plotview';
+import { frozenIcon, liveIcon, plotIcon } from './icons';
+import { paneButtons } from './panebuttons';
+import { PlotView, type IPlotViewOptions } from './plotview';
 import { saveBlob } from './save';
 import type { IPlotServices } from './services';
+import { TableCard, type IDownload } from './tablecard';
 import { showTag } from './tag';
-import { Toolbar, type IToolbarButton } from './toolbar';
-
-export interface IPaneOptions {
-  readonly plot: string;
-  readonly binding: IBinding;
-  readonly services: IPlotServices;
-}
+import { Toolbar } from './toolbar';
+import { isKeyTaken } from './typing';
 
 /** What a pane needs to come back after a page reload; plain JSON. */
 export interface IPaneState {
   readonly plot: string;
   readonly key: string;
   readonly binding: IBinding;
+  readonly arguments: PlotArguments;
 }
 
 export class Pane extends Widget {
   constructor(
-    options: IPaneOptions,
+    options: IPlotViewOptions,
     /** Names this pane among others, across reloads. */
     readonly key: string
   ) {
@@ -49,7 +40,8 @@ export class Pane extends Widget {
     this.id = `dask-diag-lab-pane-${key}`;
     this._services = options.services;
     this.view = new PlotView(options);
-    this._toolbar = new Toolbar(this._services.trans.__('Plot'), this._buttons());
+    this._toolbar = this._makeToolbar();
+    this._cards = new CardSlot(this.node, this._services.trans, () => this.view.activate());
     const layout = (this.layout = new PanelLayout());
     layout.addWidget(this.view);
     this.node.append(this._tag, this._toolbar.node);
@@ -57,9 +49,9 @@ export class Pane extends Widget {
     // As Lab's shell does for what it adds itself; a drop goes past the shell.
     this.title.icon = plotIcon(this.view.plot).bindprops({ stylesheet: 'mainAreaTab' });
     this.title.dataset = { ...this.title.dataset, id: this.id };
-    this.node.addEventListener('focusin', event => this._onFocus(event));
     this.view.presented.connect(this._present, this);
-    this.view.rebound.connect(() => this._stateChanged.emit(this.state), this);
+    this.view.rebound.connect(this._remember, this);
+    this.view.shown.connect(this._onShown, this);
     this._services.dashboards.changed.connect(this._present, this);
     this._present();
   }
@@ -72,54 +64,49 @@ export class Pane extends Widget {
   }
 
   get state(): IPaneState {
-    return { plot: this.view.plot, key: this.key, binding: this.view.binding };
+    const { plot, binding, arguments: given } = this.view;
+    return { plot, key: this.key, binding, arguments: given };
   }
 
-  /** Do what a key asks; Esc first closes what lies over the picture. */
+  /** Do what a key asks; Esc first leaves a field, then closes what lies over the picture. */
   send(verb: Verb): void {
-    if (verb === 'clear' && this._card !== null) {
-      this.closeCard();
-      return;
+    if (verb === 'clear' && this.node.hasAttribute('data-typing')) {
+      this.view.activate();
+    } else if (verb === 'clear' && this._cards.isOpen) {
+      this._cards.close();
+    } else {
+      this.view.send(verb);
     }
-    this.view.send(verb);
   }
 
-  /** Show or hide how to read the plot. */
+  /** Show or hide how to read the plot and which keys it has. */
   async toggleHelp(): Promise<void> {
     const { trans } = this._services;
     const { info, dashboard } = this.view;
-    const sheet = this._openCard('help', trans.__('How to read this'));
+    const sheet = this._cards.toggle('help', trans.__('How to read this'));
     if (sheet === null) {
       return;
     }
     const fetched =
       info.help ??
-      (dashboard && (await this._orReason(this._services.fetchHelp(dashboard.id, info.name))));
+      (dashboard && (await this._services.fetchHelp(dashboard.id, info.name).catch(wordsOf)));
     const help = fetched || trans.__('There is no description of this plot.');
     const text = [info.description, help].filter(Boolean).join('\n\n');
-    this._fillCard(sheet, paragraphs(text));
+    const wheel = [
+      { keys: trans.__('Ctrl or Cmd + wheel'), label: trans.__('Zoom, in plots that can') },
+      { keys: trans.__('Shift + drag'), label: trans.__('Pan, in plots that can') }
+    ];
+    const keys = keysTable(trans.__('Keys of this pane'), [...this._services.keys(), ...wheel]);
+    this._cards.fill(sheet, ...paragraphs(text), keys);
   }
 
   /** Show or hide the plot's data as a table. */
   async toggleTable(): Promise<void> {
     const { trans } = this._services;
-    const { info, dashboard } = this.view;
-    const sheet = this._openCard('table', trans.__('%1 as a table', info.title));
-    if (sheet === null) {
-      return;
+    const sheet = this._cards.toggle('table', trans.__('%1 as a table', this.view.heading));
+    if (sheet !== null) {
+      await this._fillTable(sheet, null);
     }
-    if (dashboard === undefined) {
-      this._fillCard(sheet, paragraphs(trans.__('The cluster is gone, and its data with it.')));
-      return;
-    }
-    const table = await this._services.fetchTable(dashboard.id, info.name).catch(wordsOf);
-    const downloads: IDownload[] = (['csv', 'json'] as const).map(format => ({
-      format,
-      url: this._services.tableUrl(dashboard.id, info.name, format),
-      fileName: `${info.name}.${format}`
-    }));
-    const isText = typeof table === 'string';
-    this._fillCard(sheet, isText ? paragraphs(table) : tableContent(table, downloads, trans));
   }
 
   /** Save the picture as a PNG file; rejects with the reason when there is none. */
@@ -131,14 +118,15 @@ export class Pane extends Widget {
   openInBrowser(): void {
     const { dashboard, info } = this.view;
     if (dashboard !== undefined) {
-      window.open(this._services.pageUrl(dashboard.id, info), '_blank', 'noopener');
+      const url = this._services.pageUrl(dashboard.id, info, this.view.arguments);
+      window.open(url, '_blank', 'noopener');
     }
   }
 
-  /** Close what lies over the picture, which has the focus then. */
-  closeCard(): void {
-    this._removeCard();
-    this.view.activate();
+  /** Looks at each key before Lab does. */
+  handleEvent(event: KeyboardEvent): void {
+    const isHere = event.composedPath().includes(this.node);
+    this.node.toggleAttribute('data-typing', isHere && isKeyTaken(event));
   }
 
   override dispose(): void {
@@ -149,9 +137,21 @@ export class Pane extends Widget {
     super.dispose();
   }
 
+  protected override onAfterAttach(msg: Message): void {
+    super.onAfterAttach(msg);
+    window.addEventListener('keydown', this, true);
+  }
+
+  protected override onBeforeDetach(msg: Message): void {
+    super.onBeforeDetach(msg);
+    window.removeEventListener('keydown', this, true);
+  }
+
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    this.view.activate();
+    if (!this._cards.focus()) {
+      this.view.activate();
+    }
   }
 
   protected override onCloseRequest(msg: Message): void {
@@ -164,41 +164,27 @@ export class Pane extends Widget {
     return this.view.presentation.pill !== '';
   }
 
-  private _buttons(): readonly IToolbarButton[] {
+  private _makeToolbar(): Toolbar {
     const { trans } = this._services;
-    return [
-      {
-        name: 'live',
-        label: trans.__('Freeze (Space)'),
-        icon: frozenIcon,
-        run: () => this.view.send(this._isHeld ? 'live' : 'freeze')
-      },
-      { name: 'fit', label: trans.__('Fit (F)'), icon: fitIcon, run: () => this.view.send('fit') },
-      {
-        name: 'table',
-        label: trans.__('Data as a table'),
-        icon: tableIcon,
-        run: () => void this.toggleTable()
-      },
-      {
-        name: 'picture',
-        label: trans.__('Save picture'),
-        icon: pictureIcon,
-        run: () => void this.savePicture().catch((reason: unknown) => this._tell(wordsOf(reason)))
-      },
-      {
-        name: 'help',
-        label: trans.__('How to read this (?)'),
-        icon: helpIcon,
-        run: () => void this.toggleHelp()
-      },
-      {
-        name: 'browser',
-        label: trans.__('Open in browser tab'),
-        icon: tabIcon,
-        run: () => this.openInBrowser()
-      }
-    ];
+    const buttons = paneButtons(trans, {
+      holdOrFollow: () => this.view.send(this._isHeld ? 'live' : 'freeze'),
+      fit: () => this.view.send('fit'),
+      toggleTable: () => void this.toggleTable(),
+      savePicture: () =>
+        void this.savePicture().catch((reason: unknown) => this._tell(wordsOf(reason))),
+      toggleHelp: () => void this.toggleHelp(),
+      openInBrowser: () => this.openInBrowser()
+    });
+    return new Toolbar(trans.__('Plot'), buttons);
+  }
+
+  private _remember(): void {
+    this._stateChanged.emit(this.state);
+  }
+
+  private _onShown(): void {
+    this._present();
+    this._remember();
   }
 
   private _present(): void {
@@ -208,69 +194,55 @@ export class Pane extends Widget {
     node.dataset['plot'] = view.plot;
     node.dataset['dashboard'] = view.binding.dashboard;
     node.dataset['state'] = shown.state;
-    this.title.label = view.info.title;
-    this.title.caption = trans.__('%1 of %2', view.info.title, view.dashboardName);
+    this.title.label = view.heading;
+    this.title.caption = trans.__('%1 of %2', view.heading, view.dashboardName);
     const isHeld = this._isHeld;
     const label = isHeld ? trans.__('Follow live data (L)') : trans.__('Freeze (Space)');
     this._toolbar.set('live', label, isHeld ? liveIcon : frozenIcon, isHeld);
+    const gone =
+      view.dashboard === undefined ? trans.__('Its cluster is gone, and its data with it') : '';
+    this._toolbar.disable('table', gone);
+    this._toolbar.disable('browser', gone);
     showTag(this._tag, view.dashboard, dashboards);
   }
 
-  /** Letters typed into a field of the plot are no shortcuts: the schema's selector looks at this. */
-  private _onFocus(event: FocusEvent): void {
-    const inner = event.composedPath()[0];
-    const isTyping =
-      inner instanceof HTMLElement && inner.matches('input, textarea, select, [contenteditable]');
-    this.node.toggleAttribute('data-typing', isTyping);
-  }
-
-  /** Open a card, or close it and return null when it is the one that is open. */
-  private _openCard(name: string, title: string): HTMLElement | null {
-    const isSame = this._card?.dataset['name'] === name;
-    if (isSame) {
-      this.closeCard();
-      return null;
-    }
-    this._removeCard();
+  private async _fillTable(sheet: HTMLElement, last: TableCard | null): Promise<void> {
     const { trans } = this._services;
-    const made = card(
-      { title, trans, onClose: () => this.closeCard() },
-      h('p', {}, trans.__('Loading…'))
-    );
-    made.dataset['name'] = name;
-    this._card = made;
-    this.node.append(made);
-    made.focus();
-    return made;
-  }
-
-  private _removeCard(): void {
-    this._card?.remove();
-    this._card = null;
-  }
-
-  private _fillCard(made: HTMLElement, content: HTMLElement[]): void {
-    if (made === this._card && !this.isDisposed) {
-      made.querySelector('.jp-DaskDiag-cardBody')?.replaceChildren(...content);
+    const { info, dashboard, arguments: given, heading } = this.view;
+    if (dashboard === undefined) {
+      const words = trans.__('The cluster is gone, and its data with it.');
+      this._cards.fill(sheet, ...paragraphs(words));
+      return;
     }
+    const { id } = dashboard;
+    const table: ITable | string = await this._services
+      .fetchTable(id, info.name, given)
+      .catch(wordsOf);
+    if (typeof table === 'string') {
+      this._cards.fill(sheet, ...paragraphs(table));
+      return;
+    }
+    const downloads: IDownload[] = (['csv', 'json'] as const).map(format => ({
+      format,
+      url: this._services.tableUrl(id, info.name, format, given),
+      fileName: `${info.name}.${format}`
+    }));
+    const onRefresh = (): void => void this._fillTable(sheet, made);
+    const order = last?.order ?? null;
+    const made = new TableCard(table, { title: heading, downloads, trans, onRefresh, order });
+    this._cards.fill(sheet, ...made.nodes);
   }
 
   private _tell(words: string): void {
-    const made = this._openCard('notice', this._services.trans.__('Not saved'));
-    if (made !== null) {
-      this._fillCard(made, paragraphs(words));
-    }
-  }
-
-  private _orReason(answer: Promise<string>): Promise<string> {
-    return answer.catch(wordsOf);
+    const made = this._cards.open('notice', this._services.trans.__('Not saved'));
+    this._cards.fill(made, ...paragraphs(words));
   }
 
   private readonly _services: IPlotServices;
   private readonly _toolbar: Toolbar;
+  private readonly _cards: CardSlot;
   private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
   private readonly _stateChanged = new Signal<this, IPaneState>(this);
-  private _card: HTMLElement | null = null;
 }
 
 function wordsOf(reason: unknown): string {

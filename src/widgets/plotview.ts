@@ -4,7 +4,7 @@ import type { Message } from '@lumino/messaging';
 import { Signal, type ISignal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
-import type { Verb } from '../api/session';
+import type { IKeptPicture, Verb } from '../api/session';
 import { boundTo, dashboardFor, type IBinding, type ISeen } from '../model/binding';
 import { titleFromName } from '../model/catalogue';
 import type { IKnownDashboard } from '../model/dashboards';
@@ -15,17 +15,29 @@ import {
   type ISituation
 } from '../model/panestate';
 import { PlotLink } from '../model/plotlink';
-import type { IPlot } from '../wire';
-import { h, setText } from './dom';
+import {
+  isSameArguments,
+  NO_ARGUMENTS,
+  subjectOf,
+  type IOpening,
+  type IPlot,
+  type PlotArguments
+} from '../wire';
+import { Frame } from './frame';
 import type { IPlotServices } from './services';
 import { Sight } from './sight';
-import { Stage } from './stage';
+import { Since, Ticker } from './since';
 
 export interface IPlotViewOptions {
   readonly plot: string;
   readonly binding: IBinding;
   readonly services: IPlotServices;
+  /** What to show of many; no choice when left out. */
+  readonly arguments?: PlotArguments;
 }
+
+/** A cluster that closes loses its workers this long before its end at most (ms). */
+const LEAVING_MS = 60_000;
 
 export class PlotView extends Widget {
   constructor(options: IPlotViewOptions) {
@@ -34,13 +46,15 @@ export class PlotView extends Widget {
     this.plot = options.plot;
     this._binding = options.binding;
     this._services = options.services;
+    this._arguments = options.arguments ?? NO_ARGUMENTS;
     this._lastInfo = { ...this._lastInfo, name: this.plot, title: titleFromName(this.plot) };
     this.node.tabIndex = 0;
     this.node.setAttribute('role', 'group');
-    const { look, dashboards } = this._services;
+    const { connector, look, dashboards } = this._services;
+    const { stage } = this._frame;
     this._sight = new Sight(this, this._services.page);
-    this._link = new PlotLink(this._services.connector, this.plot, this._stage, look.current);
-    this._build();
+    this._link = new PlotLink(connector, this.plot, stage, look.current, this._arguments);
+    this.node.append(...this._frame.nodes);
     this._link.changed.connect(this._present, this);
     dashboards.changed.connect(this._follow, this);
     look.changed.connect(this._onLook, this);
@@ -80,6 +94,36 @@ export class PlotView extends Widget {
     return known ?? this._lastInfo;
   }
 
+  /** What the plot is called, with what it shows of many: `Profile: inc`. */
+  get heading(): string {
+    const subject = subjectOf(this._arguments);
+    return subject === '' ? this.info.title : `${this.info.title}: ${subject}`;
+  }
+
+  get arguments(): PlotArguments {
+    return this._arguments;
+  }
+
+  /** It shows something else of the same plot now. */
+  get shown(): ISignal<this, PlotArguments> {
+    return this._shown;
+  }
+
+  /** A click in the picture asked for another plot of the same dashboard. */
+  get opened(): ISignal<PlotLink, IOpening> {
+    return this._link.opened;
+  }
+
+  /** Show something else of the same plot, in place. */
+  showOther(given: PlotArguments): void {
+    if (!isSameArguments(given, this._arguments)) {
+      this._arguments = given;
+      this._link.show(given);
+      this._shown.emit(given);
+      this._present();
+    }
+  }
+
   get dashboardName(): string {
     return this._dashboard?.shownName || this._binding.name || this._services.trans.__('this plot');
   }
@@ -89,9 +133,9 @@ export class PlotView extends Widget {
     this._link.send(verb);
   }
 
-  /** The picture as PNG, on the theme's background. */
+  /** The picture as PNG, in the colours of the theme. */
   picture(): Promise<Blob> {
-    return this._link.picture(this._services.look.current.background);
+    return this._link.picture(this._services.look.current);
   }
 
   override dispose(): void {
@@ -99,7 +143,7 @@ export class PlotView extends Widget {
       return;
     }
     this._sight.dispose();
-    clearInterval(this._clock);
+    this._ticker.dispose();
     Signal.disconnectReceiver(this);
     this._link.dispose();
     super.dispose();
@@ -115,12 +159,6 @@ export class PlotView extends Widget {
     this.node.focus({ preventScroll: true });
   }
 
-  private _build(): void {
-    this._pill.addEventListener('click', () => this.send('live'));
-    this.node.append(this._stage.node, this._words, this._pill, this._note);
-    this._words.append(this._text, this._elapsed);
-  }
-
   /** The list changed: stay with our dashboard, or go to the one that takes over. */
   private _follow(): void {
     const { dashboards } = this._services;
@@ -132,7 +170,7 @@ export class PlotView extends Widget {
     const wasSilent = this._dashboard?.state === 'unreachable' || this._dashboard === undefined;
     this._dashboard = next;
     this._lastInfo = this.info;
-    this._noteSilence();
+    this._silent.note(next?.state === 'unreachable');
     this._aim();
     if (wasSilent && next?.state === 'live') {
       this._link.retryNow();
@@ -153,19 +191,11 @@ export class PlotView extends Widget {
     }
   }
 
-  private _noteSilence(): void {
-    if (this._dashboard?.state !== 'unreachable') {
-      this._silentSince = 0;
-    } else if (this._silentSince === 0) {
-      this._silentSince = Date.now();
-    }
-  }
-
   /** Remember since when the server holds the picture; a cut connection says nothing about it. */
   private _noteFreezing(): void {
     const { state } = this._link;
     if (state.phase === 'open') {
-      this._frozenSince = state.control.frozen ? this._frozenSince || Date.now() : 0;
+      this._frozen.note(state.control.frozen);
     }
   }
 
@@ -204,14 +234,14 @@ export class PlotView extends Widget {
       dashboardName: this.dashboardName,
       dashboard: this._dashboard,
       lastLive: this._seen?.lastLive ?? 0,
-      silentSince: this._silentSince,
+      silentSince: this._silent.time,
       hasPlot: this._hasPlot,
       isListKnown: dashboards.isKnown,
       feed: dashboards.feedState,
       feedProblem: dashboards.problem,
       link: this._link.state,
       isVisible: this._sight.isSeen,
-      frozenSince: this._frozenSince,
+      frozenSince: this._frozen.time,
       hasPicture: this._link.hasPicture
     };
   }
@@ -226,50 +256,45 @@ export class PlotView extends Widget {
     dataset['state'] = shown.state;
     dataset['picture'] = String(this._link.hasPicture);
     dataset['greyed'] = String(shown.isGreyed);
-    this.node.setAttribute('aria-label', `${this.info.title}, ${this.dashboardName}`);
-    setText(this._text, shown.words);
-    setText(this._elapsed, shown.elapsed);
-    setText(this._pill, shown.pill);
-    setText(this._note, shown.note);
-    this._note.title = shown.note;
-    this._words.hidden = shown.words === '';
-    this._pill.hidden = shown.pill === '';
-    this._note.hidden = shown.note === '';
+    this.node.setAttribute('aria-label', `${this.heading}, ${this.dashboardName}`);
+    const kept = shown.isGreyed ? this._keptPicture() : null;
+    this._frame.stage.keep(kept?.canvas ?? null);
+    this._frame.setTitle(kept?.title || this._link.title || this.heading);
+    this._frame.show(shown);
     this._presentation = shown;
     this._runClock();
     this._presented.emit(shown);
   }
 
+  /** What was there before the workers went, when that is what ended the plot. */
+  private _keptPicture(): IKeptPicture | null {
+    const { kept } = this._link;
+    const isLast = kept !== null && (kept === this._kept || Date.now() - kept.at < LEAVING_MS);
+    return (this._kept = isLast ? kept : null);
+  }
+
   /** Count while something is waited for and somebody looks. */
   private _runClock(): void {
     const { state, elapsed } = this._presentation;
-    const isCounting = this._sight.isSeen && (elapsed !== '' || state === 'connecting');
-    if (isCounting && this._clock === undefined) {
-      this._clock = setInterval(() => this._present(), 1000);
-    } else if (!isCounting) {
-      clearInterval(this._clock);
-      this._clock = undefined;
-    }
+    this._ticker.run(this._sight.isSeen && (elapsed !== '' || state === 'connecting'));
   }
 
   private readonly _services: IPlotServices;
   private readonly _link: PlotLink;
   private readonly _sight: Sight;
-  private readonly _stage = new Stage();
-  private readonly _words = h('div', { class: 'jp-DaskDiag-words' });
-  private readonly _text = h('span', { role: 'status' });
-  private readonly _elapsed = h('span', { class: 'jp-DaskDiag-elapsed' });
-  private readonly _pill = h('button', { class: 'jp-DaskDiag-pill', type: 'button' });
-  private readonly _note = h('div', { class: 'jp-DaskDiag-note', role: 'note' });
+  private readonly _silent = new Since();
+  private readonly _frozen = new Since();
+  private readonly _ticker = new Ticker(() => this._present());
+  private readonly _frame = new Frame(() => this.send('live'));
+  private readonly _shown = new Signal<this, PlotArguments>(this);
   private readonly _presented = new Signal<this, IPresentation>(this);
   private readonly _rebound = new Signal<this, IBinding>(this);
   private _presentation: IPresentation = NOTHING_YET;
   private _binding: IBinding;
+  private _arguments: PlotArguments;
   private _dashboard: IKnownDashboard | undefined;
   private _lastInfo: IPlot = { name: '', title: '', group: '', description: '' };
   private _seen: ISeen | undefined;
-  private _clock: ReturnType<typeof setInterval> | undefined;
-  private _silentSince = 0;
+  private _kept: IKeptPicture | null = null;
   private _wasSeen = false;
-  private _frozenSince = 0;
 }

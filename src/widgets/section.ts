@@ -1,6 +1,6 @@
 /** One dashboard in the sidebar: what it is and how it does, its plots in groups below. */
 
-import { grouped, type IPlotGroup } from '../model/catalogue';
+import { FAVOURITES, grouped, type IPlotGroup } from '../model/catalogue';
 import type { IKnownDashboard } from '../model/dashboards';
 import { formatBytes, formatCount } from '../model/format';
 import type { ISummary } from '../wire';
@@ -10,6 +10,8 @@ import { plotRow } from './plotrow';
 import type { ISidebarHost } from './sidebarhost';
 import { showTag } from './tag';
 import type { Tip } from './tip';
+
+const NO_TASKS: ISummary['tasks'] = { total: 0, done: 0, erred: 0, processing: 0 };
 
 export class DashboardSection {
   constructor(
@@ -25,9 +27,10 @@ export class DashboardSection {
     this._four.textContent = trans.__('Open the usual four');
     this._four.addEventListener('click', () => _host.openLayout(_id));
     this._header.append(this._dot, this._tag, this._name, this._menu);
-    this.node.append(this._header, this._meta, this._progress, this._reason);
+    this.node.append(this._header, this._meta, this._progress);
     this.node.append(this._four, this._groups);
     this._progress.append(this._done, this._erred);
+    this._progress.setAttribute('aria-label', trans.__('Tasks done'));
   }
 
   readonly node = h('section', { class: 'jp-DaskDiag-dashboard' });
@@ -41,8 +44,7 @@ export class DashboardSection {
     const signature = JSON.stringify([
       groups,
       query !== '',
-      dashboard.plots.filter(plot => favorites.has(plot.name)).map(plot => plot.name),
-      [...this._collapsed]
+      groups.map(group => this._host.groups.isOpen(group.name))
     ]);
     if (signature !== this._signature) {
       this._signature = signature;
@@ -51,7 +53,6 @@ export class DashboardSection {
     this._four.hidden = query !== '' || dashboard.plots.length === 0;
     // A cluster none of whose plots match is out of the way while one searches.
     this.node.hidden = query !== '' && groups.length === 0;
-    this._last = dashboard;
   }
 
   private _showHeader(dashboard: IKnownDashboard): void {
@@ -68,27 +69,32 @@ export class DashboardSection {
     }[dashboard.state];
     this._dot.title = words;
     this._dot.setAttribute('aria-label', words);
-    setText(this._reason, dashboard.state === 'live' ? '' : words);
-    this._reason.hidden = dashboard.state === 'live';
     showTag(this._tag, dashboard, dashboards);
-    this._showSummary(dashboard.summary ?? null);
+    const isLive = dashboard.state === 'live';
+    this._showTasks(isLive ? (dashboard.summary?.tasks ?? NO_TASKS) : NO_TASKS);
+    if (isLive) {
+      this._showSummary(dashboard.summary ?? null);
+    } else {
+      // In the place of the numbers: what comes and goes moves no row under the pointer.
+      setText(this._meta, words);
+      this._meta.title = words;
+    }
   }
 
   private _showSummary(summary: ISummary | null): void {
-    this._meta.hidden = this._progress.hidden = summary === null;
     if (summary === null) {
+      setText(this._meta, '\u00a0'); // its line stays: the rows below keep their places
       return;
     }
     const { trans } = this._host;
-    const { workers, threads, memory_limit, memory, tasks } = summary;
+    const { workers, threads, memory_limit, memory } = summary;
     const parts = [
-      trans._n('%1 worker', '%1 workers', workers, formatCount(workers)),
-      trans._n('%1 thread', '%1 threads', threads, formatCount(threads)),
+      trans._n('%2 worker', '%2 workers', workers, formatCount(workers)),
+      trans._n('%2 thread', '%2 threads', threads, formatCount(threads)),
       memory_limit > 0 ? formatBytes(memory_limit) : ''
     ];
     setText(this._meta, parts.filter(Boolean).join(' · '));
     this._meta.title = trans.__('%1 of memory in use', formatBytes(memory));
-    this._showTasks(tasks);
   }
 
   private _showTasks({ total, done, erred, processing }: ISummary['tasks']): void {
@@ -111,10 +117,12 @@ export class DashboardSection {
   }
 
   private _group(group: IPlotGroup, isSearching: boolean): HTMLElement {
-    const isOpen = isSearching || !this._collapsed.has(group.name);
+    const isOpen = isSearching || this._host.groups.isOpen(group.name);
+    const { trans } = this._host;
+    const title = group.name === FAVOURITES ? trans.__('Favourites') : group.name;
     const list = h(
       'ul',
-      { class: 'jp-DaskDiag-plots', 'aria-label': group.name },
+      { class: 'jp-DaskDiag-plots', 'aria-label': title },
       ...group.plots.map(plot => plotRow(this._id, plot, this._host, this._tip))
     );
     list.hidden = !isOpen;
@@ -124,7 +132,8 @@ export class DashboardSection {
       'button',
       { type: 'button', class: 'jp-DaskDiag-groupToggle', 'aria-expanded': String(isOpen) },
       caret,
-      group.name
+      h('span', {}, title),
+      h('span', { class: 'jp-DaskDiag-groupCount' }, String(group.plots.length))
     );
     toggle.addEventListener('click', () => this._toggle(group.name));
     return h('div', { class: 'jp-DaskDiag-group', 'data-group': group.name }, toggle, list);
@@ -134,12 +143,7 @@ export class DashboardSection {
     if (this._query !== '') {
       return; // what matches is shown, whatever is collapsed
     }
-    if (!this._collapsed.delete(group)) {
-      this._collapsed.add(group);
-    }
-    if (this._last !== null) {
-      this.update(this._last, '');
-    }
+    this._host.groups.toggle(group); // and the sidebar brings all sections up to it
     const made = [...this._groups.children].find(
       child => child instanceof HTMLElement && child.dataset['group'] === group
     );
@@ -163,11 +167,8 @@ export class DashboardSection {
   });
   private readonly _done = h('div', { class: 'jp-DaskDiag-done' });
   private readonly _erred = h('div', { class: 'jp-DaskDiag-erred' });
-  private readonly _reason = h('p', { class: 'jp-DaskDiag-reason' });
   private readonly _four = h('button', { type: 'button', class: 'jp-DaskDiag-openLayout' });
   private readonly _groups = h('div', { class: 'jp-DaskDiag-groups' });
-  private readonly _collapsed = new Set<string>();
   private _signature = '';
   private _query = '';
-  private _last: IKnownDashboard | null = null;
 }

@@ -7,8 +7,14 @@ import type { IPlotConnector } from '../api/session';
 import type { IVisibility } from '../api/visibility';
 import type { IDashboards } from '../model/dashboards';
 import { TokenIDs } from '../tokens';
-import type { IPlot, ITable } from '../wire';
+import type { IPlot, ITable, PlotArguments } from '../wire';
 import type { PageLook } from './theme';
+
+/** A key as people read it, and what it does. */
+export interface IKey {
+  readonly keys: string;
+  readonly label: string;
+}
 
 export interface IPlotServices {
   readonly dashboards: IDashboards;
@@ -17,9 +23,11 @@ export interface IPlotServices {
   readonly page: IVisibility;
   readonly trans: TranslationBundle;
   /** Addresses of a plot through the relay, for browser tabs and downloads. */
-  pageUrl(dashboard: string, plot: IPlot): string;
-  tableUrl(dashboard: string, plot: string, format: 'json' | 'csv'): string;
-  fetchTable(dashboard: string, plot: string): Promise<ITable>;
+  pageUrl(dashboard: string, plot: IPlot, given: PlotArguments): string;
+  tableUrl(dashboard: string, plot: string, format: 'json' | 'csv', given: PlotArguments): string;
+  fetchTable(dashboard: string, plot: string, given: PlotArguments): Promise<ITable>;
+  /** The keys that act on a pane now, with what they do. */
+  keys(): readonly IKey[];
   /** How to read a plot, in the dashboard's own words. */
   fetchHelp(dashboard: string, plot: string): Promise<string>;
 }

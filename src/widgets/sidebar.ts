@@ -23,7 +23,7 @@ interface IFocus {
 export class Sidebar extends Widget {
   constructor(private readonly _host: ISidebarHost) {
     super();
-    const { trans, dashboards, favorites } = _host;
+    const { trans, dashboards, favorites, groups } = _host;
     this.id = SIDEBAR_ID;
     this.addClass('jp-DaskDiag-sidebar');
     this.title.icon = diagIcon;
@@ -41,6 +41,7 @@ export class Sidebar extends Widget {
     this._list.addEventListener('scroll', () => this._tip.hide(), { passive: true });
     dashboards.changed.connect(this._update, this);
     favorites.changed.connect(this._update, this);
+    groups.changed.connect(this._update, this);
     this._update();
   }
 

@@ -5,10 +5,12 @@ import type { Widget } from '@lumino/widgets';
 
 import type { IDashboards } from '../model/dashboards';
 import type { IFavorites } from '../model/favorites';
+import type { IGroups } from '../model/groups';
 
 export interface ISidebarHost {
   readonly dashboards: IDashboards;
   readonly favorites: IFavorites;
+  readonly groups: IGroups;
   readonly trans: TranslationBundle;
   openPlot(dashboard: string, plot: string): void;
   openLayout(dashboard: string): void;

@@ -38,10 +38,11 @@ export class StatusItem extends Widget {
     const workers = sum(summaries.map(one => one.workers));
     const processing = sum(summaries.map(one => one.tasks.processing));
     this.node.hidden = live.length === 0;
-    setText(
-      this._text,
-      trans.__('%1 workers · %2 processing', formatCount(workers), formatCount(processing))
-    );
+    const words = [
+      trans._n('%2 worker', '%2 workers', workers, formatCount(workers)),
+      trans.__('%1 processing', formatCount(processing))
+    ];
+    setText(this._text, words.join(' · '));
     this._button.title = trans._n('%1 Dask cluster', '%1 Dask clusters', live.length);
   }
 

@@ -1,10 +1,10 @@
-/** Follows Lab's theme: reads its CSS variables and tells pictures when they change. */
+/** Follows Lab's theme and the chosen palette: tells pictures when what they look like changes. */
 
 import type { IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import { lookOf, type ITheme } from '../model/look';
-import type { ILook } from '../wire';
+import type { ILook, Palette } from '../wire';
 
 /** The look of the page at the moment; one per page, shared by all pictures. */
 export class PageLook implements IDisposable {
@@ -14,7 +14,7 @@ export class PageLook implements IDisposable {
     this._observer = new MutationObserver(() => this._read());
     this._observer.observe(document.body, body);
     this._observer.observe(document.documentElement, { attributeFilter: ['style'] });
-    this._current = readLook();
+    this._current = readLook(this._palette);
   }
 
   get current(): ILook {
@@ -23,6 +23,12 @@ export class PageLook implements IDisposable {
 
   get changed(): ISignal<this, ILook> {
     return this._changed;
+  }
+
+  /** Draw task prefixes in these colours, at once. */
+  setPalette(palette: Palette): void {
+    this._palette = palette;
+    this._read();
   }
 
   get isDisposed(): boolean {
@@ -39,7 +45,7 @@ export class PageLook implements IDisposable {
   }
 
   private _read(): void {
-    const look = readLook();
+    const look = readLook(this._palette);
     if (JSON.stringify(look) !== JSON.stringify(this._current)) {
       this._current = look;
       this._changed.emit(look);
@@ -48,11 +54,12 @@ export class PageLook implements IDisposable {
 
   private readonly _observer: MutationObserver;
   private readonly _changed = new Signal<this, ILook>(this);
+  private _palette: Palette = 'viridis';
   private _current: ILook;
   private _isDisposed = false;
 }
 
-function readLook(): ILook {
+function readLook(palette: Palette): ILook {
   const probe = document.createElement('span');
   probe.hidden = true;
   document.body.append(probe);
@@ -67,7 +74,7 @@ function readLook(): ILook {
     font: variable => computed('font-family', variable),
     size: variable => computed('font-size', variable)
   };
-  const look = lookOf(theme);
+  const look = lookOf(theme, palette);
   probe.remove();
   return look;
 }

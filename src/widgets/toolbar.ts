@@ -20,20 +20,40 @@ export class Toolbar {
 
   readonly node: HTMLElement;
 
-  /** Change what a button shows; `isPressed` undefined for one that is no toggle. */
-  set(name: string, label: string, icon: LabIcon, isPressed?: boolean): void {
+  /** Change what a button shows; an active one stands out. */
+  set(name: string, label: string, icon: LabIcon, isActive = false): void {
     const element = this._elements.get(name);
-    if (element === undefined || (element.title === label && this._icons.get(name) === icon)) {
+    if (
+      element === undefined ||
+      (this._labels.get(name) === label && this._icons.get(name) === icon)
+    ) {
       return;
     }
-    element.title = label;
-    element.setAttribute('aria-label', label);
-    if (isPressed !== undefined) {
-      element.setAttribute('aria-pressed', String(isPressed));
-    }
+    this._labels.set(name, label);
+    this._label(name, element);
+    // Not `aria-pressed`: its label changes with what it does, so “pressed” would say the opposite.
+    element.dataset['active'] = String(isActive);
     element.replaceChildren();
     icon.element({ container: element });
     this._icons.set(name, icon);
+  }
+
+  /** Say why a button can do nothing now, or '' when it can. */
+  disable(name: string, reason: string): void {
+    const element = this._elements.get(name);
+    if (element === undefined || (this._reasons.get(name) ?? '') === reason) {
+      return;
+    }
+    this._reasons.set(name, reason);
+    // Not `disabled`: it stays in the row of arrow keys, where its reason is read.
+    element.setAttribute('aria-disabled', String(reason !== ''));
+    this._label(name, element);
+  }
+
+  private _label(name: string, element: HTMLElement): void {
+    const text = [this._labels.get(name), this._reasons.get(name)].filter(Boolean).join('. ');
+    element.title = text;
+    element.setAttribute('aria-label', text);
   }
 
   private _make(button: IToolbarButton, isFirst: boolean): HTMLElement {
@@ -43,7 +63,11 @@ export class Toolbar {
       'data-name': button.name,
       tabindex: isFirst ? '0' : '-1'
     });
-    element.addEventListener('click', () => button.run());
+    element.addEventListener('click', () => {
+      if (element.getAttribute('aria-disabled') !== 'true') {
+        button.run();
+      }
+    });
     this._elements.set(button.name, element);
     this.set(button.name, button.label, button.icon);
     return element;
@@ -64,5 +88,7 @@ export class Toolbar {
   }
 
   private readonly _elements = new Map<string, HTMLButtonElement>();
+  private readonly _labels = new Map<string, string>();
+  private readonly _reasons = new Map<string, string>();
   private readonly _icons = new Map<string, LabIcon>();
 }

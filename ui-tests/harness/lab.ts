@@ -119,6 +119,19 @@ export class Lab {
     return this.page.locator(SIDEBAR).locator(`${ITEM}[data-plot="${plot}"]`).nth(nth);
   }
 
+  /** Open the group that a plot is in, where it is closed, and wait for its row. */
+  async reveal(plot: string, nth = 0): Promise<Locator> {
+    const item = this.item(plot, nth);
+    await expect(item).toBeAttached();
+    const group = item.locator('xpath=ancestor::*[@data-group]');
+    const closed = group.locator('.jp-DaskDiag-groupToggle[aria-expanded="false"]');
+    if ((await closed.count()) > 0) {
+      await closed.click();
+    }
+    await expect(item).toBeVisible();
+    return item;
+  }
+
   /** All panes of a plot. */
   panes(plot?: string): Locator {
     return this.page.locator(plot ? `${PANE}[data-plot="${plot}"]` : PANE);
@@ -153,7 +166,7 @@ export class Lab {
   }
 
   private async _dragItem(plot: string, to: IPoint): Promise<void> {
-    const item = this.item(plot);
+    const item = await this.reveal(plot);
     await item.scrollIntoViewIfNeeded();
     await this._dragFrom(await pointIn(item, 'middle'), to);
   }

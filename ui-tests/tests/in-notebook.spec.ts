@@ -26,6 +26,21 @@ test('a plot dropped in a notebook becomes a cell that shows it', async ({ lab, 
   await expectToMove(notebook.cell(index).locator('.jp-OutputArea'));
 });
 
+test('a plot in a cell shows what its arguments choose', async ({ lab, server }) => {
+  const plot = 'import dask_diag_lab\ndask_diag_lab.plot("profile", prefix="crunch")';
+  const notebook = await lab.open(server.writeNotebook('chosen.ipynb', [CLUSTER, WORK, plot]));
+  await notebook.run(0);
+  await notebook.run(1);
+  await notebook.run(2);
+  const output = notebook.cell(2).locator('.jp-DaskDiag-output');
+  await expect(output.getByRole('group', { name: /^Profile: crunch, / })).toHaveCount(1);
+  await expect(output.locator('.jp-DaskDiag-plot')).toHaveAttribute('data-state', 'live');
+  // The view's own choice of a function says the same.
+  await expect(output.locator('select').filter({ hasText: 'crunch' }).first()).toHaveValue(
+    'crunch'
+  );
+});
+
 test('Notebook 7 opens a plot from the command palette', async ({ lab, page, server }) => {
   const path = server.writeNotebook('seven.ipynb', [CLUSTER, WORK]);
   const notebook = await lab.openNotebook7(path);

@@ -1,0 +1,36 @@
+/** What is taken over of Bokeh's own surface. */
+
+import { adopt, titleOf } from '../api/surface';
+import type { IBokehView } from '../api/bokeh';
+
+const title = (text: string): object => ({ text, setv: () => undefined });
+
+describe('the title of a picture', () => {
+  it('is that of its only figure, however deep it lies', () => {
+    const own = title('CPU');
+    expect(titleOf([{ title: own }, { name: 'control' }])).toBe(own);
+    const select = { title: 'Worker', options: [] };
+    expect(titleOf([{ children: [select, { children: [{ title: own }] }] }])).toBe(own);
+  });
+
+  it('is none where figures have one each', () => {
+    expect(titleOf([{ children: [{ title: title('a') }, { title: title('b') }] }])).toBeNull();
+    expect(titleOf([{}])).toBeNull();
+  });
+});
+
+describe('a figure in a page of ours', () => {
+  it('lays no hints over its data and has no ground of its own', () => {
+    const hints: string[] = [];
+    const figure = {
+      model: { properties: {} },
+      el: document.createElement('div'),
+      canvas_view: { primary: { canvas: null }, overlays: { canvas: null } },
+      notify_about: (hint: string) => void hints.push(hint)
+    };
+    const layout: IBokehView = { model: {}, children_views: () => [figure] };
+    adopt(layout);
+    figure.notify_about('use ctrl + scroll to zoom');
+    expect([hints, figure.el.style.backgroundColor]).toEqual([[], 'transparent']);
+  });
+});

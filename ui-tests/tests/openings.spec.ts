@@ -1,0 +1,70 @@
+// A click in a picture opens another plot beside it, which remembers what it shows.
+import { CLUSTER, WORK } from '../harness/ipynb';
+import { expectToShow } from '../harness/picture';
+import { expect, test } from '../harness/test';
+
+test('a click on a rectangle of the task stream opens the profile of its prefix', async ({
+  lab,
+  page,
+  server
+}) => {
+  const other = 'others = client.map(lambda i: time.sleep(0.05), range(200), pure=False)';
+  const notebook = await lab.open(server.writeNotebook('open.ipynb', [CLUSTER, WORK, other]));
+  await notebook.run(0);
+  const stream = await lab.drag('task-stream', 'right');
+  await notebook.run(1);
+  await expectToShow(stream);
+  const profile = lab.panes('profile');
+  const box = await stream.boundingBox();
+  // Rows are nearly full of tasks; a click that meets a gap opens nothing.
+  for (let across = 0.4; across < 0.8 && (await profile.count()) === 0; across += 0.03) {
+    await stream.click({
+      position: { x: (box?.width ?? 0) * across, y: (box?.height ?? 0) * 0.17 }
+    });
+    await profile.waitFor({ timeout: 1_500 }).catch(() => undefined);
+  }
+  await expect(profile).toHaveCount(1);
+  await expect(profile).toHaveAttribute('data-state', 'live');
+  const tab = page.locator('.lm-DockPanel-tabBar .lm-TabBar-tab', { hasText: 'Profile: crunch' });
+  await expect(tab).toHaveCount(1);
+  // Below the stream, which is still in view: there is no room for two side by side.
+  await expect(stream).toBeVisible();
+  const [above, below] = [await stream.boundingBox(), await profile.boundingBox()];
+  expect(below?.y ?? 0).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? 0));
+
+  // What is open shows something else in place, and goes on with it after a reload.
+  const show = { plot: 'profile', arguments: { prefix: 'lambda' } };
+  await lab.command('dask-diag-lab:open-plot', show);
+  await expect(profile).toHaveCount(1);
+  const now = page.locator('.lm-DockPanel-tabBar .lm-TabBar-tab', { hasText: 'Profile: lambda' });
+  await expect(now).toHaveCount(1);
+  await lab.saved('"prefix": "lambda"');
+  await page.goto(`${server.url}lab`);
+  await lab.restored();
+  await expect(profile).toHaveAttribute('data-state', 'live');
+  await expect(now).toHaveCount(1);
+});
+
+test('what is typed into a field of a plot is no key of its pane', async ({
+  lab,
+  page,
+  server
+}) => {
+  const notebook = await lab.open(server.writeNotebook('typing.ipynb', [CLUSTER, WORK]));
+  await notebook.run(0);
+  await notebook.run(1);
+  await lab.command('dask-diag-lab:open-plot', { plot: 'profile' });
+  const pane = await lab.livePane('profile');
+  const field = pane.locator('input[type="text"]').first();
+  await field.click();
+  await page.keyboard.type('was/?f l');
+  await expect(field).toHaveValue('was/?f l');
+  await expect(pane.locator('[role="dialog"]')).toHaveCount(0);
+  await expect(pane).toHaveAttribute('data-state', 'live');
+  // Esc leads out of the field, and there the keys are the pane's again.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Shift+Slash');
+  await expect(pane.locator('[role="dialog"] kbd').first()).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(pane.locator('[role="dialog"]')).toHaveCount(0);
+});
