@@ -13,6 +13,8 @@ from benchmarks.report import header, table
 NAMES = (
     "scheduler_cost",
     "idle_traffic",
+    "catalogue",
+    "status_page",
     "latency",
     "discovery",
     "lab",
