@@ -1,4 +1,4 @@
-"""``make pictures``: takes the README's screenshots anew, from a real run in a real browser."""
+"""``make pictures``: takes all screenshots of the documents anew, from real runs in a browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steps import FailedError, MissingError, Steps
 
 def main() -> int:
     """Run the browser tests' project that writes to docs/images."""
-    steps = Steps(5, LOGS / "pictures.log")
+    steps = Steps(6, LOGS / "pictures.log")
     prepare(steps, ["test", "demo"])
     steps.begin("Node packages of the browser")
     env = node_environment() | {"PYTHON": str(PYTHON)}
@@ -24,7 +24,10 @@ def main() -> int:
     env["CHROMIUM_PATH"] = str(chromium.find_or_bring(steps))
     steps.begin("Pictures")
     command: list[str | Path] = [SCRIPTS / "jlpm", "run", "pictures"]
-    return subprocess.run(command, cwd=ROOT / "ui-tests", env=env, check=False).returncode
+    code = subprocess.run(command, cwd=ROOT / "ui-tests", env=env, check=False).returncode
+    steps.begin("The page of all plots")
+    steps.run([PYTHON, ROOT / "scripts" / "gallery.py"], ROOT)
+    return code
 
 
 if __name__ == "__main__":
