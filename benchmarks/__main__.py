@@ -14,6 +14,8 @@ NAMES = (
     "scheduler_cost",
     "idle_traffic",
     "catalogue",
+    "many_rows",
+    "million_tasks",
     "status_page",
     "latency",
     "discovery",

@@ -19,16 +19,10 @@ import psutil
 
 @dataclass(frozen=True, slots=True)
 class RunningCluster:
-    """A scheduler's address, its stock dashboard and its process."""
+    """A scheduler's address and its stock dashboard."""
 
     address: str
     dashboard: str
-    process: psutil.Process
-
-    def cpu_s(self) -> float:
-        """Return the CPU seconds that the scheduler's process has used."""
-        times = self.process.cpu_times()
-        return float(times.user + times.system)
 
 
 def _wait_for_file(path: Path, timeout_s: float = 60) -> dict[str, object]:
@@ -100,11 +94,7 @@ def separate_cluster(n_threads: int = 4) -> Iterator[RunningCluster]:
             processes.append(subprocess.Popen(worker, cwd=folder, **quiet))
             port = info["services"]["dashboard"]  # type: ignore[index]  # the file is plain JSON
             with _own_core(scheduler, processes[1:]):
-                yield RunningCluster(
-                    address=str(info["address"]),
-                    dashboard=f"http://127.0.0.1:{port}",
-                    process=psutil.Process(scheduler.pid),
-                )
+                yield RunningCluster(str(info["address"]), f"http://127.0.0.1:{port}")
         finally:
             _stop(processes)
 
@@ -125,6 +115,6 @@ def quiet_cluster(n_workers: int, heartbeats: str = "still") -> Iterator[Running
     try:
         assert process.stdout is not None
         info = json.loads(process.stdout.readline())
-        yield RunningCluster(info["address"], info["dashboard"], psutil.Process(process.pid))
+        yield RunningCluster(info["address"], info["dashboard"])
     finally:
         process.communicate(timeout=60)

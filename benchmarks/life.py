@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.simulated_answers import answer_questions
+from benchmarks.simulated_answers import Answers
 from benchmarks.simulated_extras import simulated_extras
 from benchmarks.simulator import BEGIN, PREFIXES, Simulation
 from dask_diag_lab.records import STATES, Batch
@@ -48,13 +48,19 @@ class Life:
         Of four threads each; all but the tasks of the last steps are in the store at once.
     n_steps : int
         Calls of `step` that still bring tasks; more of them bring everything else.
+
+    Attributes
+    ----------
+    store : Store
+    answers : Answers
+        Of the cluster, to what views ask.
     """
 
     def __init__(self, n_workers: int, n_tasks: int, n_steps: int) -> None:
         self._simulation = simulation = Simulation(n_workers, 4, n_tasks)
         # The simulated clock moves with the batches alone.
         self.store = Store(clock=lambda: 0.0)
-        answer_questions(self.store)
+        self.answers = Answers(self.store)
         self._rows = len(simulation.actions["start"])
         self._step_rows = min(n_workers * 8, 5000, self._rows // (4 * n_steps))
         self._at = self._rows - (n_steps + 1) * self._step_rows
@@ -69,6 +75,7 @@ class Life:
         begin, end = self._at, min(self._at + self._step_rows, self._rows)
         batch = self._simulation.batch(begin, end)
         self.store.apply(self._with_the_rest(batch))
+        self.answers.renew()
         self._at, self._number = end, self._number + 1
 
     def _with_the_rest(self, batch: Batch) -> Batch:

@@ -3,59 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.simulated_profiles import profile_tree
 from benchmarks.simulator import BEGIN, PREFIXES
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.inquiries import Inquiry
+from dask_diag_lab.store.workings import Working
 
-_DEPTH: Final = 24
-_FANOUT: Final = 3
-_NODES: Final = 20_000
-
-
-def _tree() -> dict[str, Any]:
-    """Return a profile of about 20 000 frames, wide at first and then deep."""
-    made = 0
-
-    def node(level: int, count: int, number: int) -> dict[str, Any]:
-        nonlocal made
-        made += 1
-        file = f"/lib/module{number % 40}.py"
-        name = f"function_{level}_{number}"
-        children: dict[str, Any] = {}
-        if level < _DEPTH and count > 1:
-            for part in range(_FANOUT if level < 9 else 1):
-                if made >= _NODES:
-                    break
-                share = (0.6, 0.3, 0.1)[part] if level < 9 else 0.95
-                child = node(level + 1, max(int(count * share), 1), number * _FANOUT + part)
-                children[child["identifier"]] = child
-        description = {"filename": file, "name": name, "line_number": level, "line": "x = f(x)"}
-        identifier = f"{name};{file};{level}"
-        return {
-            "count": count,
-            "identifier": identifier,
-            "description": description,
-            "children": children,
-        }
-
-    return node(0, 1_000_000, 0)
+_SEEDS: Final = 3
+"""Different profiles; an answer is never the one before."""
 
 
-def _profile() -> dict[str, Any]:
-    return {"tree": _tree(), "interval_s": 0.01, "missing": {}, "pruned": 0}
+@cache
+def _tree(seed: int) -> dict[str, Any]:
+    return profile_tree(seed)
 
 
-def _activity() -> dict[str, Any]:
+def _profile(number: int) -> dict[str, Any]:
+    return {"tree": _tree(number % _SEEDS), "interval_s": 0.01, "missing": {}, "pruned": 0}
+
+
+def _activity(number: int) -> dict[str, Any]:
     n = 1000
-    counts = np.full(n, 400)
+    rows = {name: 40 + (np.arange(n) + number) % (7 + i) for i, (name, _, _) in enumerate(PREFIXES)}
     return {
         "times": (BEGIN + np.arange(n)).tolist(),
-        "counts": counts.tolist(),
-        "prefixes": {name: (counts // len(PREFIXES)).tolist() for name, _, _ in PREFIXES},
+        "counts": np.sum(list(rows.values()), axis=0).tolist(),
+        "prefixes": {name: row.tolist() for name, row in rows.items()},
         "missing": {},
     }
 
@@ -82,9 +60,8 @@ def _transfers() -> dict[str, Any]:
     return {"rows": rows, "missing": {}}
 
 
+_RENEWED: Final[Mapping[str, Callable[[int], Any]]] = {"profile": _profile, "activity": _activity}
 _ANSWERS: Final[Mapping[str, Callable[[], Any]]] = {
-    "profile": _profile,
-    "activity": _activity,
     "worker": _worker,
     "transfers": _transfers,
     "call-stacks": lambda: {"stacks": [], "missing": {}},
@@ -94,10 +71,41 @@ _ANSWERS: Final[Mapping[str, Callable[[], Any]]] = {
 }
 
 
-def answer_questions(store: Store) -> None:
-    """Have every question that a view of this store asks answered at once."""
+class Answers:
+    """Answers every question that a view asks at once, and does the work on answers when told.
 
-    def on_ask(inquiry: Inquiry) -> None:
-        store.answer(inquiry, _ANSWERS[inquiry.kind]())
+    Parameters
+    ----------
+    store : Store
+        Whose questions and whose work.
+    """
 
-    store.inquiries.on_ask = on_ask
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._number = 0
+        self._asked: dict[int, Inquiry] = {}
+        self._work: list[Working[Any]] = []  # results of any type
+        store.inquiries.on_ask = self._answer
+        store.workings.on_start = self._work.append
+
+    def renew(self) -> None:
+        """Give another answer to all questions about profiles, as after some seconds of work."""
+        self._number += 1
+        for inquiry in self._asked.values():
+            if inquiry.kind in _RENEWED:
+                self._answer(inquiry)
+
+    def work(self) -> bool:
+        """Do what the cluster's diagnostics do in another thread; return whether there was any."""
+        work = list(self._work)
+        self._work.clear()
+        for working in work:
+            working.do()
+            self._store.worked_out(working)
+        return bool(work)
+
+    def _answer(self, inquiry: Inquiry) -> None:
+        self._asked[id(inquiry)] = inquiry
+        renewed = _RENEWED.get(inquiry.kind)
+        known = _ANSWERS[inquiry.kind]() if renewed is None else renewed(self._number)
+        self._store.answer(inquiry, known)
