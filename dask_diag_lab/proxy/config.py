@@ -49,10 +49,11 @@ class Settings(HasTraits):
     ).tag(config=True)
 
     health_timeout_s = Float(
-        2.0,
+        5.0,
         min=0.1,
         max=60.0,
-        help="""Seconds after which a dashboard that does not answer is shown as unreachable.""",
+        help="""Seconds after which a dashboard that does not answer is shown as unreachable. A
+        kernel that computes in pure Python on a busy machine may take a second or two.""",
     ).tag(config=True)
 
     answer_timeout_s = Float(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bokeh.application.application import Application
+from bokeh.core.types import ID
 from bokeh.server.tornado import BokehTornado
 
 from dask_diag_lab.server import current_document
@@ -90,6 +91,11 @@ class PlotTornado(BokehTornado):
         """What Bokeh's websockets want to know."""
         return self.applications[PLOTS]
 
+    async def prepare(self, session_id: str, token: str) -> Document:
+        """Make the document of a session before its page connects; dropped when none does."""
+        session = await self.context.create_session_if_needed(ID(session_id), token=token)
+        return session.document
+
     def new_connection(
         self,
         protocol: Protocol,
@@ -99,10 +105,23 @@ class PlotTornado(BokehTornado):
     ) -> ServerConnection:
         """Accept one page's connection to a session."""
         _patch_on_the_loop(session, self._pages)
-        connection = super().new_connection(protocol, socket, application_context, session)
-        self._pages.connect(session.id, socket)
-        self.io_loop.add_callback(self._pages.recount)
-        return connection
+        self._count_from_the_pull(session, socket)
+        return super().new_connection(protocol, socket, application_context, session)
+
+    def _count_from_the_pull(self, session: ServerSession, socket: Any) -> None:
+        """Have a page updated once it has its document, which lacks what came since it was made.
+
+        An update before that would reach the browser twice: in the document and after it.
+        """
+        pull: Any = session._handle_pull  # Bokeh's types do not know its lock: it is awaited
+
+        async def handle_pull(message: Any, connection: ServerConnection) -> Any:
+            reply = await pull(message, connection)
+            self._pages.connect(session.id, socket)
+            self.io_loop.add_callback(self._pages.recount)
+            return reply
+
+        session._handle_pull = handle_pull  # type: ignore[method-assign,assignment]  # the one way in
 
     def client_lost(self, connection: ServerConnection) -> None:
         """One page is gone."""

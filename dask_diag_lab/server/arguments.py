@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 MAX_ARGUMENTS_BYTES: Final = 4096
@@ -15,6 +15,20 @@ NOT_ARGUMENTS: Final = frozenset({"token", "bare"})
 """Names in the query of a page that are not the plot's: who may see it, and its frame."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+
+
+def read_json(text: str | bytes) -> Any:  # JSON
+    """Return what a page sent as JSON.
+
+    Raises
+    ------
+    ValueError
+        It is none, or nested too deeply to be read.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("JSON that is nested too deeply") from None
 
 
 def read_arguments(given: object) -> dict[str, str]:

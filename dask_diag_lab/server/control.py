@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bokeh.core.properties import Bool, Float, String
 from bokeh.model import DataModel
 
-from dask_diag_lab.server.arguments import MAX_ARGUMENTS_BYTES, read_arguments
+from dask_diag_lab.server.arguments import MAX_ARGUMENTS_BYTES, read_arguments, read_json
 from dask_diag_lab.views.look import LIGHT, PALETTES, Look
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def read_look(text: str) -> Look:
     """
     if len(text) > MAX_LOOK_BYTES:
         raise ValueError(f"a look may have {MAX_LOOK_BYTES} characters")
-    given = json.loads(text) if text else {}
+    given = read_json(text) if text else {}
     if not isinstance(given, Mapping):
         raise ValueError("a look is a JSON object")  # noqa: TRY004  # the text is bad
     return Look.of({name: value for name, value in given.items() if _is_usable(name, value)})
@@ -128,7 +127,7 @@ def read_command(text: str) -> Command | None:
     if len(text) > MAX_COMMAND_BYTES:
         return None
     try:
-        given = json.loads(text)
+        given = read_json(text)
         verb = given.get("verb") if isinstance(given, Mapping) else None
         if not isinstance(verb, str) or not verb:
             return None

@@ -113,7 +113,7 @@ def judge(asked: Asked, *, token: str, cookie: str) -> Verdict:
             return Pass()
         if asked.method in ("GET", "HEAD"):
             rest = urlencode([(name, value) for name, value in query if name != "token"])
-            path = "/" + asked.path.lstrip("/")  # "//host" would be another server
+            path = "/" + asked.path.lstrip("/\\")  # "//host" and "/\host" are another server
             return Welcome(f"{path}?{rest}" if rest else path)
     if _is_same(_cookie_given(asked.headers.get("Cookie", ""), cookie), cookie_value(token)):
         return Pass()

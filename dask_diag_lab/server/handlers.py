@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
-from dask_diag_lab.server.arguments import arguments_in_query, read_arguments
+from dask_diag_lab.server.arguments import arguments_in_query, read_arguments, read_json
 from dask_diag_lab.server.export import to_csv, to_json
 from dask_diag_lab.server.fault_words import cannot_be_read
 from dask_diag_lab.server.health import health_of
 from dask_diag_lab.server.site import Site, index_of, stock_title
 
 if TYPE_CHECKING:
+    from dask_diag_lab.server.packed import Packed
     from dask_diag_lab.views.registry import Plot
 
 logger = logging.getLogger(__name__)
@@ -138,10 +139,13 @@ class TableHandler(SiteHandler):
 
     async def get(self, name: str, kind: str) -> None:
         from dask_diag_lab.server.tables import table_of
+        from dask_diag_lab.views.base import ArgumentError
 
         plot, arguments = self.plot(name), self.arguments()
         try:
             table, note = await table_of(self.site, plot, arguments)
+        except ArgumentError as error:
+            raise HTTPError(400, str(error)) from error
         except Exception as error:
             logger.warning("The table of plot %s failed", plot.name, exc_info=error)
             raise HTTPError(500, cannot_be_read(plot, error)) from error
@@ -159,12 +163,12 @@ class SessionHandler(SiteHandler):
 
     draws = True
 
-    def post(self, name: str) -> None:
+    async def post(self, name: str) -> None:
         from dask_diag_lab.server.sessions import new_session
 
         plot = self.plot(name)
         look, arguments = self._asked()
-        self.write_json(new_session(self.site, plot, look, arguments))
+        self.write_json(await new_session(self.site, plot, look, arguments))
 
     def get(self, name: str) -> None:  # noqa: ARG002  # of the route
         raise HTTPError(405, "A session is asked for with POST.")
@@ -177,7 +181,7 @@ class SessionHandler(SiteHandler):
         if len(body) > MAX_SESSION_BODY_BYTES:
             raise HTTPError(413, "The body may have %d bytes.", MAX_SESSION_BODY_BYTES)
         try:
-            asked = json.loads(body) if body.strip() else {}
+            asked = read_json(body) if body.strip() else {}
             given = asked if isinstance(asked, Mapping) else {}
             look = read_look(json.dumps(given.get("look") or {}))
             return asdict(look), read_arguments(given.get("arguments"))
@@ -190,11 +194,28 @@ class SessionHandler(SiteHandler):
 class FilesHandler(StaticFileHandler):
     """Scripts and styles, ours and BokehJS: kept by the browser, checked by their hash."""
 
+    def initialize(self, path: str, packed: Packed) -> None:  # type: ignore[override]  # one more
+        super().initialize(path)
+        self._packed = packed
+        self._content: bytes | None = None  # gzip, where that is what is sent
+
     def set_extra_headers(self, path: str) -> None:  # noqa: ARG002  # tornado's
+        request = self.request.headers
+        if "gzip" in request.get("Accept-Encoding", "") and "Range" not in request:
+            self._content = self._packed.get(str(self.absolute_path))
+        if self._content is not None:
+            self.set_header("Content-Encoding", "gzip")  # so tornado does not compress it itself
+            content = [self._content]
+            # tornado asks the handler for what it sends, and the class for what it hashes.
+            self.get_content = lambda *_: content  # type: ignore[assignment,method-assign]
         for name, value in SECURITY_HEADERS.items():
             self.set_header(name, value)
         self.set_header("Cache-Control", "private, max-age=3600")
         self.clear_header("Server")
+
+    def get_content_size(self) -> int:
+        """Return the bytes of what is sent."""
+        return super().get_content_size() if self._content is None else len(self._content)
 
     def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
         if not isinstance(args[1], HTTPError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
@@ -12,13 +12,17 @@ from urllib.parse import urlencode
 from tornado.web import HTTPError
 
 from dask_diag_lab.server.handlers import SiteHandler
-from dask_diag_lab.server.page_plans import IN_BAR, MOVED, MOVED_WITH_ARGUMENT, Cell, plans_for
-from dask_diag_lab.views.registry import GROUPS
+from dask_diag_lab.server.page_bar import bar_html
+from dask_diag_lab.server.page_plans import MOVED, MOVED_WITH_ARGUMENT, Cell, plans_for
+from dask_diag_lab.server.site import CORE
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.registry import Plot
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
+
+MODULES: Final = ("plot_element.js", "parting.js", "successor.js", "tabs.js")
+"""What ``page.js`` imports."""
 
 _ARTICLE = Template(
     '<article class="plot$area" data-plot="$name" aria-label="$title">'
@@ -84,8 +88,17 @@ def _links(plots: Iterable[Plot], base: str) -> str:
 class PageHandler(SiteHandler):
     """What pages share; ``base`` is the way from the page to the root of the server."""
 
-    def show(self, title: str, body: str, *, kind: str, here: str, base: str) -> None:
-        """End with a page around `body`; `here` is its path below the root."""
+    def show(
+        self,
+        title: str,
+        body: str,
+        *,
+        kind: str,
+        here: str,
+        base: str,
+        plots: Sequence[Plot] = (),
+    ) -> None:
+        """End with a page around `body`, which shows `plots`; `here` is its path below the root."""
         name = str(self.site.info().get("name", ""))
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.finish(
@@ -97,10 +110,22 @@ class PageHandler(SiteHandler):
                 base=escape(base),
                 kind=escape(kind),
                 frame="bare" if self._is_bare else "full",
-                bar="" if self._is_bare else self._bar(here, base),
+                bar="" if self._is_bare else bar_html(self.site.listed, plots, here, base),
+                hints=self._hints(base) if plots else "",
                 body=body,
             )
         )
+
+    def _hints(self, base: str) -> str:
+        """Return what the browser is to fetch at once, not one after the other as it finds them.
+
+        BokehJS is not served before Bokeh was loaded here: whoever comes earlier gets no hint.
+        """
+        own = (f"{base}static/dask-diag-lab/{name}" for name in MODULES)
+        hints = "".join(f'<link rel="modulepreload" href="{escape(path)}">\n' for path in own)
+        if self.site.bokeh:
+            hints += f'<link rel="preload" as="script" href="{escape(base + CORE)}">\n'
+        return hints
 
     def show_missing(self, status: int, sentence: str, *, base: str) -> None:
         """End with a page that says what is missing and what there is instead."""
@@ -121,29 +146,6 @@ class PageHandler(SiteHandler):
         """Whether the page is to be without its bar: it stands in a page of somebody else."""
         return bool(self.get_query_arguments("bare"))
 
-    def _bar(self, here: str, base: str) -> str:
-        plans = plans_for(self.site.plots)
-        pages = {name: plan.title for name, plan in plans.items()}
-        bar = "".join(_link(name, pages[name], here, base) for name in IN_BAR if name in pages)
-        rest = [_link(name, pages[name], here, base) for name in pages if name not in IN_BAR]
-        more = f"<section><h2>Pages</h2>{''.join(rest)}</section>" if rest else ""
-        groups = list(dict.fromkeys([*GROUPS, *(plot.group for plot in self.site.plots.values())]))
-        for group in groups:
-            links = "".join(
-                _link(f"plots/{plot.name}", plot.title, here, base)
-                for plot in self.site.plots.values()
-                if plot.group == group
-            )
-            if links:
-                more += f"<section><h2>{escape(group)}</h2>{links}</section>"
-        menu = f'<details><summary>More</summary><div class="menu">{more}</div></details>'
-        return f'<nav aria-label="Pages">{bar}{menu if more else ""}</nav>'
-
-
-def _link(path: str, title: str, here: str, base: str) -> str:
-    current = ' aria-current="page"' if path == here else ""
-    return f'<a href="{escape(base + path)}"{current}>{escape(title)}</a>'
-
 
 def _base_of(path: str, at_root: str = "./") -> str:
     """Return the way from `path`, as it was asked for, to the root of the server."""
@@ -161,7 +163,9 @@ class PlotPageHandler(PageHandler):
         else:
             plot = self.site.plots[name]
             here = f"plots/{name}"
-            self.show(plot.title, _article(plot), kind="single", here=here, base="../")
+            self.show(
+                plot.title, _article(plot), kind="single", here=here, base="../", plots=[plot]
+            )
 
 
 class PlannedPageHandler(PageHandler):
@@ -176,7 +180,8 @@ class PlannedPageHandler(PageHandler):
         else:
             body = "".join(_cell(cell, self.site.plots) for cell in plan.cells)
             kind = "single" if len(plan.cells) == 1 else plan.grid
-            self.show(plan.title, body, kind=kind, here=page, base="./")
+            plots = [self.site.plots[name] for cell in plan.cells for name in cell.plots]
+            self.show(plan.title, body, kind=kind, here=page, base="./", plots=plots)
 
 
 class MovedHandler(PageHandler):
@@ -203,9 +208,10 @@ class OneOfManyHandler(PageHandler):
     """The stock dashboard's page of one worker or task: on to the plot that shows it."""
 
     def get(self, begin: str, which: str) -> None:
-        _, plot, argument = next(row for row in MOVED_WITH_ARGUMENT if row[0] == begin)
+        _, plot, argument, section = next(row for row in MOVED_WITH_ARGUMENT if row[0] == begin)
         if plot in self.site.plots:
-            self.go(f"plots/{plot}?" + urlencode({argument: which}))
+            shown = {"show": section} if section else {}
+            self.go(f"plots/{plot}?" + urlencode({argument: which, **shown}))
         else:
             base = _base_of(self.request.path)
             self.show_missing(404, "That page has no counterpart here yet.", base=base)

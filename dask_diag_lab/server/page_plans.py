@@ -121,20 +121,29 @@ PLANS: Final[tuple[PagePlan, ...]] = (
 NEEDED: Final = {"shuffle": "shuffle", "stealing": "stealing", "counters": "counters"}
 """Pages that are about one plot and not there without it."""
 
-IN_BAR: Final = ("status", "tasks", "workers", "system", "profile", "graph", "groups")
+INFO: Final = "info"
+"""The one page without plots, see `info_page`."""
+
+IN_BAR: Final = ("status", "tasks", "workers", "system", "profile", "graph", "groups", INFO)
 """The pages that the bar of every page names; the others are behind its last entry."""
 
-MOVED: Final = {"info": "workers", "info/main/workers.html": "workers", "": "status"}
+MOVED: Final = {
+    "": "status",
+    "info/main/workers.html": INFO,
+    "info/main/logs.html": INFO,
+    "info/main/exceptions.html": "exceptions",
+}
 """Other paths of the stock dashboard, and the page that they lead to."""
 
 MOVED_WITH_ARGUMENT: Final = (
-    ("info/worker/", "worker", "worker"),
-    ("info/logs/", "worker", "worker"),
-    ("info/call-stacks/", "worker", "worker"),
-    ("info/task/", "task", "key"),
-    ("info/call-stack/", "task", "key"),
+    ("info/worker/", "worker", "worker", ""),
+    ("info/logs/", "worker", "worker", "logs"),
+    ("info/call-stacks/", "worker", "worker", "call-stacks"),
+    ("info/task/", "task", "key", ""),
+    ("info/call-stack/", "task", "key", "call-stack"),
 )
-"""Paths that end with a worker or a task and ``.html``: beginning, plot, name of its argument."""
+"""Paths that end with a worker or a task and ``.html``: beginning, plot, name of its argument, and
+the section of its page."""
 
 
 def plans_for(plots: Container[str]) -> dict[str, PagePlan]:

@@ -15,6 +15,7 @@ from tornado.routing import URLSpec
 from tornado.websocket import WebSocketProtocol13
 
 if TYPE_CHECKING:
+    from bokeh.protocol.message import Message
     from bokeh.server.contexts import ApplicationContext
 
 logger = logging.getLogger(__name__)
@@ -63,6 +64,8 @@ class PlotSocket(WSHandler):
             self.close(CLOSE_TOKEN_REFUSED, "open the plot again")
             return
         self._sockets.add(self)
+        # Else the second of two small messages waits up to 40 ms until the first is acknowledged.
+        self.set_nodelay(True)
         super().open()
 
     def on_close(self) -> None:
@@ -97,6 +100,17 @@ class PlotSocket(WSHandler):
             protocol.stream = stream
         with contextlib.suppress(StreamClosedError):
             await asyncio.gather(joined, *written)
+
+    async def send_message(self, message: Message[Any]) -> None:
+        """Write a whole message in one piece."""
+        if self._held is not None:
+            await super().send_message(message)
+            return
+        self.hold()
+        try:
+            await super().send_message(message)
+        finally:
+            await self.release()
 
     async def write_message(  # type: ignore[override]  # as Bokeh has it
         self,

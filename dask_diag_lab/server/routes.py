@@ -10,7 +10,9 @@ from tornado.routing import Rule, URLSpec
 from tornado.web import RequestHandler
 
 from dask_diag_lab.server import handlers, html
-from dask_diag_lab.server.page_plans import MOVED, MOVED_WITH_ARGUMENT, PLANS
+from dask_diag_lab.server.info_page import InfoHandler
+from dask_diag_lab.server.packed import Packed
+from dask_diag_lab.server.page_plans import INFO, MOVED, MOVED_WITH_ARGUMENT, PLANS
 from dask_diag_lab.server.site import Site
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -26,6 +28,7 @@ SITE_ROUTES: Final[tuple[tuple[str, type[handlers.SiteHandler]], ...]] = (
     (rf"/plots/{NAME}\.(json|csv)", handlers.TableHandler),
     (rf"/plots/{NAME}/session", handlers.SessionHandler),
     (rf"/({'|'.join(plan.name for plan in PLANS)})", html.PlannedPageHandler),
+    (rf"/{INFO}", InfoHandler),
     (rf"/({'|'.join(map(re.escape, MOVED))})", html.MovedHandler),
     (rf"/individual-{NAME}", html.IndividualHandler),
     (rf"/({'|'.join(row[0] for row in MOVED_WITH_ARGUMENT)})(.+)\.html", html.OneOfManyHandler),
@@ -37,20 +40,20 @@ def site_rules(site: Site) -> list[Rule]:
     return [URLSpec(path, handler, {"site": site}) for path, handler in SITE_ROUTES]
 
 
-def static_rules(bokeh_static: Path | None) -> list[Rule]:
+def static_rules(packed: Packed, bokeh_static: Path | None) -> list[Rule]:
     """Return the rules for our files and, where there is one, BokehJS."""
     rules: list[Rule] = [
-        _files(r"/static/dask-diag-lab/dist/(.*)", MODELS),
-        _files(r"/static/dask-diag-lab/(.*)", STATIC),
+        _files(r"/static/dask-diag-lab/dist/(.*)", MODELS, packed),
+        _files(r"/static/dask-diag-lab/(.*)", STATIC, packed),
     ]
     if bokeh_static is not None:
-        rules.append(_files(r"/static/(.*)", bokeh_static))
+        rules.append(_files(r"/static/(.*)", bokeh_static, packed))
     return rules
 
 
-def _files(path: str, folder: Path) -> Rule:
+def _files(path: str, folder: Path, packed: Packed) -> Rule:
     handler: type[RequestHandler] = handlers.FilesHandler
-    arguments: dict[str, Any] = {"path": str(folder)}  # tornado's kwargs
+    arguments: dict[str, Any] = {"path": str(folder), "packed": packed}  # tornado's kwargs
     return URLSpec(path, handler, arguments)
 
 

@@ -232,11 +232,9 @@ class Server:
         if changed or plots.keys() != site.plots.keys():
             site.plots = plots
             site.plots_version += 1
-            for name in changed:
-                site.scripts.pop(name, None)
 
     def _bare(self, site: Site) -> Application:
-        rules = [*site_rules(site), *static_rules(None), nothing(site)]
+        rules = [*site_rules(site), *static_rules(site.packed, None), nothing(site)]
         return Application(rules, log_function=quiet_log, compress_response=True)
 
     async def _load_plots(self, gate: Gate, site: Site) -> None:
@@ -258,6 +256,10 @@ class Server:
             site.missing = f"The plots cannot be drawn: loading Bokeh failed ({error})."
         finally:
             site.loaded.set()
+        if not site.missing:
+            from dask_diag_lab.server.sessions import large_scripts
+
+            await asyncio.to_thread(site.packed.pack, large_scripts())
 
     def _with_plots(self, site: Site) -> Application:
         # Here and not above: this room has to be importable without Bokeh.
@@ -278,11 +280,12 @@ class Server:
             compress_response=True,
             websocket_max_message_size_bytes=MAX_MESSAGE_BYTES,
         )
+        site.prepare = plots.prepare
         bokeh_static = Path(settings.bokehjs_path())
         # Added handlers come before Bokeh's own, and ours end with one that takes every path:
         # nothing of Bokeh's is reachable but what stands in this table.
         socket = socket_rule(plots.context, self._open_sockets, site.secret, NAME)
-        rules = [*site_rules(site), socket, *static_rules(bokeh_static), nothing(site)]
+        rules = [*site_rules(site), socket, *static_rules(site.packed, bokeh_static), nothing(site)]
         plots.add_handlers(r".*", rules)
         plots.initialize(IOLoop.current())
         plots.start()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bokeh.settings import settings
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
-from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.server.site import CORE
 
 if TYPE_CHECKING:
     from bokeh.model import Model
@@ -16,37 +17,34 @@ if TYPE_CHECKING:
     from dask_diag_lab.server.site import Site
     from dask_diag_lab.views.registry import Plot
 
-CORE: Final = "static/js/bokeh.min.js"
 EXTRA: Final = (
+    ("dask_diag_lab.views.table_cells", "static/dask-diag-lab/dist/table_cells.js"),
     ("dask_diag_lab.views.scripted", "static/dask-diag-lab/dist/dask_diag_lab.js"),
     ("bokeh.models.widgets.tables", "static/js/bokeh-tables.min.js"),
     ("bokeh.models.widgets", "static/js/bokeh-widgets.min.js"),
 )
 WEBGL: Final = "static/js/bokeh-gl.min.js"
+USUAL: Final = ("dask_diag_lab.views.scripted", "bokeh.models.widgets")
+"""What most plots need of these."""
 
 
-def new_session(
+async def new_session(
     site: Site, plot: Plot, look: Mapping[str, str], arguments: Mapping[str, str]
 ) -> dict[str, Any]:  # JSON
     """Return token, Bokeh's version and the scripts that the page has to load, in order.
 
-    The token lasts 5 minutes; a page that reconnects later asks for another.
+    ``later`` are scripts that the next plot is likely to need, for when the page is idle.
+
+    The token lasts 5 minutes; a page that reconnects later asks for another. The document is
+    made now: the page connects in a moment and need not wait for it a second time.
     """
     session_id = generate_session_id(site.secret, signed=True)
     payload = {"plot": plot.name, "look": dict(look), "arguments": dict(arguments)}
     token = generate_jwt_token(session_id, site.secret, signed=True, extra_payload=payload)
-    if plot.name not in site.scripts and (found := _scripts_of_plot(site, plot, arguments)):
-        site.scripts[plot.name] = found
-    return {"token": token, "bokeh": site.bokeh, "scripts": site.scripts.get(plot.name, [CORE])}
-
-
-def _scripts_of_plot(site: Site, plot: Plot, arguments: Mapping[str, str]) -> list[str]:
-    """Return what one picture needs, nothing when it cannot be built: with others it may."""
-    try:
-        with closing(plot.load()(site.store, LIGHT, arguments)) as view:
-            return scripts_for(view.build().references())
-    except Exception:  # noqa: BLE001  # the page itself will show what is wrong with this view
-        return []
+    document = await site.prepare(session_id, token)
+    scripts = scripts_for(document.models)
+    later = [name for module, name in EXTRA if module in USUAL and name not in scripts]
+    return {"token": token, "bokeh": site.bokeh, "scripts": scripts, "later": later}
 
 
 def scripts_for(models: Iterable[Model]) -> list[str]:
@@ -60,3 +58,9 @@ def scripts_for(models: Iterable[Model]) -> list[str]:
     if any(getattr(model, "output_backend", "") == "webgl" for model in models):
         needed.append(WEBGL)
     return needed
+
+
+def large_scripts() -> list[Path]:
+    """Return the files of BokehJS's parts that every second page asks for."""
+    names = (CORE, *(script for _, script in EXTRA if script.startswith("static/js/")))
+    return [Path(settings.bokehjs_path()) / name.removeprefix("static/") for name in names]

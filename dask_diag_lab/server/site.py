@@ -5,12 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from dask_diag_lab.server.packed import Packed
 
 if TYPE_CHECKING:
+    from bokeh.document import Document
+
     from dask_diag_lab.server.pages import Pages
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
+
+CORE: Final = "static/js/bokeh.min.js"
+"""The part of BokehJS that every plot needs."""
 
 
 @dataclass(slots=True)
@@ -37,8 +44,10 @@ class Site:
         Waits, not for long, until the store knows what the scheduler knows now.
     plots_version : int
         Moves when a plot came, went or was replaced.
-    scripts : dict of str to list of str
-        What the browser has to load for each plot, where that is known.
+    prepare : callable
+        Makes the document of a session, by the session's id and token; there once Bokeh is.
+    packed : Packed
+        Scripts that were compressed beforehand.
     loaded : Event
         Set when Bokeh is there to draw with, or `missing` says why it never will be.
     """
@@ -52,7 +61,8 @@ class Site:
     pages: Pages | None = None
     catch_up: Callable[[], Awaitable[None]] | None = None
     plots_version: int = 0
-    scripts: dict[str, list[str]] = field(default_factory=dict)
+    prepare: Callable[[str, str], Awaitable[Document]] = field(init=False)
+    packed: Packed = field(default_factory=Packed)
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property

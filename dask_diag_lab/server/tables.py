@@ -73,6 +73,8 @@ class _Waiting:
 
     def is_over(self, spent_s: float, ticks: int) -> bool:
         """Whether all has come that will."""
+        if self._store.workings.n_open:
+            return False
         if self._store.feed_state.state in ("lost", "closed"):
             return True
         if any(inquiry.state == "asked" for inquiry in self._asked.values()):

@@ -29,7 +29,8 @@ class Plot:
     description : str
         One sentence: what it shows.
     help : str
-        A short paragraph: how to read it, what is healthy, what to do when it is not.
+        How to read it, what is healthy, what to do when it is not: a sentence or two, then lines
+        like ``- black: the task failed``, which pages and panes show as a key.
     stock_title : str
         Key of this plot in the stock dashboard's ``individual-plots.json``.
     keywords : sequence of str

@@ -78,7 +78,8 @@ def register_plot(
     description : str
         What the plot shows, in one sentence.
     help : str
-        How to read it: what is healthy, and what to do when it is not.
+        How to read it: what is healthy, and what to do when it is not. Lines like
+        ``- black: the task failed`` are shown as a key.
     keywords : sequence of str
         Words to find it by that are not in title and description.
 

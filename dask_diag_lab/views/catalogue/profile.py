@@ -13,18 +13,21 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Profile",
         description="Which functions the workers' threads spent their time in, as a flame graph.",
         help=(
-            "Every worker looks at its threads some hundred times a second while tasks run, and "
-            "notes which functions are at work. Each box is a function, as wide as its share of "
-            "the time; below it stand the functions that it called. A bold outline is your own "
-            "code, the others are libraries; one colour is one file or library. Striped: in one "
-            "of several functions, where Dask does not record in which; choose a task to see "
-            "more. Grey: many narrow boxes in one. Click a box to zoom in, click a row above to "
-            "get back. Drag over the activity on top to see one period only. Healthy: the widest "
-            "boxes are the computation you want. Look for wide boxes "
-            "with little below them: that is where the time goes. Wide boxes of pickle, pandas "
-            "concat or locks are work that can often be avoided. Shares are right; seconds are "
-            "a lower bound, since a busy worker samples less often. Workers keep about 17 "
-            "minutes."
+            "Each box is a function, as wide as its share of the time of the workers' threads; "
+            "below it stand the functions that it called.\n"
+            "- bold outline: your own code; the others are libraries, one colour for each file "
+            "or library\n"
+            "- striped: in one of several functions, where Dask does not record in which; choose "
+            "a task to see more\n"
+            "- grey: many narrow boxes in one\n"
+            "- click a box: zoom in; click a row above it to get back\n"
+            "- drag over the activity on top: one period only\n"
+            "- healthy: the widest boxes are the computation you want\n"
+            "- wide, with little below: that is where the time goes\n"
+            "- wide boxes of pickle, pandas concat or locks: work that can often be avoided\n"
+            "- how sure: shares are right; seconds are a lower bound, since a busy worker takes "
+            "fewer samples than some hundred a second\n"
+            "- how long: workers keep about 17 minutes"
         ),
         stock_title="Individual Profile",
         keywords=(
@@ -39,12 +42,13 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Profile",
         description="What the event loops of the workers or of the scheduler spent their time in.",
         help=(
-            "The same picture as Profile, of the threads that talk to the network and manage the "
-            "work: the workers' or the scheduler's. Healthy: mostly waiting, or a little of "
-            "everything. A wide box of one function holds up all messages of its process: large "
-            "objects inside the graph, slow plugins, or a great many small tasks. Dask takes only "
-            "about one sample a second here, so let it run for minutes before you trust small "
-            "boxes, and it takes none at all on Python 3.11."
+            "The picture of Profile, of the threads that talk to the network and manage the "
+            "work: those of the workers or of the scheduler.\n"
+            "- healthy: a little of everything; loops that wait are left out\n"
+            "- a wide box of one function: it holds up all messages of its process; look for "
+            "large objects inside the graph, slow plugins, or a great many small tasks\n"
+            "- how sure: Dask takes only about one sample a second here, so let it run for "
+            "minutes before you trust small boxes; it takes none at all on Python 3.11"
         ),
         stock_title="Individual Profile Server",
         keywords=(

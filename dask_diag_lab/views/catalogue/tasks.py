@@ -13,22 +13,30 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Tasks",
         description="What every thread of every worker did, moment by moment.",
         help=(
-            "One row for each worker thread, time from left to right. A full-height block is a "
-            "task that computed, in the colour of its function; a block with a pointed end still "
-            "runs. Lower blocks are other work of that thread: one half as high moves data "
-            "between workers, and its grey end is the estimated share of (de)serialization; one "
-            "lower still reads or writes spilled data on disk. Black with a rim or crosses: the "
-            "task failed; dark with stripes: its worker died. A dashed line marks a worker that "
-            "died or a restart. Empty space is an idle thread. The title tells what share of the "
-            "visible threads' time went into computing, transfer, disk and idling. Healthy: "
-            "above 80 % computing, rows filled with colour and little else. More than 10 % "
-            "transfer: tasks need data from elsewhere, so use larger chunks or fewer shuffles. "
-            "Disk at all: workers are short of memory. Much idle time in thin blocks with gaps: "
-            "tasks are too small, below some 100 ms; in long gaps: too few tasks for so many "
-            "threads, or one that all others wait for. Tap a block for the profile of its "
-            "function, once more for the task; tap a worker's name for its page. Drag to pan, "
-            "Ctrl-wheel to zoom, Alt-drag or Ctrl-drag to zoom to a stretch, wheel to scroll the "
-            "rows. The table has every action of the window."
+            "One row for each worker thread, time from left to right; empty space is an idle "
+            "thread. The title tells what share of the visible threads' time went into "
+            "computing, transfer, disk and idling.\n"
+            "- full height: a task computed, in the colour of its function; with a pointed end "
+            "it still runs\n"
+            "- red, half as high: data moved between workers; its grey end is the estimated "
+            "share of (de)serialization\n"
+            "- orange, lower still: spilled data was read or written on disk\n"
+            "- black, with a rim or crosses: the task failed\n"
+            "- dark, with stripes: its worker died\n"
+            "- dashed line: a worker died, or a restart\n"
+            "- click a block: the profile of its function; once more: the task\n"
+            "- click a worker's name: its page\n"
+            "- drag: pan\n"
+            "- wheel: scroll the rows\n"
+            "- Ctrl-wheel: zoom\n"
+            "- Alt-drag or Ctrl-drag: zoom to a stretch of time\n"
+            "- the table: every action of the window\n"
+            "- healthy: above 80 % computing, rows filled with colour and little else\n"
+            "- more than 10 % transfer: tasks need data from elsewhere; use larger chunks or "
+            "fewer shuffles\n"
+            "- disk at all: workers are short of memory\n"
+            "- thin blocks with gaps: tasks are too small, below some 100 ms\n"
+            "- long gaps: too few tasks for so many threads, or one that all others wait for"
         ),
         stock_title="Individual Task Stream",
         keywords=(
@@ -43,16 +51,22 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Tasks",
         description="How many tasks of each function are done, running, waiting or failed.",
         help=(
-            "One bar for each function, as long as its number of tasks, most tasks first. From "
-            "the left: light colour is done and released, solid colour is done and held in "
-            "memory, black is failed, grey is running or ready to run, grey with stripes is "
-            "queued on the scheduler, with coloured stripes has no worker that may run it; the "
-            "empty rest waits for other tasks. Healthy: bars fill one after the other and the "
-            "solid part stays short. A long solid part holds memory: results are kept that "
-            "nobody has used yet. Coloured stripes: check the workers' resources and "
-            "restrictions. Black: see Exceptions. Bars can be groups or spans as well, and in "
-            "the order in which work flows; the wheel scrolls where not all fit. The time left "
-            "is an estimate: remaining tasks by what a task has cost lately."
+            "One bar for each function, as long as its number of tasks, most tasks first; from "
+            "the left:\n"
+            "- light colour: done and released\n"
+            "- solid colour: done and held in memory\n"
+            "- black: failed; see Exceptions\n"
+            "- grey: running or ready to run\n"
+            "- grey with stripes: queued on the scheduler\n"
+            "- coloured stripes: no worker may run it; check the workers' resources and "
+            "restrictions\n"
+            "- empty: waits for other tasks\n"
+            "- controls: bars can be groups or spans as well, and in the order in which work "
+            "flows\n"
+            "- wheel: scroll, where not all fit\n"
+            "- time left: an estimate, remaining tasks by what a task has cost lately\n"
+            "- healthy: bars fill one after the other, and the solid part stays short\n"
+            "- a long solid part: memory is held by results that nobody has used yet"
         ),
         stock_title="Individual Progress",
         keywords=(
@@ -68,12 +82,16 @@ PLOTS: Final[tuple[Plot, ...]] = (
         description="Tasks as dots and their dependencies as lines, coloured by state.",
         help=(
             "Each mark is a task, each line leads to a task that needs its result; work flows "
-            "from left to right. Form and colour of a mark tell the state, as the legend has it: "
-            "hollow has not begun, an outline runs. Healthy: a front of tasks that are "
-            "processing moves to the right, and what is in memory behind it is released soon. A "
-            "broad area in memory takes room that others need. One task that many lines leave or "
-            "enter can hold up everything behind it. With very many tasks the groups of tasks "
-            "are drawn instead of single ones, and the plot says so."
+            "from left to right.\n"
+            "- form and colour: the state, as the legend has it; hollow has not begun, an "
+            "outline runs\n"
+            "- drag: pan\n"
+            "- Ctrl-wheel: zoom\n"
+            "- healthy: a front of tasks that are processing moves to the right, and what is in "
+            "memory behind it is released soon\n"
+            "- a broad area in memory: takes room that others need\n"
+            "- one task that many lines leave or enter: can hold up everything behind it\n"
+            "- very many tasks: their groups are drawn instead, and the plot says so"
         ),
         stock_title="Individual Graph",
         keywords=("dag", "dependencies", "nodes", "edges", "state", "structure", "erred"),
@@ -85,13 +103,15 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Tasks",
         description="How much memory the results of each function take now.",
         help=(
-            "One bar for each function with results in memory, longest first; the order can be "
-            "by name instead. A result counts once, however many workers hold a copy, and also "
-            "while it is spilled to disk. Healthy: what is large is what you still need. A long "
-            "bar of something that was only a step on the way: a future or a `persist` still "
-            "holds it, or many tasks that need it have not run yet. Sizes are exact; only where "
-            "the scheduler already had more than 20 000 tasks when the diagnostics came, those of "
-            "functions with released results begin as the mean size of a result."
+            "One bar for each function with results in memory, longest first or by name. A "
+            "result counts once, however many workers hold a copy, and also while it is spilled "
+            "to disk.\n"
+            "- healthy: what is large is what you still need\n"
+            "- a long bar of a step on the way: a future or a `persist` still holds it, or many "
+            "tasks that need it have not run yet\n"
+            "- how sure: sizes are exact; only where the scheduler already had more than 20 000 "
+            "tasks when the diagnostics came, those of functions with released results begin as "
+            "the mean size of a result"
         ),
         stock_title="Individual Memory By Key",
         keywords=("bytes", "size", "results", "prefix", "leak", "held", "managed", "nbytes"),
@@ -103,11 +123,13 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Tasks",
         description="How long worker threads computed the tasks of each function.",
         help=(
-            "One bar for each function: the sum over all threads of the time in which its tasks "
-            "computed, since the scheduler started, and its share of all computing. Moving data "
-            "and disk are not in it; Aggregate Time per Action has them. Healthy: the longest bar "
-            "is the work you came for; it is where faster code pays most. Many tasks with a mean "
-            "of a few milliseconds cost more to schedule than to compute: make the chunks larger."
+            "One bar for each function: the time in which threads computed its tasks since the "
+            "scheduler started, and its share of all computing.\n"
+            "- healthy: the longest bar is the work you came for; it is where faster code pays "
+            "most\n"
+            "- many tasks with a mean of a few milliseconds: they cost more to schedule than to "
+            "compute; make the chunks larger\n"
+            "- not here: moving data and disk, see Aggregate Time per Action"
         ),
         stock_title="Individual Compute Time Per Key",
         keywords=("duration", "seconds", "slow", "hot", "prefix", "cost", "profile", "share"),
@@ -119,10 +141,11 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Tasks",
         description="How much thread time went into computing, moving data and disk.",
         help=(
-            "One bar for each action, summed up over all workers since the scheduler started. "
-            "Healthy: compute is by far the longest. A long transfer bar: tasks need much data "
-            "from other workers. Long disk bars: workers are short of memory and spill. The "
-            "hover names the functions that it was most for."
+            "One bar for each action, summed up over all workers since the scheduler started.\n"
+            "- point at a bar: the functions that it was most for\n"
+            "- healthy: compute is by far the longest\n"
+            "- long transfer: tasks need much data from other workers\n"
+            "- long disk bars: workers are short of memory and spill"
         ),
         stock_title="Individual Aggregate Time Per Action",
         keywords=("transfer", "disk", "spill", "deserialize", "communication", "overhead", "sum"),
@@ -135,13 +158,16 @@ PLOTS: Final[tuple[Plot, ...]] = (
         description="Groups of tasks with what each has done, and what needs what.",
         help=(
             "Each box is a group: the tasks that one call or one operation on a collection made. "
-            "Lines lead to the groups that need its results; work flows from left to right. In a "
-            "box: name, tasks done of all, memory held and thread time. The strip at its bottom "
-            "fills like a bar of Progress, and a thick outline says that tasks of it are being "
-            "processed. Healthy: few thick outlines that move to the right. Much memory in a "
-            "group whose dependents wait: something else they need is late. A click opens the "
-            "profile of that function. Drag to pan, Ctrl-wheel to zoom. With more than 200 "
-            "groups a box is all groups of one prefix, and the plot says so."
+            "Lines lead to the groups that need its results; work flows from left to right.\n"
+            "- in a box: name, tasks done of all, memory held and thread time\n"
+            "- the strip at its bottom: fills like a bar of Progress\n"
+            "- thick outline: tasks of it are being processed\n"
+            "- click a box: the profile of that function\n"
+            "- drag: pan\n"
+            "- Ctrl-wheel: zoom\n"
+            "- healthy: few thick outlines, which move to the right\n"
+            "- much memory in a group whose dependents wait: something else they need is late\n"
+            "- more than 200 groups: a box is all groups of one prefix, and the plot says so"
         ),
         stock_title="Individual Groups",
         keywords=("dag", "dependencies", "nodes", "layers", "structure", "blockwise", "prefix"),
@@ -153,14 +179,15 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Tasks",
         description="One task: state, dependencies, times, error, call stack now and story.",
         help=(
-            "Click a task in the Task Stream or Task Graph, or type a key. On top stands what "
-            "the scheduler knows of the task; below are the tasks it depends on and that need "
-            "it, the workers that run or hold it, its times, its changes of state, its error "
-            "with the traceback, or what it does now. A click on another task goes there. "
-            "Healthy: in memory, or released once all that need it are done. "
-            "A task that waits: look at those it waits for. One that runs for long: look at its "
-            "call stack. One that failed because of another names that. The story covers only "
-            "what the scheduler remembers, some 1000 changes of all tasks together."
+            "All that is known of one task: state, dependencies, workers, times, changes of "
+            "state, error with its traceback, or what it does now.\n"
+            "- to choose one: click it in the Task Stream or the Task Graph, or type its key\n"
+            "- click another task: goes there\n"
+            "- healthy: in memory, or released once all that need it are done\n"
+            "- it waits: look at those it waits for\n"
+            "- it runs for long: look at its call stack\n"
+            "- it failed because of another: that one is named\n"
+            "- story: only what the scheduler remembers, some 1000 changes of all tasks together"
         ),
         stock_title="Individual Task",
         keywords=(
@@ -176,11 +203,15 @@ PLOTS: Final[tuple[Plot, ...]] = (
         description="How many threads computed tasks of each function, over time.",
         help=(
             "Stacked areas, one colour for each function: their height is the number of threads "
-            "that computed its tasks, averaged over each step. The line is the number of threads "
-            "the cluster had. Healthy: the areas reach up to the line. A gap under the line is "
-            "threads without work: too few tasks at that stage, or tasks waiting for data. A long "
-            "thin tail is a few stragglers. Point at a moment for its figures; drag to pan, "
-            "Ctrl-wheel to zoom."
+            "that computed its tasks, averaged over each step.\n"
+            "- the line: how many threads the cluster had\n"
+            "- point at a moment: its figures\n"
+            "- drag: pan\n"
+            "- Ctrl-wheel: zoom\n"
+            "- healthy: the areas reach up to the line\n"
+            "- a gap under the line: threads without work; too few tasks at that stage, or tasks "
+            "that wait for data\n"
+            "- a long thin tail: a few stragglers"
         ),
         stock_title="Individual Group Progress",
         keywords=("parallelism", "threads", "utilization", "occupancy", "area", "stages", "tail"),
@@ -192,11 +223,14 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Tasks",
         description="Tasks that failed: how many, where, and with which error.",
         help=(
-            "One row for each function and error; equal errors are one row that counts its tasks. "
-            "Click a row for the whole traceback and for the page of the task that failed last. "
-            "Healthy: no rows. One worker in every row: something is wrong with that machine. "
-            "KilledWorker: the workers died while they ran the task, most often for want of "
-            "memory. The scheduler keeps the last errors only; older ones are counted."
+            "One row for each function and error; equal errors are one row that counts its tasks.\n"
+            "- click a row: the whole traceback, and the way to the page of the task that failed "
+            "last\n"
+            "- healthy: no rows\n"
+            "- one worker in every row: something is wrong with that machine\n"
+            "- KilledWorker: the workers died while they ran the task, most often for want of "
+            "memory\n"
+            "- how long: the scheduler keeps the last errors only; older ones are counted"
         ),
         stock_title="Individual Exceptions",
         keywords=("errors", "erred", "failed", "traceback", "failures", "killed", "crash"),
@@ -208,12 +242,16 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Tasks",
         description="What happened to the cluster, and when.",
         help=(
-            "A row for each kind of event on a time axis: workers came, left or died, paused for "
-            "their memory, began to spill; tasks failed or were moved to idle workers; graphs and "
-            "clients came. A mark with a number stands for so many events close together, and a "
-            "line behind it for how long they went on. Healthy: graphs, and workers that come. "
-            "Workers that die, or that pause and spill again and again, are short of memory. A "
-            "click on an error opens Exceptions."
+            "A row for each kind of event on a time axis: workers came, left, died, paused for "
+            "their memory, began to spill; tasks failed or were moved to idle workers; graphs "
+            "and clients came.\n"
+            "- a mark with a number: so many events close together; a line behind it tells for "
+            "how long they went on\n"
+            "- click an error: Exceptions\n"
+            "- drag: pan\n"
+            "- Ctrl-wheel: zoom\n"
+            "- healthy: graphs, and workers that come\n"
+            "- workers that die, or pause and spill again and again: they are short of memory"
         ),
         stock_title="Individual Events",
         keywords=(

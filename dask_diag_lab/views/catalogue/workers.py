@@ -13,14 +13,18 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Workers",
         description="Memory of each worker by use, against its limit, and what was spilled.",
         help=(
-            "One bar for each worker, up to the memory its process uses; grey after it has been "
-            "spilled to disk. Solid: results that Dask manages. Lighter: other memory of the "
-            "process that stays. Lightest: other memory that came within the last 30 s, often "
-            "tasks at work. A sign or words beside a bar, and another colour, tell what is "
-            "wrong: near the limit, where data is spilled, or paused, leaving or close to being "
-            "killed. Healthy: bars of like length and of one colour, without signs. One long "
-            "bar: data is spread unevenly. Much in the lighter parts: memory that Dask cannot "
-            "spill, look for leaks and large temporary arrays."
+            "One bar for each worker, up to the memory its process uses, and its limit.\n"
+            "- solid: results that Dask manages\n"
+            "- lighter: other memory of the process that stays\n"
+            "- lightest: other memory of the last 30 s, often tasks at work\n"
+            "- grey, at the end: spilled to disk\n"
+            "- blue: all is well\n"
+            "- orange, with a sign or words: near the limit, where data is spilled\n"
+            "- red, with a sign or words: paused, leaving or close to being killed\n"
+            "- healthy: bars of like length and of one colour, without signs\n"
+            "- one long bar: data is spread unevenly\n"
+            "- much in the lighter parts: memory that Dask cannot spill; look for leaks and "
+            "large temporary arrays"
         ),
         stock_title="Individual Workers Memory",
         keywords=(
@@ -35,13 +39,17 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Workers",
         description="Memory of all workers together by use, against the cluster's limit.",
         help=(
-            "One bar for the whole cluster, up to the memory of all worker processes; grey after "
-            "it has been spilled to disk. Solid: results that Dask manages. Lighter: other "
-            "memory of the processes that stays. Lightest: other memory of the last 30 s. Colour "
-            "and sign are those of the worst worker, and the hover has them in words: near its "
-            "limit, paused or close to being killed. Healthy: no sign, and room to the right. A "
-            "sign with room left: one worker holds too much, see Workers Memory. A full bar: "
-            "release results, use smaller pieces or add workers."
+            "One bar for the whole cluster, up to the memory of all worker processes, and their "
+            "limit.\n"
+            "- solid: results that Dask manages\n"
+            "- lighter: other memory of the processes that stays\n"
+            "- lightest: other memory of the last 30 s\n"
+            "- grey, at the end: spilled to disk\n"
+            "- colour and sign: those of the worst worker, in words where you point at the bar; "
+            "near its limit, paused or close to being killed\n"
+            "- healthy: no sign, and room to the right\n"
+            "- a sign with room left: one worker holds too much; see Workers Memory\n"
+            "- a full bar: release results, use smaller pieces or add workers"
         ),
         stock_title="Individual Cluster Memory",
         keywords=(
@@ -57,12 +65,14 @@ PLOTS: Final[tuple[Plot, ...]] = (
         description="How many tasks each worker has been given and not finished.",
         help=(
             "One bar for each worker: the tasks it runs or has ready to run. The legend has the "
-            "colours, and words stand beside the bar where there is room: saturated has more "
-            "than it can soon do, idle could take more. Healthy: bars of like length, longer "
-            "than the number of threads. Some saturated and some idle at the same time: work is "
-            "spread unevenly, often because data or restrictions tie it to a few workers. All "
-            "idle and short: there are fewer tasks than threads, or they come too slowly; use "
-            "more and smaller pieces."
+            "colours, and words stand beside the bar where there is room.\n"
+            "- saturated: has more than it can soon do\n"
+            "- idle: could take more\n"
+            "- healthy: bars of like length, longer than the number of threads\n"
+            "- some saturated and some idle at the same time: work is spread unevenly, often "
+            "because data or restrictions tie it to a few workers\n"
+            "- all idle and short: there are fewer tasks than threads, or they come too slowly; "
+            "use more and smaller pieces"
         ),
         stock_title="Individual Nprocessing",
         keywords=("load", "balance", "saturated", "idle", "queue", "assigned", "stealing"),
@@ -75,10 +85,11 @@ PLOTS: Final[tuple[Plot, ...]] = (
         description="CPU use of each worker process; 100 % is one core.",
         help=(
             "One bar for each worker: the share of CPU its process uses, where 100 % is one "
-            "core; the scale ends at all its threads at work. Healthy while tasks run: bars "
-            "near the end. About 100 % with several threads: tasks hold Python's interpreter "
-            "lock, so use more processes with fewer threads. Short bars while tasks run: they "
-            "wait for the network or the disk."
+            "core; the scale ends at all its threads at work.\n"
+            "- healthy while tasks run: bars near the end\n"
+            "- about 100 % with several threads: tasks hold Python's interpreter lock; use more "
+            "processes with fewer threads\n"
+            "- short bars while tasks run: they wait for the network or the disk"
         ),
         stock_title="Individual Cpu",
         keywords=("processor", "utilization", "cores", "gil", "load", "percent"),
@@ -91,11 +102,12 @@ PLOTS: Final[tuple[Plot, ...]] = (
         description="For how many seconds each worker has work assigned, as Dask expects.",
         help=(
             "One bar for each worker: the time that its assigned tasks are expected to take, "
-            "data transfers included, from the durations seen so far. Words beside it, and its "
-            "colour, tell a worker that is saturated or idle. Healthy: bars of like length. One "
-            "bar far longer than the rest: that worker will finish last; its tasks are tied to "
-            "it or slower than others of their kind. Functions that have not run yet count with "
-            "a guess of half a second."
+            "data transfers included, from the durations seen so far.\n"
+            "- words and colour: the worker is saturated or idle\n"
+            "- healthy: bars of like length\n"
+            "- one bar far longer than the rest: that worker will finish last; its tasks are "
+            "tied to it, or slower than others of their kind\n"
+            "- functions that have not run yet: count with a guess of half a second"
         ),
         stock_title="Individual Occupancy",
         keywords=("expected", "seconds", "load", "balance", "saturated", "idle", "work"),
@@ -108,12 +120,15 @@ PLOTS: Final[tuple[Plot, ...]] = (
         description="All that is known of each worker, in a sortable table with totals.",
         help=(
             "One row for each worker; the line above has the totals, with the traffic of a host "
-            "counted once. Click a header to sort by it, a row to open that worker. Metrics of "
-            "your own (`Worker.metrics`) get columns when a worker reports them. Healthy: all "
-            "are running and were seen lately. Rows in the warning colour: the scheduler has "
-            "not heard of that worker for over a minute; its host may be overloaded or gone. "
-            "Columns that start with Host tell the traffic of the whole host, so workers that "
-            "share one show the same."
+            "counted once.\n"
+            "- click a header: sort by it\n"
+            "- click a row: that worker's page\n"
+            "- columns of your own: `Worker.metrics`, once a worker reports them\n"
+            "- columns that start with Host: traffic of the whole host, so workers that share "
+            "one show the same\n"
+            "- healthy: all are running and were seen lately\n"
+            "- rows in the warning colour: the scheduler has not heard of that worker for over a "
+            "minute; its host may be overloaded or gone"
         ),
         stock_title="Individual Workers",
         keywords=(
@@ -128,12 +143,17 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Workers",
         description="CPU use of the workers over time: mean, lowest and highest.",
         help=(
-            "The line is the mean over all workers, the band reaches from the lowest to the "
-            "highest; 100 % is one core. Recorded since the diagnostics began, also while "
-            "nobody looked. Healthy while tasks run: a line near 100 % times the threads of a "
-            "worker, with a narrow band. A wide band: some workers work while others wait. Low "
-            "everywhere: tasks wait for network or disk, or hold the interpreter lock. Ctrl- "
-            "wheel zooms, dragging moves, L goes back to live."
+            "CPU of the worker processes, where 100 % is one core; recorded since the "
+            "diagnostics began, also while nobody looked.\n"
+            "- line: mean over all workers\n"
+            "- band: from the lowest to the highest\n"
+            "- drag: pan\n"
+            "- Ctrl-wheel: zoom\n"
+            "- L: back to live\n"
+            "- healthy while tasks run: near 100 % times the threads of a worker, with a narrow "
+            "band\n"
+            "- a wide band: some workers work while others wait\n"
+            "- low everywhere: tasks wait for network or disk, or hold the interpreter lock"
         ),
         stock_title="Individual Workers Cpu Timeseries",
         keywords=("history", "processor", "average", "utilization", "resources", "trend"),
@@ -145,11 +165,17 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Workers",
         description="Memory of the workers over time: mean, lowest and highest.",
         help=(
-            "The solid line is the mean memory of a worker process, the dashed one what was "
-            "spilled to disk; bands reach from the lowest to the highest worker. Recorded since "
-            "the diagnostics began. Healthy: it rises and falls with the work and returns to "
-            "where it began. Rising without end: results are held or memory leaks. A wide band: "
-            "data is spread unevenly."
+            "Memory of the worker processes; recorded since the diagnostics began, also while "
+            "nobody looked.\n"
+            "- solid line: mean memory of a process\n"
+            "- dashed line: mean of what was spilled to disk\n"
+            "- bands: from the lowest to the highest worker\n"
+            "- drag: pan\n"
+            "- Ctrl-wheel: zoom\n"
+            "- L: back to live\n"
+            "- healthy: it rises and falls with the work and returns to where it began\n"
+            "- rising without end: results are held, or memory leaks\n"
+            "- a wide band: data is spread unevenly"
         ),
         stock_title="Individual Workers Memory Timeseries",
         keywords=("history", "ram", "rss", "average", "spill", "resources", "trend", "leak"),
@@ -162,9 +188,11 @@ PLOTS: Final[tuple[Plot, ...]] = (
         description="How busy the GPU of each worker is.",
         help=(
             "One bar for each worker that reports a GPU: the share of time in which the GPU did "
-            "something. Healthy while GPU tasks run: long bars. Short bars: the GPU waits for "
-            "data or for Python; use larger pieces, or more threads. Nothing here: no worker "
-            "reports a GPU."
+            "something.\n"
+            "- healthy while GPU tasks run: long bars\n"
+            "- short bars: the GPU waits for data or for Python; use larger pieces, or more "
+            "threads\n"
+            "- nothing here: no worker reports a GPU"
         ),
         stock_title="Individual Gpu Utilization",
         keywords=("cuda", "nvidia", "nvml", "graphics card"),
@@ -178,8 +206,10 @@ PLOTS: Final[tuple[Plot, ...]] = (
         description="How full the memory of each worker's GPU is.",
         help=(
             "One bar for each worker that reports a GPU: memory of the GPU in use by all "
-            "programs, up to all that it has. Healthy: room to the right. Full: the next "
-            "allocation fails; use smaller pieces or let dask-cuda spill to the host."
+            "programs, up to all that it has.\n"
+            "- healthy: room to the right\n"
+            "- full: the next allocation fails; use smaller pieces, or let dask-cuda spill to "
+            "the host"
         ),
         stock_title="Individual Gpu Memory",
         keywords=("cuda", "nvidia", "nvml", "vram", "graphics card", "out of memory"),
@@ -192,10 +222,12 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Workers",
         description="Memory that RMM has given out and holds in its pool on each GPU.",
         help=(
-            "One bar for each worker that reports RMM: solid is memory in use, lighter is free "
-            "in the pool, the line ends at what the GPU has. Healthy: solid below the pool. A "
-            "full pool: allocations get slow or fail; make the pool larger or the pieces "
-            "smaller."
+            "One bar for each worker that reports RMM; its line ends at what the GPU has.\n"
+            "- solid: memory in use\n"
+            "- lighter: free in the pool\n"
+            "- healthy: solid below the pool\n"
+            "- a full pool: allocations get slow or fail; make the pool larger or the pieces "
+            "smaller"
         ),
         stock_title="Individual Rmm Memory",
         keywords=("cuda", "rapids", "pool", "allocator", "gpu", "vram"),
@@ -208,13 +240,16 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Workers",
         description="One worker: its tasks, transfers, call stacks now and logs.",
         help=(
-            "Choose a worker in the list, or click one in another plot. On top stands what its "
-            "last heartbeat told and what it told itself; below are its tasks, its transfers, "
-            "what its threads do now, or its log. A click on a task or on the other end of a "
-            "transfer opens that; Profile shows where this worker spent its time. Healthy: as "
-            "many tasks executing as it has threads, some ready, few waiting. Many in flight or "
-            "fetch: it waits for data of others. Paused: it is short of memory. It is asked "
-            "every 2 s while you look; call stacks only when you press Ask now."
+            "One worker: on top what its last heartbeat told and what it told itself; below its "
+            "tasks, its transfers, what its threads do now, or its log.\n"
+            "- to choose one: the list, or a click on it in another plot\n"
+            "- click a task, or the other end of a transfer: opens that\n"
+            "- Profile: where this worker spent its time\n"
+            "- healthy: as many tasks executing as it has threads, some ready, few waiting\n"
+            "- many in flight or fetch: it waits for data of others\n"
+            "- paused: it is short of memory\n"
+            "- how often: it is asked every 2 s while you look; call stacks only when you press "
+            "Ask now"
         ),
         stock_title="Individual Worker",
         keywords=(

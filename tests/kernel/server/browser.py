@@ -19,6 +19,8 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 from dask_diag_lab.server.control import PaneControl
 from tests.kernel.serving import TOKEN, Served, until
 
+QUIET_LOOKS = 25
+
 
 class BrowserPage:
     """One open page; `frames` counts the data frames that came after the first picture."""
@@ -66,6 +68,19 @@ class BrowserPage:
     @property
     def is_closed(self) -> bool:
         return self._reading is None or self._reading.done()
+
+    async def quiet(self) -> int:
+        """Wait until nothing has come for a while; return how many frames there were."""
+        calm, frames = 0, self.frames
+
+        def is_calm() -> bool:
+            nonlocal calm, frames
+            calm = calm + 1 if self.frames == frames else 0
+            frames = self.frames
+            return calm > QUIET_LOOKS
+
+        await until(is_calm, "frames come without end")
+        return frames
 
     async def set(self, **properties: object) -> None:
         """Set properties of the control, as a page does."""

@@ -106,10 +106,10 @@ def test_a_view_that_cannot_show_it_says_so_until_the_next_wish(
             page = await BrowserPage.open(served, "choose")
             await page.command("show", arguments={"key": "bad"})
             await until(lambda: page.control.state == "error", "the pane is silent")
-            assert "there is no such task" in page.control.message
+            await until(lambda: "there is no such task" in page.control.message, "no reason")
             await page.command("show", arguments={"key": "good"})
             await says(page, "shows good")
-            assert page.control.state == "live"
+            await until(lambda: page.control.state == "live", "it still says error")
             await page.close()
 
     with caplog.at_level(logging.CRITICAL):
@@ -139,11 +139,11 @@ def test_a_handler_that_raises_is_said_in_its_pane_and_not_printed(
             other = await BrowserPage.open(served, "count")
             await tap(page, DoubleTap)
             await until(lambda: page.control.state == "error", "the pane is silent")
-            assert "clicked beside it" in page.control.message
+            await until(lambda: "clicked beside it" in page.control.message, "no reason")
             assert other.control.state == "live"
             await tap(page)
             await until(lambda: page.control.open, "the page is stuck")
-            assert page.control.state == "live"
+            await until(lambda: page.control.state == "live", "it still says error")
             await page.close()
             await other.close()
 

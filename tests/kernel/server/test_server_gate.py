@@ -88,8 +88,9 @@ def test_a_token_in_the_query_becomes_a_cookie_and_leaves_the_address() -> None:
 
 
 def test_the_redirect_stays_on_this_server() -> None:
-    verdict = judge(ask("//evil.example/x", f"token={TOKEN}"), token=TOKEN, cookie=COOKIE)
-    assert verdict == Welcome("/evil.example/x")
+    for path in ("//evil.example/x", "/\\evil.example/x", "\\/evil.example/x"):
+        verdict = judge(ask(path, f"token={TOKEN}"), token=TOKEN, cookie=COOKIE)
+        assert verdict == Welcome("/evil.example/x")
 
 
 def test_a_token_in_the_query_is_no_way_to_change_things() -> None:

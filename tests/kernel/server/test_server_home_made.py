@@ -142,7 +142,7 @@ def test_a_plot_of_ones_own_is_restyled_with_the_page() -> None:
             bars: Any = page.document.select_one({"name": "bars"})
             assert isinstance(picture, BokehPlot)
             await until(lambda: picture.background_fill_color == "#010203", "the old background")
-            assert bars.glyph.fill_color.value == "#abcdef"
+            await until(lambda: bars.glyph.fill_color.value == "#abcdef", "the old accent")
             await page.close()
 
     run(story())

@@ -69,7 +69,7 @@ def test_an_open_page_gets_nothing_while_nothing_changes() -> None:
             page = await BrowserPage.open(served, "count")
             served.feed(make_batch(2))
             await drawn(served, page)
-            frames, updates = page.frames, live_view().updates
+            frames, updates = await page.quiet(), live_view().updates
             for _ in range(20):
                 served.server.tick()
                 await asyncio.sleep(0.01)
@@ -101,6 +101,7 @@ def test_a_hidden_page_gets_nothing_and_is_brought_up_to_date_when_shown() -> No
             await until(lambda: served.watched == [True], "nobody was told about the viewer")
             await page.set(visible=False)
             await until(lambda: served.watched == [True, False], "hidden, and still watched")
+            await page.quiet()
             patches, updates = page.patches, live_view().updates
             served.feed(make_batch(2))
             await asyncio.sleep(0.1)
@@ -132,7 +133,9 @@ def test_look_and_commands_reach_the_view_and_the_notice_comes_back() -> None:
     run(story())
 
 
-@pytest.mark.parametrize("bad", ["", "nonsense", "[]", '{"verb": 3}', "x" * 5000, '{"n": 1}'])
+@pytest.mark.parametrize(
+    "bad", ["", "nonsense", "[]", '{"verb": 3}', "x" * 5000, "[" * 4000, '{"n": 1}']
+)
 def test_bad_looks_and_commands_do_nothing(bad: str) -> None:
     async def story() -> None:
         async with serving(SAMPLES) as served:
@@ -255,7 +258,7 @@ def test_pages_are_forgotten_soon_after_their_browser_left() -> None:
             await first.close()
             await second.close()
             await until(lambda: served.watched == [True, False], "nobody was told")
-            await until(lambda: served.server.page_count == 0, "pages are kept", limit_s=12)
+            await until(lambda: served.server.page_count == 0, "pages are kept", limit_s=45)
             assert all(view.is_closed for view in Counting.made)
 
     run(story())
@@ -349,10 +352,8 @@ def test_no_plot_of_the_registry_sends_a_frame_while_the_cluster_is_still(name: 
     async def story() -> None:
         async with serving() as served:
             page = await BrowserPage.open(served, name)
-            for _ in range(3):
-                served.feed(make_batch(2))
-                await asyncio.sleep(0.05)
-            frames = page.frames
+            served.feed(make_batch(2))
+            frames = await page.quiet()
             for _ in range(5):
                 served.feed(make_batch(2))
                 await asyncio.sleep(0.05)

@@ -116,12 +116,14 @@ def test_the_bar_is_on_a_plots_own_page_too_and_not_on_a_bare_one() -> None:
     ("path", "location"),
     [
         ("/", "status"),
-        ("/info", "workers"),
-        ("/info/main/workers.html", "../../workers"),
+        ("/info/main/workers.html", "../../info"),
+        ("/info/main/logs.html", "../../info"),
+        ("/info/main/exceptions.html", "../../exceptions"),
         ("/individual-task-stream", "plots/task-stream"),
         ("/individual-worker?worker=a%26b", "plots/worker?worker=a%26b"),
         (f"/info/worker/{quote('tcp://1.2.3.4:5', safe='')}.html", "WORKER"),
-        (f"/info/call-stacks/{quote('tcp://1.2.3.4:5', safe='')}.html", "WORKER"),
+        (f"/info/logs/{quote('tcp://1.2.3.4:5', safe='')}.html", "WORKER&show=logs"),
+        (f"/info/call-stacks/{quote('tcp://1.2.3.4:5', safe='')}.html", "WORKER&show=call-stacks"),
         (
             f"/info/task/{quote(chr(40) + chr(39) + 'x-1' + chr(39) + ', 0)', safe='')}.html",
             "../../plots/task?key=%28%27x-1%27%2C+0%29",
@@ -146,6 +148,12 @@ def test_plans_name_each_plot_once_a_page_and_each_page_once() -> None:
         plots = [name for cell in plan.cells for name in cell.plots]
         assert len(set(plots)) == len(plots)
         assert all(re.fullmatch(r"[a-z-]+", name) for name in plots)
+
+
+def test_the_bar_leads_to_no_plot_of_which_no_worker_has_anything_to_show() -> None:
+    links = run(page_of("/status", PLOTS)).links
+    assert {"./plots/cpu", "./shuffle"} <= set(links)
+    assert not {"./plots/gpu-memory", "./gpu"} & set(links)
 
 
 def test_pages_of_the_catalogue_as_it_is_have_no_plot_that_is_not_in_it() -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import json
+import re
 
 import pytest
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 from dask_diag_lab.server import tables
+from dask_diag_lab.server.routes import STATIC
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.registry import PLOTS, Plot
-from tests.kernel.serving import TOKEN, make_batch, run, serving
+from tests.kernel.serving import TOKEN, WAIT_S, Served, make_batch, run, serving
 
 NAMES = [plot.name for plot in PLOTS]
 
@@ -146,6 +151,53 @@ def test_scripts_are_served_and_kept_and_no_other_file_is() -> None:
     run(story())
 
 
+def test_large_scripts_are_compressed_once_and_come_whole() -> None:
+    async def story() -> None:
+        async with serving() as served:
+            await served.server.loaded()
+            path = "/static/js/bokeh.min.js"
+            plain = await _raw(served, path)
+            assert "Content-Encoding" not in plain.headers
+            # Until it has been packed it is compressed on its way, and nobody knows its length.
+            async with asyncio.timeout(WAIT_S):
+                while "Content-Length" not in (packed := await _raw(served, path, "gzip")).headers:
+                    await asyncio.sleep(0.01)
+            assert packed.headers["Content-Encoding"] == "gzip"
+            assert packed.headers["Content-Length"] == str(len(packed.body))
+            assert gzip.decompress(packed.body) == plain.body
+            part = await served.ask(path, headers={"Range": "bytes=0-99"})
+            assert part.body == plain.body[:100]
+
+    run(story())
+
+
+async def _raw(served: Served, path: str, encoding: str = "identity") -> HTTPResponse:
+    """Return a file as it comes over the wire."""
+    headers = {"Accept-Encoding": encoding, "Authorization": f"token {TOKEN}"}
+    request = HTTPRequest(f"{served.url}{path}", headers=headers, decompress_response=False)
+    return await AsyncHTTPClient().fetch(request)
+
+
+def test_what_a_page_hints_at_is_there_at_once() -> None:
+    imported = re.findall(r"from '\./(.+?)'", (STATIC / "page.js").read_text())
+    modules = {f"static/dask-diag-lab/{name}" for name in imported}
+
+    async def hinted(served: Served) -> set[str]:
+        page = (await served.ask("/plots/progress")).body.decode()
+        hints = re.findall(r'<link rel="\w*preload".* href="\.\./(.+?)"', page)
+        codes = [(await served.ask(f"/{path}")).code for path in hints]
+        assert codes == [200] * len(hints)
+        return set(hints)
+
+    async def story() -> None:
+        async with serving() as served:
+            assert modules <= await hinted(served)  # Bokeh may still be on its way
+            await served.server.loaded()
+            assert await hinted(served) == {*modules, "static/js/bokeh.min.js"}
+
+    run(story())
+
+
 def test_a_session_token_is_ours_and_tells_what_to_load() -> None:
     async def story() -> None:
         async with serving() as served:
@@ -167,6 +219,7 @@ def test_a_session_token_is_ours_and_tells_what_to_load() -> None:
     [
         ("[]", 200),
         ("nonsense", 400),
+        ("[" * 30_000, 400),
         ('{"look": "dark"}', 400),
         ('{"look": 3}', 400),
         ("x" * 40_000, 413),

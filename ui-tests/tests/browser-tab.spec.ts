@@ -1,0 +1,78 @@
+// Plots in a browser tab of their own: what becomes of one when its cluster is replaced.
+import type { Locator, Page } from '@playwright/test';
+
+import { CLUSTER, WORK } from '../harness/ipynb';
+import { expectToMove } from '../harness/picture';
+import { expect, test } from '../harness/test';
+
+const CLOSE = `cluster = client.cluster
+client.close()
+cluster.close()`;
+
+const URL_OF_IT = `import dask_diag_lab
+print(dask_diag_lab.attach().url)`;
+
+function plotOf(tab: Page, name: string): Locator {
+  return tab.locator(`.plot[data-plot="${name}"]`);
+}
+
+test('a tab goes on with the next cluster of its notebook, with plot and arguments', async ({
+  lab,
+  page,
+  server
+}) => {
+  const notebook = await lab.open(
+    server.writeNotebook('tab.ipynb', [CLUSTER, CLOSE, CLUSTER, WORK])
+  );
+  await notebook.run(0);
+  await lab.sidebar();
+  const id = await lab.item('task-stream').getAttribute('data-dashboard');
+  const tab = await page.context().newPage();
+  const learnt = tab.waitForResponse(answer => answer.url().endsWith('/api/dashboards'));
+  const root = `${server.url}dask-diag-lab/dashboards/${id}/`;
+  await tab.goto(`${root}plots/profile?prefix=crunch&bare=1&token=${server.token}`);
+  const plot = plotOf(tab, 'profile');
+  await expect(plot).toHaveAttribute('data-state', 'live');
+  await learnt;
+
+  await notebook.run(1);
+  await expect(tab.locator('.gone')).toContainText('The cluster was closed');
+  await expect(plot).toHaveAttribute('data-state', 'offline');
+
+  await page.bringToFront();
+  await notebook.run(2);
+  await tab.bringToFront();
+  await expect(tab).not.toHaveURL(address => address.href.startsWith(root));
+  await expect(tab).toHaveURL(/\/plots\/profile\?prefix=crunch&bare=1$/);
+  await expect(plot).toHaveAttribute('data-state', 'live');
+  await expect(tab.locator('.gone')).toBeHidden();
+  await tab.close();
+});
+
+test('a tab at the port of the kernel says that it cannot follow, and keeps its picture', async ({
+  lab,
+  page,
+  server
+}) => {
+  const cells = [CLUSTER, URL_OF_IT, WORK, CLOSE];
+  const notebook = await lab.open(server.writeNotebook('port.ipynb', cells));
+  await notebook.run(0);
+  await notebook.run(1);
+  const text = await notebook.cell(1).innerText();
+  const tab = await page.context().newPage();
+  await tab.goto(/http:\S+/.exec(text)?.[0] ?? 'no address was printed');
+  const plot = plotOf(tab, 'task-stream');
+  await expect(plot).toHaveAttribute('data-state', 'live');
+  await page.bringToFront();
+  await notebook.run(2);
+  await tab.bringToFront();
+  await expectToMove(plot);
+
+  await page.bringToFront();
+  await notebook.start(3);
+  await tab.bringToFront();
+  await expect(tab.locator('.gone')).toContainText('Diagnostics.url');
+  await expect(plot).toHaveAttribute('data-state', 'offline');
+  await expect(plot.locator('.picture > *')).not.toHaveCount(0);
+  await tab.close();
+});
