@@ -23,6 +23,7 @@ from dask_diag_lab.server import Server, announce
 from dask_diag_lab.settings import read_settings
 from dask_diag_lab.store import Store
 from dask_diag_lab.transport import Feed, FeedState, Inquirer, LinkLostError
+from dask_diag_lab.workshop import Workshop
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -107,6 +108,7 @@ class Composition:
         self._store: Store | None = None
         self._feed: Feed | None = None
         self._inquirer: Inquirer | None = None
+        self._workshop: Workshop | None = None
         self._server: Server | None = None
         self._record: Path | None = None
         self._feeding: asyncio.Task[None] | None = None
@@ -132,6 +134,7 @@ class Composition:
         )
         self._inquirer = Inquirer(self._target.address, self._target.connection_args)
         self._store.inquiries.on_ask = self._ask_cluster
+        self._workshop = Workshop(self._store, self._tick)
         self._server = Server(
             self._store,
             info=self.info,
@@ -152,6 +155,7 @@ class Composition:
         record, self._record = self._record, None
         server, self._server = self._server, None
         inquirer, self._inquirer = self._inquirer, None
+        workshop, self._workshop = self._workshop, None
         feed, self._feed = self._feed, None
         feeding, self._feeding = self._feeding, None
         async with AsyncExitStack() as last_first:
@@ -161,6 +165,8 @@ class Composition:
                 last_first.push_async_callback(feed.close)
             if inquirer is not None:
                 last_first.push_async_callback(inquirer.close)
+            if workshop is not None:
+                last_first.push_async_callback(workshop.close)
             if server is not None:
                 last_first.push_async_callback(server.stop)
             if record is not None:

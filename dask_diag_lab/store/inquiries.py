@@ -46,6 +46,8 @@ class Inquiry:
         Why there is no new one, in words for the user.
     answered_at : float
         Scheduler's clock when the last answer came; 0 before.
+    n_answers : int
+        Answers that have come so far.
     version : int
         Moves with every change.
     """
@@ -57,6 +59,7 @@ class Inquiry:
         self.answer: Any = None  # plain data, by kind
         self.error = ""
         self.answered_at = 0.0
+        self.n_answers = 0
         self.version = 0
 
 
@@ -137,6 +140,7 @@ class Inquiries:
         """Take the answer that came at `time` of the scheduler's clock."""
         inquiry.state, inquiry.answer, inquiry.error = "answered", answer, ""
         inquiry.answered_at = time
+        inquiry.n_answers += 1
         self._changed(inquiry)
 
     def failed(self, inquiry: Inquiry, error: str) -> None:

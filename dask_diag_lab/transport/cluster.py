@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,6 +32,8 @@ EXCUSED_S: Final = 60.0
 call or a line in the log on the scheduler."""
 
 _GONE: Final = ("CommClosedError", "OSError", "TimeoutError", "ConnectionError", "StreamClosed")
+
+Taking = Awaitable[None] | None
 
 
 class AnswerError(Exception):
@@ -142,11 +144,12 @@ class Cluster:
         return answer
 
     async def ask_workers(
-        self, workers: Sequence[str], take: Callable[[str, Any], None], **message: Any
+        self, workers: Sequence[str], take: Callable[[str, Any], Taking], **message: Any
     ) -> dict[str, str]:
         """Ask each of ``workers``, give each answer to ``take``; return who is missing and why.
 
-        ``take`` may raise `WireError` for an answer that cannot be used.
+        ``take`` may raise `WireError` for an answer that cannot be used. What it returns is waited
+        for, before that link fetches the next answer.
         """
         missing: dict[str, str] = {}
         waiting = deque(workers)
@@ -159,7 +162,9 @@ class Cluster:
                     missing[worker] = f"not asked within {FAN_OUT_S:g} s"
                     continue
                 try:
-                    take(worker, await self.ask_worker(worker, **message))
+                    taking = take(worker, await self.ask_worker(worker, **message))
+                    if taking is not None:
+                        await taking
                 except AnswerError as error:
                     missing[worker] = str(error)
                 except WireError as error:

@@ -1,10 +1,12 @@
 """Answers from the statistical profilers: where the time went, and when samples were taken.
 
-Trees are added up in this process, worker by worker: the scheduler only passes them on.
+Trees are added up in this process, worker by worker: the scheduler only passes them on. A large
+one takes longer than anything may on the loop, so this is done in another thread.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -59,7 +61,8 @@ async def profile(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     start, stop = (float(arguments[name]) or None for name in ("start", "stop"))
     tree = empty_tree()
     if source == "scheduler-loop":
-        add_tree(tree, await cluster.call("profile", scheduler=True, start=start, stop=stop))
+        given = await cluster.call("profile", scheduler=True, start=start, stop=stop)
+        await asyncio.to_thread(add_tree, tree, given)
         missing = {} if tree["count"] else {"scheduler": NO_LOOP_PROFILE}
         pruned, n_workers = 0, 0
     else:
@@ -70,7 +73,7 @@ async def profile(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
         )
         missing |= total.silent
         pruned, n_workers = total.pruned, len(workers)
-    pruned += prune_tree(tree)
+    pruned += await asyncio.to_thread(prune_tree, tree)
     return {
         "tree": tree,
         "interval_s": _seconds("interval" if source == "tasks" else "cycle"),
@@ -102,8 +105,13 @@ class _Total:
         self._tree = tree
         self._is_loops = source == "worker-loops"
         self._n_since = 0
+        self._turn = asyncio.Lock()
 
-    def take(self, worker: str, answer: Any) -> None:  # what a worker sent
+    async def take(self, worker: str, answer: Any) -> None:  # what a worker sent
+        async with self._turn:
+            await asyncio.to_thread(self._add, worker, answer)
+
+    def _add(self, worker: str, answer: Any) -> None:  # as in `take`
         add_tree(self._tree, answer)
         if self._is_loops and not answer["count"]:
             self.silent[worker] = NO_LOOP_PROFILE

@@ -1,6 +1,6 @@
 """The columns of a flame graph: edges, colours, labels and hover text of each box.
 
-Pure: from frames, their places and a look to plain columns; Bokeh is `flames`'s.
+Pure: from frames, their places and a look to plain columns; the figure is `flames`'s.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.figure import ColumnData
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.profile.files import is_own, short_file
 from dask_diag_lab.views.profile.frames import Flags, Frames
@@ -21,15 +24,19 @@ BOX_COLUMNS: Final = (
     *("title", "where", "source", "whole", "itself"),
 )
 LABEL_COLUMNS: Final = ("x", "y", "text", "color", "style")
+_NUMBERS: Final = frozenset({"left", "right", "top", "bottom", "line_width", "x", "y"})
 
 CALLER_ROW: Final = 0.85
 """Height of the thin row of a caller above the picture, in rows."""
 MAX_CALLERS: Final = 4
 """Callers that have a row of their own; more share one."""
+LOW_CALLERS: Final = 2
+"""The same where there is little room."""
 CHARACTER_PX: Final = 6.5
 LEAST_CHARACTERS: Final = 3
 
-Columns = dict[str, list[Any]]  # numbers and text, by column
+Columns = dict[str, ColumnData]
+_Lists = dict[str, list[Any]]  # numbers and text, by column
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,10 @@ class Scene:
         Frames that are searched for; None without a search.
     width_px : float
         Width of the picture.
+    is_zoomed : bool
+        Whether another frame fills the width than would by itself.
+    is_low : bool
+        Whether there is room for few rows only.
     """
 
     frames: Frames
@@ -56,12 +67,16 @@ class Scene:
     interval_s: float
     is_match: Flags | None
     width_px: float
+    is_zoomed: bool
+    is_low: bool
 
     @property
     def caller_rows(self) -> Sequence[tuple[int, int]]:
         """Frame of each thin row and how many more callers it stands for."""
         callers = self.callers
         extra = len(callers) - MAX_CALLERS
+        if self.is_low and len(callers) > LOW_CALLERS:
+            return [(callers[0], 0), (callers[-1], len(callers) - LOW_CALLERS)]
         if extra <= 0:
             return [(node, 0) for node in callers]
         first, *rest = callers[-(MAX_CALLERS - 1) :]
@@ -91,18 +106,26 @@ class Scene:
 
 def columns(scene: Scene, look: Look) -> tuple[Columns, Columns]:
     """Return the columns of the boxes and of their labels."""
-    boxes: Columns = {name: [] for name in BOX_COLUMNS}
-    labels: Columns = {name: [] for name in LABEL_COLUMNS}
+    boxes: _Lists = {name: [] for name in BOX_COLUMNS}
+    labels: _Lists = {name: [] for name in LABEL_COLUMNS}
     for at, (node, extra) in enumerate(scene.caller_rows):
         y = at * CALLER_ROW
         _add_caller(scene, look, (node, extra), y, boxes, labels)
     for box in range(len(scene.icicle)):
         _add_box(scene, look, box, boxes, labels)
-    return boxes, labels
+    return _sendable(boxes), _sendable(labels)
+
+
+def _sendable(lists: _Lists) -> Columns:
+    """Return columns as arrays: Bokeh looks at each item of a list, once and again."""
+    return {
+        name: np.array(values, dtype=np.float64 if name in _NUMBERS else np.str_)
+        for name, values in lists.items()
+    }
 
 
 def _add_caller(
-    scene: Scene, look: Look, caller: tuple[int, int], y: float, boxes: Columns, labels: Columns
+    scene: Scene, look: Look, caller: tuple[int, int], y: float, boxes: _Lists, labels: _Lists
 ) -> None:
     node, extra = caller
     name = scene.frames.place(node).name
@@ -113,7 +136,7 @@ def _add_caller(
     _label(labels, scene.width_px, (0.0, 1.0), y + CALLER_ROW / 2, [f"‹ {text}"], fill, False)
 
 
-def _add_box(scene: Scene, look: Look, box: int, boxes: Columns, labels: Columns) -> None:
+def _add_box(scene: Scene, look: Look, box: int, boxes: _Lists, labels: _Lists) -> None:
     icicle, frames = scene.icicle, scene.frames
     node, merged = int(icicle.node[box]), int(icicle.merged[box])
     left, right = float(icicle.left[box]), float(icicle.right[box])
@@ -138,13 +161,13 @@ def _add_box(scene: Scene, look: Look, box: int, boxes: Columns, labels: Columns
     _label(labels, scene.width_px, (left, right), y + 0.5, words, fill, is_mine)
 
 
-def _append(columns: Columns, **values: object) -> None:
+def _append(columns: _Lists, **values: object) -> None:
     for name, value in values.items():
         columns[name].append(value)
 
 
 def _label(
-    labels: Columns,
+    labels: _Lists,
     width_px: float,
     span: tuple[float, float],
     y: float,

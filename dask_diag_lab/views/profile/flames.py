@@ -21,7 +21,8 @@ from dask_diag_lab.views.figure import (
 )
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
-from dask_diag_lab.views.profile.boxes import BOX_COLUMNS, LABEL_COLUMNS, Scene, columns
+from dask_diag_lab.views.profile.boxes import BOX_COLUMNS, LABEL_COLUMNS
+from dask_diag_lab.views.profile.picture import Picture
 
 ROW_PX: Final = 18
 EDGE_PX: Final = 8
@@ -48,7 +49,7 @@ class Flames:
         self.boxes = Source(*BOX_COLUMNS)
         self.labels = Source(*LABEL_COLUMNS)
         self._rows = 1.0
-        self._shown: tuple[object, ...] | None = None
+        self._shown: Picture | None = None
         self._y = Range1d(start=10, end=0)
         self.figure = quiet_figure(
             look,
@@ -80,14 +81,14 @@ class Flames:
         """Rows that the figure has room for."""
         return max((self.size.height - TITLE_PX - EDGE_PX) / ROW_PX, 3.0)
 
-    def show(self, scene: Scene | None, look: Look, title: str) -> None:
-        """Draw a scene, or nothing; the same one again costs nothing."""
-        is_renewed = self._shown is None or self._shown[0] is not scene or self._shown[1] != look
-        if is_renewed:
-            boxes, labels = columns(scene, look) if scene is not None else ({}, {})
+    def show(self, picture: Picture | None, title: str) -> None:
+        """Draw a picture, or nothing; the same one again costs nothing."""
+        if picture is not self._shown:
+            boxes, labels = (picture.boxes, picture.labels) if picture is not None else ({}, {})
             self.boxes.set({name: boxes.get(name, []) for name in BOX_COLUMNS})
             self.labels.set({name: labels.get(name, []) for name in LABEL_COLUMNS})
-            self._shown = (scene, look)
+            self._shown = picture
+            scene = picture.scene if picture is not None else None
             self._rows = scene.top + scene.icicle.rows if scene is not None else 1.0
         if isinstance(self.figure.title, Title):
             set_properties(self.figure.title, text=fmt.elide(title, self.size.title_characters))

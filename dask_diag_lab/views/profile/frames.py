@@ -72,6 +72,10 @@ class Frames:
         Samples of some of the functions that the parent called, it is not known of which.
     is_displaced : bool
         Whether the tree had its samples at the callers.
+    functions : list of str
+        What is the same for all frames of one function, each once.
+    function : ndarray of int64
+        Index in `functions` of each frame's.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -90,6 +94,12 @@ class Frames:
         known = np.array([UNCLEAR in node for node in self._nodes], dtype=np.bool_)
         self.is_unclear = np.concatenate((known, np.ones(len(unclear), dtype=np.bool_)))
         self.depth, self.left = _positions(self.parent, self.total, len(parent))
+        numbers: dict[str, int] = {}
+        names = map(self._function, range(len(self.parent)))
+        self.function = np.array(
+            [numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64
+        )
+        self.functions = list(numbers)
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -100,12 +110,14 @@ class Frames:
         return int(self.total[0])
 
     def matches(self, text: str) -> Flags:
-        """Return which frames have `text`, in small letters, in their function or file."""
-        found = np.zeros(len(self), dtype=np.bool_)
-        # Identifiers are "function;file;line".
-        for index, node in enumerate(self._nodes):
-            found[index] = text in str(node["identifier"]).lower()
-        return found & ~self.is_unclear & (np.arange(len(self)) > 0)
+        """Return which of `functions` have `text`, in small letters, in their name or file.
+
+        Of unclear frames those do that may be such a function.
+        """
+        # A function's file is not among the names of what an unclear frame may be.
+        found = [text in name.lower().removeprefix(f"{UNCLEAR};") for name in self.functions]
+        found[self.function[0]] = False
+        return np.array(found, dtype=np.bool_)
 
     def place(self, index: int) -> Place:
         """Return function, file and line of one frame; of an unclear one what it may be."""
@@ -129,12 +141,6 @@ class Frames:
     def description(self, index: int) -> object:
         """Return what the tree says of a frame; an unclear one has nothing."""
         return {} if self.is_unclear[index] else self._nodes[index].get("description")
-
-    def function(self, index: int) -> str:
-        """Return what is the same for all frames of one function."""
-        if self.is_unclear[index]:
-            return f"{UNCLEAR};{';'.join(self.candidates(index))}"
-        return str(self._nodes[index]["identifier"])
 
     def candidates(self, index: int) -> list[str]:
         """Return the names of the functions that an unclear frame may be, in alphabetical order."""
@@ -175,6 +181,11 @@ class Frames:
             found.append(index)
         return found[::-1]
 
+    def _function(self, index: int) -> str:
+        if self.is_unclear[index]:
+            return f"{UNCLEAR};{';'.join(self.candidates(index))}"
+        return str(self._nodes[index]["identifier"])
+
 
 def settled(trees: Sequence[Tree]) -> Tree:
     """Return one tree of several, each with its samples where they belong.
@@ -189,7 +200,7 @@ def settled(trees: Sequence[Tree]) -> Tree:
         root["count"] += int(frames.total[0])
         for index in range(1, len(frames)):
             siblings = nodes[frames.parent[index]]["children"]
-            name = frames.function(index)
+            name = frames.functions[frames.function[index]]
             node = siblings.get(name)
             if node is None:
                 node = siblings[name] = _node(0, name, frames.description(index))

@@ -18,8 +18,8 @@ Floats = npt.NDArray[np.float64]
 LEAST_SHARE: Final = 0.001
 """A frame narrower than this share of the picture is merged with its like."""
 
-MAX_BOXES: Final = 5000
-"""Rectangles drawn: what a browser redraws within a frame."""
+MAX_BOXES: Final = 3000
+"""Rectangles drawn: what Bokeh writes, and a browser redraws, without holding anything up."""
 
 
 @dataclass(frozen=True, slots=True)

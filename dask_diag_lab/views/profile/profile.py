@@ -17,10 +17,9 @@ from dask_diag_lab.views.data_table import SortableTable
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.profile import rows, words
-from dask_diag_lab.views.profile.boxes import Scene
 from dask_diag_lab.views.profile.flames import Flames
-from dask_diag_lab.views.profile.frames import Flags, Frames
-from dask_diag_lab.views.profile.icicle import LEAST_SHARE, lay_out, matched_samples
+from dask_diag_lab.views.profile.latest import Latest
+from dask_diag_lab.views.profile.picture import Picture, Wish, paint
 from dask_diag_lab.views.profile.reading import Reader, Reading
 from dask_diag_lab.views.profile.sampling import TASKS, Sampling, task_prefix
 from dask_diag_lab.views.profile.timeline import HEIGHT_PX, Bins, Timeline
@@ -29,10 +28,6 @@ from dask_diag_lab.views.profile.toolbar import Acts, Toolbar
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
-MAX_LISTED: Final = 1000
-"""Functions in the table beside the picture; the exports have all."""
-LEAST_PX: Final = 1.0
-"""A box narrower than this cannot be told from its edge."""
 LEAST_FLAMES_PX: Final = 130
 """Lower than this the flame graph gets the place of the timeline as well."""
 
@@ -44,8 +39,8 @@ class Profile(View):
     ----------
     sampling : Sampling
         What is asked of the cluster.
-    focus : tuple of str
-        `Frames.path` of the frame that fills the width.
+    focus : tuple of str, or None
+        `Frames.path` of the frame that fills the width; None while none was chosen.
     flames, timeline, toolbar
         The parts of the picture; None until `build`.
     """
@@ -57,17 +52,17 @@ class Profile(View):
     ) -> None:
         super().__init__(store, look, arguments)
         self.sampling = Sampling(store, self._source())
-        self.focus: tuple[str, ...] = ()
+        self.focus: tuple[str, ...] | None = None
         self.flames: Flames | None = None
         self.timeline: Timeline | None = None
         self.toolbar: Toolbar | None = None
         self.listing: SortableTable | None = None
         self._search = ""
         self._is_listed = False
-        self._unlisted = 0
-        self._reader = Reader(self.sampling)
-        self._bins: tuple[object, Bins] | None = None
-        self._scene: tuple[tuple[object, ...], Scene] | None = None
+        self._reader = Reader(self.sampling, store.workings)
+        self._pictures: Latest[Picture] = Latest(store.workings)
+        self._bins: Latest[Bins] = Latest(store.workings)
+        self._shown: Picture | None = None
         self._drawn: tuple[object, ...] = ()
         self._obey()
 
@@ -105,8 +100,7 @@ class Profile(View):
     def table(self) -> Table:
         """Return all functions with their own and their total time."""
         reading = self._reading()
-        frames = reading.frames if reading is not None else None
-        return rows.table(frames, reading.interval_s if reading is not None else 0.0)
+        return reading.table if reading is not None else rows.table((), 0, 0.0)
 
     def restyle(self) -> None:
         """Apply the look; the colours of boxes and bars are sent anew."""
@@ -118,7 +112,7 @@ class Profile(View):
     def command(self, verb: str) -> None:
         """Reset the zoom with ``fit``; forget period and search as well with ``clear``."""
         if verb == "fit":
-            self._zoom_to(())
+            self._zoom_to(None)
         elif verb == "clear":
             self._search = ""
             if self.toolbar is not None:
@@ -129,7 +123,7 @@ class Profile(View):
         """Show another task or worker."""
         super().show(arguments)
         self._obey()
-        self._zoom_to(())
+        self._zoom_to(None)
 
     # What is chosen.
 
@@ -152,7 +146,7 @@ class Profile(View):
     def _choose(self, value: str) -> None:
         if value != self.sampling.prefix:
             self.sampling.prefix = value
-            self._zoom_to(())
+            self._zoom_to(None)
 
     def _restrict(self, worker: str) -> None:
         self.sampling.worker = worker
@@ -171,12 +165,12 @@ class Profile(View):
         self._draw()
 
     def _zoom(self, x: float, y: float) -> None:
-        scene = self._scene[1] if self._scene else None
+        scene = self._shown.scene if self._shown is not None else None
         node = scene.node_at(x, y) if scene is not None else -1
         if scene is not None and node >= 0 and not scene.frames.is_unclear[node]:
             self._zoom_to(scene.frames.path(node))
 
-    def _zoom_to(self, path: tuple[str, ...]) -> None:
+    def _zoom_to(self, path: tuple[str, ...] | None) -> None:
         self.focus = path
         if self.flames is not None:
             self.flames.to_top()
@@ -188,51 +182,45 @@ class Profile(View):
         return self._reader.read(1 if self.sampling.worker else len(self.store.workers))
 
     def _current_bins(self) -> Bins | None:
-        answer = self.sampling.activity.answer
+        inquiry = self.sampling.activity
+        answer = inquiry.answer
         if answer is None or not len(answer["times"]):
             return None
-        if self._bins is None or self._bins[0] is not answer:
-            self._bins = answer, Bins(answer)
-        return self._bins[1]
+        return self._bins.of(inquiry, inquiry.n_answers, lambda: Bins(answer))
 
-    def _current_scene(self, reading: Reading, width_px: float) -> Scene:
-        key = (reading, self.focus, self._search, width_px)
-        if self._scene is None or self._scene[0] != key:
-            frames = reading.frames
-            focus = frames.find(self.focus)
-            icicle = lay_out(frames, focus, max(LEAST_SHARE, LEAST_PX / width_px))
-            callers = frames.ancestors(focus)
-            found = self._matches(frames)
-            scene = Scene(frames, icicle, callers, reading.interval_s, found, width_px)
-            self._scene = key, scene
-        return self._scene[1]
-
-    def _matches(self, frames: Frames) -> Flags | None:
-        return frames.matches(self._search) if self._search else None
+    def _current_picture(self, reading: Reading | None, flames: Flames) -> Picture | None:
+        if reading is None:
+            return None
+        wish = Wish(
+            reading=reading,
+            focus=self.focus,
+            search=self._search,
+            width_px=flames.width_px,
+            is_low=flames.size.is_small,
+            look=self.look,
+            is_listed=self._is_listed,
+        )
+        return self._pictures.of(self.sampling.profile, wish, lambda: paint(wish))
 
     def _draw(self) -> None:
-        flames, timeline, toolbar = self.flames, self.timeline, self.toolbar
-        if flames is None or timeline is None or toolbar is None:
-            return
-        key = self._key(flames)
-        if key == self._drawn:
+        flames, timeline = self.flames, self.timeline
+        key = self._key(flames) if flames is not None else ()
+        if flames is None or timeline is None or key == self._drawn:
             return
         self._drawn = key
-        reading, bins = self._reading(), self._current_bins()
-        scene = None
-        if reading is not None and reading.frames.samples:
-            scene = self._current_scene(reading, flames.width_px)
-        if not self._is_listed:
-            flames.show(scene, self.look, words.title(self.sampling, scene))
+        picture = self._current_picture(self._reading(), flames)
+        bins = self._current_bins()
+        self._shown = picture
+        if picture is None or picture.listing is None:
+            scene = picture.scene if picture is not None else None
+            flames.show(picture, words.title(self.sampling, scene))
+        elif self.listing is not None:
+            self.listing.set(picture.listing)
         if bins is not None:
             timeline.show(bins, self.look, self.store.palette.index, self.sampling.prefix)
         timeline.mark(self.sampling.start, self.sampling.stop)
-        if self.listing is not None and self._is_listed:
-            columns = self.table().columns
-            self.listing.set({name: column[:MAX_LISTED] for name, column in columns.items()})
-            self._unlisted = max(len(columns["function"]) - MAX_LISTED, 0)
         self._arrange(flames, timeline, bins)
-        self._say(reading, scene, bins)
+        self._say(picture, bins)
 
     def _key(self, flames: Flames) -> tuple[object, ...]:
         """Return all that the picture depends on."""
@@ -241,6 +229,7 @@ class Profile(View):
             *(sampling.profile, sampling.activity, store.inquiries.version, self.look),
             *(flames.size, self.focus, self._search, self._is_listed, sampling.start),
             *(sampling.stop, len(store.prefixes), len(store.workers), bool(store.actions.count)),
+            *(store.workings.version, int(sampling.late_s)),
         )
 
     def _arrange(self, flames: Flames, timeline: Timeline, bins: Bins | None) -> None:
@@ -255,38 +244,30 @@ class Profile(View):
         has_room = self._is_listed or height >= least
         set_properties(timeline.figure, visible=bins is not None and has_room)
 
-    def _say(self, reading: Reading | None, scene: Scene | None, bins: Bins | None) -> None:
+    def _say(self, picture: Picture | None, bins: Bins | None) -> None:
         sampling = self.sampling
         seconds = bins.stop - float(bins.start[0]) if bins is not None else float("nan")
         if sampling.has_period:
             seconds = sampling.stop - sampling.start
         n_workers = 1 if sampling.worker else len(self.store.workers)
-        extent = words.Extent(n_workers, seconds, bool(self.store.actions.count))
+        is_known = sampling.prefix in {"", *self.store.prefixes.names}
+        extent = words.Extent(n_workers, seconds, bool(self.store.actions.count), is_known)
         self.notice = Notice(
-            empty=words.empty(sampling, extent, scene),
-            note=words.note(
-                sampling, extent, reading, scene, self._unlisted if self._is_listed else None
-            ),
+            empty=words.empty(sampling, extent, picture),
+            note=words.note(sampling, extent, picture),
         )
         if self.toolbar is not None:
-            self.toolbar.fit(is_narrow=self.flames is not None and self.flames.size.is_narrow)
+            scene = picture.scene if picture is not None else None
+            is_narrow = self.flames is not None and self.flames.size.is_narrow
+            self.toolbar.fit(is_narrow=is_narrow)
             self.toolbar.offer(*self._options())
             period = f"{fmt.clock(sampling.start)} – {fmt.clock(sampling.stop)}"
             self.toolbar.say(
-                matches=self._matched(scene),
-                is_zoomed=scene is not None and bool(scene.callers),
+                matches=words.matches(picture, is_narrow=is_narrow),
+                is_zoomed=scene is not None and scene.is_zoomed,
                 period=period if sampling.has_period else "",
                 worker=self._worker_words(),
             )
-
-    def _matched(self, scene: Scene | None) -> str:
-        """Return the share of what is searched for, each sample counted once."""
-        if scene is None or scene.is_match is None:
-            return ""
-        samples = matched_samples(scene.frames, scene.is_match)
-        if not samples:
-            return "No match"
-        return f"{fmt.percent(samples / scene.frames.samples)} of the time"
 
     def _worker_words(self) -> str:
         worker = self.sampling.worker

@@ -6,11 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.views.profile.frames import Frames, settled
+from dask_diag_lab.views.profile.frames import Frames, Tree, settled
+from dask_diag_lab.views.profile.latest import Latest
+from dask_diag_lab.views.profile.ledger import Entry, by_function
+from dask_diag_lab.views.profile.rows import table
 from dask_diag_lab.views.profile.sampling import TASKS
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.inquiries import Inquiry
+    from dask_diag_lab.store.workings import Workings
+    from dask_diag_lab.views.base import Table
     from dask_diag_lab.views.profile.sampling import Sampling
 
 MAX_PARTS: Final = 12
@@ -18,14 +23,20 @@ MAX_PARTS: Final = 12
 MAX_REQUESTS: Final = 400
 """Tasks times workers that are asked for one by one."""
 
+Answer = Mapping[str, Any]  # plain data, as `records.QUESTIONS` describes it
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """A profile and how it was measured.
 
     Attributes
     ----------
     frames : Frames
+    entries : sequence of Entry
+        All functions.
+    table : Table
+        The same as rows.
     interval_s : float
         Seconds that one sample stands for.
     missing : mapping of str to str
@@ -35,6 +46,8 @@ class Reading:
     """
 
     frames: Frames
+    entries: Sequence[Entry]
+    table: Table
     interval_s: float
     missing: Mapping[str, str]
     pruned: int = 0
@@ -52,49 +65,58 @@ class Reader:
     the tasks are few, each is asked for by itself, which tells.
     """
 
-    def __init__(self, sampling: Sampling) -> None:
+    def __init__(self, sampling: Sampling, workings: Workings) -> None:
         self._sampling = sampling
-        self._whole: tuple[object, Reading] | None = None
-        self._parts: tuple[tuple[Inquiry, ...], tuple[object, ...], Reading] | None = None
+        self._whole: Latest[Reading] = Latest(workings)
+        self._parts: Latest[Reading] = Latest(workings)
+        self._sampled: tuple[object, tuple[str, ...]] | None = None
 
     def read(self, n_workers: int) -> Reading | None:
-        """Return the profile of now; None before the first answer."""
-        sampling = self._sampling
-        answer = sampling.profile.answer
+        """Return the profile of now; None before the first answer has been read."""
+        inquiry = self._sampling.profile
+        answer = inquiry.answer
         if answer is None:
             return None
-        if self._whole is None or self._whole[0] is not answer:
-            self._whole = answer, _reading((answer,), Frames(answer["tree"]))
-        whole = self._whole[1]
-        sampling.parts = self._names(whole, n_workers)
-        return self._of_parts(tuple(sampling.part_profiles)) or whole
+        whole = self._whole.of(inquiry, inquiry.n_answers, lambda: _read([answer]))
+        if whole is None:
+            return None
+        self._sampling.parts = self._names(whole, n_workers)
+        return self._of_parts(tuple(self._sampling.part_profiles)) or whole
 
     def _names(self, whole: Reading, n_workers: int) -> tuple[str, ...]:
         """Return the tasks to ask for one by one; none where that tells nothing or costs much."""
-        sampling, activity = self._sampling, self._sampling.activity.answer
+        sampling = self._sampling
         is_open = sampling.source == TASKS and not sampling.prefix
-        if not is_open or activity is None or not whole.is_uncertain:
+        if not is_open or not whole.is_uncertain:
             return ()
-        names = tuple(sorted(name for name, row in activity["prefixes"].items() if sum(row)))
+        names = self._with_samples(sampling.activity)
         is_cheap = len(names) <= MAX_PARTS and len(names) * n_workers <= MAX_REQUESTS
         return names if len(names) > 1 and is_cheap else ()
 
+    def _with_samples(self, activity: Inquiry) -> tuple[str, ...]:
+        key = (activity, activity.n_answers)
+        if self._sampled is None or self._sampled[0] != key:
+            rows = activity.answer["prefixes"] if activity.answer else {}
+            self._sampled = key, tuple(sorted(name for name, row in rows.items() if any(row)))
+        return self._sampled[1]
+
     def _of_parts(self, parts: tuple[Inquiry, ...]) -> Reading | None:
-        answers = tuple(part.answer for part in parts)
+        answers = [part.answer for part in parts]
         if not parts or any(answer is None for answer in answers):
             return None
-        if self._parts is not None and self._parts[0] == parts:
-            is_same = all(a is b for a, b in zip(answers, self._parts[1], strict=True))
-            # All at once: the picture is not to move with each answer that comes.
-            if is_same or any(part.state == "asked" for part in parts):
-                return self._parts[2]
-        frames = Frames(settled([answer["tree"] for answer in answers]))
-        reading = _reading(answers, frames)
-        self._parts = parts, answers, reading
-        return reading
+        known = self._parts.known(parts)
+        # All at once: the picture is not to move with each answer that comes.
+        if known is not None and any(part.state == "asked" for part in parts):
+            return known
+        versions = tuple(part.n_answers for part in parts)
+        return self._parts.of(parts, versions, lambda: _read(answers))
 
 
-def _reading(answers: Sequence[Mapping[str, Any]], frames: Frames) -> Reading:
+def _read(answers: Sequence[Answer]) -> Reading:
+    trees: list[Tree] = [answer["tree"] for answer in answers]
+    frames = Frames(trees[0] if len(trees) == 1 else settled(trees))
+    entries, interval_s = by_function(frames), float(answers[0]["interval_s"])
     missing = {name: why for answer in answers for name, why in answer["missing"].items()}
-    pruned = sum(a.get("pruned", 0) for a in answers)
-    return Reading(frames, float(answers[0]["interval_s"]), missing, pruned)
+    pruned = sum(answer.get("pruned", 0) for answer in answers)
+    rows = table(entries, frames.samples, interval_s)
+    return Reading(frames, entries, rows, interval_s, missing, pruned)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.data_table import TableColumn
 from dask_diag_lab.views.profile.files import short_file
-from dask_diag_lab.views.profile.frames import Frames
-from dask_diag_lab.views.profile.ledger import by_function
+from dask_diag_lab.views.profile.ledger import Entry
 
 COLUMNS: Final = (
     TableColumn("function", "Function", "text", 180),
@@ -20,20 +20,18 @@ COLUMNS: Final = (
 )
 
 
-def table(frames: Frames | None, interval_s: float) -> Table:
-    """Return all functions, those with most time of their own first.
+def table(entries: Sequence[Entry], samples: int, interval_s: float) -> Table:
+    """Return these functions.
 
     ``share`` is of all samples; ``samples`` and ``total_s`` count a recursive call once.
     """
-    entries = by_function(frames) if frames is not None else []
-    whole = frames.samples if frames is not None else 0
     lines = [f":{entry.line_number}" if entry.line_number else "" for entry in entries]
     return Table(
         columns={
             "function": [entry.name for entry in entries],
             "own_s": [entry.own * interval_s for entry in entries],
             "total_s": [entry.total * interval_s for entry in entries],
-            "share": [entry.total / whole for entry in entries],
+            "share": [entry.total / samples for entry in entries],
             "samples": [entry.total for entry in entries],
             "place": [
                 short_file(entry.filename) + line

@@ -80,6 +80,14 @@ class Sampling:
         """Samples over time of all tasks."""
         return self._store.inquiries.ask("activity", source=self.source, worker=self.worker)
 
+    @property
+    def late_s(self) -> float:
+        """Since when a newer answer has been waited for, in seconds; 0 while none is."""
+        inquiry = self.profile
+        if inquiry.state != "asked" or inquiry.answer is None or self._asked is None:
+            return 0.0
+        return max(self._store.time - self._asked[1], 0.0)
+
     def refresh(self) -> None:
         """Ask for newer answers."""
         self._asked = None

@@ -97,6 +97,7 @@ class Timeline:
     def __init__(self, look: Look, on_select: Callable[[float, float], None]) -> None:
         self._on_select = on_select
         self._zero = self._stop = 0.0
+        self._shown: tuple[object, ...] = ()
         self.bars = Source("left", "right", "top", "bottom", "fill", "when", "what", "rate")
         self.figure: figure = quiet_figure(
             look,
@@ -107,6 +108,8 @@ class Timeline:
             title="Activity over time",
         )
         self.figure.grid.visible = False
+        for axis in self.figure.axis:
+            axis.ticker = FixedTicker(ticks=[])
         self.period = BoxAnnotation(
             visible=False, left=0, right=0, fill_alpha=0.18, line_alpha=0.9, level="overlay"
         )
@@ -119,18 +122,25 @@ class Timeline:
         self, bins: Bins, look: Look, color_of: Callable[[str], int], prefix: str = ""
     ) -> None:
         """Draw the bars; those of one task alone have a colour where `prefix` names it."""
+        names = [prefix] if prefix else list(bins.prefixes)[:MAX_PREFIXES]
+        names = [name for name in names if name in bins.prefixes]
+        colors = [prefix_color(color_of(name), look) for name in names] + [quiet_color(look)]
+        key = (bins, names, colors)
+        if key != self._shown:
+            self._shown = key
+            self._renew(bins, names, colors)
+        self._scale(bins)
+
+    def _renew(self, bins: Bins, names: Sequence[str], colors: Sequence[str]) -> None:
         if len(bins.start) and not self._zero <= bins.start[0] <= self._stop:
             self._zero = float(bins.start[0])  # not the going on of what was shown before
         self._stop = bins.stop
-        names = [prefix] if prefix else list(bins.prefixes)[:MAX_PREFIXES]
-        layers = [(n, bins.prefixes[n]) for n in names if n in bins.prefixes]
+        layers = [(name, bins.prefixes[name]) for name in names]
         rest = np.maximum(
             bins.counts - sum((row for _, row in layers), np.zeros(len(bins.start))), 0
         )
         layers.append(("" if layers else "all tasks", rest))
-        colors = [prefix_color(color_of(n), look) for n, _ in layers[:-1]] + [quiet_color(look)]
         self._set(bins, layers, colors)
-        self._scale(bins)
 
     def mark(self, start: float, stop: float) -> None:
         """Mark the period that was chosen; none where both are 0."""
@@ -160,22 +170,28 @@ class Timeline:
         return hover
 
     def _set(self, bins: Bins, layers: Sequence[tuple[str, Floats]], colors: Sequence[str]) -> None:
-        columns: dict[str, list[Any]] = {name: [] for name in self.bars.model.data}
+        parts = []
         below = np.zeros(len(bins.start))
-        clocks = [fmt.clock(start) for start in bins.start.tolist()]
+        clocks = np.array([fmt.clock(start) for start in bins.start.tolist()], dtype=np.str_)
         for (name, row), color in zip(layers, colors, strict=True):
-            for at in np.flatnonzero(row):
-                left = float(bins.start[at]) - self._zero
-                columns["left"].append(left)
-                columns["right"].append(left + bins.width_s)
-                columns["bottom"].append(float(below[at]) / bins.width_s)
-                columns["top"].append(float(below[at] + row[at]) / bins.width_s)
-                columns["fill"].append(color)
-                columns["when"].append(clocks[at])
-                columns["what"].append(fmt.elide(name or "other tasks", 120))
-                columns["rate"].append(f"{fmt.significant(row[at] / bins.width_s)} samples/s")
+            at = np.flatnonzero(row)
+            left = bins.start[at] - self._zero
+            parts.append(
+                {
+                    "left": left,
+                    "right": left + bins.width_s,
+                    "bottom": below[at] / bins.width_s,
+                    "top": (below[at] + row[at]) / bins.width_s,
+                    "fill": np.full(len(at), color),
+                    "when": clocks[at],
+                    "what": np.full(len(at), fmt.elide(name or "other tasks", 120)),
+                    "rate": _rates(row[at] / bins.width_s),
+                }
+            )
             below = below + row
-        self.bars.set(columns)
+        # Arrays: Bokeh looks at each item of a list, once and again.
+        names = self.bars.model.data
+        self.bars.set({name: np.concatenate([part[name] for part in parts]) for name in names})
 
     def _scale(self, bins: Bins) -> None:
         span = max(bins.stop - self._zero, bins.width_s)
@@ -188,18 +204,11 @@ class Timeline:
         x_ticks = [step * at for at in range(math.ceil(left / step), int(span / step) + 1)]
         x_ticks = [tick for tick in x_ticks if tick < 0.97 * span]  # its words would be cut off
         y_ticks = fmt.number_ticks(most, 2)
-        self._ticks(self.figure.xaxis[0], x_ticks, fmt.tick_labels(x_ticks, "seconds"))
+        _set_ticks(self.figure.xaxis[0], x_ticks, fmt.tick_labels(x_ticks, "seconds"))
         words = {
             t: f"{label}/s" if t else "0" for t, label in fmt.tick_labels(y_ticks, "number").items()
         }
-        self._ticks(self.figure.yaxis[0], y_ticks, words)
-
-    @staticmethod
-    def _ticks(axis: Any, ticks: list[float], words: dict[float, str]) -> None:  # any Bokeh axis
-        if not isinstance(axis.ticker, FixedTicker):
-            axis.ticker = FixedTicker(ticks=[])
-        set_properties(axis.ticker, ticks=ticks)
-        set_properties(axis, major_label_overrides=words)
+        _set_ticks(self.figure.yaxis[0], y_ticks, words)
 
     def _selected(self, event: Event) -> None:
         if not isinstance(event, SelectionGeometry) or not event.final:
@@ -209,3 +218,15 @@ class Timeline:
             low, high = sorted((float(geometry["x0"]), float(geometry["x1"])))
             if high > low:
                 self._on_select(low + self._zero, high + self._zero)
+
+
+def _set_ticks(axis: Any, ticks: list[float], words: dict[float, str]) -> None:  # any Bokeh axis
+    set_properties(axis.ticker, ticks=ticks)
+    set_properties(axis, major_label_overrides=words)
+
+
+def _rates(rates: Floats) -> npt.NDArray[np.str_]:
+    """Return each rate in words; a bar is as high as many others."""
+    different, which = np.unique(rates, return_inverse=True)
+    words = [f"{fmt.significant(rate)} samples/s" for rate in different.tolist()]
+    return np.array(words, dtype=np.str_)[which]

@@ -13,6 +13,9 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import Look
 
+SEARCH: Final = "Search functions"
+RESET: Final = "Reset zoom"
+
 MAX_OPTIONS: Final = 500
 """Tasks to choose from; a page with more of them is slow."""
 
@@ -47,10 +50,11 @@ class Toolbar:
         self, look: Look, title: str, options: Sequence[tuple[str, str]], value: str, acts: Acts
     ) -> None:
         self._title = title
+        self._is_narrow = False
         self.choice = controls.select(look, title, options, value, acts.choose, width=170)
-        self.search = controls.text_input(look, "Search functions", acts.search, width=130)
+        self.search = controls.text_input(look, SEARCH, acts.search, width=130)
         self.matches = controls.words(look)
-        self.reset = controls.button(look, "Reset zoom", acts.reset)
+        self.reset = controls.button(look, RESET, acts.reset)
         self.period = controls.button(look, "", acts.clear_period)
         self.worker = controls.button(look, "", acts.clear_worker)
         self.tabulate = controls.toggle(look, "Table", acts.tabulate)
@@ -71,12 +75,18 @@ class Toolbar:
         set_properties(self.reset, visible=is_zoomed)
         set_properties(self.period, label=f"{period} ✕", visible=bool(period))
         set_properties(self.worker, label=f"{fmt.elide(worker, 40)} ✕", visible=bool(worker))
+        # It asks again by itself: the place is worth more.
+        is_crowded = self._is_narrow and bool(matches or is_zoomed or period or worker)
+        set_properties(self.refresh, visible=not is_crowded)
 
     def fit(self, *, is_narrow: bool) -> None:
         """Take less room in a narrow pane."""
+        self._is_narrow = is_narrow
         set_properties(self.choice, title="" if is_narrow else self._title)
-        set_properties(self.choice, width=112 if is_narrow else 170)
-        set_properties(self.search, width=96 if is_narrow else 130)
+        set_properties(self.choice, width=96 if is_narrow else 170)
+        set_properties(self.search, width=80 if is_narrow else 130)
+        set_properties(self.search, placeholder="Search" if is_narrow else SEARCH)
+        set_properties(self.reset, label="Reset" if is_narrow else RESET)
 
     def restyle(self, look: Look) -> None:
         """Apply the look."""

@@ -11,13 +11,19 @@ from dask_diag_lab.views.profile.sampling import TASKS
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.profile.boxes import Scene
-    from dask_diag_lab.views.profile.reading import Reading
+    from dask_diag_lab.views.profile.picture import Picture
     from dask_diag_lab.views.profile.sampling import Sampling
 
 MAX_NAMED: Final = 3
 """Workers without an answer that are named."""
 
-LOOP_SAMPLING: Final = "Dask samples event loops about once a second only, so short work is missed"
+LOOP_SAMPLING: Final = (
+    "Dask looks at event loops about once a second only: short work is missed, waiting left out"
+)
+
+LATE_S: Final = 2.0
+"""So long nobody is told that a newer answer is under way: words that come and go with each would
+move the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +38,14 @@ class Extent:
         From the first to the last sample; NaN while unknown.
     has_worked : bool
         Whether any task has ended since there is a record.
+    is_known : bool
+        Whether the scheduler has tasks of the chosen name, or none is chosen.
     """
 
     n_workers: int
     seconds: float
     has_worked: bool
+    is_known: bool = True
 
 
 def title(sampling: Sampling, scene: Scene | None) -> str:
@@ -46,70 +55,102 @@ def title(sampling: Sampling, scene: Scene | None) -> str:
     if scene is None:
         return subject
     frames = scene.frames
-    text = (
-        f"{subject}: {fmt.duration(frames.samples * scene.interval_s)} of threads' time"
-        f" in {fmt.plural(frames.samples, 'sample')}"
-    )
-    if scene.focus:
+    busy = fmt.duration(frames.samples * scene.interval_s)
+    whose = "of threads' time" if sampling.source == TASKS else "of work"
+    text = f"{subject}: {busy} {whose} in {fmt.plural(frames.samples, 'sample')}"
+    if scene.is_zoomed and scene.focus:
         name = fmt.elide(frames.place(scene.focus).name, 60)
         share = fmt.percent(frames.total[scene.focus] / frames.samples)
         text = f"{name}: {share} of {subject if sampling.prefix else subject.lower()}"
     return text
 
 
-def note(
-    sampling: Sampling,
-    extent: Extent,
-    reading: Reading | None,
-    scene: Scene | None,
-    unlisted: int | None = None,
-) -> str:
-    """Return how it was measured, what was merged, and who did not answer.
-
-    ``unlisted`` is how many functions a table leaves out; None of a picture.
-    """
+def note(sampling: Sampling, extent: Extent, picture: Picture | None) -> str:
+    """Return how it was measured, what was left out, who did not answer, and how old it is."""
+    if picture is None:
+        return ""
+    reading, scene = picture.reading, picture.scene
     parts: list[str] = []
-    if reading is not None and scene is not None:
+    if scene is not None:
         over = f" over {fmt.duration(extent.seconds)}" if extent.seconds > 0 else ""
         whom = fmt.plural(max(extent.n_workers - len(reading.missing), 1), "worker")
         of = f" from {whom}" if sampling.source != "scheduler-loop" else ""
         parts.append(f"{_interval(reading.interval_s)} per sample{over}{of}")
         if sampling.source != TASKS:
             parts.append(LOOP_SAMPLING)
-        if unlisted:
-            parts.append(f"{fmt.plural(unlisted, 'function')} with less time not listed")
-        if scene.icicle.hidden and unlisted is None:
-            merged = fmt.plural(scene.icicle.hidden, "frame")
-            parts.append(f"{merged} below {fmt.percent(scene.icicle.least)} merged")
-        parts += _doubts(reading)
-    if reading is not None and reading.missing and (scene is not None or sampling.source == TASKS):
+        parts += _begun(picture, scene) + _merged(picture, scene)
+        parts += _doubts(picture)
+    if reading.missing and (scene is not None or sampling.source == TASKS):
         parts.append(_missing(reading.missing))
-    if sampling.profile.state == "asked" and reading is not None:
-        parts.append(f"as of {fmt.clock(sampling.profile.answered_at)}, asking again")
-    if sampling.profile.state == "failed" and reading is not None:
+    if sampling.late_s >= LATE_S:
+        asked = f"asked again {fmt.duration(sampling.late_s)} ago, no answer yet"
+        parts.append(f"as of {fmt.clock(sampling.profile.answered_at)}, {asked}")
+    if sampling.profile.state == "failed":
         parts.append(f"Not renewed: {sampling.profile.error}")
     return " · ".join(parts)
 
 
-def _doubts(reading: Reading) -> list[str]:
+def _begun(picture: Picture, scene: Scene) -> list[str]:
+    """Return what a picture that does not begin with all samples leaves out."""
+    frames = scene.frames
+    left_out = frames.samples - int(frames.total[scene.focus])
+    if scene.is_zoomed or not left_out or picture.listing is not None:
+        return []
+    share = fmt.percent(left_out / frames.samples)
+    return [f"{share} of it elsewhere: click “all”"]
+
+
+def _merged(picture: Picture, scene: Scene) -> list[str]:
+    """Return what there is no room for."""
+    if picture.listing is None:
+        merged, least = scene.icicle.hidden, fmt.percent(scene.icicle.least)
+        return [f"{fmt.plural(merged, 'frame')} below {least} merged"] if merged else []
+    if not picture.unlisted:
+        return []
+    return [f"{fmt.plural(picture.unlisted, 'function')} with less time not listed"]
+
+
+def matches(picture: Picture | None, *, is_narrow: bool) -> str:
+    """Return what a search has found: functions, and their share with each sample counted once."""
+    found = picture.found if picture is not None else None
+    if picture is None or found is None:
+        return ""
+    if not found.functions:
+        return "No match"
+    samples = picture.reading.frames.samples
+    least, most = (fmt.percent(n / samples) for n in (found.certain, found.possible))
+    share = most if least == most else f"{least} to {most}"
+    return share if is_narrow else f"{fmt.plural(found.functions, 'function')}, {share} of the time"
+
+
+def _doubts(picture: Picture) -> list[str]:
     """Return what was not recorded or left out before it came here."""
     parts: list[str] = []
-    if reading.frames.is_unclear.any():
-        parts.append("striped: in one of several functions, Dask does not record which")
-    if reading.pruned:
-        parts.append(f"{fmt.plural(reading.pruned, 'rare frame')} left out")
+    if picture.is_uncertain:
+        which = "striped" if picture.listing is None else "“in …”"
+        parts.append(f"{which}: one of several functions, Dask does not record which")
+    if picture.reading.pruned:
+        parts.append(f"{fmt.plural(picture.reading.pruned, 'rare frame')} left out")
     return parts
 
 
-def empty(sampling: Sampling, extent: Extent, scene: Scene | None) -> str:
+def empty(sampling: Sampling, extent: Extent, picture: Picture | None) -> str:
     """Return why there is no picture and what to do; '' where there is one."""
+    if picture is None:
+        return _awaited(sampling)
+    return "" if picture.scene is not None else _no_samples(sampling, extent)
+
+
+def _awaited(sampling: Sampling) -> str:
     inquiry = sampling.profile
-    if scene is not None:
-        return ""
-    if inquiry.answer is None:
-        if inquiry.state == "failed":
-            return f"No profile: {inquiry.error} Press Refresh to ask again."
-        return "Waiting for the cluster's answer."
+    if inquiry.answer is not None:
+        return "The cluster has answered; the picture is being made."
+    if inquiry.state == "failed":
+        return f"No profile: {inquiry.error} Press Refresh to ask again."
+    return "Waiting for the cluster's answer."
+
+
+def _no_samples(sampling: Sampling, extent: Extent) -> str:
     if sampling.source != TASKS:
         return (
             "No samples of event loops. Dask does not sample them on Python 3.11, nor where"
@@ -118,6 +159,11 @@ def empty(sampling: Sampling, extent: Extent, scene: Scene | None) -> str:
         )
     if sampling.has_period:
         return "No samples in this period. Choose another one above, or clear it."
+    if not extent.is_known:
+        return (
+            f"No samples of {fmt.elide(sampling.prefix, 80)}: the scheduler knows no task of that"
+            " name. Choose another one above."
+        )
     if sampling.prefix:
         return (
             f"No samples of {fmt.elide(sampling.prefix, 80)}. Tasks shorter than 10 ms may never be"

@@ -17,7 +17,9 @@ from dask_diag_lab.store.extras import Extras
 from dask_diag_lab.transport import Feed, FeedState
 from dask_diag_lab.transport.backoff import Backoff
 
-DEADLINE_S = 20.0
+DEADLINE_S = 45.0
+HAS_STREAM_CURSOR = hasattr(Scheduler, "get_task_stream_index")
+"""Whether this `distributed` tells how far its task stream is: 2026.6 and newer do."""
 
 
 async def until(
@@ -125,6 +127,14 @@ class Seen:
         columns = self.extras[name].columns
         cells = zip(*(values.tolist() for values in columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in cells]
+
+    @property
+    def computed(self) -> list[dict[str, Any]]:
+        """All rows of work.
+
+        The engine writes down disk work wherever 5 ms passed, and on a busy machine they pass.
+        """
+        return [row for row in self.rows if row["kind"] is Kind.COMPUTE]
 
     def of(self, key: str) -> list[dict[str, Any]]:
         return [row for row in self.rows if row["key"] == key]

@@ -23,7 +23,7 @@ def inc(x: int) -> int:
 
 def held(name: str) -> None:
     """Run until the test lets it go."""
-    GATES[name].wait(30)
+    GATES[name].wait(120)
 
 
 def burn(seconds: float) -> None:
@@ -55,7 +55,8 @@ def test_profile_of_tasks_has_the_innermost_function_and_counts_it_at_its_caller
             assert counts["burn"] == 0
             burnt = found["tree"]["count"]
             # The interpreter is shared with the workers: samples may be fewer, never more.
-            assert 0 < burnt * found["interval_s"] < 1.3
+            spent_s = s.task_prefixes["burn"].all_durations["compute"]
+            assert 0 < burnt * found["interval_s"] < 1.3 * spent_s
             assert found["missing"] == {}
             assert found["n_workers"] == 2
 
@@ -147,7 +148,7 @@ def test_worker_tells_what_it_runs_and_holds() -> None:
                 GATES["worker"].set()
             tasks = {task["key"]: task for task in found["tasks"]}
             assert tasks["busy"]["state"] == "executing"
-            assert 0 <= tasks["busy"]["seconds"] < 30
+            assert 0 <= tasks["busy"]["seconds"] < 120
             assert tasks["('<b>kept</b>', 0)"]["state"] == "memory"
             assert tasks["('<b>kept</b>', 0)"]["nbytes"] > 0
             assert tasks["('<b>kept</b>', 0)"]["seconds"] >= 0
@@ -168,6 +169,8 @@ def test_transfers_tell_both_directions_on_the_scheduler_clock() -> None:
             x = c.submit(bytes, 2_000_000, workers=[a.address], key="x")
             y = c.submit(bytes, 10, workers=[b.address], key="y")
             await c.submit(pair, x, y, workers=[b.address])
+            # The sender writes its line when the receiver has said that all came.
+            await until(lambda: a.transfer_outgoing_log and b.transfer_incoming_log)
             found = await ask("transfers", worker="")
             rows = {(r["direction"], r["worker"], r["peer"]): r for r in found["rows"]}
             came = rows["in", b.address, a.address]
@@ -176,7 +179,7 @@ def test_transfers_tell_both_directions_on_the_scheduler_clock() -> None:
             sent = rows["out", a.address, b.address]
             assert sent["compressed"] > 0
             assert sent["rate"] > 0
-            assert all(4990 < r["start"] - time.time() < 5010 for r in found["rows"])
+            assert all(4900 < r["start"] - time.time() < 5100 for r in found["rows"])
             assert found["totals"]["in"] == 1
             assert found["missing"] == {}
             await b.close()
@@ -247,6 +250,7 @@ def test_a_user_can_still_read_the_transfer_log_by_client_run() -> None:
             x = c.submit(bytes, 1_000, workers=[a.address], key="x")
             y = c.submit(bytes, 10, workers=[b.address], key="y")
             await c.submit(pair, x, y, workers=[b.address])
+            await until(lambda: a.transfer_outgoing_log)
             await ask("transfers", worker="")
             logs = await c.run(lambda dask_worker: list(dask_worker.transfer_outgoing_log))
             assert [list(entry["keys"]) for entry in logs[a.address]] == [["x"]]

@@ -20,7 +20,18 @@ from dask_diag_lab.records import Batch
 from dask_diag_lab.transport import Feed
 from dask_diag_lab.transport.backoff import Backoff
 from dask_diag_lab.transport.link import Link
-from tests.kernel.transport.live_cluster import Seen, cluster, feeding, registered, traces, until
+from tests.kernel.serving import wait_until
+from tests.kernel.transport.live_cluster import (
+    HAS_STREAM_CURSOR,
+    Seen,
+    cluster,
+    feeding,
+    registered,
+    traces,
+    until,
+)
+
+LEASE_S = 1.5  # soon over, and longer than a busy machine takes from one pull to the next
 
 
 def inc(x: int) -> int:
@@ -56,7 +67,7 @@ def test_two_feeds_share_one_collector_and_the_last_takes_it_away() -> None:
                     await until(lambda: b.state == "live")
                     assert registered(s) is first
                     await c.gather(c.map(inc, range(10)))
-                    await until(lambda: len(a.rows) == len(b.rows) == 10)
+                    await until(lambda: len(a.computed) == len(b.computed) == 10)
                     assert a.epoch == b.epoch
                 await until(lambda: b.state == "closed")
                 assert registered(s) is first
@@ -130,7 +141,7 @@ def test_a_lease_ends_when_nobody_pulls_and_the_feed_registers_again() -> None:
                 s.address,
                 idle_interval_s=3600.0,
                 interval_s=0.02,
-                collector=partial(Collector, lease_s=0.3),
+                collector=partial(Collector, lease_s=LEASE_S),
             ) as (feed, seen),
         ):
             await until(lambda: seen.batches)
@@ -141,7 +152,7 @@ def test_a_lease_ends_when_nobody_pulls_and_the_feed_registers_again() -> None:
             feed.is_watched = True
             await until(lambda: len({b.epoch for b in seen.batches}) == 2)
             await c.gather(c.map(inc, range(10, 13)))
-            await until(lambda: len(seen.rows) == 3)
+            await until(lambda: len(seen.computed) == 3)
             assert registered(s) is not first
             assert {state.state for state in seen.states} == {"connecting", "live"}
 
@@ -157,12 +168,12 @@ def test_rows_lost_between_two_pulls_are_counted_once() -> None:
                 await until(lambda: seen.batches)
                 await c.gather(c.map(inc, range(500)))
                 feed.is_watched = True
-                await until(lambda: seen.last.actions_to == 500)
+                total = await until(lambda: seen.last.actions_to >= 500 and seen.last.actions_to)
                 assert seen.dropped > 0
-                assert seen.dropped + len(seen.rows) == 500
+                assert seen.dropped + len(seen.rows) == total
                 n = len(seen.batches)
                 await until(lambda: len(seen.batches) > n + 3)
-                assert seen.dropped + len(seen.rows) == 500
+                assert seen.dropped + len(seen.rows) == total
 
     asyncio.run(run())
 
@@ -219,7 +230,7 @@ def test_nobody_there_is_lost_with_a_reason() -> None:
 
 def test_a_scheduler_that_does_not_answer_in_time_is_lost() -> None:
     async def run() -> None:
-        async with cluster() as (s, _, _), feeding(s.address, timeout_s=0.3) as (_, seen):
+        async with cluster() as (s, _, _), feeding(s.address, timeout_s=1.5) as (_, seen):
             await until(lambda: seen.state == "live")
 
             async def never(**_: object) -> None:
@@ -228,7 +239,7 @@ def test_a_scheduler_that_does_not_answer_in_time_is_lost() -> None:
             pull = s.handlers["dask_diag_lab_pull_2"]
             s.handlers["dask_diag_lab_pull_2"] = never
             await until(lambda: seen.state == "lost")
-            assert "no answer in 0.3 s" in seen.states[-1].reason
+            assert "no answer in 1.5 s" in seen.states[-1].reason
             s.handlers["dask_diag_lab_pull_2"] = pull
             await until(lambda: seen.state == "live")
 
@@ -250,7 +261,7 @@ def test_a_receiver_that_raises_is_told_of_and_gets_the_rows_again() -> None:
             with logged("dask_diag_lab.transport.feed") as records:
                 async with feeding(s.address, on_batch=receive, on_state=seen.states.append):
                     await c.gather(c.map(inc, range(5)))
-                    await until(lambda: len(seen.rows) == 5)
+                    await until(lambda: len(seen.computed) == 5)
                     await until(lambda: seen.state == "live")
             assert len(failures) == 2
             assert any("no room" in x.reason for x in seen.states if x.state == "degraded")
@@ -307,8 +318,10 @@ def test_where_handlers_are_blocked_plain_calls_are_used_and_it_is_said(
             assert ("blocked-handlers" in seen.last.degraded) or ("refused" in seen.last.degraded)
             assert missing in seen.last.degraded
             assert seen.last.degraded == seen.states[-1].reason
-            if missing != "ended tasks":
-                await until(lambda: len(seen.rows) == 5)
+            if not HAS_STREAM_CURSOR:
+                assert "ended tasks" in seen.last.degraded
+            elif missing != "ended tasks":
+                await until(lambda: len(seen.computed) == 5)
                 assert {r["key"] for r in seen.rows} == {f.key for f in futures}
             if missing != "workers":
                 row = seen.workers[w.address]
@@ -358,24 +371,15 @@ def test_a_scheduler_in_this_process_is_fed_from_another_thread() -> None:
         thread = threading.Thread(target=asyncio.run, args=(watch(local.scheduler_address, stop),))
         thread.start()
         try:
-            deadline = time.monotonic() + 10
-            while seen.state != "live":
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+            wait_until(lambda: seen.state == "live", "never live")
             client.gather(client.map(inc, range(20)))
-            deadline = time.monotonic() + 10
-            while len(seen.rows) < 20:
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+            wait_until(lambda: len(seen.computed) == 20, "not all rows came")
         finally:
             stop.set()
-            thread.join(10)
+            thread.join(30)
         assert not thread.is_alive()
         assert seen.state == "closed"
-        deadline = time.monotonic() + 10
-        while traces(local.scheduler):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: not traces(local.scheduler), "something stays on the scheduler")
 
 
 def test_states_are_told_once_each() -> None:

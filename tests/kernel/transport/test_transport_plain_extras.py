@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ from dask_diag_lab.transport.wire import WireError
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 
-def slow_inc(x: int) -> int:
-    time.sleep(0.1)
-    return x + 1
+def wait_for(x: int, path: Path) -> int:
+    while not path.exists():
+        time.sleep(0.01)
+    return x
 
 
 def move(at: float, key: str) -> Any:
@@ -32,7 +34,9 @@ def heartbeat(seen: float, rate: float, count: int) -> dict[str, Any]:
     return {"last_seen": seen, "metrics": {"bandwidth": bandwidth}}
 
 
-def test_stealing_comes_from_the_scheduler_s_events_and_the_rest_is_said_to_be_missing() -> None:
+def test_stealing_comes_from_the_scheduler_s_events_and_the_rest_is_said_to_be_missing(
+    tmp_path: Path,
+) -> None:
     async def run() -> None:
         async with AsyncExitStack() as stack:
             s, (w,), c = await stack.enter_async_context(cluster())
@@ -40,12 +44,14 @@ def test_stealing_comes_from_the_scheduler_s_events_and_the_rest_is_said_to_be_m
             feed = feeding(s.address, wanted=EXTRA_NAMES)
             _, seen = await stack.enter_async_context(feed)
             await until(lambda: seen.state == "degraded" and seen.batches)
-            futures = c.map(slow_inc, range(40), workers=[w.address], allow_other_workers=True)
+            options = {"workers": [w.address], "allow_other_workers": True}
+            futures = c.map(wait_for, range(40), path=tmp_path / "go", **options)
             await until(lambda: len(s.workers[w.address].processing) > 20)
             thief = Worker(s.address, nthreads=1, dashboard_address=":0")
             await stack.enter_async_context(thief)
-            await c.gather(futures)
             await until(lambda: any(r["event"] == "confirmed" for r in seen.extra("stealing")))
+            (tmp_path / "go").touch()
+            await c.gather(futures)
             row = next(r for r in seen.extra("stealing") if r["event"] == "confirmed")
             assert (row["victim"], row["thief"]) == (w.address, thief.address)
             known = {name for name in EXTRA_NAMES if seen.extras[name].is_known}

@@ -31,7 +31,7 @@ def fail(x: int) -> int:
 
 
 def wait(x: int) -> int:
-    GATE.wait(30)
+    GATE.wait(120)
     return x
 
 
@@ -92,8 +92,7 @@ def test_a_task_tells_its_neighbours_times_and_story() -> None:
             assert found["type"] == "int"
             assert found["retries"] == 2
             assert found["priority"].startswith("(-3")
-            (action,) = found["actions"]
-            assert action["action"] == "compute"
+            (action,) = (x for x in found["actions"] if x["action"] == "compute")
             assert action["stop"] >= action["start"]
             moves = [(x["start"], x["finish"]) for x in found["story"]]
             assert moves[-1] == ("processing", "memory")

@@ -142,7 +142,7 @@ def test_a_click_beside_the_boxes_does_nothing(situation: Situation) -> None:
     figure = page.view.flames.figure
     for x, y in ((-0.2, 1.0), (1.2, 1.0), (0.5, 60.0), (0.5, -2.0)):
         figure._trigger_event(Tap(figure, x=x, y=y))
-    assert page.view.focus == ()
+    assert page.view.focus is None
 
 
 def test_deep_callers_share_a_row(situation: Situation) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dask_diag_lab.views.profile.profile import Profile
+from dask_diag_lab.views.profile.words import LATE_S
 from tests.kernel.views.profiles import ProfilePage, Situation, answer, box, mixed_tree, node
 
 
@@ -18,7 +19,7 @@ def test_a_search_tells_the_share_and_dims_the_rest(situation: Situation) -> Non
     before = box(page, "load")["fill"]
     page.view._search_for("SVD")
     assert page.view.toolbar is not None
-    assert page.view.toolbar.matches.text == "50 % of the time"
+    assert page.view.toolbar.matches.text == "1 function, 50 % of the time"
     assert box(page, "load")["fill"] != before
     assert box(page, "svd")["fill"] == box(situation.page(), "svd")["fill"]
 
@@ -28,6 +29,52 @@ def test_a_search_without_a_match_says_so(situation: Situation) -> None:
     page.view._search_for("pandas")
     assert page.view.toolbar is not None
     assert page.view.toolbar.matches.text == "No match"
+
+
+def _listed(page: ProfilePage) -> list[str]:
+    assert page.view.listing is not None
+    return list(page.view.listing.source.data["function"])
+
+
+def test_a_search_shows_the_same_in_the_table(situation: Situation) -> None:
+    page = situation.page()
+    page.view._tabulate(True)
+    page.view._search_for("home/me")
+    assert page.view.toolbar is not None
+    assert sorted(_listed(page)) == ["helper", "inc", "load"]
+    assert page.view.toolbar.matches.text == "3 functions, 100 % of the time"
+    page.view._search_for("helper")
+    assert _listed(page) == ["helper"]
+    assert page.view.toolbar.matches.text == "1 function, 20 % of the time"
+    page.view._search_for("")
+    assert len(_listed(page)) == 4
+    assert not page.view.toolbar.matches.visible
+
+
+def test_a_search_counts_what_may_match_apart(situation: Situation) -> None:
+    kids = node("svd", 0), node("load", 10, node("read", 0))
+    situation.cluster.profiles["inc"] = answer(node("root", 50, node("inc", 50, *kids)))
+    page = situation.page(prefix="inc")
+    assert page.view.toolbar is not None
+    page.view._search_for("load")
+    assert page.view.toolbar.matches.text == "2 functions, 20 % to 100 % of the time"
+    page.view._search_for("svd")
+    assert page.view.toolbar.matches.text == "1 function, 0 % to 80 % of the time"
+
+
+def test_a_narrow_pane_tells_the_share_alone(situation: Situation) -> None:
+    page = situation.page(width=320, height=220)
+    assert page.view.toolbar is not None
+    assert page.view.toolbar.refresh.visible
+    page.view._search_for("svd")
+    assert page.view.toolbar.matches.text == "50 %"
+    assert not page.view.toolbar.refresh.visible
+
+
+def test_exports_have_all_whatever_is_searched_for(situation: Situation) -> None:
+    page = situation.page()
+    page.view._search_for("svd")
+    assert len(page.view.table().columns["function"]) == 4
 
 
 def test_the_table_takes_the_place_of_the_flame_graph(situation: Situation) -> None:
@@ -71,7 +118,7 @@ def test_note_says_how_many_frames_were_merged(situation: Situation) -> None:
     kids = [node(f"f{i}", 1) for i in range(40)]
     situation.cluster.profiles[""] = answer(node("root", 100_040, node("big", 100_000), *kids))
     page = situation.page()
-    assert "40 frames below 0.1 % merged" in page.view.notice.note
+    assert "40 frames below 0.3 % merged" in page.view.notice.note
     assert "40 more functions called by all" in page.titles
 
 
@@ -104,6 +151,41 @@ def test_a_failed_renewal_keeps_the_picture_and_says_so(situation: Situation) ->
     page.view.update()
     assert "svd" in page.titles
     assert "Not renewed: The scheduler is gone." in page.view.notice.note
+
+
+def test_an_old_answer_is_called_so_once_the_new_one_is_late(situation: Situation) -> None:
+    page = situation.page()
+    page.view.sampling.refresh()
+    page.view.update()
+    situation.now += LATE_S - 0.5
+    page.view.update()
+    assert "as of" not in page.view.notice.note
+    situation.now += 1.0
+    page.view.update()
+    assert "as of" in page.view.notice.note
+    assert "asked again 2.50 s ago, no answer yet" in page.view.notice.note
+    situation.cluster.reply()
+    page.view.update()
+    assert "as of" not in page.view.notice.note
+
+
+def test_a_task_that_the_scheduler_does_not_know_is_called_so(situation: Situation) -> None:
+    situation.cluster.profiles["gone"] = answer(node("root", 0))
+    assert "knows no task of that name" in situation.page(prefix="gone").view.notice.empty
+
+
+def test_stripes_are_explained_only_where_there_are_some(situation: Situation) -> None:
+    kids = node("svd", 0), node("load", 100_000 - 1, node("read", 0))
+    situation.cluster.profiles["inc"] = answer(node("root", 100_000, node("inc", 100_000, *kids)))
+    page = situation.page(prefix="inc")
+    assert "striped" not in page.view.notice.note
+    situation.cluster.profiles["inc"] = answer(
+        node("root", 100, node("inc", 100, *kids[:1], node("f", 0)))
+    )
+    page.view.sampling.refresh()
+    situation.cluster.reply()
+    page.view.update()
+    assert "striped: one of several functions" in page.view.notice.note
 
 
 def test_no_samples_of_a_task_are_explained(situation: Situation) -> None:

@@ -1,0 +1,82 @@
+"""Work on answers that takes too long for the loop, and what came of it.
+
+Must not choose where it is done: that is for who sets `Workings.on_start`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Working(Generic[T]):
+    """One piece of work.
+
+    Parameters
+    ----------
+    make : callable
+        Does it; may touch nothing that changes meanwhile, the store least of all.
+
+    Attributes
+    ----------
+    is_done : bool
+        Whether there is a result; moves on the loop alone.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self.is_done = False
+        self._make = make
+        self._made: T
+        self._error: Exception | None = None
+
+    def do(self) -> None:
+        """Do it, in any thread; never raises."""
+        try:
+            self._made = self._make()
+        except Exception as error:  # noqa: BLE001  # `result` raises it, where it can be shown
+            self._error = error
+
+    def result(self) -> T:
+        """Return what came of it, or raise what it raised; only when it is done."""
+        if self._error is not None:
+            raise self._error
+        return self._made
+
+
+class Workings:
+    """What is being worked out.
+
+    Attributes
+    ----------
+    version : int
+        Moves when anything is done.
+    n_open : int
+        How many are under way.
+    on_start : callable or None
+        Takes each new `Working`, has `Working.do` called in another thread and then, on the loop,
+        `Store.worked_out`. Without it all is done at once.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.n_open = 0
+        self.on_start: Callable[[Working[Any]], None] | None = None  # results of any type
+
+    def start(self, make: Callable[[], T]) -> Working[T]:
+        """Have something worked out."""
+        working = Working(make)
+        self.n_open += 1
+        if self.on_start is not None:
+            self.on_start(working)
+        else:
+            working.do()
+            self.ended(working)
+        return working
+
+    def ended(self, working: Working[Any]) -> None:  # results of any type
+        """Note that `Working.do` has returned."""
+        working.is_done = True
+        self.n_open -= 1
+        self.version += 1

@@ -1,0 +1,49 @@
+"""Where pictures that take long are made: in threads, so that the loop goes on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.store.workings import Working
+
+
+class Workshop:
+    """Does the work of a store's `Workings`; lives on the running loop.
+
+    Parameters
+    ----------
+    store : Store
+    on_done : callable
+        Called on the loop after each piece of work.
+    """
+
+    def __init__(self, store: Store, on_done: Callable[[], None]) -> None:
+        self._store = store
+        self._on_done = on_done
+        # Pieces of work side by side would only take turns at the interpreter.
+        self._room = asyncio.Semaphore(1)
+        self._tasks: set[asyncio.Task[None]] = set()
+        store.workings.on_start = self._start
+
+    async def close(self) -> None:
+        """Give up what is not done; harmless twice."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _start(self, working: Working[Any]) -> None:  # results of any type
+        task = asyncio.create_task(self._work(working), name="dask_diag_lab picture")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _work(self, working: Working[Any]) -> None:  # as in `_start`
+        async with self._room:
+            await asyncio.to_thread(working.do)
+        self._store.worked_out(working)
+        self._on_done()

@@ -1,0 +1,66 @@
+"""Where pictures are made: beside the loop, one after the other, and given up at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.workshop import Workshop
+
+LONG_S = 30.0
+
+
+def test_the_loop_goes_on_while_something_is_made() -> None:
+    async def run() -> None:
+        store, told = Store(), asyncio.Event()
+        workshop = Workshop(store, told.set)
+        gate = threading.Event()
+        working = store.workings.start(lambda: gate.wait(LONG_S))
+        await asyncio.sleep(0)
+        gate.set()  # by the loop, which the work would hold up if it were done there
+        await asyncio.wait_for(told.wait(), LONG_S)
+        assert working.result() is True
+        await workshop.close()
+
+    asyncio.run(run())
+
+
+def test_one_is_made_after_the_other() -> None:
+    async def run() -> None:
+        store, told = Store(), asyncio.Semaphore(0)
+        workshop = Workshop(store, told.release)
+        lock = threading.Lock()
+
+        def make() -> bool:
+            if not lock.acquire(blocking=False):
+                return False
+            threading.Event().wait(0.005)  # long enough to be met by another
+            lock.release()
+            return True
+
+        made = [store.workings.start(make) for _ in range(20)]
+        for _ in made:
+            await asyncio.wait_for(told.acquire(), LONG_S)
+        assert all(working.result() for working in made)
+        assert store.workings.n_open == 0
+        await workshop.close()
+
+    asyncio.run(run())
+
+
+def test_what_is_not_done_at_the_end_is_given_up() -> None:
+    async def run() -> None:
+        store = Store()
+        workshop = Workshop(store, lambda: None)
+        gate, second = threading.Event(), threading.Event()
+        store.workings.start(lambda: gate.wait(LONG_S))
+        waiting = store.workings.start(second.set)
+        await asyncio.sleep(0)
+        await asyncio.wait_for(workshop.close(), LONG_S)
+        await workshop.close()
+        gate.set()
+        assert not waiting.is_done
+        assert not second.is_set()
+
+    asyncio.run(run())

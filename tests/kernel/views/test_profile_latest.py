@@ -1,0 +1,68 @@
+"""The newest of what is worked out: one at a time, and never of something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.workings import Working
+from dask_diag_lab.views.profile.latest import Latest
+
+
+class _Elsewhere:
+    """A store whose work waits until it is let go on."""
+
+    def __init__(self) -> None:
+        self.store = Store()
+        self.open: list[Working[Any]] = []  # results of any type
+        self.store.workings.on_start = self.open.append
+
+    def finish(self) -> None:
+        done, self.open[:] = list(self.open), []
+        for working in done:
+            working.do()
+            self.store.worked_out(working)
+
+
+def test_the_old_one_is_shown_until_the_new_one_is_there() -> None:
+    elsewhere = _Elsewhere()
+    latest: Latest[str] = Latest(elsewhere.store.workings)
+    assert latest.of("a", 1, lambda: "one") is None
+    elsewhere.finish()
+    assert latest.of("a", 1, lambda: "one") == "one"
+    assert latest.of("a", 2, lambda: "two") == "one"
+    elsewhere.finish()
+    assert latest.of("a", 2, lambda: "two") == "two"
+    assert not elsewhere.open
+
+
+def test_wishes_do_not_pile_up_and_the_last_one_is_made() -> None:
+    elsewhere = _Elsewhere()
+    latest: Latest[int] = Latest(elsewhere.store.workings)
+    for version in range(5):
+        latest.of("a", version, lambda version=version: version)  # type: ignore[misc]
+    assert len(elsewhere.open) == 1
+    elsewhere.finish()
+    assert latest.of("a", 4, lambda: 4) == 0
+    elsewhere.finish()
+    assert latest.of("a", 4, lambda: 4) == 4
+    assert not elsewhere.open
+
+
+def test_of_another_subject_nothing_is_shown() -> None:
+    elsewhere = _Elsewhere()
+    latest: Latest[str] = Latest(elsewhere.store.workings)
+    latest.of("a", 1, lambda: "one")
+    elsewhere.finish()
+    assert latest.of("b", 1, lambda: "other") is None
+    assert latest.known("a") == "one"
+
+
+def test_what_the_work_raises_is_raised_until_something_else_is_wished() -> None:
+    latest: Latest[float] = Latest(Store().workings)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            latest.of("a", 0, lambda: 1 / 0)
+    assert latest.of("a", 1, lambda: 1.0) == 1.0
