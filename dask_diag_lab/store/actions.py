@@ -6,6 +6,7 @@ Bounded by rows: the oldest are given up a block at a time, and counted.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from math import isfinite, nan
 
 import numpy as np
@@ -17,6 +18,7 @@ from dask_diag_lab.store.block import Block, Rows
 from dask_diag_lab.store.keys import PAGE_BITS, KeyTable
 from dask_diag_lab.store.lanes import LaneTable
 from dask_diag_lab.store.lod import LevelOfDetail, Query
+from dask_diag_lab.store.settled import Settled
 
 BLOCK_ROWS = 65_536
 PART_ROWS = 8192
@@ -58,6 +60,7 @@ class ActionLog:
         self._open_rows = 0
         self._parts: list[Block] = []
         self._answers: OrderedDict[object, LevelOfDetail] = OrderedDict()
+        self._settled = Settled()
 
     @property
     def count(self) -> int:
@@ -134,10 +137,18 @@ class ActionLog:
         if not blocks:
             return self._nothing(), 0
         parts = [self._rows(block, block.between(t0, t1)) for block in blocks]
-        rows = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        order = np.argsort(rows["start"], kind="stable")
-        kept = order if limit is None else order[max(len(order) - limit, 0) :]
-        return {name: column[kept] for name, column in rows.items()}, len(order)
+        rows = _by_start(parts)
+        total = len(rows["start"])
+        begin = 0 if limit is None else max(total - limit, 0)
+        return {name: column[begin:] for name, column in rows.items()}, total
+
+    def of_key(self, key: str) -> Columns:
+        """Return the actions of the tasks with a key, by their start, as `since` returns them."""
+        tasks = self._keys.find(key)
+        if not len(tasks):
+            return self._nothing()
+        parts = [self._rows(block, block.of_tasks(tasks)) for block in self._all()]
+        return _by_start(parts)
 
     def since(self, cursor: int, limit: int | None = None) -> tuple[int, Columns]:
         """Return the actions that came at or after a cursor, in order of arrival.
@@ -203,17 +214,28 @@ class ActionLog:
         """
         _check_window(t0, t1, width_px, max_rects)
         positions, share = self._lanes.positions(lanes)
-        blocks = self._all()
+        blocks = [block for block in self._all() if block.touches(t0, t1)]
         asked = None if lanes is None else np.asarray(lanes, dtype=np.int64).tobytes()
-        seen = tuple((b.serial, b.n) for b in blocks if b.touches(t0, t1))
-        question = (t0, t1, asked, width_px, max_rects, self._lanes.version, seen)
+        place = (t0, t1, asked, self._lanes.version)
+        question = (place, width_px, max_rects, tuple(block.serial for block in blocks))
         answer = self._answers.pop(question, None)
         if answer is None:
-            answer = Query(t0, t1, positions, share, width_px, max_rects).answer(blocks)
+            steady = self._steady(blocks)
+            query = Query(
+                t0, t1, positions, share, width_px, max_rects, self._settled, steady, place
+            )
+            answer = query.answer(blocks)
         self._answers[question] = answer
         if len(self._answers) > CACHED_QUERIES:
             self._answers.popitem(last=False)
         return answer
+
+    def _steady(self, blocks: Sequence[Block]) -> tuple[int, int]:
+        """Return how many of the first ``blocks`` are sealed, and how many do not grow."""
+        sizes = [block.n for block in blocks]
+        n_sealed = sizes.count(self._block_rows)
+        is_growing = bool(sizes) and sizes[-1] not in (self._block_rows, self._part_rows)
+        return n_sealed, len(sizes) - is_growing
 
     def _all(self) -> list[Block]:
         """Return the blocks in order of arrival, then the parts of the one being filled."""
@@ -269,6 +291,13 @@ class ActionLog:
         }
         typed = {c.name: values[c.name].astype(c.dtype, copy=False) for c in ACTIONS}
         return typed | {"lane": self._lanes.position[lane]}
+
+
+def _by_start(parts: Sequence[Columns]) -> Columns:
+    """Return the rows of one or more parts together."""
+    rows = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    order = np.argsort(rows["start"], kind="stable")
+    return {name: column[order] for name, column in rows.items()}
 
 
 def _check_window(t0: float, t1: float, width_px: int, max_rects: int) -> None:

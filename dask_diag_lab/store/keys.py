@@ -54,6 +54,20 @@ class _Segment:
             return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
         return [self.key(int(ordinal)) for ordinal in ordinals]
 
+    def find(self, key: bytes) -> Ints:
+        """Return the ordinals that have a key."""
+        rows = np.flatnonzero(np.diff(self.offsets) == len(key))
+        if not rows.size or not key:
+            return np.empty(0, dtype=np.int64)
+        text = np.frombuffer(self.blob, dtype=np.uint8)
+        begins = self.offsets[:-1].astype(np.int64)
+        # From the end, where keys differ most: few are left after some letters.
+        for place in range(len(key) - 1, -1, -1):
+            rows = rows[text[begins[rows] + place] == key[place]]
+            if not rows.size:
+                break
+        return rows + self.first
+
 
 class KeyTable:
     """The key of each task ordinal, in a few bytes more than its text."""
@@ -104,6 +118,15 @@ class KeyTable:
             rows = np.flatnonzero((index == number) & (ordinals < segment.stop))
             found[rows] = segment.keys(ordinals[rows])
         return found
+
+    def find(self, key: str) -> Ints:
+        """Return the ordinals of the tasks that have a key: more than one if it ran again.
+
+        Takes some milliseconds a million keys.
+        """
+        text = key.encode("utf-8", "surrogatepass")
+        found = [segment.find(text) for segment in self._segments]
+        return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
     def retain(self, pages: Ints) -> None:
         """Forget all segments but the last that hold none of ``pages`` (sorted, distinct)."""

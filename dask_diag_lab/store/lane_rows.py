@@ -1,4 +1,4 @@
-"""Where lanes are shown: those of a worker next to each other, workers in order of arrival."""
+"""Where lanes are shown: those of a worker next to each other, workers by host, then by name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.store.arrays import Ints, frozen
+
+Natural = list[tuple[int, int, str]]
+Place = tuple[Natural, Natural, int]
+"""What workers are sorted by: host, name, and when they were first seen."""
 
 
 @dataclass(slots=True)
@@ -26,6 +30,15 @@ class LaneWorker:
     is_alive: bool = True
     joined: float = inf
     ended: float = nan
+    place: Place = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.call(self.name)
+
+    def call(self, name: str) -> None:
+        """Give it a name, and with that its place among the workers."""
+        self.name = name
+        self.place = (natural_order(host_of(self.address)), natural_order(name), self.string)
 
     def unbound(self, wanted: int | None) -> int | None:
         """Return a lane without a thread, ``wanted`` if it is one; None when all have one."""
@@ -60,7 +73,8 @@ class LaneRows:
         worker: npt.NDArray[np.uint32],
         slot: npt.NDArray[np.int32],
     ) -> None:
-        shown = list(workers.values())
+        shown = sorted(workers.values(), key=lambda worker: worker.place)
+        self.addresses = [w.address for w in shown]
         sizes = [len(w.lanes) for w in shown]
         self.ids = np.array([lane for w in shown for lane in w.lanes], dtype=np.int64)
         self.position = np.full(len(worker), -1, dtype=np.int64)
@@ -77,7 +91,13 @@ class LaneRows:
         ]
 
 
-def natural_order(name: str) -> list[tuple[int, int, str]]:
+def host_of(address: str) -> str:
+    """Return the host in an address: ``10.0.0.1`` of ``tcp://10.0.0.1:4000``."""
+    place = (address.partition("://")[2] or address).partition("/")[0]
+    return place.rpartition(":")[0] or place
+
+
+def natural_order(name: str) -> Natural:
     """Return a sort key by which worker-9 comes before worker-10."""
     parts = re.split(r"([0-9]+)", name)
     return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts if p]

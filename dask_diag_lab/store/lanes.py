@@ -1,8 +1,9 @@
 """One row of a picture for each thread of each worker, in an order that does not jump.
 
 A lane has an id, which actions refer to and which is never reused, and a row, which is where
-it is shown: lanes of one worker are adjacent, so rows below move down when a worker gets a lane
-more. Everything public speaks of rows, except where it says id.
+it is shown: lanes of one worker are adjacent and workers are sorted by host and name, so rows
+below move down when one comes or gets a lane more. Everything public speaks of rows, except where
+it says id.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.store.arrays import Bools, Floats, GrowingArray, Ints
-from dask_diag_lab.store.lane_rows import LaneRows, LaneWorker, natural_order
+from dask_diag_lab.store.lane_rows import LaneRows, LaneWorker
 from dask_diag_lab.store.strings import StringTable
 
 MAX_EXTRA_LANES = 64
@@ -83,7 +84,7 @@ class LaneTable:
     @property
     def addresses(self) -> list[str]:
         """Address of each worker that has lanes, in the order of the lanes."""
-        return [worker.address for worker in self._workers.values()]
+        return self._shown.addresses
 
     @property
     def position(self) -> Ints:
@@ -117,19 +118,17 @@ class LaneTable:
     def join(self, workers: Iterable[tuple[str, str, int]], time: float) -> None:
         """Take up (address, name, threads) of workers that are there at this time.
 
-        New ones get their lanes after all others, in natural order of their names.
+        They are shown by host and name, so that any plot at any time has them in the same order.
         """
-        rows = [(self._strings.intern(address), name, n) for address, name, n in workers]
-        new = [row for row in rows if row[0] not in self._workers]
-        new.sort(key=lambda row: natural_order(row[1]))
-        for string, name, nthreads in [*new, *(r for r in rows if r[0] in self._workers)]:
-            self._departed.pop(self._strings[string], None)
-            worker = self._of(string)
+        for address, name, nthreads in workers:
+            self._departed.pop(address, None)
+            worker = self._of(self._strings.intern(address))
             if not worker.is_alive:
                 worker.revive()
                 self.version += 1
             if (worker.name, worker.nthreads) != (name, nthreads):
-                worker.name, worker.nthreads = name, nthreads
+                worker.call(name)
+                worker.nthreads = nthreads
                 worker.joined = min(worker.joined, time)
                 self.version += 1
             while len(worker.lanes) < nthreads:

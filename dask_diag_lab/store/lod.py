@@ -7,7 +7,7 @@ tasks, erred and killed ones beside all) are merged separately.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, inf, log2
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from dask_diag_lab.store.arrays import Floats, Ints, frozen
 from dask_diag_lab.store.block import FINEST, LEAST_MERGE, N_FAMILIES, Block
 from dask_diag_lab.store.rects import Rects, merge
+from dask_diag_lab.store.settled import Settled
 
 COARSEST = 60
 """``2**60`` seconds: all that ever happened is in one bucket."""
@@ -82,6 +83,12 @@ class Query:
     share : float
         Share of all lanes that is asked for.
     width_px, max_rects : int
+    settled : Settled
+        What is known of blocks that were looked at before.
+    steady : tuple of int
+        How many of the first blocks stay for good, and how many do not grow.
+    place : Hashable
+        Tells windows and lanes apart.
     """
 
     begin: float
@@ -90,14 +97,17 @@ class Query:
     share: float
     width_px: int
     max_rects: int
+    settled: Settled
+    steady: tuple[int, int]
+    place: Hashable
 
     def answer(self, blocks: Sequence[Block]) -> LevelOfDetail:
         """Return what of ``blocks`` is in the window, in at most ``max_rects`` rects.
 
-        Kinds share a bucket only where hardly any resolution were left otherwise. The bound
-        gives way only where there are more lanes, times outcomes that occur, than rects.
+        All of them must touch it. Kinds share a bucket only where hardly any resolution were
+        left otherwise. The bound gives way only where there are more lanes, times outcomes that
+        occur, than rects.
         """
-        blocks = [block for block in blocks if block.touches(self.begin, self.end)]
         rects, level = self._fit(blocks, is_folded=False)
         if rects.is_merged and FEWEST_BUCKETS * 2.0**level > self.end - self.begin:
             folded, its_level = self._fit(blocks, is_folded=True)
@@ -144,9 +154,25 @@ class Query:
         return level + next(by for by, size in enumerate(sizes) if size <= enough)
 
     def _gather(self, blocks: Sequence[Block], level: int, is_folded: bool) -> Rects:
+        """Return the rects of all blocks; remember those that the next answer will have again."""
+        questions = [(self.place, level, is_folded, tier) for tier in range(len(self.steady))]
+        done, rects = self.settled.longest(questions, blocks)
+        if self.steady[-1] < len(blocks):
+            for question, end in zip(questions, self.steady, strict=True):
+                if done < end:
+                    rects = merge([rects, *self._parts(blocks, done, end, level, is_folded)])
+                    done = end
+                    if len(rects) <= self.max_rects:
+                        self.settled.keep(question, blocks[:end], rects)
+        return merge([rects, *self._parts(blocks, done, len(blocks), level, is_folded)])
+
+    def _parts(
+        self, blocks: Sequence[Block], first: int, stop: int, level: int, is_folded: bool
+    ) -> list[Rects]:
+        """Return the rects of some of the blocks, each block by itself."""
         length = 2.0**level
         parts: list[Rects] = []
-        for index, block in enumerate(blocks):
+        for index, block in enumerate(blocks[first:stop], first):
             # Buckets at the window's edges are made from their rows inside it.
             begin, end = ceil(self.begin / length) * length, floor(self.end / length) * length
             if self.begin <= block.min_start and block.max_start <= self.end:
@@ -161,7 +187,7 @@ class Query:
             n = len(self.positions)
             for part in parts:
                 part.track -= part.track // n % N_FAMILIES * n
-        return merge(parts)
+        return parts
 
     def _outside(self, block: Block, begin: float, end: float) -> Ints:
         """Return the rows that are in the window but do not start between two times."""

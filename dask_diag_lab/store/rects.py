@@ -56,12 +56,17 @@ class Rects:
         return 1 + int(np.count_nonzero(is_new)) if len(self) else 0
 
 
+def nothing() -> Rects:
+    """Return no rects."""
+    none, never = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
+    return Rects(none, none, none, none, none, never, never, never, never)
+
+
 def merge(parts: Sequence[Rects]) -> Rects:
     """Return the rects of all parts, sorted by track and bucket, one for each such pair."""
     parts = [part for part in parts if len(part)]
     if not parts:
-        none, never = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
-        return Rects(none, none, none, none, none, never, never, never, never)
+        return nothing()
     joined = Rects(
         *(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Rects))
     )

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +29,12 @@ from dask_diag_lab.store.nthreads import ThreadHistory
 from dask_diag_lab.store.palette import Palette
 from dask_diag_lab.store.prefixes import PrefixTable
 from dask_diag_lab.store.running import RunningTable
+from dask_diag_lab.store.seen_workers import SeenWorkers
 from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.strings import StringTable
 from dask_diag_lab.store.validation import check_batch
 from dask_diag_lab.store.workers import WorkerTable
+from dask_diag_lab.store.workings import Working, Workings
 
 _COMPUTE = int(Kind.COMPUTE)
 MAX_GAPS = 100
@@ -78,12 +81,14 @@ class Store:
         self.groups = GroupTable()
         self.prefixes = PrefixTable(self.groups)
         self.workers = WorkerTable(self.lanes)
+        self.seen_workers = SeenWorkers()
         self.graph = TaskGraph(self.strings, self.palette)
         self.nthreads = ThreadHistory()
         self.series = SeriesTable()
         self.events = EventLog()
         self.extras = Extras()
         self.inquiries = Inquiries()
+        self.workings = Workings()
         self.on_apply: list[Callable[[Store], None]] = []
         self._clock = clock
         self._epoch = Epoch("", 0, 0.0)
@@ -153,10 +158,15 @@ class Store:
         self.inquiries.failed(inquiry, error)
         self.version += 1
 
+    def worked_out(self, working: Working[Any]) -> None:  # results of any type
+        """Note that a piece of work on answers is done."""
+        self.workings.ended(working)
+        self.version += 1
+
     def _versions(self) -> tuple[object, ...]:
         tables = (
             *(self.palette, self.lanes, self.actions, self.running, self.groups, self.prefixes),
-            *(self.workers, self.graph, self.nthreads, self.series, self.events),
+            *(self.workers, self.seen_workers, self.graph, self.nthreads, self.series, self.events),
         )
         return (
             *(table.version for table in tables),
@@ -248,6 +258,7 @@ class Store:
 
     def _update_workers(self, batch: Batch) -> None:
         rows = batch.workers or ()
+        self.seen_workers.learn(batch)
         for address in batch.removed_workers:
             self.lanes.leave(address, batch.time)
         # One that left and came back between two batches is among both.

@@ -65,6 +65,10 @@ class Table:
     units: Mapping[str, str] = field(default_factory=dict)
 
 
+class ArgumentError(ValueError):
+    """A plot was asked to show what there is not; the text is for the user."""
+
+
 class View(ABC):
     """One plot of one page: built once, updated as often as the store changes.
 
@@ -80,19 +84,22 @@ class View(ABC):
         Names of `records.EXTRAS`, and ``"graph"``, that are sent while the view is looked at.
     arguments : mapping of str to str
         What to show of many: ``{"worker": address}``, ``{"prefix": name}``; empty: no choice.
+    choices : mapping of str to sequence of str
+        The values of those arguments that have only a few; another is an `ArgumentError`.
     opening : Opening or None
         The plot that a click asked for; the page takes it and sets it back to None.
     """
 
     freezes_itself: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset()
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     def __init__(
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         self.store = store
         self.look = look
-        self.arguments = dict(arguments or {})
+        self.arguments = self._checked(arguments or {})
         self.notice = Notice()
         self.opening: Opening | None = None
 
@@ -120,7 +127,15 @@ class View(ABC):
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show something else: the page was asked to, by a link or by a click elsewhere."""
-        self.arguments = dict(arguments)
+        self.arguments = self._checked(arguments)
+
+    def _checked(self, arguments: Mapping[str, str]) -> dict[str, str]:
+        for name, values in self.choices.items():
+            if name in arguments and arguments[name] not in values:
+                known = ", ".join(f"“{value}”" for value in values)
+                given = arguments[name][:40]
+                raise ArgumentError(f"“{name}” is one of {known}, not “{given}”.")
+        return dict(arguments)
 
     def open(self, plot: str, **arguments: str) -> None:
         """Ask the page to open another plot."""

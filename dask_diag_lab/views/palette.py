@@ -13,20 +13,22 @@ if TYPE_CHECKING:
     from dask_diag_lab.views.look import Look
 
 VIRIDIS_LIGHT: Final = (
-    *("#45bf6f", "#440154", "#2e6c8e", "#fde724", "#433c84", "#1e978a"),
-    *("#afdc2e", "#3c4d8a", "#20a585", "#d7e219", "#355d8c", "#2eb27c"),
-    *("#471669", "#88d547", "#23898d", "#472a79", "#64cb5d", "#287a8e"),
+    *("#1e978a", "#440154", "#fde724", "#355d8c", "#45bf6f", "#afdc2e"),
+    *("#433c84", "#287a8e", "#d7e219", "#88d547", "#3c4d8a", "#23898d"),
+    *("#64cb5d", "#20a585", "#472a79", "#2eb27c", "#2e6c8e", "#471669"),
 )
 """The 18 viridis samples of Dask's own dashboard.
 
-Their order puts colours that follow each other far apart: farthest-point order in OKLab for the
-first seven, then the ones between, in the order whose neighbours are the farthest apart.
+In an order of which each beginning has its colours far apart in CIELAB, here and in the dark: by a
+search for the order whose smallest distances, of CIE 1976 and of CIEDE2000, are the greatest share
+of the best there is for so many, up to eight above all, then up to twelve. Two of the first six are
+30 apart at least, of the first eight 22, of the first twelve 11.
 """
 
 VIRIDIS_DARK: Final = (
-    *("#5ed584", "#9a4ab0", "#5996ba", "#fde724", "#716acc", "#4ab8aa"),
-    *("#b8e63c", "#637bcd", "#49c2a1", "#dce725", "#608abc", "#4fcc94"),
-    *("#8f55c0", "#95e356", "#4fadb1", "#7d59c4", "#76dd6f", "#53a1b6"),
+    *("#4ab8aa", "#9a4ab0", "#fde724", "#608abc", "#5ed584", "#b8e63c"),
+    *("#716acc", "#53a1b6", "#dce725", "#95e356", "#637bcd", "#4fadb1"),
+    *("#76dd6f", "#49c2a1", "#7d59c4", "#4fcc94", "#5996ba", "#8f55c0"),
 )
 """The same colours with OKLab lightness compressed to 0.50–0.92: at least 3:1 on ``#111111``."""
 

@@ -235,7 +235,8 @@ class Drawing:
         starts = np.asarray(running["start"])[(lane >= first) & (lane <= last)]
         visible = self.rows.lanes[first : last + 1]
         share = share_of_time(centre, visible, starts, thread_s, window.start, until)
-        counts = threads.count(begin, first, last), threads.count(begin)
+        moment = self.store.time if window.is_following else until
+        counts = threads.count(moment, first, last), threads.count(moment)
         title = words.title(share, counts, self.size)
         set_properties(self.picture.title, text=title)
         rows, is_small = (first + 1, last + 1, n_rows), self.size.is_small
@@ -273,7 +274,7 @@ class Drawing:
     def _mark(self, window: TimeWindow, rows: tuple[float, float]) -> None:
         until = window.end + 2 * window.width
         marks = self.picture.marks
-        marks.gone.set(gone_columns(self.rows.workers, window.zero, until))
+        marks.gone.set(gone_columns(self.rows.gone, window.zero, until))
         begin = window.start - window.width
         marks.events.set(self._happenings.columns(window.zero, (begin, until), rows))
 

@@ -177,10 +177,9 @@ class ThreadTime:
 
 
 def gone_columns(
-    workers: Sequence[WorkerRows], zero: float, until: float
+    gone: Sequence[WorkerRows], zero: float, until: float
 ) -> Mapping[str, npt.NDArray[np.float64]]:
-    """Return one band for each worker that left: from its end to ``until``."""
-    gone = [worker for worker in workers if not worker.is_alive]
+    """Return one band for each of some workers that left: from its end to ``until``."""
     return {
         "left": np.array([worker.ended - zero for worker in gone]),
         "right": np.array([max(until, worker.ended) - zero for worker in gone]),

@@ -33,6 +33,8 @@ class ShownRows:
         Row of the lane table that each row of the picture shows.
     row_of : ndarray of int64
         Row of the picture of each row of the lane table; -1 where there is none.
+    gone : list of WorkerRows
+        Of them, those that left.
     n_hidden : int
         Workers without rows.
     threads : ThreadTime
@@ -50,6 +52,7 @@ class ShownRows:
             replace(workers[index], first=int(first))
             for index, first in zip(shown.tolist(), firsts, strict=True)
         ]
+        self.gone = [worker for worker in self.workers if not worker.is_alive]
         self.n_hidden = len(workers) - len(shown)
         self.threads = ThreadTime(self.workers)
 

@@ -23,6 +23,7 @@ from dask_diag_lab.views.stream.history import history
 from dask_diag_lab.views.stream.picture import Picture
 from dask_diag_lab.views.stream.taps import Taps
 from dask_diag_lab.views.stream.window import Burst, TimeWindow
+from dask_diag_lab.views.time_axis import fit_time_axis
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -87,6 +88,7 @@ class TaskStream(View):
         self._follow()
         drawing.estimate()
         with self._setting():
+            fit_time_axis(drawing.picture.figure.xaxis[0], drawing.size.width)
             if drawing.place(self.window, is_scrolled=self._is_scrolled):
                 self._placed_at = time.monotonic()
             if not self._is_still(drawing):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.shown_name import shown_name
+from dask_diag_lab.views.worker_names import readable_name
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.look import Look
@@ -74,7 +75,7 @@ def number_of(detail: Detail) -> int:
 def worker_name(detail: Detail, names: Names) -> str:
     """Return what people call the worker of an event."""
     address = str(detail.get("worker", ""))
-    return shown_name(names.get(address, address) or "unknown", 60)
+    return shown_name(readable_name(names.get(address, address)) or "unknown", 60)
 
 
 def words(kind: str, detail: Detail, names: Names) -> str:
@@ -95,7 +96,7 @@ def words(kind: str, detail: Detail, names: Names) -> str:
 
 def _came(detail: Detail, names: Names) -> str:
     del names
-    name = shown_name(str(detail.get("name") or detail.get("worker", "")), 60)
+    name = shown_name(readable_name(str(detail.get("name") or detail.get("worker", ""))), 60)
     return f"worker {name} came with {fmt.plural(int(detail.get('nthreads', 0)), 'thread')}"
 
 

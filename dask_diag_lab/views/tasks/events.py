@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +34,6 @@ from dask_diag_lab.views.tasks.event_marks import (
 )
 from dask_diag_lab.views.tasks.event_words import ROW_OF, ROWS, row_colors, words
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
-from dask_diag_lab.views.worker_names import worker_names
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -65,7 +63,6 @@ class Events(View):
         )
         self._columns = event_columns(())
         self._total = 0
-        self._names: dict[str, str] = {}
         self._said: dict[tuple[int, int, float], list[str]] = {}
         self._read_version = (-1, -1)
         self._shown_rows: tuple[int, ...] = ()
@@ -84,7 +81,7 @@ class Events(View):
         plot = self.figure = quiet_figure(
             self.look, title=self._title, x_range=self._x, y_range=self._y
         )
-        plot.update(min_border_left=8, min_border_right=16)
+        plot.update(min_border_left=8, min_border_right=24)
         make_time_axis(plot.xaxis[0])
         plot.yaxis.ticker = self._y_ticker
         plot.ygrid.ticker = self._y_ticker
@@ -154,8 +151,7 @@ class Events(View):
             self.notice = Notice(empty=NO_EVENTS)
             return
         self._follow()
-        names = len(self._names)
-        now = (self._read_version[0], names, self._placed, size, self.look)
+        now = (self._read_version, self._placed, size, self.look)
         if now != self._drawn:
             self._drawn = now
             self._draw(size)
@@ -163,22 +159,17 @@ class Events(View):
     def _read(self) -> None:
         """Take over the events; what a burst counts changes in its place."""
         store = self.store
-        before, version = self._read_version, (store.events.version, store.workers.version)
+        before, version = self._read_version, (store.events.version, store.seen_workers.version)
         if version == before:
             return
         self._read_version = version
-        names = worker_names(store)
         if version[0] != before[0]:
             events = store.events
             new = events.total - self._total
             dropped = events.dropped - (self._total - len(self._columns.time))
             self._columns = grown(self._columns, dropped, events.rows, new)
             self._total = events.total
-            for _, kind, detail in itertools.islice(reversed(events.rows), new):
-                if kind == "worker-added" and detail.get("name"):
-                    names.setdefault(str(detail.get("worker")), str(detail["name"]))
-        if not names.items() <= self._names.items():
-            self._names |= names
+        if version[1] != before[1]:
             self._said = {}
 
     def _follow(self) -> None:
@@ -270,7 +261,7 @@ class Events(View):
         at = fmt.clock(time)
         lasted = float(self._columns.until[index]) - time
         within = f" within {fmt.duration(lasted)}" if lasted > 0.05 else ""
-        return f"{at} {words(kind, detail, self._names)}{within}"
+        return f"{at} {words(kind, detail, self.store.seen_workers.names)}{within}"
 
     def _hover_fields(self) -> list[str]:
         return [f"@hover{line}" for line in range(_HOVER_LINES)]
@@ -278,12 +269,12 @@ class Events(View):
     def table(self) -> Table:
         """Return all events, oldest first."""
         self._read()
-        rows = list(self.store.events.rows)
+        rows, names = list(self.store.events.rows), self.store.seen_workers.names
         columns: dict[str, Sequence[object]] = {
             "time": [time for time, _, _ in rows],
             "until": self._columns.until.tolist(),
             "kind": [kind for _, kind, _ in rows],
             "count": self._columns.number.tolist(),
-            "event": [words(kind, detail, self._names) for _, kind, detail in rows],
+            "event": [words(kind, detail, names) for _, kind, detail in rows],
         }
         return Table(columns, {"time": "s", "until": "s"})

@@ -16,7 +16,7 @@ from dask_diag_lab.views.figure import set_properties, smaller
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tasks.failures import Failure, FailureCounts, failures_of
-from dask_diag_lab.views.worker_names import worker_names
+from dask_diag_lab.views.worker_names import worker_name
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -27,11 +27,11 @@ NO_FAILURES: Final = "No task has failed."
 WAITING: Final = "Waiting for the scheduler's answer."
 
 _COLUMNS: Final = (
-    TableColumn("time", "Last", "time", 70),
-    TableColumn("prefix", "Function", "text", 120),
-    TableColumn("tasks", "Tasks", "number", 60),
-    TableColumn("workers", "Workers", "text", 110),
-    TableColumn("exception", "Exception", "text", 320),
+    TableColumn("exception", "Exception", "text", 230),
+    TableColumn("prefix", "Function", "text", 100),
+    TableColumn("workers", "Workers", "text", 80),
+    TableColumn("tasks", "Tasks", "number", 48),
+    TableColumn("time", "Last", "time", 66),
 )
 _NAMES_SHOWN: Final = 3
 
@@ -105,23 +105,23 @@ class Exceptions(View):
         """Show what changed since the last call; see `View.update`."""
         store = self.store
         errors = store.extras["errors"]
-        now = (errors.version, store.actions.version, store.workers.version, self._chosen)
+        names = store.seen_workers.version
+        now = (errors.version, store.actions.version, store.workers.version, names, self._chosen)
         if now == self._drawn:
             return
         self._drawn = now
         self._counts.read(store)
         self.failures = failures_of(store, self._counts)
-        names = worker_names(store)
         self.rows.set(
             {
-                "time": [failure.time for failure in self.failures],
-                "prefix": [shown_name(failure.prefix) for failure in self.failures],
-                "tasks": [failure.n_tasks for failure in self.failures],
-                "workers": [_worker_words(failure, names) for failure in self.failures],
                 "exception": [shown_name(failure.exception) for failure in self.failures],
+                "prefix": [shown_name(failure.prefix) for failure in self.failures],
+                "workers": [self._worker_words(failure) for failure in self.failures],
+                "tasks": [failure.n_tasks for failure in self.failures],
+                "time": [failure.time for failure in self.failures],
             }
         )
-        self._show_details(names)
+        self._show_details()
         self.notice = self._notice()
 
     def _notice(self) -> Notice:
@@ -152,19 +152,26 @@ class Exceptions(View):
                 return failure
         return None
 
-    def _show_details(self, names: Mapping[str, str]) -> None:
+    def _show_details(self) -> None:
         failure = self._failure()
         set_properties(self.details, visible=failure is not None)
         if failure is None:
             return
         tasks = fmt.plural(failure.n_tasks, "task")
-        place = f" on {_worker_words(failure, names)}" if failure.workers else ""
+        place = f" on {self._worker_words(failure)}" if failure.workers else ""
         key = f" · last: {shown_name(failure.last_key, 80)}" if failure.last_key else ""
         said = f"{shown_name(failure.prefix, 40)}: {tasks} failed{place}{key}"
         set_properties(self._words, text=said, visible=True)
         set_properties(self._open, visible=bool(failure.last_key))
         text = f"{failure.traceback}\n{failure.exception}" if failure.traceback else ""
         set_properties(self.traceback, text=(text or failure.exception).strip("\n"))
+
+    def _worker_words(self, failure: Failure) -> str:
+        """Return the names of the workers it happened on, and how many more there are."""
+        shown = [*failure.workers][:_NAMES_SHOWN]
+        names = ", ".join(shown_name(worker_name(self.store, a), 40) for a in shown)
+        n_more = len(failure.workers) - len(shown)
+        return f"{names} and {n_more} more" if n_more else names
 
     def _open_task(self) -> None:
         failure = self._failure()
@@ -185,13 +192,3 @@ class Exceptions(View):
             "traceback": [failure.traceback for failure in failures],
         }
         return Table(columns, {"time": "s"})
-
-
-def _worker_words(failure: Failure, names: Mapping[str, str]) -> str:
-    """Return how many workers and which: by name, those that are gone by address."""
-    shown = [names.get(address, address) for address in failure.workers][:_NAMES_SHOWN]
-    if not shown:
-        return ""
-    n = len(failure.workers)
-    more = f" and {n - len(shown)} more" if n > len(shown) else ""
-    return f"{n}: {', '.join(shown_name(name, 40) for name in shown)}{more}"

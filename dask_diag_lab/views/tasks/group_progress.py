@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from bokeh.models import FixedTicker, PanTool, Quad, Range1d, Step, VAreaStep, WheelZoomTool
@@ -33,9 +35,13 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.store import Store
 
+READING: Final = "Reading the history …"
 NO_TASKS: Final = "No task has run yet. Threads are counted as soon as one does."
 
 ROWS_AT_ONCE: Final = 65_536
+READ_S: Final = 0.02
+"""So long, and until it has `ROWS_AT_ONCE`, a page reads history before others have their turn."""
+PAUSE_MS: Final = 20
 UNSEEN: Final = 1e-4
 """Differences in threads, and in seconds, that nobody can see."""
 _ALPHA: Final = 0.75
@@ -55,6 +61,7 @@ class TaskGroupProgress(View):
         self.line = TailSource("x", "threads", tolerance=UNSEEN)
         self._counts = ThreadBins()
         self._cursor = 0
+        self._timer: Any = None  # Bokeh's handle of a callback has no public type
         self._y_end = AxisEnd(1.0)
         self._fitted: tuple[float, float] | None = None
         self._drawn: object = None
@@ -77,8 +84,7 @@ class TaskGroupProgress(View):
         self._areas = []
         for index in range(MAX_AREAS + 1):
             area = VAreaStep(x="x", y1=f"level{index}", y2=f"level{index + 1}", step_mode="after")
-            plot.add_glyph(self.areas.model, area)
-            self._areas.append(area)
+            self._areas.append(plot.add_glyph(self.areas.model, area, visible=False))
         self._step = Step(x="x", y="threads", mode="after", line_width=2)
         plot.add_glyph(self.line.model, self._step)
         self._target = Quad(left="left", right="right", bottom=0, top=1)
@@ -113,12 +119,13 @@ class TaskGroupProgress(View):
         """Draw what changed since the last call; see `View.update`."""
         store, size = self.store, pane_size(self.figure)
         fit_time_axis(self.figure.xaxis[0], size.width)
-        self._read()
+        self._read(READ_S if self._can_go_on_later else math.inf)
+        self._go_on_later()
         # What runs grows while nothing else happens, a quarter of a bin at a time.
         is_running = bool(len(store.running.keys))
         step = int(store.time / self._counts.width_s * 4) if is_running else 0
         versions = (store.actions.version, store.running.version, store.nthreads.version)
-        now = (*versions, store.palette.version, step, size, self.look)
+        now = (*versions, store.palette.version, self._cursor, step, size, self.look)
         if now == self._drawn:
             return
         self._drawn = now
@@ -129,19 +136,49 @@ class TaskGroupProgress(View):
         if not layers.names:
             for source in (self.areas, self.bins, self.line):
                 source.set({name: [] for name in source.model.data})
+            self._show_areas(False)
             set_properties(self._title, text=" ")
-            self.notice = Notice(empty=NO_TASKS)
+            self.notice = Notice(empty=READING if self._unread else NO_TASKS)
             return
         self._draw(layers, size)
 
-    def _read(self) -> None:
-        """Add the actions that are new."""
-        actions = self.store.actions
-        while self._cursor < actions.total:
+    @property
+    def _unread(self) -> int:
+        return self.store.actions.total - self._cursor
+
+    def _read(self, for_s: float = math.inf) -> None:
+        """Add the actions that are new, or those for which there is time."""
+        actions, begun = self.store.actions, time.perf_counter()
+        while self._unread:
             self._cursor, rows = actions.since(self._cursor, ROWS_AT_ONCE)
             is_task = rows["kind"] == Kind.COMPUTE
             prefix = rows["prefix"][is_task].astype(np.int64)
             self._counts.add(prefix, rows["start"][is_task], rows["stop"][is_task])
+            if time.perf_counter() - begun > for_s:
+                return
+
+    @property
+    def _can_go_on_later(self) -> bool:
+        """Whether there will be another update: always, but in a document that nobody serves."""
+        document = self.figure.document
+        return document is None or document.session_context is not None
+
+    def _go_on_later(self) -> None:
+        """Read on in a moment: a million tasks at once would hold up every other plot."""
+        document = self.figure.document
+        if self._unread and document is not None and self._timer is None:
+            self._timer = document.add_timeout_callback(self._go_on, PAUSE_MS)
+
+    def _go_on(self) -> None:
+        self._timer = None
+        self.update()
+
+    def close(self) -> None:
+        """Forget the callback that waits, if any; see `View.close`."""
+        document = self.figure.document if self._timer is not None else None
+        if document is not None:
+            document.remove_timeout_callback(self._timer)
+        self._timer = None
 
     def layers(self) -> Layers:
         """Return what to stack now."""
@@ -175,7 +212,13 @@ class TaskGroupProgress(View):
         self.areas.set({"x": layers.edges - zero, **columns})
         for index, area in enumerate(self._areas):
             name = layers.names[index] if index < len(layers.names) else ""
-            set_properties(area, fill_color=self._color(name), fill_alpha=_ALPHA)
+            set_properties(area.glyph, fill_color=self._color(name), fill_alpha=_ALPHA)
+        self._show_areas(True)
+
+    def _show_areas(self, is_shown: bool) -> None:
+        """Show or hide them: BokehJS 3.9 never comes back from painting an area without points."""
+        for area in self._areas:
+            set_properties(area, visible=is_shown)
 
     def _color(self, prefix: str) -> str:
         if not prefix:
@@ -224,6 +267,9 @@ class TaskGroupProgress(View):
         notes = [f"each step is the mean of {fmt.duration(self._counts.width_s)}"]
         if layers.n_others:
             notes.append(f"{fmt.count(layers.n_others)} smaller prefixes in one grey area")
+        if self._unread:
+            share = self._cursor / self.store.actions.total
+            notes.append(f"reading the history: {fmt.percent(share)} so far")
         if self.store.actions.dropped:
             notes.append(f"{fmt.plural(self.store.actions.dropped, 'action')} lost on the way")
         self.notice = Notice(note="; ".join(notes))

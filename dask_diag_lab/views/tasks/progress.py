@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 from bokeh.models import Column, Range1d, WheelPanTool
@@ -31,7 +31,14 @@ from dask_diag_lab.views.tasks.progress_glyphs import (
     ProgressGlyphs,
     legend_entries,
 )
-from dask_diag_lab.views.tasks.progress_rows import KINDS, ORDERS, Rows, rows_of, why_no_rows
+from dask_diag_lab.views.tasks.progress_rows import (
+    KINDS,
+    ORDERS,
+    Rows,
+    begun,
+    rows_of,
+    why_no_rows,
+)
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -47,9 +54,13 @@ _SPARE: Final = 48
 
 
 class Progress(View):
-    """One bar a prefix, group or span."""
+    """One bar a prefix, group or span; arguments ``by``, of `KINDS`, and ``order``, of `ORDERS`."""
 
     needs = frozenset({"spans"})
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {
+        "by": tuple(dict(KINDS)),
+        "order": tuple(dict(ORDERS)),
+    }
 
     def __init__(
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
@@ -57,8 +68,8 @@ class Progress(View):
         super().__init__(store, look, arguments)
         self.glyphs = ProgressGlyphs()
         self.cells = self.glyphs.cells
-        self.kind = "prefix"
-        self.order = "size"
+        self.kind = self.arguments.get("by", "prefix")
+        self.order = self.arguments.get("order", "size")
         self._drawn: object = None
 
     # --- the picture
@@ -117,6 +128,12 @@ class Progress(View):
             return
         self.update()
 
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Choose bars and order anew, where the arguments name them; see `View.show`."""
+        super().show(arguments)
+        self._set_kind(arguments.get("by", self.kind))
+        self._set_order(arguments.get("order", self.order))
+
     def _set_kind(self, kind: str) -> None:
         self.kind = kind
         set_properties(self._kinds, value=kind)
@@ -155,7 +172,9 @@ class Progress(View):
         nthreads = store.scheduler.nthreads if store.scheduler else 0
         tables = (store.prefixes, store.groups, store.extras["spans"], store.palette)
         versions = tuple(table.version for table in tables)
-        return versions, self.kind, self.order, nthreads, self._sight(), size, self.look
+        # What runs comes nearer to its end though nothing else happens.
+        second = int(store.time) if store.running.count else 0
+        return versions, second, self.kind, self.order, nthreads, self._sight(), size, self.look
 
     def _draw(self, rows: Rows, size: PaneSize) -> None:
         height = size.height - _TITLE_PX - (0 if size.is_small else _LEGEND_PX)
@@ -191,7 +210,8 @@ class Progress(View):
     def _draw_title(self, size: PaneSize) -> None:
         prefixes = self.store.prefixes
         nthreads = self.store.scheduler.nthreads if self.store.scheduler else 0
-        left = estimate(prefixes.states, prefixes.duration, prefixes.rate, nthreads)
+        grounds = (prefixes.states, prefixes.duration, prefixes.rate, nthreads)
+        left = estimate(*grounds, begun(self.store))
         text = words.title(prefixes.states, left, size.title_characters)
         set_properties(self._title, text=text)
 

@@ -19,6 +19,26 @@ MAX_OVERHEAD_S: Final = 0.05
 overhead but want of work, such as a pause before these tasks began."""
 
 
+MOST_DONE: Final = 0.9
+"""Share of the mean that a running task has behind it at most: when a late one ends is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Tasks that run now.
+
+    Attributes
+    ----------
+    prefix : ndarray of int64
+        Index of the prefix of each.
+    elapsed_s : ndarray of float64
+        For how long each has run.
+    """
+
+    prefix: Ints
+    elapsed_s: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """What is left.
@@ -36,7 +56,9 @@ class Estimate:
     n_unknown: int = 0
 
 
-def estimate(states: Ints, duration: Floats, rate: Floats, nthreads: int) -> Estimate:
+def estimate(
+    states: Ints, duration: Floats, rate: Floats, nthreads: int, begun: Begun | None = None
+) -> Estimate:
     """Return an estimate from the time that a task has cost a thread lately.
 
     A task costs its mean duration and, beside that, what the observed rate shows: threads that
@@ -53,6 +75,8 @@ def estimate(states: Ints, duration: Floats, rate: Floats, nthreads: int) -> Est
     rate : ndarray of float64
         Tasks of each prefix that ended in a second, lately; NaN or 0 when none did.
     nthreads : int
+    begun : Begun, optional
+        What they have behind them is taken off.
 
     Returns
     -------
@@ -68,9 +92,23 @@ def estimate(states: Ints, duration: Floats, rate: Floats, nthreads: int) -> Est
     if nthreads <= 0 or not counted.any() or bars.counts(states, "no-worker").any():
         return Estimate(math.nan, n_unknown)
     cost = duration[counted] + overhead_s(duration[is_left], rate[is_left], nthreads)
-    seconds = float((left[counted] * cost).sum()) / nthreads
+    done_s, rest_s = _behind(begun, left, duration)
+    seconds = float((left[counted] * cost).sum() - done_s[counted].sum()) / nthreads
     # However many threads there are, a task takes its time.
-    return Estimate(max(seconds, float(duration[counted].max())), n_unknown)
+    return Estimate(max(seconds, float(rest_s[counted].max())), n_unknown)
+
+
+def _behind(begun: Begun | None, left: Ints, duration: Floats) -> tuple[Floats, Floats]:
+    """Return for each prefix what its running tasks have done, and the longest that one needs."""
+    n = len(duration)
+    if begun is None or not len(begun.prefix):
+        return np.zeros(n), duration
+    done_s = np.fmin(begun.elapsed_s, MOST_DONE * duration[begun.prefix])
+    n_begun = np.bincount(begun.prefix, minlength=n)
+    least_s = np.full(n, np.inf)
+    np.minimum.at(least_s, begun.prefix, done_s)
+    rest_s = duration - np.where(left > n_begun, 0.0, np.where(n_begun > 0, least_s, 0.0))
+    return np.bincount(begun.prefix, done_s, n).astype(np.float64), rest_s
 
 
 def overhead_s(duration: Floats, rate: Floats, nthreads: int) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from dask_diag_lab.records import STATES
 from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks.progress_bars import Floats, Ints
+from dask_diag_lab.views.tasks.progress_estimate import Begun
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -25,7 +26,7 @@ ORDERS: Final = (("size", "by number of tasks"), ("topological", "by flow of wor
 """``size``: with work left first, then most tasks first. ``topological``: what others need first,
 spans by the start of their work."""
 
-NO_SPANS: Final = 'No spans yet. Name parts of a computation with `with distributed.span("name"):`.'
+NO_SPANS: Final = 'No spans yet. Name parts of a computation: with distributed.span("name"): …'
 WAITING_FOR_SPANS: Final = "Waiting for the scheduler's answer."
 
 
@@ -75,6 +76,16 @@ def rows_of(store: Store, kind: str, order: str) -> Rows:
         is_done = bars.remaining(made.states) == 0
         places = np.lexsort((-made.states.sum(axis=1), is_done))
     return made.take(places[made.states[places].sum(axis=1) > 0])
+
+
+def begun(store: Store) -> Begun:
+    """Return what runs now of the prefixes, by their order in the store."""
+    now = store.time
+    running = store.running.rows(now)
+    index = {store.strings.find(name): i for i, name in enumerate(store.prefixes.names)}
+    prefix = np.array([index.get(string, -1) for string in running["prefix"].tolist()], np.int64)
+    is_known = prefix >= 0
+    return Begun(prefix[is_known], now - running["start"][is_known])
 
 
 def why_no_rows(store: Store, kind: str, no_tasks: str) -> str:

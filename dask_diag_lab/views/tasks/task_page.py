@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from dask_diag_lab.records import Outcome
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Notice
 from dask_diag_lab.views.data_table import TableColumn
 from dask_diag_lab.views.detail_page import DetailPage, Facts, Section, Values, column_of
 from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.tasks.task_page_words import ERROR_NONE, error_text, task_facts
+from dask_diag_lab.views.tasks.task_page_words import (
+    ERROR_GONE,
+    ERROR_NONE,
+    error_text,
+    task_facts,
+)
+from dask_diag_lab.views.tasks.task_traces import TaskTraces
 from dask_diag_lab.views.workers.worker_page_words import stack_text
 
 if TYPE_CHECKING:
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.store.inquiries import Inquiry
 
 HOW: Final = "Click a task in the Task Stream or Task Graph, or type a key above."
+FORGOTTEN: Final = "The scheduler has forgotten this task."
 SETTLED_S: Final = 10.0
 """A task that is done changes seldom."""
 _SETTLED: Final = frozenset({"memory", "erred", "released", "forgotten"})
@@ -31,7 +39,7 @@ _NEIGHBOURS: Final = Section(
     "Dependencies",
     (
         TableColumn("relation", "Relation", width=110),
-        TableColumn("key", "Task", width=300),
+        TableColumn("key", "Task", "key", 300),
         TableColumn("state", "State", width=90),
     ),
 )
@@ -68,6 +76,8 @@ class TaskPage(DetailPage):
 
     sections: ClassVar[Sequence[Section]] = (_NEIGHBOURS, _WORKERS, _TIMES, _STORY, _ERROR, _STACK)
 
+    _traces: TaskTraces | None = None
+
     @property
     def key(self) -> str:
         """The key as text; '' while none was chosen."""
@@ -101,19 +111,33 @@ class TaskPage(DetailPage):
             runner = str(self._known().get("worker", ""))
             if self.section is _STACK and runner:
                 self._stacks = self.asked.fresh("call-stacks", worker=runner, key=self.key)
+        self._look_for_traces()
         versions = [(id(q), q.version) for q in (self._about, self._stacks) if q is not None]
-        return (self.key, versions)
+        return (self.key, versions, len(self._traces.actions) if self._traces else 0)
+
+    def _look_for_traces(self) -> None:
+        """Look into the history for a task of which the scheduler never told anything."""
+        asked = self._about
+        if asked is None or self._known() or asked.state == "asked" or asked.answer is not None:
+            self._traces = None
+            return
+        if self._traces is None or self._traces.key != self.key:
+            self._traces = TaskTraces(self.store, self.key)
+        self._traces.look()
+        if self._traces.actions:
+            self.propose(_TIMES.name)
 
     def draw_controls(self) -> None:
         """Say what the page is about, and what is missing."""
-        task = self._known()
         set_properties(self._input, value=self.key)
-        set_properties(self._profile, disabled=not task.get("prefix"))
+        set_properties(self._profile, disabled=not self._prefix())
         set_properties(self._worker, disabled=not self._a_worker())
         self.notice = Notice(empty=self._empty(), note=self._note())
 
     def facts(self) -> Facts:
         """Return what is known in a word each."""
+        if self._traces is not None:
+            return self._traces.facts()
         return task_facts(self._known()) if self._known() else []
 
     def values(self, section: Section) -> Values:
@@ -126,7 +150,7 @@ class TaskPage(DetailPage):
             roles = self._roles()
             return {"role": [r for r, _ in roles], "worker": [address for _, address in roles]}
         if section is _TIMES:
-            actions = task.get("actions", ())
+            actions = task.get("actions", ()) if self._traces is None else self._traces.actions
             start, stop = (
                 np.array(column_of(actions, n, np.nan), float) for n in ("start", "stop")
             )
@@ -138,6 +162,8 @@ class TaskPage(DetailPage):
     def text(self, section: Section) -> str:
         """Return the error, or what the task does now."""
         task = self._known()
+        if section is _ERROR and self._traces is not None:
+            return self._error_of_traces(self._traces)
         if not task:
             return ""
         if section is _ERROR:
@@ -148,6 +174,11 @@ class TaskPage(DetailPage):
             return self._stacks.error or "Asking the worker …"
         stacks = self._stacks.answer.get("stacks", ())
         return stack_text(stacks) or "It was assigned to a worker but did not run at that moment."
+
+    def _error_of_traces(self, traces: TaskTraces) -> str:
+        if not any(run["outcome"] == Outcome.ERRED for run in traces.runs):
+            return ERROR_NONE if traces.runs else ""
+        return error_text(traces.error()) or ERROR_GONE
 
     def clicked(self, row: int) -> None:
         """Go to the task of a row, or open the worker."""
@@ -175,7 +206,12 @@ class TaskPage(DetailPage):
             for other in task.get(name, ())
         ]
 
+    def _prefix(self) -> str:
+        return self._traces.prefix if self._traces else str(self._known().get("prefix", ""))
+
     def _roles(self) -> list[tuple[str, str]]:
+        if self._traces is not None:
+            return self._traces.roles()
         task = self._known()
         roles = [("runs it", str(task["worker"]))] if task.get("worker") else []
         roles += [("has the result", str(address)) for address in task.get("who_has", ())]
@@ -190,7 +226,7 @@ class TaskPage(DetailPage):
         if not self.key:
             return HOW
         asked = self._about
-        if self._known() or asked is None:
+        if self._known() or asked is None or (self._traces and self._traces.actions):
             return ""
         if asked.state == "failed":
             return f"{asked.error} {HOW}"
@@ -203,6 +239,8 @@ class TaskPage(DetailPage):
 
     def _note(self) -> str:
         task, asked = self._known(), self._about
+        if self._traces is not None and self._traces.actions and asked is not None:
+            return f"{asked.error or FORGOTTEN} This is what was recorded of it."
         if not task or asked is None:
             return ""
         parts = [str(task.get("missing", ""))]
@@ -230,9 +268,8 @@ class TaskPage(DetailPage):
             self.show({"key": key})
 
     def _open_profile(self) -> None:
-        prefix = str(self._known().get("prefix", ""))
-        if prefix:
-            self.open("profile", prefix=prefix)
+        if self._prefix():
+            self.open("profile", prefix=self._prefix())
 
     def _open_worker(self) -> None:
         worker = self._a_worker()

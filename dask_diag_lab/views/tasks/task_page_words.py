@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.detail_page import Facts
 
 ERROR_NONE: Final = "This task has not failed."
+ERROR_GONE: Final = "This task failed, and its error has been forgotten with it."
 
 
 def task_facts(task: Mapping[str, Any]) -> Facts:
@@ -25,7 +26,7 @@ def task_facts(task: Mapping[str, Any]) -> Facts:
         ("In memory on", fmt.plural(counts["who_has"], "worker") if counts.get("who_has") else ""),
         ("Size", fmt.binary(nbytes) if nbytes >= 0 else ""),
         ("Type", str(task["type"])),
-        ("Took", _times(task)),
+        ("Took", times_words(task.get("actions", ()))),
         ("Depends on", _of(counts, "dependencies")),
         ("Waits for", _of(counts, "waiting_on")),
         ("Needed by", _of(counts, "dependents")),
@@ -54,9 +55,9 @@ def _of(counts: Mapping[str, int], name: str) -> str:
     return fmt.plural(counts[name], "task") if counts.get(name) else ""
 
 
-def _times(task: Mapping[str, Any]) -> str:
+def times_words(actions: Iterable[Mapping[str, Any]]) -> str:
     """Return how long each kind of action took, all of a kind together."""
     sums: defaultdict[str, float] = defaultdict(float)
-    for action in task.get("actions", ()):
+    for action in actions:
         sums[str(action["action"])] += action["stop"] - action["start"]
     return ", ".join(f"{fmt.duration(seconds)} {action}" for action, seconds in sums.items())

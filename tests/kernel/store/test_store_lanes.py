@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dask_diag_lab.records import Kind, Outcome
 from dask_diag_lab.store import Store
+from dask_diag_lab.store.lane_rows import host_of
 from dask_diag_lab.store.lanes import MAX_EXTRA_LANES
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
@@ -30,12 +32,44 @@ def test_lanes_are_there_before_any_task_in_natural_order_of_names() -> None:
     assert store.workers.name == ["w-1", "w-9", "w-10"]
 
 
-def test_later_workers_come_after_earlier_ones() -> None:
+def test_later_workers_take_their_place_by_host_and_name_whenever_they_come() -> None:
     store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(workers=[worker_row(B, name="b")]))
-    store.apply(maker.batch(workers=[worker_row(A, name="a"), worker_row(B, name="b")]))
-    assert store.lanes.label == ["b · 1", "b · 2", "a · 1", "a · 2"]
+    rows = [
+        worker_row(f"tcp://10.0.0.{host}:{4000 + name}", name=f"w-{name}", nthreads=1)
+        for host, name in ((10, 1), (9, 10), (9, 2))
+    ]
+    store.apply(maker.batch(workers=rows[:1]))
+    maker.action(0, 1, worker=rows[0]["address"], thread=7)
+    store.apply(maker.batch(workers=rows))
+    assert store.lanes.label == store.workers.name == ["w-2", "w-10", "w-1"]
+    assert lanes_of_actions(store) == [2]
     assert store.lanes.is_alive.all()
+
+
+def test_rows_follow_a_worker_that_is_renamed() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(A, name="b"), worker_row(B, name="a")]))
+    assert store.workers.address == [A, B]  # hosts come first
+    here = [f"tcp://a:{port}" for port in (1, 2)]
+    both = [worker_row(a, name=n) for a, n in zip(here, ("2", "1"), strict=True)]
+    store.apply(maker.batch(workers=both))
+    assert store.workers.name[:2] == ["1", "2"]
+    store.apply(maker.batch(workers=[both[0], worker_row(here[1], name="3")]))
+    assert store.workers.name[:2] == ["2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("tcp://10.0.0.1:4000", "10.0.0.1"),
+        ("tls://node-7.example:4000", "node-7.example"),
+        ("tcp://[::1]:4000", "[::1]"),
+        ("inproc://10.0.0.1/123/4", "10.0.0.1"),
+        ("", ""),
+    ],
+)
+def test_host_is_read_from_any_address(address: str, host: str) -> None:
+    assert host_of(address) == host
 
 
 def test_threads_take_slots_by_first_sight_and_keep_them() -> None:

@@ -202,3 +202,24 @@ def test_million_tasks_stay_within_the_memory_budget() -> None:
         tracemalloc.stop()
     assert store.actions.evicted == 0
     assert used < 150e6 / 4, f"{used / 1e6:.1f} MB"
+
+
+def test_actions_are_found_by_the_key_of_their_task() -> None:
+    store = Store(max_actions=6400)  # blocks of 400 rows
+    for batch in Simulation(4, 4, 3000).batches(rows=700):
+        store.apply(batch)
+    _, all_rows = store.actions.since(0)
+    for task in (0, 1234, int(all_rows["task"].max())):
+        found = store.actions.of_key(store.actions.key(task))
+        assert found["task"].tolist() == [task] * len(found["start"])
+        assert sorted(found["start"].tolist()) == found["start"].tolist()
+        assert len(found["start"]) == np.count_nonzero(all_rows["task"] == task) > 0
+    for key in ("", "mul", store.actions.key(0)[:-1]):
+        assert not len(store.actions.of_key(key)["start"])
+
+
+def test_keys_that_are_parts_of_each_other_are_told_apart() -> None:
+    keys = KeyTable()
+    keys.extend(0, ["ab", "b", "", "aba", "ab", "é", "b\ud800"])
+    found = {key: keys.find(key).tolist() for key in ("ab", "b", "a", "é", "b\ud800", "")}
+    assert found == {"ab": [0, 4], "b": [1], "a": [], "é": [5], "b\ud800": [6], "": []}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,8 +11,9 @@ from hypothesis import strategies as st
 
 from benchmarks.simulator import BEGIN, Simulation
 from dask_diag_lab.records import Kind, Outcome
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LevelOfDetail, Store
 from dask_diag_lab.store.arrays import Ints
+from dask_diag_lab.store.block import Block, Level
 from tests.kernel.store import brute
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
@@ -76,6 +79,48 @@ def test_levels_in_the_cache_answer_as_fresh_ones_do() -> None:
         asked = (BEGIN, stop, None, 300, 3000)
         one, other = warm.actions.window(*asked), cold.actions.window(*asked)
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("max_actions", [64_000, 12_000])
+def test_a_growing_log_that_is_looked_at_all_along_answers_as_a_fresh_one(max_actions: int) -> None:
+    batches = list(Simulation(4, 4, 15_000, seed=3, errors=0.01).batches(rows=900))
+    warm, cold = Store(max_actions=max_actions), Store(max_actions=max_actions)
+    asked = (BEGIN, BEGIN + 900, None, 300, 900)
+    for batch in batches:
+        warm.apply(batch)
+        cold.apply(batch)
+        one = warm.actions.window(*asked)
+    other = cold.actions.window(*asked)
+    assert other.resolution_s
+    assert len(other) > 100
+    for column in fields(LevelOfDetail):
+        got, wanted = getattr(one, column.name), getattr(other, column.name)
+        if column.name == "busy_s":  # a sum, added up in another order
+            np.testing.assert_allclose(got, wanted, rtol=1e-6)
+        else:
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_what_does_not_change_any_more_is_merged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    level = Block.level
+
+    def counted(block: Block, at: int) -> Level:
+        looks.append(block.serial)
+        return level(block, at)
+
+    monkeypatch.setattr(Block, "level", counted)
+    batches = list(Simulation(4, 4, 15_000, seed=3).batches(rows=900))
+    store = Store(max_actions=32_000)  # blocks of 2000 rows
+    for batch in batches[:-1]:
+        store.apply(batch)
+    asked = (BEGIN, BEGIN + 900, None, 300, 900)
+    store.actions.window(*asked)
+    assert len(looks) > 5
+    looks.clear()
+    store.apply(batches[-1])
+    store.actions.window(*asked)
+    assert len(looks) <= 2
 
 
 times = st.integers(0, 64).map(lambda n: n / 16)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from bokeh.document import Document
 
 from benchmarks.simulator import Simulation
 from dask_diag_lab.records import Kind, Outcome
@@ -13,6 +15,7 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tail_source import TailSource
+from dask_diag_lab.views.tasks import group_progress
 from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
 from dask_diag_lab.views.tasks.thread_bins import MAX_BINS, ThreadBins
 from tests.kernel.store.batches import T0
@@ -63,6 +66,17 @@ def test_a_task_of_years_is_merged_not_a_matrix_of_years() -> None:
     bins.add(np.array([1, 1]), np.array([0.0, 1e8]), np.array([1.0, 1e8 + 1]))
     assert bins.seconds.shape[1] <= MAX_BINS
     assert bins.seconds.sum() == pytest.approx(2.0)
+
+
+def test_areas_are_not_painted_before_they_have_points(feed: Feed) -> None:
+    """BokehJS would paint them for ever."""
+    view = TaskGroupProgress(feed.store)
+    page = Page(view)
+    assert not any(area.visible for area in view._areas)
+    feed.maker.action(0, 1)
+    feed.send(1)
+    page.sent()
+    assert all(area.visible for area in view._areas)
 
 
 def test_threads_are_those_that_computed(feed: Feed) -> None:
@@ -134,7 +148,7 @@ def test_colours_are_those_of_the_prefixes(feed: Feed, look: Look) -> None:
     view = TaskGroupProgress(feed.store, look)
     Page(view)
     expected = [prefix_color(feed.store.palette.index(name), look) for name in ("a", "b")]
-    assert [area.fill_color for area in view._areas[:2]] == expected
+    assert [area.glyph.fill_color for area in view._areas[:2]] == expected
 
 
 def test_no_tasks_are_explained(feed: Feed) -> None:
@@ -172,16 +186,44 @@ def test_what_cannot_be_seen_is_not_sent_and_does_not_add_up() -> None:
     assert exact.set({"x": np.full(10, 1e-12)})
 
 
-def test_an_update_costs_what_is_new_however_much_is_known() -> None:
-    simulation = Simulation(n_workers=100, n_threads=10, n_tasks=300_000)
-    n = len(simulation.actions["start"])
-    store = Store(clock=lambda: 1000.0)
-    store.apply(simulation.batch(0, n - 12_000))
-    page = Page(TaskGroupProgress(store))
-    took = []
-    for begin in range(n - 12_000, n, 2000):
-        store.apply(simulation.batch(begin, begin + 2000))
-        before = time.thread_time()
-        assert page.sent()
-        took.append(time.thread_time() - before)
-    assert min(took) < 0.010
+@pytest.fixture
+def long_history(monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Return a store of which a page reads 500 actions at a time."""
+    monkeypatch.setattr(group_progress, "ROWS_AT_ONCE", 500)
+    monkeypatch.setattr(group_progress, "READ_S", 0.0)
+    store = Store()
+    for batch in Simulation(4, 4, 2000).batches():
+        store.apply(batch)
+    return store
+
+
+def opened(store: Store) -> tuple[TaskGroupProgress, Document]:
+    """Return a view and its document, which has a session as those of the server have."""
+    view, document = TaskGroupProgress(store), Document()
+    context = SimpleNamespace()
+    served: Any = document  # a session without a server
+    served._session_context = lambda: context
+    document.add_root(view.build())
+    view.update()
+    return view, document
+
+
+def test_a_long_history_is_read_in_pieces_and_said_to_be(long_history: Store) -> None:
+    whole = TaskGroupProgress(long_history)
+    Page(whole)  # in a document that nobody serves: all at once
+    view, document = opened(long_history)
+    n_reads = 2
+    while document.session_callbacks:
+        assert "reading the history" in view.notice.note
+        document.session_callbacks[0].callback()
+        n_reads += 1
+    assert n_reads == -(-long_history.actions.total // 500)
+    assert "reading" not in view.notice.note
+    assert thread_seconds(view) == pytest.approx(thread_seconds(whole))
+
+
+def test_a_page_that_is_closed_reads_no_further(long_history: Store) -> None:
+    view, document = opened(long_history)
+    assert document.session_callbacks
+    view.close()
+    assert not document.session_callbacks

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from dask_diag_lab.views.base import Opening
@@ -90,18 +88,6 @@ def test_more_prefixes_than_boxes_leave_the_smallest_out_and_count_them() -> Non
 def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
     structure = structure_of(store_of(groups=many(400, 3)))
     assert structure.edges.tolist() == [[0, 1], [1, 2]]
-
-
-def test_three_thousand_groups_are_brought_up_to_date_within_the_budget() -> None:
-    store = store_of(groups=many(3000, 40))
-    page = Page(TaskGroupGraph(store))
-    took = []
-    for n in range(4):
-        store.apply(batch(groups=[group("g2999", "p39", ["g2998"], memory=10 + n)]))
-        begin = time.thread_time()
-        assert page.sent()
-        took.append(time.thread_time() - begin)
-    assert min(took) < 0.010
 
 
 def test_click_opens_the_profile_of_the_prefix() -> None:

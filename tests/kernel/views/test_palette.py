@@ -56,6 +56,36 @@ def test_neighbours_in_the_palette_are_far_apart() -> None:
         assert min(steps) > 60
 
 
+# The smallest distance of two of the first so many colours.
+LEAST = {2: 90, 3: 90, 4: 45, 5: 37, 6: 30, 7: 23, 8: 22, 9: 14, 10: 14, 11: 11, 12: 11}
+
+
+@pytest.mark.parametrize("palette", [VIRIDIS_LIGHT, VIRIDIS_DARK], ids=["light", "dark"])
+@pytest.mark.parametrize(("n", "least"), LEAST.items())
+def test_the_first_colours_are_told_apart(palette: Sequence[str], n: int, least: float) -> None:
+    lab = [_cielab(color) for color in palette[:n]]
+    assert min(math.dist(one, other) for one, other in combinations(lab, 2)) > least
+
+
+def _cielab(color: str) -> list[float]:
+    """Return CIE 1976 L*, a*, b* under D65: two colours 2.3 apart are just told apart."""
+    linear = [_linear(int(color[i : i + 2], 16) / 255) for i in (1, 3, 5)]
+    to_xyz = (
+        (0.4124564, 0.3575761, 0.1804375),
+        (0.2126729, 0.7151522, 0.0721750),
+        (0.0193339, 0.1191920, 0.9503041),
+    )
+    white = [sum(row) for row in to_xyz]
+    xyz = [sum(a * b for a, b in zip(row, linear, strict=True)) for row in to_xyz]
+    x, y, z = (_cie_root(of / by) for of, by in zip(xyz, white, strict=True))
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+
+
+def _cie_root(share: float) -> float:
+    edge = 6 / 29
+    return float(share ** (1 / 3)) if share > edge**3 else share / (3 * edge**2) + 4 / 29
+
+
 def test_the_light_palette_is_the_stock_dashboards_in_another_order() -> None:
     names = [f"task-{i}" for i in range(500)]
     assert {color_of(name).lower() for name in names} == set(VIRIDIS_LIGHT)

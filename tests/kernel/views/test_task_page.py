@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from bokeh.models.widgets import TextInput
 
+from dask_diag_lab.records import Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.tasks.task_page import HOW, TaskPage
-from dask_diag_lab.views.tasks.task_page_words import ERROR_NONE
+from dask_diag_lab.views.tasks.task_page_words import ERROR_GONE, ERROR_NONE
+from tests.kernel.store.batches import BatchMaker
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import batch, worker
 
@@ -170,6 +172,46 @@ def test_a_task_that_does_not_run_or_did_not_fail_says_so() -> None:
 def test_an_unknown_key_is_said() -> None:
     page, _ = shown(None)
     assert "does not know the task “<b>key</b>”" in page.view.notice.empty
+
+
+def with_history(answer: Any = None, outcome: Outcome = Outcome.OK) -> Shown:
+    """Return the page of a task that the scheduler never told of, though it was recorded."""
+    maker = BatchMaker()
+    maker.action(0, 1.5, key=HTML, worker=W1, kind=Kind.TRANSFER, source=W2)
+    maker.action(1.5, 3.5, key=HTML, worker=W1, outcome=outcome, nbytes=2048)
+    maker.action(0, 9, key=f"x{HTML}", worker=W2).action(0, 9, key=HTML[1:], worker=W2)
+    store = Store()
+    store.apply(maker.batch())
+    return Shown(
+        TaskPage(store, arguments={"key": HTML}), Answering(store, {"task": lambda _: answer})
+    )
+
+
+@pytest.mark.parametrize("answer", [None, "The scheduler is gone."])
+def test_of_a_task_that_nobody_knows_any_more_the_history_is_told(answer: Any) -> None:
+    page = with_history(answer)
+    for words in ("forgotten by the scheduler", "1.50 s transfer, 2.00 s compute", "2.00 KiB"):
+        assert words in page.facts
+    assert "1 from 10.0.0.2:4000" in page.facts
+    assert "it ended well" in page.facts
+    assert page.view.notice.empty == ""
+    assert "what was recorded" in page.view.notice.note
+    assert ("gone" in page.view.notice.note) == (answer is not None)
+    assert page.view.section.name == "times"
+    times = page.view.table().columns
+    assert times["action"] == ["transfer", "compute"]
+    assert list(times["seconds"]) == [1.5, 2.0]
+    page.choose("workers")
+    assert page.view.table().columns["worker"] == [W1, W2]
+    page.choose("error")
+    assert page.text == ERROR_NONE
+
+
+def test_a_failure_in_the_history_is_told_though_its_error_is_gone() -> None:
+    page = with_history(outcome=Outcome.ERRED)
+    assert "it failed" in page.facts
+    page.choose("error")
+    assert page.text == ERROR_GONE
 
 
 def test_a_task_that_was_forgotten_keeps_what_was_known() -> None:

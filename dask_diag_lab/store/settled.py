@@ -1,0 +1,44 @@
+"""What was gathered of blocks that do not change any more; knows nothing of windows or levels.
+
+A live log is looked at again and again while it grows: all but its last rows were merged before.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+from dask_diag_lab.store.block import Block
+from dask_diag_lab.store.rects import Rects, nothing
+
+KEPT: Final = 8
+"""Of 9 columns of some thousand rects each: together some megabytes at most."""
+
+
+class Settled:
+    """Rects of the first blocks of an answer, by question, those used last."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Hashable, tuple[tuple[int, ...], Rects]] = OrderedDict()
+
+    def longest(self, questions: Sequence[Hashable], blocks: Sequence[Block]) -> tuple[int, Rects]:
+        """Return the rects of as many of the first ``blocks`` as are known, and of how many.
+
+        They belong to all who ask: nobody may write into them.
+        """
+        serials = tuple(block.serial for block in blocks)
+        best: tuple[int, Rects] = (0, nothing())
+        for question in questions:
+            known, rects = self._kept.get(question, ((), best[1]))
+            if known and serials[: len(known)] == known:
+                self._kept.move_to_end(question)
+                best = max(best, (len(known), rects), key=lambda found: found[0])
+        return best
+
+    def keep(self, question: Hashable, blocks: Sequence[Block], rects: Rects) -> None:
+        """Remember the rects of some blocks, in place of what was known of the question."""
+        self._kept[question] = tuple(block.serial for block in blocks), rects
+        self._kept.move_to_end(question)
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)

@@ -1,0 +1,49 @@
+"""Names of workers are kept when the workers are gone, and not without end."""
+
+from __future__ import annotations
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.seen_workers import SeenWorkers
+from tests.kernel.store.batches import BatchMaker, worker_row
+
+A, B = "tcp://a:1", "tcp://b:1"
+
+
+def test_name_of_a_worker_that_left_is_remembered() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(A, name="first"), worker_row(B, name="second")]))
+    store.apply(maker.batch(workers=[worker_row(B, name="second")], removed_workers=[A]))
+    assert store.workers.name == ["second"]
+    assert store.seen_workers.names == {A: "first", B: "second"}
+
+
+def test_worker_that_came_and_left_between_two_batches_has_its_name_from_the_event() -> None:
+    store, maker = Store(), BatchMaker()
+    arrival = (0.0, "worker-added", {"worker": A, "name": "short-lived", "nthreads": 1})
+    store.apply(maker.batch(workers=[], events=[arrival], removed_workers=[A]))
+    assert store.seen_workers.names == {A: "short-lived"}
+
+
+def test_names_outlive_a_collector_that_starts_anew() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(A, name="first")]))
+    store.apply(BatchMaker(epoch="another").batch(workers=[]))
+    assert not store.workers.name
+    assert store.seen_workers.names == {A: "first"}
+
+
+def test_longest_known_name_is_forgotten_and_version_moves_only_with_news() -> None:
+    seen = SeenWorkers(limit=2)
+    seen.see([(A, "a"), (B, "b")])
+    version = seen.version
+    seen.see([(A, "a"), (B, "b")])
+    assert seen.version == version
+    seen.see([("tcp://c:1", "c")])
+    assert seen.names == {B: "b", "tcp://c:1": "c"}
+    assert seen.version > version
+
+
+def test_address_that_is_used_again_has_the_new_name() -> None:
+    seen = SeenWorkers()
+    seen.see([(A, "old"), (A, "new")])
+    assert seen.names == {A: "new"}

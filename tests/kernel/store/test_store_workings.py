@@ -1,0 +1,41 @@
+"""Work on answers: where it is done is for others to say, and what it raises is not lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.workings import Working, Workings
+
+
+def _fail() -> None:
+    raise KeyError("broken")
+
+
+def test_without_a_place_of_its_own_all_is_done_at_once() -> None:
+    workings = Workings()
+    working = workings.start(lambda: 7)
+    assert working.is_done
+    assert working.result() == 7
+    assert (workings.n_open, workings.version) == (0, 1)
+
+
+def test_work_is_open_until_the_store_is_told() -> None:
+    store = Store()
+    open_: list[Working[int]] = []
+    store.workings.on_start = open_.append
+    working = store.workings.start(lambda: 7)
+    before = store.version
+    open_[0].do()
+    assert not working.is_done
+    assert store.workings.n_open == 1
+    store.worked_out(open_[0])
+    assert working.result() == 7
+    assert store.workings.n_open == 0
+    assert store.version > before
+
+
+def test_what_work_raises_is_raised_where_its_result_is_asked_for() -> None:
+    working = Workings().start(_fail)
+    with pytest.raises(KeyError, match="broken"):
+        working.result()
