@@ -8,6 +8,7 @@ import { outputsPlugin } from './plugins/outputs';
 import { palettePlugin } from './plugins/palette';
 import { paneKeysPlugin } from './plugins/panekeys';
 import { panesPlugin } from './plugins/panes';
+import { plotMenuPlugin } from './plugins/plotmenu';
 import { plotsPlugin } from './plugins/plots';
 import { preferencesPlugin } from './plugins/preferences';
 import { reprButtonPlugin } from './plugins/reprbutton';
@@ -25,6 +26,7 @@ export default [
   sidebarPlugin,
   cellsPlugin,
   linksPlugin,
+  plotMenuPlugin,
   palettePlugin,
   outputsPlugin,
   statusItemPlugin

@@ -12,6 +12,7 @@ export namespace PluginIDs {
   export const sidebar = 'dask-diag-lab:sidebar';
   export const cells = 'dask-diag-lab:cells';
   export const links = 'dask-diag-lab:links';
+  export const plotMenu = 'dask-diag-lab:plot-menu';
   export const palette = 'dask-diag-lab:palette';
   export const outputs = 'dask-diag-lab:outputs';
   export const statusItem = 'dask-diag-lab:status-item';
@@ -57,6 +58,18 @@ export namespace CommandIDs {
   export const reprButton = 'dask:populate-and-launch-layout';
 }
 
+/** What the context menu of a plot has; without arguments they are about the plot it opened at. */
+export namespace MenuCommandIDs {
+  export const open = 'dask-diag-lab:menu-open';
+  export const openRight = 'dask-diag-lab:menu-open-right';
+  export const openBelow = 'dask-diag-lab:menu-open-below';
+  export const showTable = 'dask-diag-lab:menu-show-table';
+  export const openInBrowser = 'dask-diag-lab:menu-open-in-browser';
+  export const copyLink = 'dask-diag-lab:menu-copy-link';
+  export const insert = 'dask-diag-lab:menu-insert';
+  export const toggleFavorite = 'dask-diag-lab:menu-toggle-favorite';
+}
+
 /** Mime types, on the drag and in notebook outputs. */
 export namespace MimeTypes {
   export const plot = 'application/vnd.dask-diag-lab.plot+json';
@@ -91,3 +104,4 @@ export const BOARD_ID = 'dask-diag-lab-board';
 export const CONTROL_NAME = 'dask-diag-control';
 export const PANE_CLASS = 'jp-DaskDiag-pane';
 export const PLOT_ITEM_CLASS = 'jp-DaskDiag-plotItem';
+export const TAB_CLASS = 'jp-DaskDiag-paneTab';

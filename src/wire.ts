@@ -65,6 +65,8 @@ export interface ISessionReply {
   readonly token: string;
   readonly bokeh: string;
   readonly scripts: readonly string[];
+  /** Scripts that the next plot is likely to need. */
+  readonly later: readonly string[];
 }
 
 /** A plot's data: named columns of equal length, and the unit of each, '' for none. */
@@ -158,13 +160,16 @@ const SCRIPT_PATH = /^static\/(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.js$/;
 export function sessionReplyOf(value: unknown): ISessionReply {
   const fields = fieldsOf(value, 'session');
   const scripts = listOf(fields, 'scripts', 'session').filter(isText);
-  if (scripts.length === 0 || !scripts.every(path => SCRIPT_PATH.test(path))) {
+  const given = fields['later'];
+  const later = Array.isArray(given) ? given.filter(isText) : [];
+  if (scripts.length === 0 || ![...scripts, ...later].every(path => SCRIPT_PATH.test(path))) {
     throw new WireError('session.scripts');
   }
   return {
     token: nameOf(fields, 'token', 'session'),
     bokeh: nameOf(fields, 'bokeh', 'session'),
-    scripts
+    scripts,
+    later
   };
 }
 

@@ -1,5 +1,7 @@
 /** BokehJS as we use it, and its loader: each version once a page, from the dashboard's own server. */
 
+import type { ITranslate } from './words';
+
 /** A root's view; `export` gives its picture. */
 export interface IBokehView {
   readonly model: object;
@@ -83,10 +85,10 @@ declare global {
 }
 
 /** Runs one script in the page, once it is there; rejects when it does not arrive. */
-export type ScriptRunner = (url: string) => Promise<void>;
+export type ScriptRunner = (url: string, trans: ITranslate) => Promise<void>;
 
 /** Run a script of our own origin; scripts asked for in one turn run in the order asked. */
-export function runScript(url: string): Promise<void> {
+export function runScript(url: string, trans: ITranslate): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = document.createElement('script');
     script.src = url;
@@ -94,16 +96,22 @@ export function runScript(url: string): Promise<void> {
     script.onload = () => resolve();
     script.onerror = () => {
       script.remove();
-      reject(new Error('The drawing library (BokehJS) did not arrive from the dashboard.'));
+      reject(
+        new Error(trans.__('The drawing library (BokehJS) did not arrive from the dashboard.'))
+      );
     };
     document.head.append(script);
   });
 }
 
+/** A page that is busy for longer than this is told to do it all the same (ms). */
+const IDLE_MS = 2000;
+
 /** Loads BokehJS; callers that ask for the same script share one load, and a failed one is retried. */
 export class BokehLoader {
   constructor(
     private readonly _page: IBokehPage,
+    private readonly _trans: ITranslate,
     private readonly _run: ScriptRunner = runScript
   ) {}
 
@@ -117,9 +125,25 @@ export class BokehLoader {
     await Promise.all(urls.map((url, i) => this._once(version, url, i === 0)));
     const bokeh = this._page.Bokeh?.[version];
     if (!isBokeh(bokeh)) {
-      throw new Error(`The dashboard sent a drawing library other than BokehJS ${version}.`);
+      throw new Error(
+        this._trans.__('The dashboard sent a drawing library other than BokehJS %1.', version)
+      );
     }
     return bokeh;
+  }
+
+  /** Load what adds to a library that is there, when the page has nothing else to do. */
+  loadWhenIdle(version: string, urls: readonly string[]): void {
+    const load = (): void => {
+      for (const url of urls) {
+        this._once(version, url, false).catch(() => undefined); // whoever needs it tries again
+      }
+    };
+    if (typeof requestIdleCallback === 'function') {
+      requestIdleCallback(load, { timeout: IDLE_MS });
+    } else {
+      setTimeout(load, IDLE_MS); // Safari
+    }
   }
 
   private _once(version: string, url: string, isLibrary: boolean): Promise<void> {
@@ -129,7 +153,7 @@ export class BokehLoader {
       return known;
     }
     const isThere = isLibrary && isBokeh(this._page.Bokeh?.[version]);
-    const load = isThere ? Promise.resolve() : this._run(url);
+    const load = isThere ? Promise.resolve() : this._run(url, this._trans);
     this._loads.set(key, load);
     load.catch(() => this._loads.delete(key));
     return load;

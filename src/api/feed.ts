@@ -7,6 +7,7 @@ import { dashboardsOf, WireError, type IDashboard } from '../wire';
 import { Backoff } from './backoff';
 import { RequestError, type Server } from './server';
 import type { IVisibility } from './visibility';
+import { errorWords, type ITranslate } from './words';
 
 /**
  * How the list reaches us.
@@ -95,7 +96,7 @@ export class DashboardsFeed implements IDisposable {
       if (this._isDisposed || this._retry !== attempt) {
         return;
       }
-      this._setState(...failureOf(error));
+      this._setState(...failureOf(error, this._server.trans));
     }
   }
 
@@ -109,7 +110,7 @@ export class DashboardsFeed implements IDisposable {
       if (!(error instanceof WireError) && !(error instanceof SyntaxError)) {
         throw error;
       }
-      this._setState('lost', error.message);
+      this._setState('lost', errorWords(error, this._server.trans));
     }
   }
 
@@ -163,9 +164,9 @@ export class DashboardsFeed implements IDisposable {
   private _standby: ReturnType<typeof setTimeout> | undefined;
 }
 
-function failureOf(error: unknown): [FeedState, string] {
+function failureOf(error: unknown, trans: ITranslate): [FeedState, string] {
   if (error instanceof RequestError && error.status === 404) {
     return ['missing', error.message];
   }
-  return ['lost', error instanceof Error ? error.message : String(error)];
+  return ['lost', errorWords(error, trans)];
 }

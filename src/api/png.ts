@@ -1,13 +1,19 @@
 /** A picture as it is saved: what Bokeh drew, its title above, on the colour of the page. */
 
 import type { ILook } from '../wire';
+import type { ITranslate } from './words';
 
 /** Height of the title's line and the space left of it, in CSS pixels. */
 const TITLE_PX = 24;
 const MARGIN_PX = 8;
 
 /** Return a canvas' picture as PNG. */
-export function pngOf(picture: HTMLCanvasElement, title: string, look: ILook): Promise<Blob> {
+export function pngOf(
+  picture: HTMLCanvasElement,
+  title: string,
+  look: ILook,
+  trans: ITranslate
+): Promise<Blob> {
   const scale = window.devicePixelRatio || 1; // Bokeh exports in the screen's pixels
   const top = title === '' ? 0 : Math.round(TITLE_PX * scale);
   const canvas = document.createElement('canvas');
@@ -15,7 +21,7 @@ export function pngOf(picture: HTMLCanvasElement, title: string, look: ILook): P
   canvas.height = picture.height + top;
   const context = canvas.getContext('2d');
   if (context === null) {
-    throw new Error('This browser has no canvas left for the picture.');
+    throw new Error(trans.__('This browser has no canvas left for the picture.'));
   }
   context.fillStyle = look.background;
   context.fillRect(0, 0, canvas.width, canvas.height);
@@ -29,7 +35,8 @@ export function pngOf(picture: HTMLCanvasElement, title: string, look: ILook): P
   }
   return new Promise((resolve, reject) =>
     canvas.toBlob(
-      blob => (blob === null ? reject(new Error('The picture is too large.')) : resolve(blob)),
+      blob =>
+        blob === null ? reject(new Error(trans.__('The picture is too large.'))) : resolve(blob),
       'image/png'
     )
   );

@@ -4,6 +4,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
 import { Routes } from '../tokens';
+import type { ITranslate } from './words';
 
 /** How long an answer may take; a kernel that holds the interpreter answers late. */
 const TIMEOUT_MS = 30_000;
@@ -23,7 +24,10 @@ export class RequestError extends Error {
 
 /** The way to the Jupyter server: every request carries its credentials and its XSRF token. */
 export class Server {
-  constructor(readonly settings: ServerConnection.ISettings) {}
+  constructor(
+    readonly settings: ServerConnection.ISettings,
+    readonly trans: ITranslate
+  ) {}
 
   /** The address of `path` of a dashboard, through the relay. */
   relayUrl(dashboard: string, path = ''): string {
@@ -73,6 +77,10 @@ export class Server {
     });
   }
 
+  private _lateWords(): string {
+    return this.trans.__('No answer within %1 s.', String(TIMEOUT_MS / 1000));
+  }
+
   private _relayPath(dashboard: string): string {
     return `${Routes.relay}/${encodeURIComponent(dashboard)}`;
   }
@@ -94,8 +102,8 @@ export class Server {
       return await response.json();
     } catch (error) {
       throw abort.signal.aborted
-        ? new RequestError(null, `No answer within ${TIMEOUT_MS / 1000} s.`)
-        : requestErrorOf(error);
+        ? new RequestError(null, this._lateWords())
+        : requestErrorOf(error, this.trans);
     } finally {
       clearTimeout(timer);
     }
@@ -124,12 +132,12 @@ async function reasonOf(response: Response): Promise<string> {
   return status;
 }
 
-function requestErrorOf(error: unknown): RequestError {
+function requestErrorOf(error: unknown, trans: ITranslate): RequestError {
   if (error instanceof RequestError) {
     return error;
   }
   if (error instanceof ServerConnection.NetworkError) {
-    return new RequestError(null, 'The Jupyter server does not answer.');
+    return new RequestError(null, trans.__('The Jupyter server does not answer.'));
   }
   return new RequestError(null, error instanceof Error ? error.message : String(error));
 }

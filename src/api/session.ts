@@ -22,6 +22,7 @@ import type {
 } from './bokeh';
 import { pngOf } from './png';
 import type { Server } from './server';
+import type { ITranslate } from './words';
 import { adopt, screenOf, titleOf, type IBokehTitle } from './surface';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
@@ -85,8 +86,8 @@ export class PlotConnector implements IPlotConnector {
     const reply = sessionReplyOf(
       await this._server.postRelayed(dashboard, `${path}/session`, { look, arguments: given })
     );
-    const urls = reply.scripts.map(script => this._server.relayUrl(dashboard, script));
-    const bokeh = await this._loader.load(reply.bokeh, urls);
+    const urlOf = (script: string): string => this._server.relayUrl(dashboard, script);
+    const bokeh = await this._loader.load(reply.bokeh, reply.scripts.map(urlOf));
     const { ClientConnection } = bokeh.require('client/connection');
     const url = this._server.relaySocketUrl(dashboard, `${path}/ws`);
     const connection = new ClientConnection(url, reply.token, this._server.socketQuery);
@@ -94,7 +95,8 @@ export class PlotConnector implements IPlotConnector {
     connection._close_bad_protocol = () => connection.socket?.close(BAD_PROTOCOL);
     const session = await connection.connect();
     sendOnlyWhileOpen(connection.socket);
-    return new PlotSession(bokeh, connection, session);
+    this._loader.loadWhenIdle(reply.bokeh, reply.later.map(urlOf));
+    return new PlotSession(bokeh, connection, session, this._server.trans);
   }
 }
 
@@ -102,7 +104,8 @@ class PlotSession implements IPlotSession {
   constructor(
     private readonly _bokeh: IBokeh,
     private readonly _connection: IBokehConnection,
-    private readonly _session: IBokehSession
+    private readonly _session: IBokehSession,
+    private readonly _trans: ITranslate
   ) {
     // Reconnecting is ours: Bokeh gives up after some attempts and shows its own notices.
     const quiet = { reconnect_session: false, notify_connection_status: false };
@@ -110,7 +113,7 @@ class PlotSession implements IPlotSession {
     const control = _session.document.get_model_by_name(CONTROL_NAME);
     if (control === null) {
       this.dispose();
-      throw new Error('The dashboard is of another version of dask_diag_lab.');
+      throw new Error(_trans.__('The dashboard is of another version of dask_diag_lab.'));
     }
     this._control = control;
     this._lastOpening = this.control.open?.n;
@@ -182,9 +185,9 @@ class PlotSession implements IPlotSession {
   async picture(look: ILook): Promise<Blob> {
     const canvas = this._canvas();
     if (canvas === null) {
-      throw new Error('There is no picture yet.');
+      throw new Error(this._trans.__('There is no picture yet.'));
     }
-    return pngOf(canvas, this.title, look);
+    return pngOf(canvas, this.title, look, this._trans);
   }
 
   dispose(): void {

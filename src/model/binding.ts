@@ -14,6 +14,16 @@ export interface IBinding {
   readonly beside: readonly string[];
 }
 
+/** That of a pane whose dashboard is not known. */
+export const NO_BINDING: IBinding = {
+  dashboard: '',
+  kernel: null,
+  notebook: null,
+  scheduler: '',
+  name: '',
+  beside: []
+};
+
 /** What a page saw of a binding's dashboard; empty right after a reload. */
 export interface ISeen {
   readonly firstSeen: number;
@@ -95,6 +105,14 @@ function isLater(other: IKnownDashboard, seen: ISeen | undefined, { beside }: IB
     return !beside.includes(other.id);
   }
   return other.firstSeen > seen.firstSeen && other.firstSeen >= seen.lastLive - OVERLAP_MS;
+}
+
+/** How long a cluster that was just made may take to reach the list (ms). */
+export const LISTING_MS = 3000;
+
+/** True for a pane that was opened ahead of its cluster, for as long as that may take. */
+export function isAwaited({ dashboard }: IBinding, openedAt: number): boolean {
+  return dashboard === '' && Date.now() - openedAt < LISTING_MS;
 }
 
 /** Return the binding that a pane's saved arguments hold, or null when they hold none. */

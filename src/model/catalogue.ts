@@ -1,6 +1,7 @@
 /** A dashboard's plots as the sidebar lists them: found by words, in groups, favourites first. */
 
 import type { IPlot } from '../wire';
+import { isNearly } from './typo';
 
 export interface IPlotGroup {
   readonly name: string;
@@ -22,12 +23,32 @@ const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
   ['cluster-memory', 'ram spill spilled disk unmanaged leak oom'],
   ['nprocessing', 'queue balance load stealing'],
   ['cpu', 'processor utilisation utilization load busy'],
-  ['occupancy', 'load balance backlog expected']
+  ['occupancy', 'load balance backlog expected'],
+  ['costs', 'wasted waste lost time']
 ]);
+
+/** Return the plots that match; where none does, those that would without a slip of the finger. */
+export function found(plots: readonly IPlot[], query: string): readonly IPlot[] {
+  const exactly = plots.filter(plot => matches(plot, query));
+  return exactly.length > 0 ? exactly : plots.filter(plot => nearlyMatches(plot, query));
+}
 
 /** True when every word of the query occurs in the plot's title, description or keywords. */
 export function matches(plot: IPlot, query: string): boolean {
-  const text = [
+  const text = textOf(plot);
+  return wordsOf(query).every(word => text.includes(word));
+}
+
+function nearlyMatches(plot: IPlot, query: string): boolean {
+  const text = textOf(plot);
+  const known = new Set(wordsOf(text));
+  return wordsOf(query).every(
+    word => text.includes(word) || [...known].some(one => isNearly(word, one))
+  );
+}
+
+function textOf(plot: IPlot): string {
+  return [
     plot.name,
     plot.title,
     plot.group,
@@ -37,8 +58,13 @@ export function matches(plot: IPlot, query: string): boolean {
   ]
     .join(' ')
     .toLocaleLowerCase();
-  const words = query.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  return words.every(word => text.includes(word));
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text
+    .toLocaleLowerCase()
+    .split(/[\s.,;:()-]+/)
+    .filter(Boolean);
 }
 
 /**
@@ -53,10 +79,10 @@ export function grouped(
   isFavorite: (plot: string) => boolean
 ): readonly IPlotGroup[] {
   const groupOf = (plot: IPlot): string => (isFavorite(plot.name) ? FAVOURITES : plot.group);
-  const found = plots.filter(plot => matches(plot, query));
-  return [...new Set(found.map(groupOf))]
+  const shown = found(plots, query);
+  return [...new Set(shown.map(groupOf))]
     .sort((a, b) => groupRank(a) - groupRank(b))
-    .map(name => ({ name, plots: found.filter(plot => groupOf(plot) === name) }));
+    .map(name => ({ name, plots: shown.filter(plot => groupOf(plot) === name) }));
 }
 
 function groupRank(name: string): number {

@@ -1,6 +1,7 @@
 /** What a picture's pane says and offers, decided from everything known; pure. */
 
 import type { FeedState } from '../api/feed';
+import type { ITranslate } from '../api/words';
 import type { IControl } from '../wire';
 import type { IKnownDashboard } from './dashboards';
 import { formatClock, formatMoment, formatSpan } from './format';
@@ -26,6 +27,8 @@ export interface ISituation {
   readonly silentSince: number;
   readonly hasPlot: boolean;
   readonly isListKnown: boolean;
+  /** The pane was opened ahead of its cluster, just now. */
+  readonly isAwaited: boolean;
   readonly feed: FeedState;
   readonly feedProblem: string;
   readonly link: Link;
@@ -47,11 +50,6 @@ export interface IPresentation {
   readonly note: string;
   /** Text of the way back to live data; '' when the picture follows. */
   readonly pill: string;
-}
-
-/** The part of Lab's translation bundle that is used here. */
-export interface ITranslate {
-  __(text: string, ...values: string[]): string;
 }
 
 /** An opening that takes longer than this is told with its seconds (ms). */
@@ -92,6 +90,10 @@ function troubleOf(at: ISituation, trans: ITranslate): Told | null {
       'The Jupyter server does not answer. This plot returns by itself when it does.'
     );
     return { state: 'offline', words };
+  }
+  if (at.dashboard === undefined && at.isAwaited) {
+    const words = trans.__('Waiting for a cluster of %1…', at.dashboardName);
+    return { state: 'connecting', words };
   }
   if (at.dashboard === undefined) {
     return at.isListKnown ? { state: 'offline', words: goneWords(at, trans) } : null;

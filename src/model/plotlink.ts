@@ -5,6 +5,7 @@ import { Signal, type ISignal } from '@lumino/signaling';
 
 import { Backoff } from '../api/backoff';
 import type { IKeptPicture, IPlotConnector, IPlotSession, Verb } from '../api/session';
+import { errorWords, type ITranslate } from '../api/words';
 import { isSameArguments, type ILook, type IOpening, type PlotArguments } from '../wire';
 import type { Link } from './panestate';
 
@@ -34,7 +35,8 @@ export class PlotLink implements IDisposable {
     private readonly _plot: string,
     private readonly _stage: IStage,
     private _look: ILook,
-    private _arguments: PlotArguments
+    private _arguments: PlotArguments,
+    private readonly _trans: ITranslate
   ) {}
 
   get changed(): ISignal<this, void> {
@@ -134,7 +136,7 @@ export class PlotLink implements IDisposable {
 
   picture(look: ILook): Promise<Blob> {
     if (this._session === null) {
-      return Promise.reject(new Error('There is no picture yet.'));
+      return Promise.reject(new Error(this._trans.__('There is no picture yet.')));
     }
     return this._session.picture(look);
   }
@@ -168,7 +170,8 @@ export class PlotLink implements IDisposable {
     const given = this._arguments;
     let session: IPlotSession | null = null;
     try {
-      session = await orTimeout(this._connector.open(target, this._plot, look, given));
+      const opening = this._connector.open(target, this._plot, look, given);
+      session = await orTimeout(opening, this._trans);
       if (!isOver()) {
         await session.draw(host);
       }
@@ -185,14 +188,14 @@ export class PlotLink implements IDisposable {
       session?.dispose();
       this._stage.drop(host);
       if (!isOver()) {
-        this._fail(error instanceof Error ? error.message : String(error));
+        this._fail(errorWords(error, this._trans));
       }
     }
   }
 
   private _adopt(session: IPlotSession, host: HTMLElement, look: ILook): void {
     if (!session.isOpen) {
-      throw new Error('The connection ended while the plot was drawn.');
+      throw new Error(this._trans.__('The connection ended while the plot was drawn.'));
     }
     const last = this._session;
     this._session = session;
@@ -239,7 +242,7 @@ export class PlotLink implements IDisposable {
     if (Date.now() - this._openedAt >= STEADY_MS) {
       this._backoff.reset();
     }
-    this._fail('The connection ended.');
+    this._fail(this._trans.__('The connection ended.'));
   }
 
   private _fail(reason: string): void {
@@ -275,12 +278,12 @@ export class PlotLink implements IDisposable {
 }
 
 /** A session that comes after its time is closed unseen. */
-function orTimeout(opening: Promise<IPlotSession>): Promise<IPlotSession> {
+function orTimeout(opening: Promise<IPlotSession>, trans: ITranslate): Promise<IPlotSession> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      reject(new Error('No answer in time.'));
+      reject(new Error(trans.__('No answer in time.')));
     }, OPEN_TIMEOUT_MS);
     opening.then(
       session => {

@@ -1,22 +1,25 @@
 /** Provides the list of dashboards; starts to listen, waits for nothing. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { DashboardsFeed } from '../api/feed';
 import { Server } from '../api/server';
 import { PageVisibility } from '../api/visibility';
 import { DashboardsModel, IDashboards } from '../model/dashboards';
 import { SessionNotebooks } from '../model/notebooks';
-import { PluginIDs } from '../tokens';
+import { NAMESPACE, PluginIDs } from '../tokens';
 
 export const dashboardsPlugin: JupyterFrontEndPlugin<IDashboards> = {
   id: PluginIDs.dashboards,
   description: 'Knows the Dask dashboards behind this Jupyter server.',
   autoStart: true,
+  optional: [ITranslator],
   provides: IDashboards,
-  activate: (app: JupyterFrontEnd): IDashboards => {
+  activate: (app: JupyterFrontEnd, translator: ITranslator | null): IDashboards => {
+    const trans = (translator ?? nullTranslator).load(NAMESPACE);
     const { serverSettings, sessions } = app.serviceManager;
-    const feed = new DashboardsFeed(new Server(serverSettings), new PageVisibility());
+    const feed = new DashboardsFeed(new Server(serverSettings, trans), new PageVisibility());
     const model = new DashboardsModel(feed, new SessionNotebooks(sessions));
     feed.start();
     return model;

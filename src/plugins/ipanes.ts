@@ -21,9 +21,13 @@ export interface IPanes {
   readonly current: Pane | null;
   /** Return the pane of a plot of a dashboard, opened where it is not yet. */
   open(plot: string, dashboard: string, options?: IOpenOptions): Pane;
+  /** Put a pane beside what is in front, also one that is open elsewhere. */
+  place(plot: string, dashboard: string, mode: DockLayout.InsertMode): Pane;
   /** Return a new pane that somebody else puts somewhere. */
   create(plot: string, dashboard: string): Pane;
   find(plot: string, dashboard: string): Pane | undefined;
+  /** Return the pane whose widget has this id. */
+  get(id: string): Pane | undefined;
 }
 
 export const IPanes = new Token<IPanes>(TokenIDs.panes, 'Opens live Dask plots as panes.');

@@ -26,7 +26,7 @@ export const linksPlugin: JupyterFrontEndPlugin<void> = {
     panes: IPanes,
     notebooks: INotebookTracker | null
   ): void => {
-    const server = new Server(app.serviceManager.serverSettings);
+    const server = new Server(app.serviceManager.serverSettings, trans);
     const withDashboard: WithDashboard = run => ({
       describedBy: describe({ ...DASHBOARD_ARG, ...PAGE_ARG }),
       execute: async args => {

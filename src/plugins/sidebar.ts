@@ -18,6 +18,7 @@ import { Sidebar } from '../widgets/sidebar';
 import type { ISidebarHost } from '../widgets/sidebarhost';
 import { describe, PLOT_ARG, textArg } from './args';
 import { askDashboard, askPlot, frontKernel } from './ask';
+import { NotebookInFront } from './front';
 import { IPanes } from './ipanes';
 
 /** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
@@ -54,7 +55,8 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     if (state !== null) {
       void remember(groups, state);
     }
-    const host = { ...hostOf(app, panes, services, preferences), groups };
+    const front = new NotebookInFront(notebooks);
+    const host = { ...hostOf(app, panes, services, preferences), groups, front };
     const onCodeDropped = (code: string): void => selectDropped(notebooks, code);
     const sidebar = new Sidebar({ ...host, onCodeDropped });
     app.shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
@@ -69,7 +71,7 @@ function hostOf(
   panes: IPanes,
   { dashboards, trans }: IPlotServices,
   { favorites }: IPreferences
-): Omit<ISidebarHost, 'onCodeDropped' | 'groups'> {
+): Omit<ISidebarHost, 'onCodeDropped' | 'groups' | 'front'> {
   const menu = new Menu({ commands: app.commands });
   const pages = new Menu({ commands: app.commands });
   pages.title.label = trans.__('Other pages in browser tabs');

@@ -1,4 +1,5 @@
 import { BokehLoader, type IBokehPage } from '../api/bokeh';
+import { trans } from './dashboards';
 
 function library(version: string): Record<string, unknown> {
   return { version, documents: [], require: () => ({}) };
@@ -24,7 +25,7 @@ class Page {
 describe('the loader of BokehJS', () => {
   it('loads a version once, also for callers that ask at the same time', async () => {
     const { page, asked, run } = new Page();
-    const loader = new BokehLoader(page, run);
+    const loader = new BokehLoader(page, trans, run);
     const all = await Promise.all([
       loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js']),
       loader.load('3.9.2', ['/b/3.9.2/bokeh.min.js']),
@@ -36,7 +37,7 @@ describe('the loader of BokehJS', () => {
 
   it('keeps versions side by side', async () => {
     const { page, run } = new Page();
-    const loader = new BokehLoader(page, run);
+    const loader = new BokehLoader(page, trans, run);
     const older = await loader.load('3.8.0', ['/a/3.8.0/bokeh.min.js']);
     const newer = await loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js']);
     expect([older.version, newer.version]).toEqual(['3.8.0', '3.9.2']);
@@ -45,13 +46,13 @@ describe('the loader of BokehJS', () => {
   it('takes a library that somebody else has loaded', async () => {
     const { page, asked, run } = new Page();
     page.Bokeh = { '3.9.2': library('3.9.2') };
-    await new BokehLoader(page, run).load('3.9.2', ['/a/3.9.2/bokeh.min.js']);
+    await new BokehLoader(page, trans, run).load('3.9.2', ['/a/3.9.2/bokeh.min.js']);
     expect(asked).toEqual([]);
   });
 
   it('tries a failed load again', async () => {
     const page = new Page();
-    const loader = new BokehLoader(page.page, page.run);
+    const loader = new BokehLoader(page.page, trans, page.run);
     page.fails = true;
     await expect(loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js'])).rejects.toThrow('did not arrive');
     page.fails = false;
@@ -60,7 +61,25 @@ describe('the loader of BokehJS', () => {
 
   it('refuses a library of another version than promised', async () => {
     const { page, run } = new Page();
-    const load = new BokehLoader(page, run).load('3.9.2', ['/a/3.8.0/bokeh.min.js']);
+    const load = new BokehLoader(page, trans, run).load('3.9.2', ['/a/3.8.0/bokeh.min.js']);
     await expect(load).rejects.toThrow('3.9.2');
+  });
+
+  it('loads what the next plot needs when the page is idle, once, and again when it failed', async () => {
+    jest.useFakeTimers();
+    const page = new Page();
+    const loader = new BokehLoader(page.page, trans, page.run);
+    await loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js']);
+    page.fails = true;
+    loader.loadWhenIdle('3.9.2', ['/a/3.9.2/bokeh-widgets.min.js']);
+    expect(page.asked).toHaveLength(1);
+    await jest.runAllTimersAsync();
+    expect(page.asked).toHaveLength(2);
+    page.fails = false;
+    const both = ['/a/3.9.2/bokeh.min.js', '/a/3.9.2/bokeh-widgets.min.js'];
+    await loader.load('3.9.2', both);
+    await loader.load('3.9.2', both);
+    expect(page.asked.slice(2)).toEqual(['/a/3.9.2/bokeh-widgets.min.js']);
+    jest.useRealTimers();
   });
 });

@@ -14,7 +14,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { DashboardsFeed, type FeedState } from '../api/feed';
 import { Server } from '../api/server';
 import type { IVisibility } from '../api/visibility';
-import { fixture } from './dashboards';
+import { fixture, trans } from './dashboards';
 
 class Backend {
   readonly sockets = new WebSocketServer({ noServer: true });
@@ -51,7 +51,8 @@ class Backend {
         Headers: globalThis.Headers,
         WebSocket: WebSocket as unknown as typeof globalThis.WebSocket, // the same interface
         appendToken: false
-      })
+      }),
+      trans
     );
   }
 
@@ -160,7 +161,8 @@ describe('addresses', () => {
       wsUrl: 'ws://x/user/me/',
       token: 'secret',
       appendToken: false
-    })
+    }),
+    trans
   );
 
   it('lie below the base URL, with the id encoded', () => {

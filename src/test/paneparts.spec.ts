@@ -169,6 +169,22 @@ describe('what a pane shows of many, and over its picture', () => {
     expect(keys?.querySelector('tr')?.textContent).toBe('WZoom in');
   });
 
+  it('tells how to read the plot as a key, and as text', async () => {
+    given.fetchHelp = () =>
+      Promise.resolve('One bar.\n\n- solid: <i>done</i>\n- click: its\n  page\n\nHealthy: long.');
+    await open();
+    await pane.toggleHelp();
+    const body = pane.node.querySelector('.jp-DaskDiag-cardBody');
+    const items = [...(body?.querySelectorAll('li') ?? [])].map(one => one.textContent);
+    expect(items).toEqual(['solid: <i>done</i>', 'click: its page']);
+    expect([...(body?.querySelectorAll('b') ?? [])].map(one => one.textContent)).toEqual([
+      'solid',
+      'click'
+    ]);
+    const said = [...(body?.querySelectorAll('p') ?? [])].map(one => one.textContent);
+    expect(said.slice(-2)).toEqual(['One bar.', 'Healthy: long.']);
+  });
+
   it('sorts its table by a column, and the other way at the next click', async () => {
     await open();
     await pane.toggleTable();

@@ -2,6 +2,7 @@
 
 import { PlotLink } from '../model/plotlink';
 import { PageLook } from '../widgets/theme';
+import { trans } from './dashboards';
 import { Connector, settled } from './plots';
 
 describe('the link to a plot', () => {
@@ -24,7 +25,7 @@ describe('the link to a plot', () => {
       ground: () => undefined,
       drop: () => undefined
     };
-    link = new PlotLink(connector, 'cpu', stage, look.current, {});
+    link = new PlotLink(connector, 'cpu', stage, look.current, {}, trans);
     link.target('a');
     await settled();
   });

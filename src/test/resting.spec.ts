@@ -5,7 +5,7 @@ import { Signal } from '@lumino/signaling';
 
 import { DashboardsFeed, STANDBY_AFTER_MS } from '../api/feed';
 import { Server } from '../api/server';
-import { fixture } from './dashboards';
+import { fixture, trans } from './dashboards';
 import { settled } from './plots';
 
 class Socket {
@@ -50,7 +50,7 @@ describe('the feed of dashboards', () => {
       WebSocket: Socket as never, // as much of a socket as the feed uses
       appendToken: false
     });
-    feed = new DashboardsFeed(new Server(settings), page as never);
+    feed = new DashboardsFeed(new Server(settings, trans), page as never);
   });
 
   afterEach(() => {

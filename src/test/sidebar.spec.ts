@@ -4,8 +4,8 @@ import { Favorites } from '../model/favorites';
 import { Groups } from '../model/groups';
 import { isNearEdge } from '../widgets/plotdrag';
 import { Sidebar } from '../widgets/sidebar';
-import type { ISidebarHost } from '../widgets/sidebarhost';
-import { DashboardList, known, trans } from './dashboards';
+import { DashboardList, known } from './dashboards';
+import { sidebarHost } from './sidebarhost';
 
 describe('the sidebar', () => {
   let dashboards: DashboardList;
@@ -34,18 +34,15 @@ describe('the sidebar', () => {
     groups = new Groups();
     groups.restore({ Workers: true });
     done = [];
-    const host: ISidebarHost = {
+    const host = sidebarHost({
       dashboards,
       favorites,
       groups,
-      trans,
       openPlot: (id, plot) => void done.push(`open ${plot} of ${id}`),
       openLayout: id => void done.push(`layout of ${id}`),
-      createPane: () => new Widget(),
       openMenu: id => void done.push(`menu of ${id}`),
-      insertClient: () => void done.push('insert'),
-      onCodeDropped: () => undefined
-    };
+      insertClient: () => void done.push('insert')
+    });
     dashboards.set(known({ id: 'a' }));
     sidebar = new Sidebar(host);
     Widget.attach(sidebar, document.body);
@@ -74,8 +71,19 @@ describe('the sidebar', () => {
     type('no such thing');
     expect(names()).toEqual([]);
     expect(sidebar.node.textContent).toContain('No plot matches “no such thing”.');
-    type('');
+    const clear = [...sidebar.node.querySelectorAll('button')].find(
+      button => button.textContent === 'Clear the search'
+    );
+    clear?.click();
     expect(names()).toHaveLength(4);
+    expect(document.activeElement).toBe(search());
+  });
+
+  it('finds what was meant by a slip of the finger', () => {
+    type('strem');
+    expect(names()).toContain('task-stream');
+    type('memry');
+    expect(names()).toEqual(['workers-memory']);
   });
 
   it('opens the first match by Enter, a row by click', () => {

@@ -46,6 +46,8 @@ describe('other answers', () => {
       expect(() => sessionReplyOf({ ...reply, scripts: [script] })).toThrow(WireError);
     }
     expect(() => sessionReplyOf({ ...reply, scripts: [] })).toThrow(WireError);
+    expect(() => sessionReplyOf({ ...reply, later: ['//evil/x.js'] })).toThrow(WireError);
+    expect(sessionReplyOf({ ...reply, later: undefined }).later).toEqual([]);
   });
 
   it('a table has columns of one length', () => {

@@ -20,3 +20,17 @@ export function setText(element: HTMLElement, text: string): void {
     element.textContent = text;
   }
 }
+
+/** Make these the children of an element; those that stay in their order are not touched. */
+export function setChildren(parent: HTMLElement, nodes: readonly HTMLElement[]): void {
+  for (const child of [...parent.children]) {
+    if (!nodes.some(node => node === child)) {
+      child.remove();
+    }
+  }
+  nodes.forEach((node, i) => {
+    if (parent.children[i] !== node) {
+      parent.insertBefore(node, parent.children[i] ?? null);
+    }
+  });
+}

@@ -6,17 +6,20 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 
 import type { Verb } from '../api/session';
 import type { IBinding } from '../model/binding';
-import { PANE_CLASS } from '../tokens';
+import { PANE_CLASS, TAB_CLASS } from '../tokens';
 import type { ITable, PlotArguments } from '../wire';
 import { keysTable, paragraphs } from './card';
 import { CardSlot } from './cardslot';
 import { h } from './dom';
+import { helpText } from './helptext';
 import { frozenIcon, liveIcon, plotIcon } from './icons';
+import { openMenuByKey } from './menukey';
 import { paneButtons } from './panebuttons';
 import { PlotView, type IPlotViewOptions } from './plotview';
 import { saveBlob } from './save';
 import type { IPlotServices } from './services';
 import { TableCard, type IDownload } from './tablecard';
+import { showTab } from './tabsight';
 import { showTag } from './tag';
 import { Toolbar } from './toolbar';
 import { isKeyTaken } from './typing';
@@ -46,6 +49,7 @@ export class Pane extends Widget {
     layout.addWidget(this.view);
     this.node.append(this._tag, this._toolbar.node);
     this.title.closable = true;
+    this.title.className = TAB_CLASS;
     // As Lab's shell does for what it adds itself; a drop goes past the shell.
     this.title.icon = plotIcon(this.view.plot).bindprops({ stylesheet: 'mainAreaTab' });
     this.title.dataset = { ...this.title.dataset, id: this.id };
@@ -92,12 +96,8 @@ export class Pane extends Widget {
       (dashboard && (await this._services.fetchHelp(dashboard.id, info.name).catch(wordsOf)));
     const help = fetched || trans.__('There is no description of this plot.');
     const text = [info.description, help].filter(Boolean).join('\n\n');
-    const wheel = [
-      { keys: trans.__('Ctrl or Cmd + wheel'), label: trans.__('Zoom, in plots that can') },
-      { keys: trans.__('Shift + drag'), label: trans.__('Pan, in plots that can') }
-    ];
-    const keys = keysTable(trans.__('Keys of this pane'), [...this._services.keys(), ...wheel]);
-    this._cards.fill(sheet, ...paragraphs(text), keys);
+    const keys = keysTable(trans.__('Keys of this pane'), this._services.keys());
+    this._cards.fill(sheet, ...helpText(text), keys);
   }
 
   /** Show or hide the plot's data as a table. */
@@ -107,6 +107,12 @@ export class Pane extends Widget {
     if (sheet !== null) {
       await this._fillTable(sheet, null);
     }
+  }
+
+  /** Show the plot's data as a table, also where it is shown already. */
+  async showTable(): Promise<void> {
+    const heading = this._services.trans.__('%1 as a table', this.view.heading);
+    await this._fillTable(this._cards.open('table', heading), null);
   }
 
   /** Save the picture as a PNG file; rejects with the reason when there is none. */
@@ -126,7 +132,11 @@ export class Pane extends Widget {
   /** Looks at each key before Lab does. */
   handleEvent(event: KeyboardEvent): void {
     const isHere = event.composedPath().includes(this.node);
-    this.node.toggleAttribute('data-typing', isHere && isKeyTaken(event));
+    const isTyping = isHere && isKeyTaken(event);
+    this.node.toggleAttribute('data-typing', isTyping);
+    if (isHere && !isTyping) {
+      openMenuByKey(event, this.view.node);
+    }
   }
 
   override dispose(): void {
@@ -145,6 +155,12 @@ export class Pane extends Widget {
   protected override onBeforeDetach(msg: Message): void {
     super.onBeforeDetach(msg);
     window.removeEventListener('keydown', this, true);
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    // The bar is brought up to what it shows in a message that is still to come.
+    requestAnimationFrame(() => showTab(this.id));
   }
 
   protected override onActivateRequest(msg: Message): void {

@@ -4,8 +4,8 @@ import type { Message } from '@lumino/messaging';
 import { Signal, type ISignal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
-import type { IKeptPicture, Verb } from '../api/session';
-import { boundTo, dashboardFor, type IBinding, type ISeen } from '../model/binding';
+import type { Verb } from '../api/session';
+import { boundTo, dashboardFor, isAwaited, type IBinding, type ISeen } from '../model/binding';
 import { titleFromName } from '../model/catalogue';
 import type { IKnownDashboard } from '../model/dashboards';
 import {
@@ -24,6 +24,7 @@ import {
   type PlotArguments
 } from '../wire';
 import { Frame } from './frame';
+import { Keepsake } from './keepsake';
 import type { IPlotServices } from './services';
 import { Sight } from './sight';
 import { Since, Ticker } from './since';
@@ -36,9 +37,6 @@ export interface IPlotViewOptions {
   readonly arguments?: PlotArguments;
 }
 
-/** A cluster that closes loses its workers this long before its end at most (ms). */
-const LEAVING_MS = 60_000;
-
 export class PlotView extends Widget {
   constructor(options: IPlotViewOptions) {
     super();
@@ -50,10 +48,10 @@ export class PlotView extends Widget {
     this._lastInfo = { ...this._lastInfo, name: this.plot, title: titleFromName(this.plot) };
     this.node.tabIndex = 0;
     this.node.setAttribute('role', 'group');
-    const { connector, look, dashboards } = this._services;
+    const { connector, look, dashboards, trans } = this._services;
     const { stage } = this._frame;
     this._sight = new Sight(this, this._services.page);
-    this._link = new PlotLink(connector, this.plot, stage, look.current, this._arguments);
+    this._link = new PlotLink(connector, this.plot, stage, look.current, this._arguments, trans);
     this.node.append(...this._frame.nodes);
     this._link.changed.connect(this._present, this);
     dashboards.changed.connect(this._follow, this);
@@ -237,6 +235,7 @@ export class PlotView extends Widget {
       silentSince: this._silent.time,
       hasPlot: this._hasPlot,
       isListKnown: dashboards.isKnown,
+      isAwaited: isAwaited(this._binding, this._madeAt),
       feed: dashboards.feedState,
       feedProblem: dashboards.problem,
       link: this._link.state,
@@ -257,7 +256,7 @@ export class PlotView extends Widget {
     dataset['picture'] = String(this._link.hasPicture);
     dataset['greyed'] = String(shown.isGreyed);
     this.node.setAttribute('aria-label', `${this.heading}, ${this.dashboardName}`);
-    const kept = shown.isGreyed ? this._keptPicture() : null;
+    const kept = shown.isGreyed ? this._keepsake.of(this._link.kept) : null;
     this._frame.stage.keep(kept?.canvas ?? null);
     this._frame.setTitle(kept?.title || this._link.title || this.heading);
     this._frame.show(shown);
@@ -266,22 +265,17 @@ export class PlotView extends Widget {
     this._presented.emit(shown);
   }
 
-  /** What was there before the workers went, when that is what ended the plot. */
-  private _keptPicture(): IKeptPicture | null {
-    const { kept } = this._link;
-    const isLast = kept !== null && (kept === this._kept || Date.now() - kept.at < LEAVING_MS);
-    return (this._kept = isLast ? kept : null);
-  }
-
   /** Count while something is waited for and somebody looks. */
   private _runClock(): void {
     const { state, elapsed } = this._presentation;
     this._ticker.run(this._sight.isSeen && (elapsed !== '' || state === 'connecting'));
   }
 
+  private readonly _madeAt = Date.now();
   private readonly _services: IPlotServices;
   private readonly _link: PlotLink;
   private readonly _sight: Sight;
+  private readonly _keepsake = new Keepsake();
   private readonly _silent = new Since();
   private readonly _frozen = new Since();
   private readonly _ticker = new Ticker(() => this._present());
@@ -295,6 +289,5 @@ export class PlotView extends Widget {
   private _dashboard: IKnownDashboard | undefined;
   private _lastInfo: IPlot = { name: '', title: '', group: '', description: '' };
   private _seen: ISeen | undefined;
-  private _kept: IKeptPicture | null = null;
   private _wasSeen = false;
 }

@@ -17,18 +17,23 @@ export class DashboardSection {
   constructor(
     private readonly _host: ISidebarHost,
     private readonly _tip: Tip,
-    private readonly _id: string
+    private readonly _id: string,
+    /** The user opens the section, or folds it to its header. */
+    onFold: () => void
   ) {
     const { trans } = _host;
+    caretIcon.element({ container: this._caret });
+    this._fold.append(this._caret, this._dot, this._tag, this._name);
+    this._fold.addEventListener('click', onFold);
     this._menu.title = trans.__('Actions of this cluster');
     this._menu.setAttribute('aria-label', this._menu.title);
     moreIcon.element({ container: this._menu });
     this._menu.addEventListener('click', () => _host.openMenu(_id, this._menu));
     this._four.textContent = trans.__('Open the usual four');
     this._four.addEventListener('click', () => _host.openLayout(_id));
-    this._header.append(this._dot, this._tag, this._name, this._menu);
-    this.node.append(this._header, this._meta, this._progress);
-    this.node.append(this._four, this._groups);
+    this._header.append(h('h3', {}, this._fold), this._menu);
+    this._body.append(this._four, this._groups);
+    this.node.append(this._header, this._meta, this._progress, this._body);
     this._progress.append(this._done, this._erred);
     this._progress.setAttribute('aria-label', trans.__('Tasks done'));
   }
@@ -36,9 +41,12 @@ export class DashboardSection {
   readonly node = h('section', { class: 'jp-DaskDiag-dashboard' });
 
   /** Bring the section up to its dashboard; rows are made anew only when they differ. */
-  update(dashboard: IKnownDashboard, query: string): void {
+  update(dashboard: IKnownDashboard, query: string, isOpen: boolean): void {
     const { favorites } = this._host;
     this._showHeader(dashboard);
+    const isUnfolded = isOpen || query !== ''; // what matches is shown, whatever is folded
+    this._body.hidden = !isUnfolded;
+    this._fold.setAttribute('aria-expanded', String(isUnfolded));
     this._query = query;
     const groups = grouped(dashboard.plots, query, plot => favorites.has(plot));
     const signature = JSON.stringify([
@@ -61,7 +69,7 @@ export class DashboardSection {
     this.node.dataset['state'] = dashboard.state;
     this.node.setAttribute('aria-label', dashboard.shownName);
     setText(this._name, dashboard.shownName);
-    this._name.title = [dashboard.notebook, dashboard.scheduler.address].filter(Boolean).join('\n');
+    this._fold.title = [dashboard.notebook, dashboard.scheduler.address].filter(Boolean).join('\n');
     const words = {
       live: trans.__('Live'),
       stale: dashboard.reason ?? trans.__('The cluster has ended; its history is kept.'),
@@ -153,7 +161,9 @@ export class DashboardSection {
   private readonly _header = h('div', { class: 'jp-DaskDiag-header' });
   private readonly _dot = h('span', { class: 'jp-DaskDiag-dot', role: 'img' });
   private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
-  private readonly _name = h('h3', { class: 'jp-DaskDiag-name' });
+  private readonly _caret = h('span', { class: 'jp-DaskDiag-caret', 'aria-hidden': 'true' });
+  private readonly _fold = h('button', { type: 'button', class: 'jp-DaskDiag-fold' });
+  private readonly _name = h('span', { class: 'jp-DaskDiag-name' });
   private readonly _menu = h('button', {
     type: 'button',
     class: 'jp-DaskDiag-menuButton',
@@ -168,6 +178,7 @@ export class DashboardSection {
   private readonly _done = h('div', { class: 'jp-DaskDiag-done' });
   private readonly _erred = h('div', { class: 'jp-DaskDiag-erred' });
   private readonly _four = h('button', { type: 'button', class: 'jp-DaskDiag-openLayout' });
+  private readonly _body = h('div', { class: 'jp-DaskDiag-body' });
   private readonly _groups = h('div', { class: 'jp-DaskDiag-groups' });
   private _signature = '';
   private _query = '';

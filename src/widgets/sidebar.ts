@@ -4,9 +4,12 @@ import type { Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
+import { Arrangement } from '../model/arrangement';
 import { PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
-import { h, setText } from './dom';
+import { h, setChildren, setText } from './dom';
+import { Hand } from './hand';
 import { diagIcon } from './icons';
+import { openMenuByKey } from './menukey';
 import { DashboardSection } from './section';
 import type { ISidebarHost } from './sidebarhost';
 import { Tip } from './tip';
@@ -23,7 +26,7 @@ interface IFocus {
 export class Sidebar extends Widget {
   constructor(private readonly _host: ISidebarHost) {
     super();
-    const { trans, dashboards, favorites, groups } = _host;
+    const { trans, dashboards, favorites, groups, front } = _host;
     this.id = SIDEBAR_ID;
     this.addClass('jp-DaskDiag-sidebar');
     this.title.icon = diagIcon;
@@ -36,12 +39,17 @@ export class Sidebar extends Widget {
     this._insert.textContent = trans.__('Insert code for a local cluster');
     this._insert.addEventListener('click', () => _host.insertClient());
     this._empty.append(this._emptyWords, this._insert);
-    this.node.append(this._search, this._problem, this._empty, this._list, this._noMatch);
+    this._clear.textContent = trans.__('Clear the search');
+    this._clear.addEventListener('click', () => this._clearSearch());
+    this._noMatch.append(this._noMatchWords, this._clear);
+    this.node.append(this._search, this._problem, this._empty, this._noMatch, this._list);
     this.node.addEventListener('keydown', event => this._onKey(event));
     this._list.addEventListener('scroll', () => this._tip.hide(), { passive: true });
+    this._hand = new Hand(this.node, this._list, () => this._update());
     dashboards.changed.connect(this._update, this);
     favorites.changed.connect(this._update, this);
     groups.changed.connect(this._update, this);
+    front.changed.connect(this._update, this);
     this._update();
   }
 
@@ -56,6 +64,7 @@ export class Sidebar extends Widget {
       return;
     }
     Signal.disconnectReceiver(this);
+    this._hand.dispose();
     this._tip.dispose();
     super.dispose();
   }
@@ -74,30 +83,53 @@ export class Sidebar extends Widget {
     const { dashboards } = this._host;
     const query = this._search.value.trim();
     const focused = this._focus();
-    const sections = dashboards.all.map(dashboard => {
-      const section =
-        this._sections.get(dashboard.id) ??
-        new DashboardSection(this._host, this._tip, dashboard.id);
-      this._sections.set(dashboard.id, section);
-      section.update(dashboard, query);
-      return section;
-    });
+    const isHeld = this._hand.isHere || query !== ''; // nothing moves under somebody's hand
+    this._arrangement.update(dashboards.all, this._host.front.kernel, isHeld);
     for (const id of [...this._sections.keys()]) {
       if (dashboards.get(id) === undefined) {
         this._sections.delete(id);
       }
     }
-    const nodes = sections.map(section => section.node);
-    if (
-      nodes.length !== this._list.childElementCount ||
-      nodes.some((n, i) => n !== this._list.children[i])
-    ) {
-      this._list.replaceChildren(...nodes);
+    const nodes = this._updateSections(query);
+    const isOtherFirst = nodes[0] !== this._list.children[0];
+    setChildren(this._list, nodes);
+    if (isOtherFirst) {
+      this._list.scrollTop = 0;
     }
     this._sayWhatIsMissing(query, nodes);
     this._keepOneTabStop(focused);
     this._tip.check();
     this._showDot();
+  }
+
+  /** Return the sections of all dashboards, up to date and in order. */
+  private _updateSections(query: string): readonly HTMLElement[] {
+    const { dashboards } = this._host;
+    const nodes: HTMLElement[] = [];
+    for (const id of this._arrangement.order) {
+      const dashboard = dashboards.get(id);
+      if (dashboard !== undefined) {
+        const section = this._sections.get(id) ?? this._newSection(id);
+        section.update(dashboard, query, this._arrangement.isOpen(id));
+        nodes.push(section.node);
+      }
+    }
+    return nodes;
+  }
+
+  private _newSection(id: string): DashboardSection {
+    const section = new DashboardSection(this._host, this._tip, id, () => {
+      this._arrangement.toggle(id);
+      this._update();
+    });
+    this._sections.set(id, section);
+    return section;
+  }
+
+  private _clearSearch(): void {
+    this._search.value = '';
+    this._update();
+    this._search.focus();
   }
 
   private _sayWhatIsMissing(query: string, nodes: readonly HTMLElement[]): void {
@@ -116,7 +148,7 @@ export class Sidebar extends Widget {
     setText(this._problem, this._problemWords());
     this._problem.hidden = this._problem.textContent === '';
     this._noMatch.hidden = isEmpty || nodes.some(node => !node.hidden);
-    setText(this._noMatch, trans.__('No plot matches “%1”.', query));
+    setText(this._noMatchWords, trans.__('No plot matches “%1”.', query));
   }
 
   private _problemWords(): string {
@@ -146,7 +178,7 @@ export class Sidebar extends Widget {
   }
 
   private _rows(): HTMLElement[] {
-    const shown = `section:not([hidden]) ul:not([hidden]) > .${PLOT_ITEM_CLASS} > ${ROW_BUTTON}`;
+    const shown = `section:not([hidden]) > :not([hidden]) ul:not([hidden]) > .${PLOT_ITEM_CLASS} > ${ROW_BUTTON}`;
     return [...this._list.querySelectorAll<HTMLElement>(shown)];
   }
 
@@ -178,8 +210,9 @@ export class Sidebar extends Widget {
     if (isSearching && event.key === 'Enter') {
       rows[0]?.click();
     } else if (isSearching && event.key === 'Escape' && this._search.value !== '') {
-      this._search.value = '';
-      this._update();
+      this._clearSearch();
+    } else if (item && openMenuByKey(event, item)) {
+      return;
     } else if (at >= 0 || (isSearching && event.key === 'ArrowDown')) {
       this._moveTo(event, rows, at);
       return;
@@ -230,9 +263,13 @@ export class Sidebar extends Widget {
   private readonly _emptyWords = h('p', {});
   private readonly _insert = h('button', { type: 'button', class: 'jp-DaskDiag-insert' });
   private readonly _list = h('div', { class: 'jp-DaskDiag-list' });
-  private readonly _noMatch = h('p', { class: 'jp-DaskDiag-noMatch', role: 'status' });
+  private readonly _noMatch = h('div', { class: 'jp-DaskDiag-noMatch' });
+  private readonly _noMatchWords = h('p', { role: 'status' });
+  private readonly _clear = h('button', { type: 'button', class: 'jp-DaskDiag-insert' });
+  private readonly _arrangement = new Arrangement();
   private readonly _sections = new Map<string, DashboardSection>();
   private readonly _tip = new Tip();
+  private readonly _hand: Hand;
 }
 
 function keyOf(row: HTMLElement | null): string {

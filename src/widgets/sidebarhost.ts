@@ -1,17 +1,26 @@
 /** What the sidebar needs from the application around it. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ISignal } from '@lumino/signaling';
 import type { Widget } from '@lumino/widgets';
 
 import type { IDashboards } from '../model/dashboards';
 import type { IFavorites } from '../model/favorites';
 import type { IGroups } from '../model/groups';
 
+/** The notebook that is used, also while a pane or the sidebar has the focus. */
+export interface IFront {
+  readonly kernel: string | undefined;
+  readonly changed: ISignal<IFront, void>;
+}
+
 export interface ISidebarHost {
   readonly dashboards: IDashboards;
   readonly favorites: IFavorites;
   readonly groups: IGroups;
   readonly trans: TranslationBundle;
+  /** The notebook in front. */
+  readonly front: IFront;
   openPlot(dashboard: string, plot: string): void;
   openLayout(dashboard: string): void;
   createPane(dashboard: string, plot: string): Widget;

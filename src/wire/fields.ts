@@ -2,7 +2,10 @@
 
 /** Thrown when the other side broke the contract; the message names the field. */
 export class WireError extends Error {
-  constructor(where: string) {
+  constructor(
+    /** The field. */
+    readonly where: string
+  ) {
     super(`The server's answer is not what this version understands (${where}).`);
   }
 }

@@ -119,10 +119,16 @@ export class Lab {
     return this.page.locator(SIDEBAR).locator(`${ITEM}[data-plot="${plot}"]`).nth(nth);
   }
 
-  /** Open the group that a plot is in, where it is closed, and wait for its row. */
+  /** Open the cluster and the group that a plot is in, where they are closed, and wait for its row. */
   async reveal(plot: string, nth = 0): Promise<Locator> {
     const item = this.item(plot, nth);
     await expect(item).toBeAttached();
+    const folded = item
+      .locator('xpath=ancestor::section')
+      .locator('.jp-DaskDiag-fold[aria-expanded="false"]');
+    if ((await folded.count()) > 0) {
+      await folded.click();
+    }
     const group = item.locator('xpath=ancestor::*[@data-group]');
     const closed = group.locator('.jp-DaskDiag-groupToggle[aria-expanded="false"]');
     if ((await closed.count()) > 0) {

@@ -14,10 +14,15 @@ test('the same plot of two clusters is open side by side', async ({ lab, server 
   await expect(sidebar).toContainText('second.ipynb');
   const entries = sidebar.locator('.jp-DaskDiag-plotItem[data-plot="task-stream"]');
   await expect(entries).toHaveCount(2);
+  // The notebook in front is the second one: its cluster comes first, the other one is folded.
+  const names = sidebar.locator('.jp-DaskDiag-name');
+  await expect(names).toHaveText(['second.ipynb', 'first.ipynb']);
+  await expect(entries.nth(0)).toBeVisible();
+  await expect(entries.nth(1)).toBeHidden();
 
   // Open both by a click: the one that is open comes to the front, the other one is new.
-  await entries.nth(0).click();
-  await entries.nth(1).click();
+  await (await lab.reveal('task-stream', 0)).click();
+  await (await lab.reveal('task-stream', 1)).click();
   const panes = lab.panes('task-stream');
   await expect(panes).toHaveCount(2);
   const ids = await panes.evaluateAll(all => all.map(one => one.getAttribute('data-dashboard')));

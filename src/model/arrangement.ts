@@ -1,0 +1,49 @@
+/** In which order dashboards are listed and which of them are open: that of the notebook in front. */
+
+import type { IKnownDashboard } from './dashboards';
+
+/** What a list shows of its dashboards, by id. */
+export class Arrangement {
+  get order(): readonly string[] {
+    return this._order;
+  }
+
+  /**
+   * Bring the order up to the dashboards there are.
+   *
+   * While `isHeld`, a hand is in the list: what is there keeps its place and stays as open as it
+   * is, and what is new comes last. Else the dashboards of the notebook in front come first; a
+   * notebook without any changes nothing.
+   *
+   * @param kernel - the kernel of the notebook in front, if any.
+   */
+  update(all: readonly IKnownDashboard[], kernel: string | undefined, isHeld: boolean): void {
+    const ids = all.map(one => one.id);
+    const kept = this._order.filter(id => ids.includes(id));
+    if (isHeld && kept.length > 0) {
+      this._order = [...kept, ...ids.filter(id => !kept.includes(id))];
+      return;
+    }
+    const inFront = all.filter(one => kernel !== undefined && one.kernel_id === kernel);
+    if (inFront.length > 0) {
+      this._front = inFront.map(one => one.id);
+    } else if (!this._front.some(id => ids.includes(id))) {
+      this._front = ids.slice(0, 1);
+    }
+    const front = ids.filter(id => this._front.includes(id));
+    this._order = [...front, ...ids.filter(id => !front.includes(id))];
+  }
+
+  /** True when its plots are listed: as the user left it, else when it is of the notebook in front. */
+  isOpen(id: string): boolean {
+    return this._choices.get(id) ?? this._front.includes(id);
+  }
+
+  toggle(id: string): void {
+    this._choices.set(id, !this.isOpen(id));
+  }
+
+  private readonly _choices = new Map<string, boolean>();
+  private _order: readonly string[] = [];
+  private _front: readonly string[] = [];
+}

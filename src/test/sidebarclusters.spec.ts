@@ -1,0 +1,105 @@
+/** The sidebar of several clusters, and what its keys do beside walking. */
+
+import { Widget } from '@lumino/widgets';
+
+import { Sidebar } from '../widgets/sidebar';
+import { DashboardList, known } from './dashboards';
+import { Front, sidebarHost } from './sidebarhost';
+
+describe('the sidebar of two clusters', () => {
+  let dashboards: DashboardList;
+  let front: Front;
+  let sidebar: Sidebar;
+  const first = known({ id: 'a', kernel_id: 'ka', shownName: 'first.ipynb' });
+  const second = known({ id: 'b', kernel_id: 'kb', shownName: 'second.ipynb', tag: 1 });
+
+  const sections = (): HTMLElement[] => [...sidebar.node.querySelectorAll<HTMLElement>('section')];
+  const order = (): (string | undefined)[] => sections().map(one => one.dataset['dashboard']);
+  const open = (): (string | undefined)[] =>
+    sections()
+      .filter(one => one.querySelector('.jp-DaskDiag-fold[aria-expanded="true"]') !== null)
+      .map(one => one.dataset['dashboard']);
+  const fold = (at: number): HTMLElement =>
+    sections()[at]!.querySelector<HTMLElement>('.jp-DaskDiag-fold')!;
+  const point = (type: string): void => void sidebar.node.dispatchEvent(new PointerEvent(type));
+
+  beforeEach(() => {
+    dashboards = new DashboardList();
+    front = new Front();
+    sidebar = new Sidebar(sidebarHost({ dashboards, front }));
+    Widget.attach(sidebar, document.body);
+    front.kernel = 'kb';
+    dashboards.set(first, second);
+  });
+
+  afterEach(() => sidebar.dispose());
+
+  it('has that of the notebook in front first and open, the other one folded', () => {
+    expect([order(), open()]).toEqual([['b', 'a'], ['b']]);
+    front.set('ka');
+    expect([order(), open()]).toEqual([['a', 'b'], ['a']]);
+    front.set('no cluster here');
+    expect([order(), open()]).toEqual([['a', 'b'], ['a']]);
+  });
+
+  it('does not move under the pointer, and catches up when it is gone', () => {
+    point('pointerenter');
+    front.set('ka');
+    dashboards.set(first, second, known({ id: 'c', kernel_id: 'kc', tag: 2 }));
+    expect([order(), open()]).toEqual([['b', 'a', 'c'], ['b']]);
+    point('pointerleave');
+    expect([order(), open()]).toEqual([['a', 'b', 'c'], ['a']]);
+  });
+
+  it('catches up also when the pointer was dragged away, which is told to nobody', () => {
+    point('pointerenter');
+    front.set('ka');
+    document.body.dispatchEvent(new PointerEvent('pointermove', { bubbles: true }));
+    expect(order()).toEqual(['a', 'b']);
+  });
+
+  it('does not move while a row has the focus', async () => {
+    sections()[0]?.querySelector<HTMLElement>('.jp-DaskDiag-plotButton')?.focus();
+    front.set('ka');
+    expect(order()).toEqual(['b', 'a']);
+    (document.activeElement as HTMLElement).blur();
+    await Promise.resolve();
+    expect(order()).toEqual(['a', 'b']);
+  });
+
+  it('stays as the user opened and folded it', () => {
+    fold(1).click();
+    expect(open()).toEqual(['b', 'a']);
+    fold(0).click();
+    front.set('ka');
+    front.set('kb');
+    expect([order(), open()]).toEqual([['b', 'a'], ['a']]);
+  });
+
+  it('shows what a search finds in all of them', () => {
+    const search = sidebar.node.querySelector('input')!;
+    search.value = 'progress';
+    search.dispatchEvent(new Event('input'));
+    expect(open()).toEqual(['b', 'a']);
+  });
+});
+
+describe('the sidebar by keyboard', () => {
+  it('opens the context menu of the row that has the focus', () => {
+    const dashboards = new DashboardList();
+    dashboards.set(known({ id: 'a' }));
+    const sidebar = new Sidebar(sidebarHost({ dashboards }));
+    Widget.attach(sidebar, document.body);
+    const asked: (string | undefined)[] = [];
+    document.addEventListener('contextmenu', event => {
+      const row = event.target as HTMLElement; // what it was dispatched at
+      asked.push(event.shiftKey ? 'the browser’s own' : row.dataset['plot']);
+    });
+    const row = sidebar.node.querySelector<HTMLElement>('.jp-DaskDiag-plotButton');
+    row?.focus();
+    const key = new KeyboardEvent('keydown', { key: 'F10', shiftKey: true, bubbles: true });
+    row?.dispatchEvent(key);
+    expect(asked).toEqual(['task-stream']);
+    sidebar.dispose();
+  });
+});
