@@ -30,7 +30,7 @@ _NAME_SHARE: Final = 0.3
 _NAME_CHARACTERS: Final = (8, 36)
 _EDGES_PX: Final = 28
 _LEAST_BARS_PX: Final = 40
-_VALUE_SHARE: Final = 0.6
+_VALUE_SHARE: Final = 0.75
 """Share of the bars' width that values beside them may take."""
 
 

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any, Final, Literal
 
 import numpy as np
-from bokeh.models import AllIndices, ColumnDataSource
+from bokeh.models import ColumnDataSource
 from bokeh.models.layouts import Column as Stack
 from bokeh.models.widgets.tables import (
     DataTable,
@@ -21,13 +21,14 @@ from bokeh.models.widgets.tables import (
     NumberFormatter,
     StringFormatter,
 )
-from bokeh.models.widgets.tables import TableColumn as BokehColumn
 
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data_table_style import ROW_PX, table_css
 from dask_diag_lab.views.figure import ColumnData, set_properties
 from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.table_cells import SteadyColumn, TextCell
 
-Kind = Literal["text", "number", "bytes", "rate", "percent", "seconds", "time"]
+Kind = Literal["text", "key", "number", "bytes", "rate", "percent", "seconds", "time"]
 
 COLOR_FIELD: Final = "row color"
 """Column of the source with a CSS colour for the text of each row."""
@@ -36,6 +37,7 @@ MAX_CELL_CHARACTERS: Final = 300
 """More of a text does not fit into a cell; a key may have 10 kB."""
 
 _UNKNOWN: Final = "–"
+_TEXTS: Final = frozenset({"text", "key"})
 
 # Numbers stay numbers, since Bokeh sorts by the values: 10 GiB comes after 9 GiB that way.
 _FORMATS: Final[Mapping[str, str]] = {
@@ -48,6 +50,7 @@ _FORMATS: Final[Mapping[str, str]] = {
 _UNITS: Final[Mapping[str, str]] = {"rate": " /s", "seconds": " (s)"}
 _WIDTHS: Final[Mapping[str, int]] = {
     "text": 130,
+    "key": 180,
     "number": 80,
     "bytes": 90,
     "rate": 90,
@@ -68,9 +71,11 @@ class TableColumn:
     title : str
         Header; text of any origin. The unit of ``rate`` and ``seconds`` is added to it.
     kind : str
-        How values are written: ``number``; ``bytes`` in binary units; ``rate`` in bytes a second,
-        SI; ``percent`` of shares (1.0 is everything); ``seconds``; ``time`` in seconds since the
-        epoch, as a clock. NaN is written as a dash and sorts as the largest.
+        How values are written: ``text``, cut at its end where room is short; ``key``, text that
+        keeps its end, where the keys of a collection differ; ``number``; ``bytes`` in binary
+        units; ``rate`` in bytes a second, SI; ``percent`` of shares (1.0 is everything);
+        ``seconds``; ``time`` in seconds since the epoch, as a clock. NaN is written as a dash and
+        sorts as the largest.
     width : int
         Pixels; 0 for the usual one of the kind.
     """
@@ -83,6 +88,10 @@ class TableColumn:
     @property
     def width_px(self) -> int:
         return self.width or _WIDTHS[self.kind]
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind in _TEXTS
 
 
 class SortableTable:
@@ -118,6 +127,7 @@ class SortableTable:
         frozen: int = 0,
     ) -> None:
         self.sent_bytes = 0
+        self._drawings = 0
         self._look = look
         self._columns = tuple(columns)
         self._frozen = frozen
@@ -181,9 +191,11 @@ class SortableTable:
         """Have the page draw its cells anew, where it stands scrolled and sorted.
 
         From Bokeh 3.9.1 on it does so only when the number of rows has changed
-        (https://github.com/bokeh/bokeh/issues/15328), or when the view of the source has.
+        (https://github.com/bokeh/bokeh/issues/15328), or when the view of the source has: its name
+        is told to the page without a search of the whole document, which another filter takes.
         """
-        self.table.view.filter = AllIndices()
+        self._drawings += 1
+        self.table.view.name = f"drawing {self._drawings}"
 
     def replace_columns(self, columns: Sequence[TableColumn]) -> None:
         """Show other columns from the next `set` on; the page forgets what it sorted by."""
@@ -208,7 +220,7 @@ class SortableTable:
             self._redraw()
 
     def _css(self, look: Look) -> str:
-        return table_css(look, [c.kind == "text" for c in self._columns], self._frozen)
+        return table_css(look, [c.is_text for c in self._columns], self._frozen)
 
     def _lay_out(self) -> None:
         width = sum(column.width_px for column in self._columns)
@@ -228,34 +240,35 @@ class SortableTable:
                 self._on_click(index)
 
 
-def _bokeh_column(column: TableColumn) -> BokehColumn:
-    align = "left" if column.kind == "text" else "right"
+def _bokeh_column(column: TableColumn) -> SteadyColumn:
+    align = "left" if column.is_text else "right"
     style: dict[str, Any] = {  # options of a Bokeh model have no common type
         "text_align": align,
         "text_color": {"field": COLOR_FIELD},
         "nan_format": _UNKNOWN,
         "null_format": _UNKNOWN,
     }
-    if column.kind == "text":
-        formatter = StringFormatter(**style)
+    formatter: StringFormatter
+    if column.is_text:
+        formatter = TextCell(keeps_end=column.kind == "key", **style)
     elif column.kind == "time":
         formatter = DateFormatter(format="%H:%M:%S", **style)
     else:
         formatter = NumberFormatter(format=_FORMATS[column.kind], **style)
-    return BokehColumn(
+    return SteadyColumn(
         field=column.name,
         # The page takes a header as markup.
         title=escape(column.title) + _UNITS.get(column.kind, ""),
         width=column.width_px,
         formatter=formatter,
-        default_sort="ascending" if column.kind == "text" else "descending",
+        default_sort="ascending" if column.is_text else "descending",
     )
 
 
 def _cells(kind: Kind, values: ColumnData) -> ColumnData:
     """Return a column as it is sent: text cut, numbers as an array, a clock in milliseconds."""
-    if kind == "text":
-        return [_cut(str(value)) for value in values]
+    if kind in _TEXTS:
+        return [fmt.elide(str(value), MAX_CELL_CHARACTERS) for value in values]
     numbers = np.asarray(values, dtype=np.float64)
     if kind != "time":
         return numbers
@@ -265,10 +278,6 @@ def _cells(kind: Kind, values: ColumnData) -> ColumnData:
     # Bokeh writes UTC; the clock of the kernel is the one that people compare with.
     offset = datetime.fromtimestamp(float(known[-1])).astimezone().utcoffset()
     return (numbers + (offset.total_seconds() if offset else 0.0)) * 1000
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_CELL_CHARACTERS else text[:MAX_CELL_CHARACTERS] + "…"
 
 
 def _same(old: ColumnData, new: ColumnData) -> bool:

@@ -36,6 +36,11 @@ _CSS: Final = """
   box-sizing: border-box; height: {row}px;
 }}
 .slick-cell > div {{ overflow: hidden; text-overflow: ellipsis; }}
+.slick-cell > .ddl-ends {{ display: flex; }}
+.ddl-ends > span {{ white-space: pre; flex: none; }}
+.ddl-ends > :first-child {{
+  flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis;
+}}
 .slick-cell.selected {{ background: {hover}; }}
 .slick-cell.active {{ border: 0; border-bottom: 1px solid {accent}; }}
 {frozen} {{ border-right: 1px solid {muted}; box-sizing: border-box; }}

@@ -21,6 +21,18 @@ ColumnData = npt.NDArray[Any] | Sequence[Any]  # dtypes differ from column to co
 
 MIN_BORDER_PX: Final = 4
 
+_TOOLTIP_FIT: Final = (
+    ".ddl{max-width:min(420px,calc(50vw - 26px))}"
+    "@\\6d edia (max-width:480px){"  # Bokeh would read "@media" as the name of a column
+    ":host{left:4px!important;top:auto!important;bottom:4px!important;max-width:calc(100vw - 8px)}"
+    ".ddl{max-width:none;line-height:1.3}}"
+)
+"""Keeps a tooltip in the window, which in an output or a frame may be as small as the plot.
+
+Bokeh puts it at the left or right of the pointer, where it fits if it is not wider than half of the
+window. A narrow one has no room at either side: there it lies along the lower edge.
+"""
+
 
 def quiet_figure(look: Look, **options: Any) -> figure:
     """Return an empty figure that fills its pane, without toolbar, in the colours of ``look``.
@@ -147,11 +159,11 @@ def tooltip_html(look: Look, *lines: str) -> str:
         in as text, so HTML in a task's key stays text.
     """
     style = (
-        f"<style>.ddl{{margin:-5px;padding:6px 9px;max-width:420px;background:{look.background};"
-        f"color:{look.foreground};font:{look.font_size} {look.font};"
+        "<style>.ddl{margin:-5px;padding:6px 9px;"
+        f"background:{look.background};color:{look.foreground};font:{look.font_size} {look.font};"
         "font-variant-numeric:tabular-nums;line-height:1.45;overflow-wrap:anywhere}"
         f".ddl div+div{{color:{look.muted}}}.ddl div:empty{{display:none}}"
-        ".ddl div:first-of-type{font-weight:600}</style>"
+        f".ddl div:first-of-type{{font-weight:600}}{_TOOLTIP_FIT}</style>"
     )
     body = "".join(f"<div>{line}</div>" for line in lines)
     # Bokeh keeps the parsed body only: a <style> in front would go to the head and be lost.
@@ -216,6 +228,7 @@ def _is_same(old: ColumnData, new: ColumnData) -> bool:
 
 
 def _size(column: ColumnData) -> int:
-    if isinstance(column, np.ndarray):
-        return int(column.nbytes)
-    return sum(len(str(value)) + 3 for value in column)
+    if not isinstance(column, np.ndarray):
+        return sum(len(str(value)) + 3 for value in column)
+    is_text = column.dtype.kind == "U"
+    return int(np.char.str_len(column).sum() + 3 * len(column) if is_text else column.nbytes)

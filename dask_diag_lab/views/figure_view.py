@@ -23,6 +23,7 @@ from dask_diag_lab.views.figure import (
     set_properties,
     tooltip_html,
 )
+from dask_diag_lab.views.zero_base import ZeroBase
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource
@@ -52,6 +53,7 @@ class FigureView(View):
     units: ClassVar[Mapping[str, str]] = {}
 
     _hover: tuple[str, ...] = ()
+    _base = ZeroBase("xy")
 
     @abstractmethod
     def columns(self) -> Mapping[str, ColumnData]:
@@ -82,6 +84,7 @@ class FigureView(View):
             What `bokeh.plotting.figure` takes; ``y_range=[]`` for an axis of names.
         """
         picture = quiet_figure(self.look, **options)
+        self._base = ZeroBase(dimension for dimension in "xy" if f"{dimension}_range" in options)
         self._hover = tuple(hover)
         if hover:
             picture.add_tools(quiet_hover(self.look, *hover))
@@ -93,6 +96,7 @@ class FigureView(View):
         self._source = Source(*self.columns())
         self._drawn_in = self.look
         self._picture = self.draw(self._source.model)
+        self._base.apply(self._picture)
         restyle_figure(self._picture, self.look)
         return self._picture
 
@@ -103,6 +107,7 @@ class FigureView(View):
         self._seen = self.store.version
         columns = self.columns()
         if self._source.set(columns):
+            self._base.check(self._picture, columns)
             self.adjust(self._picture, columns)
         has_rows = any(len(column) for column in columns.values())
         self.notice = Notice(empty="" if has_rows else self.empty, note=self.note())

@@ -64,7 +64,7 @@ def run_time_formatter() -> TickFormatter:
 
 def fit_time_axis(axis: Axis, width: int) -> None:
     """Give the axis of a figure of this width as many ticks as their words leave room for."""
-    wanted = min(max((width - 60) // TICK_PX, 2), MOST_TICKS)
+    wanted = min(max((width - 60) // TICK_PX, 1), MOST_TICKS)
     if isinstance(axis.ticker, CompositeTicker):
         set_properties(axis.ticker, desired_num_ticks=wanted)
 

@@ -113,7 +113,7 @@ class TimeSeries:
 
     def _build(self, look: Look) -> None:
         plot = self.model
-        plot.update(min_border_right=16)
+        plot.update(min_border_right=24)
         make_time_axis(plot.xaxis[0])
         plot.yaxis.ticker = self._y_ticker
         plot.ygrid.ticker = self._y_ticker

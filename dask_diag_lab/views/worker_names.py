@@ -1,28 +1,97 @@
-"""What workers are called, by their addresses, and what a click on such a name opens."""
+"""What workers are called, also those that are gone, and what a click on such a name opens."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.base import View
 
+LEFT: Final = " (left)"
+"""Follows the name of a worker that is not there any more."""
+
+_WORKER: Final = "Worker "
+_PIECES: Final = re.compile(
+    # A number at the end of a word is a piece of its own, those inside a hash are not.
+    r"[A-Za-z]+(?=[0-9]+(?![0-9A-Za-z]))|[0-9A-Za-z]+|[^0-9A-Za-z]"
+)
+
+
+def readable_name(name: str) -> str:
+    """Return a worker's name as people read it: workers without one are called by an address."""
+    return name.rpartition("://")[2] or name
+
 
 def worker_names(store: Store) -> dict[str, str]:
-    """Return the names of the workers there are, by address."""
+    """Return the names of the workers there are, by address, in the order of all plots."""
     workers = store.workers
-    return dict(zip(workers.address, map(str, workers.name), strict=True))
+    return {
+        address: readable_name(str(name))
+        for address, name in zip(workers.address, workers.name, strict=True)
+    }
 
 
-def worker_words(store: Store) -> dict[str, str]:
-    """Return ``Worker <name>`` of the workers there are, by address."""
-    return {address: f"Worker {name}" for address, name in worker_names(store).items()}
+def worker_name(store: Store, address: str) -> str:
+    """Return the name of one worker, marked when it is gone; an address never seen stays one."""
+    row = store.workers.row(address)
+    if row is not None:
+        return readable_name(str(row["name"]))
+    name = store.seen_workers.names.get(address)
+    return readable_name(address) if name is None else readable_name(name) + LEFT
+
+
+def worker_words(store: Store, address: str) -> str:
+    """Return ``Worker <name>``."""
+    return _WORKER + worker_name(store, address)
 
 
 def open_worker(view: View, words: str) -> None:
     """Open the page of the worker that is shown as `words`, if it is still there."""
-    for address, shown in worker_words(view.store).items():
-        if shown == words:
+    for address in view.store.workers.address:
+        if worker_words(view.store, address) == words:
             view.open("worker", worker=address)
             return
+
+
+def short_names(names: Sequence[str], width: int) -> list[str]:
+    """Return names that are at most ``width`` characters long and still tell workers apart.
+
+    Names that all fit stay; of others the pieces are left out that all have in common, as in
+    ``SLURMCluster-7`` or in addresses of one network; what is still too long loses its middle,
+    or its beginning where only the ends differ.
+    """
+    names = list(names)
+    if all(len(name) <= width for name in names):
+        return names
+    rest = _without_common_pieces(names)
+    cut = [fmt.elide(name, width) for name in rest]
+    if len(set(cut)) == len(set(names)):
+        return cut
+    ends = [name if len(name) <= width else "…" + name[1 - width :] for name in rest]
+    return ends if len(set(ends)) > len(set(cut)) else cut
+
+
+def short_worker_words(words: Sequence[str], width: int) -> list[str]:
+    """Return `worker_words` as `short_names` where they are too long; other words lose letters."""
+    if all(len(word) <= width for word in words):
+        return list(words)
+    names = [word.removeprefix(_WORKER) for word in words if word.startswith(_WORKER)]
+    short = iter(short_names(names, width))
+    return [next(short) if word.startswith(_WORKER) else fmt.elide(word, width) for word in words]
+
+
+def _without_common_pieces(names: Sequence[str]) -> list[str]:
+    """Return names without the pieces that begin and end all of them."""
+    if len(set(names)) < 2:
+        return list(names)
+    pieces = [_PIECES.findall(name) for name in names]
+    for end in (0, -1):
+        while all(len(found) > 1 for found in pieces) and len({p[end] for p in pieces}) == 1:
+            for found in pieces:
+                del found[end]
+    return ["".join(found) for found in pieces]

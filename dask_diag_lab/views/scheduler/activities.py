@@ -71,7 +71,7 @@ DOCS: Final[Mapping[str, str]] = {
     MEMORY: "Data was looked up in memory",
     FAILED: "Work without a result: failed, cancelled, or the data was gone or its worker busy",
     OVERHEAD: "Dask itself, around the tasks and transfers",
-    OWN: "Activities of your own, recorded with `distributed.metrics.context_meter`",
+    OWN: "Activities of your own, recorded with distributed.metrics.context_meter",
 }
 """What each class means."""
 

@@ -16,7 +16,7 @@ from dask_diag_lab.views.base import Notice, Table, View
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
-from dask_diag_lab.views.worker_names import open_worker
+from dask_diag_lab.views.worker_names import open_worker, worker_words
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -30,7 +30,7 @@ LATE_S: Final = 0.1
 WORST: Final = 10
 NO_DATA: Final = "Waiting for the first heartbeat of a worker."
 NO_GIL: Final = (
-    "Waiting for the interpreter's lock is not measured: install `gilknocker` on scheduler and"
+    "Waiting for the interpreter's lock is not measured: install gilknocker on scheduler and"
     " workers for that"
 )
 
@@ -76,12 +76,14 @@ class Contention(View):
         self._loops.draw(
             "Event loop interval: 20 ms when nothing holds it up",
             self._bars(own_loop, loops, fmt.duration, LATE_S),
+            short_title="Event loop",
             at_least=LATE_S,
         )
         if has_gil:
             self._gils.draw(
                 "Time in which somebody waited for the interpreter's lock",
                 self._bars(own_gil, gils, lambda value: f"{fmt.significant(value)} %", 50.0),
+                short_title="Wait for the lock",
                 at_least=100.0,
             )
         self.notice = Notice(note="" if has_gil else NO_GIL)
@@ -97,7 +99,7 @@ class Contention(View):
         return float(system[column][-1]) if len(system) else float("nan")
 
     def _name(self, index: int) -> str:
-        return f"Worker {self.store.workers.name[index]}"
+        return worker_words(self.store, self.store.workers.address[index])
 
     def _bars(self, own: float, values: Floats, write: fmt.Writer, limit: float) -> list[Bar]:
         known = np.flatnonzero(np.isfinite(values))

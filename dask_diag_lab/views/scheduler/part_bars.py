@@ -18,6 +18,7 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.shown_name import shown_name
+from dask_diag_lab.views.worker_names import short_worker_words
 
 HOVER_LINES: Final = 4
 HOVER_FIELDS: Final = tuple(f"@hover{line}" for line in range(HOVER_LINES))
@@ -120,6 +121,7 @@ class PartBars:
         title: str,
         bars: Sequence[Bar],
         *,
+        short_title: str = "",
         at_least: float = 0.0,
         more: tuple[int, float] = (0, 0.0),
     ) -> None:
@@ -127,7 +129,8 @@ class PartBars:
 
         Parameters
         ----------
-        title : str
+        title, short_title : str
+            The line above the bars, and what of it is said in a narrow pane.
         bars : sequence of Bar
             At least `MAX_BARS` of them, where there are so many.
         at_least : float
@@ -146,10 +149,12 @@ class PartBars:
             total = sum(bar.length for bar in rest) + more[1]
             shown = [*shown[: room - 1], self._others(total)]
         self._names = [bar.name for bar in shown]
-        labels = [shown_name(bar.name, self._frame.name_characters) for bar in shown]
+        width = self._frame.name_characters
+        short = short_worker_words([bar.name for bar in shown], width)
+        labels = [shown_name(name, width) for name in short]
         longest = max([at_least, *(bar.length for bar in shown)])
         said = [bar.value for bar in shown]
-        self._frame.lay_out((title,), labels, said, longest, self.scale)
+        self._frame.lay_out((title, short_title or title), labels, said, longest, self.scale)
         self._draw_parts(shown)
 
     def _others(self, total: float) -> Bar:

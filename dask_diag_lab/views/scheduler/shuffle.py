@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
 NOTHING: Final = (
-    "No P2P shuffle has been reported since these diagnostics began. Dask uses it for `merge`,"
-    " `set_index` and `rechunk` of data that does not fit into one worker; one that is over within"
+    "No P2P shuffle has been reported since these diagnostics began. Dask uses it for merge,"
+    " set_index and rechunk of data that does not fit into one worker; one that is over within"
     " a heartbeat reports nothing."
 )
 NEWEST: Final = ""
@@ -84,7 +84,8 @@ class Shuffle(View):
         """Draw what changed since the last call; see `View.update`."""
         shuffles = self.store.extras["shuffles"]
         sizes = self._moved.size, self._buffers.size
-        now = (shuffles.version, self.chosen, sizes, self.look)
+        workers = (tuple(self.store.workers.address), self.store.seen_workers.version)
+        now = (shuffles.version, workers, self.chosen, sizes, self.look)
         if now == self._drawn:
             return
         self._drawn = now
@@ -115,9 +116,9 @@ class Shuffle(View):
 
     def _draw_moved(self, rows: npt.NDArray[np.int64]) -> None:
         shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)
-        names, bars = worker_words(self.store), []
+        bars = []
         for row in rows[:MAX_BARS].tolist():
-            name = names.get(shuffles["worker"][row], shuffles["worker"][row])
+            name = worker_words(self.store, shuffles["worker"][row])
             parts = [
                 self._part(name, title, float(shuffles[column][row]), getattr(colors, color), hatch)
                 for column, title, color, hatch in MOVED
@@ -131,9 +132,9 @@ class Shuffle(View):
 
     def _draw_buffers(self, rows: npt.NDArray[np.int64]) -> None:
         shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)
-        names, bars = worker_words(self.store), []
+        bars = []
         for row in rows[:MAX_BARS].tolist():
-            name = names.get(shuffles["worker"][row], shuffles["worker"][row])
+            name = worker_words(self.store, shuffles["worker"][row])
             parts = [
                 self._part(
                     *(name, title, float(shuffles[column][row]), getattr(colors, color), " "),

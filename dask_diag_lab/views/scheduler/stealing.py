@@ -66,7 +66,8 @@ class Stealing(View):
     def update(self) -> None:
         """Draw what changed since the last call; see `View.update`."""
         stealing, workers = self.store.extras["stealing"], self.store.workers
-        now = (stealing.version, len(workers.address), self._bars.size, self.look)
+        seen = (tuple(workers.address), self.store.seen_workers.version)
+        now = (stealing.version, seen, self._bars.size, self.look)
         if now == self._drawn:
             self._series.draw()  # the reader may have moved or resized it
             return
@@ -91,7 +92,8 @@ class Stealing(View):
         at, is_move = (column[second >= first] for column in ((second - first), is_move))
         moved = np.bincount(at[is_move].astype(np.int64), minlength=n).astype(np.float64)
         tried = np.bincount(at[~is_move].astype(np.int64), minlength=n).astype(np.float64)
-        self._series.say(f"Tasks moved a second: {fmt.plural(total, 'move')} in all")
+        moves = fmt.plural(total, "move")
+        self._series.say(f"Tasks moved a second: {moves} in all", f"{moves} in all")
         times = np.arange(first, last + 1, dtype=np.float64) * STEP_S
         self._series.set("moved", times, moved)
         self._series.set("tried", times, tried)
@@ -101,9 +103,9 @@ class Stealing(View):
         moves = stealing["event"] == CONFIRMED
         gave: Counter[str] = Counter(stealing["victim"][moves].tolist())
         took: Counter[str] = Counter(stealing["thief"][moves].tolist())
-        names, bars = worker_words(self.store), []
+        bars = []
         for address, _ in (gave + took).most_common(MAX_BARS):
-            name = names.get(address, address)
+            name = worker_words(self.store, address)
             given, taken = gave[address], took[address]
             parts = [
                 Part(given, colors.load_saturated, (name, f"Gave {fmt.plural(given, 'task')}")),
@@ -118,7 +120,8 @@ class Stealing(View):
         if bars:
             rest = (gave + took).most_common()[MAX_BARS:]
             more = len(rest), float(sum(n for _, n in rest))
-            self._bars.draw("Tasks that workers gave away and took (striped)", bars, more=more)
+            title = "Tasks that workers gave away and took (striped)"
+            self._bars.draw(title, bars, short_title="Gave, took (striped)", more=more)
         else:
             self._bars.clear()
 

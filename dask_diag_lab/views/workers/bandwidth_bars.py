@@ -6,6 +6,7 @@ Moving averages that the scheduler keeps over transfers above 1 MB.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -15,10 +16,11 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.axis_end import AxisEnd
 from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.no_workers import NO_DATA
 from dask_diag_lab.views.palette import DataColors
-from dask_diag_lab.views.worker_names import worker_names
+from dask_diag_lab.views.worker_names import worker_name
 from dask_diag_lab.views.workers.bar_measure import Measure, Words
-from dask_diag_lab.views.workers.worker_bars import NO_DATA, WorkerBars
+from dask_diag_lab.views.workers.worker_bars import WorkerBars
 from dask_diag_lab.views.workers.worker_hosts import Hosts
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ class BandwidthBars(WorkerBars):
 
     def seen(self) -> object:
         """Return what differs when the data did."""
-        return self.store.extras[self.extra].version, self.store.workers.version
+        store = self.store
+        return store.extras[self.extra].version, store.workers.version, store.seen_workers.version
 
     def rates(self) -> npt.NDArray[np.float64]:
         """Return bytes a second of each row."""
@@ -94,7 +97,7 @@ class BandwidthBars(WorkerBars):
 
     def heads(self, index: int) -> Sequence[str]:
         """Return the first lines of the hover of one row."""
-        return (self.name_of(index),)
+        return (self.names()[index],)
 
     def words_of_group(self, members: npt.NDArray[np.int64]) -> Words:
         """Return what is said about a group of rows."""
@@ -120,9 +123,9 @@ class BandwidthTypes(BandwidthBars):
     heading = "Bandwidth by type"
     noun = "type"
 
-    def name_of(self, index: int) -> str:
-        """Return the name of a type."""
-        return str(self.store.extras[self.extra]["type"][index])
+    def names(self) -> Sequence[str]:
+        """Return the names of the types."""
+        return list(map(str, self.store.extras[self.extra]["type"].tolist()))
 
     def open_one(self, worker: int) -> None:
         """Open the single transfers."""
@@ -142,29 +145,27 @@ class BandwidthPairs(BandwidthBars):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
+        self._named: tuple[object, list[str]] = (None, [])
         self.choice.is_reversed = True  # of thousands of pairs the slowest ones are looked for
-
-    _names: tuple[int, dict[str, str]] = (-1, {})
 
     def pair(self, index: int) -> tuple[str, str]:
         """Return the addresses of source and destination of a row."""
         extra = self.store.extras[self.extra]
         return str(extra["source"][index]), str(extra["destination"][index])
 
-    def name_of(self, index: int) -> str:
-        """Return source and destination of a row by their names."""
-        return " → ".join(self._name(address) for address in self.pair(index))
-
-    def _name(self, address: str) -> str:
-        version = self.store.workers.version
-        if self._names[0] != version:
-            self._names = (version, worker_names(self.store))
-        return self._names[1].get(address, address)
+    def names(self) -> Sequence[str]:
+        """Return source and destination of each row by their names."""
+        seen = self.seen()
+        if self._named[0] != seen:
+            extra, name = self.store.extras[self.extra], partial(worker_name, self.store)
+            pairs = (map(name, map(str, extra[end])) for end in ("source", "destination"))
+            self._named = (seen, [" → ".join(pair) for pair in zip(*pairs, strict=True)])
+        return self._named[1]
 
     def heads(self, index: int) -> Sequence[str]:
         """Return name and addresses of a pair."""
         source, destination = self.pair(index)
-        return self.name_of(index), f"from {source}", f"to {destination}"
+        return self.names()[index], f"from {source}", f"to {destination}"
 
     def open_one(self, worker: int) -> None:
         """Open the single transfers of the worker that received."""

@@ -27,6 +27,7 @@ from dask_diag_lab.views.figure import (
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors, mixed
 from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, restyle_pane
+from dask_diag_lab.views.worker_names import short_names
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -36,6 +37,9 @@ _SHADES: Final = 24
 _PALEST: Final = 0.82
 """Share of the canvas in the shade of the slowest pair."""
 _NAME_CHARACTERS: Final = 14
+_FEW: Final = 7
+"""Characters of a name in a pane that is not `_WIDE_PX` wide."""
+_WIDE_PX: Final = 320
 
 
 class BandwidthMap:
@@ -135,7 +139,7 @@ class BandwidthMap:
         n = len(names)
         set_properties(self._x, start=-0.5, end=n - 0.5)
         set_properties(self._y, start=n - 0.5, end=-0.5)
-        labels = [fmt.elide(name, _NAME_CHARACTERS) for name in names]
+        labels = short_names(names, _NAME_CHARACTERS if size.width >= _WIDE_PX else _FEW)
         widest = max(map(len, labels), default=1) * CHARACTER_PX + 6
         for axis, ticker, room in (
             (self.figure.xaxis[0], self._x_ticker, cell_px / widest),

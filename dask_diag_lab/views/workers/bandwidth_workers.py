@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 from bokeh.models.layouts import Column
 
-from dask_diag_lab.views import format as fmt
+from dask_diag_lab.store.lane_rows import natural_order
 from dask_diag_lab.views.base import Notice, Table, View
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.pane_size import pane_size
-from dask_diag_lab.views.worker_names import worker_names
+from dask_diag_lab.views.worker_names import worker_name
 from dask_diag_lab.views.workers.bandwidth_bars import BandwidthPairs
 from dask_diag_lab.views.workers.bandwidth_map import BandwidthMap
 
@@ -89,14 +89,15 @@ class BandwidthWorkers(View):
         self.notice = Notice(empty=self.pairs.notice.empty)
 
     def _workers(self) -> list[str]:
-        """Return the addresses of all workers of any pair, those that are there first."""
+        """Return the addresses of all workers of any pair, first those that are there."""
         extra = self.store.extras[BandwidthPairs.extra]
         found = {*map(str, extra["source"]), *map(str, extra["destination"])}
         here = [address for address in self.store.workers.address if address in found]
-        return [*here, *sorted(found - set(here))]
+        gone = sorted(found - set(here), key=lambda a: natural_order(worker_name(self.store, a)))
+        return [*here, *gone]
 
     def _draw_map(self) -> None:
-        extra, names = self.store.extras[BandwidthPairs.extra], worker_names(self.store)
+        extra = self.store.extras[BandwidthPairs.extra]
         size = pane_size(self.map.figure)
         for axis in (*self.map.figure.xaxis, *self.map.figure.yaxis):
             set_properties(axis, visible=bool(self._addresses))
@@ -113,7 +114,7 @@ class BandwidthWorkers(View):
             np.array([index[str(a)] for a in extra[name]], dtype=np.int64)
             for name in ("source", "destination")
         )
-        labels = [names.get(a, f"{fmt.elide(a, 24)} (left)") for a in self._addresses]
+        labels = [worker_name(self.store, address) for address in self._addresses]
         self.map.draw(labels, self._addresses, (source, target), extra["rate"], self.look, size)
 
     def _tapped(self, source: int, target: int) -> None:

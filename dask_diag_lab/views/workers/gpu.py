@@ -25,11 +25,14 @@ Floats = npt.NDArray[np.float64]
 
 NO_GPU: Final = (
     "No worker reports a GPU. Workers do when they run on a host with an NVIDIA GPU, pynvml is "
-    "installed there and `distributed.diagnostics.nvml` is on."
+    "installed there and distributed.diagnostics.nvml is on."
 )
 NO_RMM: Final = (
     "No worker reports memory of RMM. Workers do when they run with RMM as the allocator of "
-    "their GPU's memory, for example from dask-cuda with `--rmm-pool-size`."
+    "their GPU's memory, for example from dask-cuda with --rmm-pool-size."
+)
+NO_UTILIZATION: Final = (
+    "The GPUs of these workers cannot tell how busy they are. Their memory is shown by GPU Memory."
 )
 UTILIZATION: Final = (wm.GPU_UTILIZATION, "gpu.utilization")
 USED: Final = (wm.GPU_MEMORY, "gpu.memory-used")
@@ -72,9 +75,10 @@ class GpuBars(WorkerBars):
         """Return why there is nothing to draw; see `WorkerBars.empty_words`."""
         return super().empty_words() or ("" if len(self._reported()[0]) else self.missing)
 
-    def name_of(self, index: int) -> str:
-        """Return the name of the worker of one bar."""
-        return str(self.store.workers.name[self._reported()[0][index]])
+    def names(self) -> Sequence[str]:
+        """Return the names of the workers that have a bar."""
+        names = super().names()
+        return [names[row] for row in self._reported()[0].tolist()]
 
     def hosts(self) -> Hosts:
         """Return the hosts of the workers that have a bar."""
@@ -130,6 +134,12 @@ class GpuUtilization(GpuBars):
     ticks: ClassVar[Callable[[float, int], list[float]]] = staticmethod(fmt.number_ticks)
     sorted_by = "GPU use"
     value_characters = 7
+
+    def empty_words(self) -> str:
+        """Return why there is nothing to draw; some GPUs report their memory alone."""
+        empty, workers = super().empty_words(), self.store.workers
+        has_memory = any(np.isfinite(wm.metric(workers, name)).any() for name in USED)
+        return NO_UTILIZATION if empty == NO_GPU and has_memory else empty
 
     def measure(self) -> Measure:
         """Return what to draw now; see `WorkerBars.measure`."""

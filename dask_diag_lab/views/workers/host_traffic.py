@@ -45,9 +45,9 @@ class HostTraffic(InOutBars):
         """Return a rate in words."""
         return fmt.si(amount, "B/s") if np.isfinite(amount) else "unknown"
 
-    def name_of(self, index: int) -> str:
-        """Return the name of a host."""
-        return self.worker_hosts().names[index]
+    def names(self) -> Sequence[str]:
+        """Return the names of the hosts."""
+        return self.worker_hosts().names
 
     def hosts(self) -> Hosts:
         """Return a host for each bar."""
@@ -108,5 +108,5 @@ class HostDisk(HostTraffic):
     keys = (wm.DISK_READ, wm.DISK_WRITE)
     missing = (
         "No worker tells the disk traffic of its host. Either no heartbeat has come yet, or "
-        "`distributed.admin.system-monitor.disk` is off or the system does not count it."
+        "distributed.admin.system-monitor.disk is off or the system does not count it."
     )

@@ -57,7 +57,7 @@ class TransferLanes:
             *("left", "right", "y", "color", "alpha", "head", "size", "when", "keys")
         )
         self.figure = quiet_figure(look, title=self.title, x_range=self.x, y_range=self.y)
-        self.figure.update(min_border_right=16)
+        self.figure.update(min_border_right=24)
         make_time_axis(self.figure.xaxis[0])
         self._ticker = FixedTicker(ticks=[])
         self.figure.yaxis.ticker = self._ticker

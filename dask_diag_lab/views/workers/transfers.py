@@ -5,7 +5,7 @@ Works without the workers' own HTTP servers; asked again every 2 s while somebod
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,12 +18,12 @@ from dask_diag_lab.views.base import Notice, Table, View
 from dask_diag_lab.views.data_table import SortableTable, TableColumn
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
-from dask_diag_lab.views.pane_size import pane_size
+from dask_diag_lab.views.no_workers import no_workers
+from dask_diag_lab.views.pane_size import PaneSize, pane_size
 from dask_diag_lab.views.time_axis import fit_time_axis
-from dask_diag_lab.views.worker_names import worker_names
+from dask_diag_lab.views.worker_names import short_names, worker_name, worker_names
 from dask_diag_lab.views.workers.transfer_lanes import MAX_DRAWN, TransferLanes
 from dask_diag_lab.views.workers.transfer_log import TransferLog
-from dask_diag_lab.views.workers.worker_bars import NO_DATA, NO_WORKERS
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -47,7 +47,7 @@ COLUMNS: Final = (
     TableColumn("seconds", "Duration", "seconds", 96),
     TableColumn("rate", "Rate", "rate", 92),
     TableColumn("keys", "Keys", "number", 56),
-    TableColumn("key", "Largest key", width=180),
+    TableColumn("key", "Largest key", "key", 180),
 )
 
 _ALL: Final = ""
@@ -121,7 +121,7 @@ class Transfers(View):
     def _options(self) -> list[tuple[str, str]]:
         known = worker_names(self.store)
         if self.worker and self.worker not in known:
-            known[self.worker] = f"{self.worker} (left)"
+            known[self.worker] = worker_name(self.store, self.worker)
         return [(_ALL, "All"), *((address, fmt.elide(name, 60)) for address, name in known.items())]
 
     # --- keeping it up to date
@@ -129,7 +129,7 @@ class Transfers(View):
     def update(self) -> None:
         """Ask when the last answer is old, and draw what changed; see `View.update`."""
         if not len(self.store.workers) and not self.worker:
-            self._draw_nothing(NO_DATA if self.store.scheduler is None else NO_WORKERS)
+            self._draw_nothing(no_workers(self.store))
             return
         inquiry = self._asked.fresh("transfers", worker=self.worker)
         size = pane_size(self.lanes.figure)
@@ -137,17 +137,17 @@ class Transfers(View):
         now = (
             *(id(inquiry), inquiry.answered_at, inquiry.error, self.worker, self.look),
             *(size, self.lanes.place, tuple(self.store.workers.address)),
+            self.store.seen_workers.version,
         )
         if now == self._drawn:
             return
         log = self._known(inquiry)
         set_properties(self._select, options=self._options(), value=self.worker)
-        names = worker_names(self.store)
-        rows, labels, hidden = self._lanes(log, names, max(size.rows_px // MIN_LANE_PX, 2))
-        words = [self._headline(log, row, names) for row in range(len(log))]
+        rows, labels, hidden = self._lanes(log, size)
+        words = [self._headline(log, row) for row in range(len(log))]
         behind = self.lanes.draw(log, rows, labels, words, self.look)
         self._draw_frame(log, size.title_characters, is_small=size.is_small, width=size.width)
-        self.rows.set(self._values(log, names, slice(-MAX_ROWS, None)))
+        self.rows.set(self._values(log, self._name, slice(-MAX_ROWS, None)))
         self._drawn = (*now[:6], self.lanes.place, *now[7:])
         self.notice = Notice(
             empty=self._empty_words(inquiry, log),
@@ -160,7 +160,7 @@ class Transfers(View):
             self._drawn = words
             log = TransferLog.of(None)
             self.lanes.draw(log, np.empty(0, dtype=np.int64), [], [], self.look)
-            self.rows.set(self._values(log, {}, slice(None)))
+            self.rows.set(self._values(log, self._name, slice(None)))
             self.notice = Notice(empty=words)
 
     def _draw_frame(self, log: TransferLog, characters: int, *, is_small: bool, width: int) -> None:
@@ -180,16 +180,19 @@ class Transfers(View):
             self._log = (name, TransferLog.of(inquiry.answer))
         return self._log[1]
 
+    def _name(self, address: str) -> str:
+        return worker_name(self.store, address)
+
     def _lanes(
-        self, log: TransferLog, names: Mapping[str, str], most: int
+        self, log: TransferLog, size: PaneSize
     ) -> tuple[Any, list[str], int]:  # an array of int64 first
         """Return the row of each transfer, the rows' labels, and how many rows are hidden.
 
         Rows are the peers of one worker, or all workers; the busiest where there are too many.
         """
         whose = log.peer if self.worker else log.worker
-        most = min(most, MAX_LANES)
-        known = [a for a in names if a != self.worker]
+        most = min(max(size.rows_px // MIN_LANE_PX, 2), MAX_LANES)
+        known = [a for a in self.store.workers.address if a != self.worker]
         order = {address: row for row, address in enumerate(dict.fromkeys([*known, *whose]))}
         used = sorted(set(whose), key=order.__getitem__)
         hidden = max(len(used) - most, 0)
@@ -201,11 +204,11 @@ class Transfers(View):
             used = [address for address in used if address in kept]
         row_of = {address: row for row, address in enumerate(used)}
         rows = np.array([row_of.get(address, -1) for address in whose], dtype=np.int64)
-        labels = [fmt.elide(names.get(address, address), 20) for address in used]
+        labels = short_names([self._name(a) for a in used], max(min(size.width // 30, 20), 7))
         return rows, labels, hidden
 
-    def _headline(self, log: TransferLog, row: int, names: Mapping[str, str]) -> str:
-        worker, peer = (names.get(address, address) for address in (log.worker[row], log.peer[row]))
+    def _headline(self, log: TransferLog, row: int) -> str:
+        worker, peer = self._name(log.worker[row]), self._name(log.peer[row])
         return (
             f"{worker} received from {peer}" if log.is_incoming[row] else f"{worker} sent to {peer}"
         )
@@ -234,7 +237,7 @@ class Transfers(View):
     # --- the table
 
     def _values(
-        self, log: TransferLog, names: Mapping[str, str], which: slice
+        self, log: TransferLog, name: Callable[[str], str], which: slice
     ) -> dict[str, Any]:  # arrays and lists, newest first
         order = np.arange(len(log))[which][::-1]
         rows = order.tolist()
@@ -243,9 +246,9 @@ class Transfers(View):
             ratio = np.where(nbytes > 0, compressed / nbytes, np.nan)
         return {
             "stop": log.stop[order],
-            "worker": [names.get(log.worker[row], log.worker[row]) for row in rows],
+            "worker": [name(log.worker[row]) for row in rows],
             "direction": ["received" if log.is_incoming[row] else "sent" for row in rows],
-            "peer": [names.get(log.peer[row], log.peer[row]) for row in rows],
+            "peer": [name(log.peer[row]) for row in rows],
             "nbytes": nbytes,
             "compressed": compressed,
             "ratio": ratio,
@@ -258,7 +261,7 @@ class Transfers(View):
     def table(self) -> Table:
         """Return one row for each entry of the logs, newest first."""
         inquiry = self.store.inquiries.ask("transfers", worker=self.worker)
-        values = self._values(TransferLog.of(inquiry.answer), {}, slice(None))
+        values = self._values(TransferLog.of(inquiry.answer), str, slice(None))
         columns: dict[str, Sequence[Any]] = {}  # numbers, text and None
         for name, cells in values.items():
             rows = cells.tolist() if isinstance(cells, np.ndarray) else cells

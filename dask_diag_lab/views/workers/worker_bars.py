@@ -16,10 +16,13 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Notice, View
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import DataColors, data_colors
 from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, pane_size
 from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.workers import bar_names
 from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
+from dask_diag_lab.views.workers.bar_names import BarNames
 from dask_diag_lab.views.workers.bar_picture import BarPicture
 from dask_diag_lab.views.workers.row_choice import FORMS, Choice, RowChoice, choice_words
 from dask_diag_lab.views.workers.worker_hosts import Hosts
@@ -30,11 +33,6 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.store import Store
 
-NO_WORKERS: Final = "This cluster has no workers yet. Add some with `cluster.scale(4)`."
-NO_DATA: Final = "Waiting for the first data of this cluster."
-
-_LABEL_PX: Final = 13
-_NAME_CHARACTERS: Final = 20
 _VERBS: Final = {"by-worker": "workers", "by-group": "groups", "by-host": "hosts"}
 _FORM_WORDS: Final = ("each worker", "groups", "hosts")
 
@@ -67,6 +65,7 @@ class WorkerBars(View):
         self.choice = RowChoice()
         self._shown: Choice | None = None
         self._hosts: tuple[int, Hosts] = (-1, Hosts.of(()))
+        self._bar_names = BarNames()
         self._drawn: object = None
 
     # --- what a subclass says
@@ -96,9 +95,9 @@ class WorkerBars(View):
         """Return the level of each row; that of most of its workers unless overridden."""
         return rows.commonest(level, len(self.level_colors(data_colors(self.look))))
 
-    def name_of(self, index: int) -> str:
-        """Return the name of one bar."""
-        return str(self.store.workers.name[index])
+    def names(self) -> Sequence[str]:
+        """Return the name of each bar."""
+        return self._bar_names.readable(self.store.workers.name)
 
     def hosts(self) -> Hosts:
         """Return the hosts of what has a bar."""
@@ -119,7 +118,7 @@ class WorkerBars(View):
         """Return why there is nothing to draw and what to do; '' when there is something."""
         if len(self.store.workers):
             return ""
-        return NO_DATA if self.store.scheduler is None else NO_WORKERS
+        return no_workers(self.store)
 
     def open_one(self, worker: int) -> None:
         """Open what a click on one bar asks for."""
@@ -138,10 +137,8 @@ class WorkerBars(View):
             entries=self.legend_entries(data_colors(self.look)),
         )
         self.figure = self.picture.figure
-        self.bars, self.marks, self.limits = (
-            *(self.picture.bars, self.picture.marks),
-            self.picture.limits,
-        )
+        self.bars, self.marks = self.picture.bars, self.picture.marks
+        self.limits = self.picture.limits
         self.picture.on_scroll = self.choice.scroll
         self.picture.on_tap = self._tapped
         self.picture.on_form = self._chosen
@@ -182,7 +179,7 @@ class WorkerBars(View):
         size = pane_size(self.figure)
         store = self.store
         choice = (self.choice.form, self.choice.first, self.choice.is_reversed)
-        now = (self.seen(), store.scheduler, size, self.look, choice)
+        now = (self.seen(), store.scheduler, store.nthreads.version, size, self.look, choice)
         if now == self._drawn:
             return
         self._drawn = now
@@ -215,8 +212,9 @@ class WorkerBars(View):
         picture = self.picture
         shown = max(len(rows), round(size.rows_px / self.row_max_px))
         names_px = self._draw_names(rows, size.rows_px / shown, size)
-        is_long = len(measure.title) > size.title_room(names_px)
-        set_properties(picture.title, text=measure.short_title if is_long else measure.title)
+        room = size.title_room(names_px)
+        title = measure.title if len(measure.title) <= room else measure.short_title
+        set_properties(picture.title, text=fmt.elide(title, room))
         room_px = self._room_px(rows, size)
         end = measure.end / max(1 - room_px / max(size.width, 2 * room_px), 0.5)
         set_properties(picture.x, start=0, end=end)
@@ -231,35 +229,34 @@ class WorkerBars(View):
 
     def _room_px(self, rows: Rows, size: PaneSize) -> float:
         """Return the width that the words beside the bars need."""
-        if self._is_cramped(rows, size):
+        if bar_names.is_cramped(len(rows), size):
             return 0
         return (2 if size.is_narrow else self.value_characters) * CHARACTER_PX + 8
-
-    @staticmethod
-    def _is_cramped(rows: Rows, size: PaneSize) -> bool:
-        return size.rows_px / max(len(rows), 1) < _LABEL_PX - 2
 
     def _draw_names(self, rows: Rows, row_px: float, size: PaneSize) -> float:
         """Write the names where there is room; return their width."""
         axis = self.figure.yaxis[0]
         is_groups = self._shown is not None and self._shown.form == "groups"
-        is_named = self.has_names and not (size.is_narrow or is_groups)
+        is_named = self.has_names and not (size.width < bar_names.LEAST_PX or is_groups)
         set_properties(axis, visible=is_named)
         if not is_named:
             return 0.0
-        step = next((s for s in (1, 2, 5) if s * row_px >= _LABEL_PX), 10)
-        shown = range(0, len(rows), step)
-        labels = {row: fmt.elide(self._row_name(rows, row), _NAME_CHARACTERS) for row in shown}
+        shown = range(0, len(rows), bar_names.step_of(row_px))
+        all_names = self.hosts().names if self._is_by_host else self.names()
+        names = self._bar_names.short(all_names, size.width)
+        labels = {row: names[self._name_at(rows, row)] for row in shown}
         set_properties(self.picture.y_ticker, ticks=list(shown))
         set_properties(axis, major_label_overrides=labels)
         return max(map(len, labels.values()), default=0) * CHARACTER_PX
 
-    def _row_name(self, rows: Rows, row: int) -> str:
+    def _name_at(self, rows: Rows, row: int) -> int:
+        """Return the number of a row's name: that of its host or of its only worker."""
         first = int(rows.order[rows.starts[row]])
-        if self._shown is not None and self._shown.form == "hosts":
-            hosts = self.hosts()
-            return hosts.names[int(hosts.of_worker[first])]
-        return self.name_of(first)
+        return int(self.hosts().of_worker[first]) if self._is_by_host else first
+
+    @property
+    def _is_by_host(self) -> bool:
+        return self._shown is not None and self._shown.form == "hosts"
 
     def _draw_bars(self, measure: Measure, shown: Choice, size: PaneSize) -> None:
         rows = shown.rows
@@ -268,7 +265,7 @@ class WorkerBars(View):
         level = self.group_level(rows, measure.level)
         palette = self.level_colors(data_colors(self.look))
         words = [self._row_words(shown, row) for row in range(len(rows))]
-        is_cramped = self._is_cramped(rows, size)
+        is_cramped = bar_names.is_cramped(len(rows), size)
         self.picture.set_rows(
             edges,
             {
@@ -289,11 +286,12 @@ class WorkerBars(View):
         said = self.words_of_group(members)
         number = len(members)
         if shown.form == "hosts":
-            head = f"Host {self._row_name(shown.rows, row)}: {fmt.plural(number, self.noun)}"
+            host = self.hosts().names[self._name_at(shown.rows, row)]
+            head = f"Host {host}: {fmt.plural(number, self.noun)}"
         else:
             first = int(shown.rows.starts[row]) + 1
             head = f"{self.noun.capitalize()}s {first}–{first + number - 1}"
             head += f" of {len(shown.rows.order)}"
-        some = ", ".join(self.name_of(index) for index in members[:4].tolist())
+        some = ", ".join(self.names()[index] for index in members[:4].tolist())
         more = f", … ({number})" if number > 4 else ""
         return Words(said.value, said.sign, (head, *said.hover, f"{some}{more}"))

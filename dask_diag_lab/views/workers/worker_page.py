@@ -16,8 +16,8 @@ from dask_diag_lab.views.base import Notice
 from dask_diag_lab.views.data_table import TableColumn
 from dask_diag_lab.views.detail_page import DetailPage, Facts, Section, Values, column_of
 from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.worker_names import worker_names
-from dask_diag_lab.views.workers.worker_bars import NO_DATA, NO_WORKERS
+from dask_diag_lab.views.no_workers import no_workers
+from dask_diag_lab.views.worker_names import LEFT, readable_name, worker_name, worker_names
 from dask_diag_lab.views.workers.worker_page_words import (
     answer_facts,
     log_text,
@@ -38,7 +38,7 @@ _TASKS: Final = Section(
     "tasks",
     "Tasks",
     (
-        TableColumn("key", "Task", width=220),
+        TableColumn("key", "Task", "key", 220),
         TableColumn("state", "State", width=90),
         TableColumn("seconds", "Time", "seconds", 90),
         TableColumn("nbytes", "Size", "bytes", 90),
@@ -57,7 +57,7 @@ _TRANSFERS: Final = Section(
         TableColumn("seconds", "Duration", "seconds", 96),
         TableColumn("rate", "Rate", "rate", 96),
         TableColumn("keys", "Keys", "number", 60),
-        TableColumn("key", "Largest", width=160),
+        TableColumn("key", "Largest", "key", 160),
     ),
 )
 _STACKS: Final = Section("call-stacks", "Call stacks now")
@@ -108,22 +108,23 @@ class WorkerPage(DetailPage):
         elif worker and getattr(self, "_last", ("",))[0] == worker:
             _, _, self._about, self._shown = self._last  # what it said before it went
         versions = [(id(q), q.version) for q in (self._about, self._shown) if q is not None]
-        scheduler = self.store.scheduler is None
-        return (worker, workers.row(worker), workers.address, versions, scheduler)
+        facts = (self.store.scheduler is None, self.store.nthreads.version)
+        return (worker, workers.row(worker), workers.address, versions, facts)
 
     def draw_controls(self) -> None:
         """Show the workers that are there, and say what is missing."""
         names = worker_names(self.store)
         options = [(address, _option(address, name)) for address, name in names.items()]
         if self.worker and self.worker not in names:
-            options.append((self.worker, f"{fmt.elide(self.worker, MAX_OPTION)} (gone)"))
+            gone = fmt.elide(worker_name(self.store, self.worker), MAX_OPTION)
+            options.append((self.worker, gone))
         if options != self._options:
             self._options = options
             set_properties(self._select, options=options)
         set_properties(self._select, value=self.worker)
         empty = ""
         if not self.worker:
-            empty = NO_DATA if self.store.scheduler is None else NO_WORKERS
+            empty = no_workers(self.store)
         self.notice = Notice(empty=empty, note=self._note())
 
     def facts(self) -> Facts:
@@ -131,8 +132,9 @@ class WorkerPage(DetailPage):
         row = self.store.workers.row(self.worker)
         told = answer_facts(self._answer(self._about)) if self._about else []
         if row is None:
-            gone = [("", f"{self.worker} has left the cluster.")] if self.worker else []
-            return [*gone, *told]
+            name = worker_name(self.store, self.worker).removesuffix(LEFT)
+            gone = f"Worker {name} has left the cluster." if self.worker else ""
+            return [("", gone), ("Address", self.worker), *told]
         # What moves first: a small pane shows the beginning.
         return [*told[:1], *worker_facts(row), *told[1:]]
 
@@ -140,7 +142,7 @@ class WorkerPage(DetailPage):
         """Return the rows of tasks or transfers."""
         if section is _TASKS:
             return _task_values(self._answer(self._about).get("tasks", ()))
-        return _transfer_values(self._answer(self._shown).get("rows", ()))
+        return self._transfer_values(self._answer(self._shown).get("rows", ()))
 
     def text(self, section: Section) -> str:
         """Return the log or the call stacks."""
@@ -192,6 +194,22 @@ class WorkerPage(DetailPage):
         cut = f"Last {fmt.count(listed)} of {fmt.count(kept)} transfers in the worker's log"
         return [*missing, *([cut] if kept > listed else [])]
 
+    def _transfer_values(self, rows: Sequence[Mapping[str, Any]]) -> Values:
+        newest = rows[::-1]
+        numbers = {
+            name: np.array(column_of(newest, name, np.nan), float)
+            for name in ("start", "stop", "nbytes", "compressed", "rate", "keys")
+        }
+        numbers["seconds"] = numbers["stop"] - numbers["start"]
+        ways = {"in": "received", "out": "sent"}
+        peers = map(str, column_of(newest, "peer"))
+        return {
+            **numbers,
+            "direction": [ways.get(str(way), "") for way in column_of(newest, "direction")],
+            "peer": [worker_name(self.store, peer) or "(client)" for peer in peers],
+            "key": column_of(newest, "key"),
+        }
+
     @staticmethod
     def _answer(inquiry: Inquiry | None) -> Mapping[str, Any]:  # by kind
         return (inquiry.answer if inquiry is not None else None) or {}
@@ -211,26 +229,10 @@ class WorkerPage(DetailPage):
 
 
 def _option(address: str, name: str) -> str:
-    words = address if name in ("", address) else f"{name} · {address}"
+    words = name if name == readable_name(address) else f"{name} · {address}"
     return fmt.elide(words, MAX_OPTION)
 
 
 def _task_values(tasks: Sequence[Mapping[str, Any]]) -> Values:
     numbers = {n: np.array(column_of(tasks, n, np.nan), float) for n in ("seconds", "nbytes")}
     return {**{n: column_of(tasks, n) for n in ("key", "state", "priority")}, **numbers}
-
-
-def _transfer_values(rows: Sequence[Mapping[str, Any]]) -> Values:
-    newest = rows[::-1]
-    numbers = {
-        name: np.array(column_of(newest, name, np.nan), float)
-        for name in ("start", "stop", "nbytes", "compressed", "rate", "keys")
-    }
-    numbers["seconds"] = numbers["stop"] - numbers["start"]
-    ways = {"in": "received", "out": "sent"}
-    return {
-        **numbers,
-        "direction": [ways.get(str(way), "") for way in column_of(newest, "direction")],
-        "peer": [str(peer) or "(client)" for peer in column_of(newest, "peer")],
-        "key": column_of(newest, "key"),
-    }

@@ -15,11 +15,11 @@ import numpy as np
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Notice, Table, View
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.pane_size import pane_size
 from dask_diag_lab.views.time_series import WRITE, TimeLine, TimeSeries, Unit
 from dask_diag_lab.views.workers import worker_metrics as wm
-from dask_diag_lab.views.workers.worker_bars import NO_DATA, NO_WORKERS
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -83,7 +83,8 @@ class WorkerSeries(View):
     def update(self) -> None:
         """Add the points that came; see `View.update`."""
         series, place = self.store.series, self.picture.place
-        now = (series.version, self.store.scheduler, self.look, pane_size(self.figure), place)
+        known = (series.version, self.store.scheduler, self.store.nthreads.version)
+        now = (known, self.look, pane_size(self.figure), place)
         if now == self._drawn:
             return
         found = {line.name: series.get(line.name) for line in self.lines}
@@ -99,7 +100,7 @@ class WorkerSeries(View):
     def _empty_words(self) -> str:
         series = self.store.series
         if not len(series):
-            return NO_DATA if self.store.scheduler is None else NO_WORKERS
+            return no_workers(self.store)
         return "" if set(series.names) & {line.name for line in self.lines} else self.missing
 
     def _titles(self) -> tuple[str, str]:
@@ -184,5 +185,5 @@ class DiskSeries(WorkerSeries):
     of = "host"
     missing = (
         "No worker tells the disk traffic of its host. Either no heartbeat has come yet, or "
-        "`distributed.admin.system-monitor.disk` is off or the system does not count it."
+        "distributed.admin.system-monitor.disk is off or the system does not count it."
     )

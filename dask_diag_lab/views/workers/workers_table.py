@@ -17,10 +17,10 @@ from dask_diag_lab.views.base import Notice, Table, View
 from dask_diag_lab.views.data_table import Kind, SortableTable, TableColumn
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.workers import worker_metrics as wm
 from dask_diag_lab.views.workers.totals_line import TotalsLine
-from dask_diag_lab.views.workers.worker_bars import NO_DATA, NO_WORKERS
 from dask_diag_lab.views.workers.worker_hosts import Hosts
 
 if TYPE_CHECKING:
@@ -126,7 +126,9 @@ class WorkersTable(View):
         workers = self.store.workers
         silent = self._silent_s()
         # Whole steps of 10 s: the words of a silent worker change no faster.
-        now = (workers.version, self.store.scheduler is None, self.look, (silent // 10).tobytes())
+        threads = self.store.nthreads.version
+        is_waiting = self.store.scheduler is None
+        now = (workers.version, threads, is_waiting, self.look, (silent // 10).tobytes())
         if now == self._drawn:
             return
         self._drawn = now
@@ -139,11 +141,8 @@ class WorkersTable(View):
         self.rows.set(values, [mark if s > 0 else None for s in silent.tolist()])
         self.totals.set(self._totals(values))
         is_empty = not len(workers)
-        waiting = self.store.scheduler is None
         note = f"{fmt.plural(hidden, 'more metric')} of workers not shown" if hidden else ""
-        self.notice = Notice(
-            empty=(NO_DATA if waiting else NO_WORKERS) if is_empty else "", note=note
-        )
+        self.notice = Notice(empty=no_workers(self.store) if is_empty else "", note=note)
 
     def _clicked(self, row: int) -> None:
         addresses = self.store.workers.address

@@ -74,7 +74,7 @@ def test_cells_and_headers_are_never_markup() -> None:
     column = table.table.columns[0]
     assert "<" not in str(column.title)
     assert not isinstance(column.formatter, HTMLTemplateFormatter)
-    assert len(table.source.data["x"][0]) == MAX_CELL_CHARACTERS + 1
+    assert len(table.source.data["x"][0]) == MAX_CELL_CHARACTERS
 
 
 def test_a_click_tells_the_row_and_can_be_repeated() -> None:

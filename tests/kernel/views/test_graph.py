@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -246,18 +245,3 @@ def test_slots_are_given_out_anew_when_holes_prevail() -> None:
     assert not slots.change(np.arange(1200)).is_reset
     assert slots.change(np.arange(700)).is_reset
     assert slots.rows_of(np.array([5, 3])).tolist() == [5, 3]
-
-
-def test_five_thousand_states_change_within_the_budget() -> None:
-    n = 5000
-    edges = [(i // 2, i) for i in range(1, n)]
-    store = store_of(graph=graph([f"t-{i}" for i in range(n)], edges))
-    page = Page(TaskGraph(store))
-    took = []
-    for name in ("queued", "processing", "memory", "released"):
-        states = [(node, STATES.index(name)) for node in range(n)]
-        store.apply(batch(graph=change(states=states, total=n)))
-        begin = time.perf_counter()
-        assert page.sent()
-        took.append(time.perf_counter() - begin)
-    assert min(took) < 0.010

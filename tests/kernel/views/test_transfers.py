@@ -161,7 +161,10 @@ def test_too_many_workers_for_a_map_become_bars_and_that_is_said() -> None:
 
 
 def test_square_of_a_worker_that_left_says_so() -> None:
-    view = BandwidthWorkers(store_of(workers=[worker(0)], extras=pairs(2)))
+    store = store_of(workers=[worker(0), worker(1)])
+    left = [worker(1)["address"]]
+    store.apply(batch(workers=[worker(0)], removed_workers=left, extras=pairs(2)))
+    view = BandwidthWorkers(store)
     view.build()
     assert "(left)" in view.map.squares.model.data["pair"][0]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -76,7 +74,7 @@ def test_paused_worker_is_named_in_words_even_in_a_small_pane() -> None:
     assert view.bars.model.data["value"][0].endswith("paused")
     page.resize(300, 200)
     assert view.bars.model.data["value"] == ["‼", ""]
-    assert not view.figure.yaxis[0].visible
+    assert list(view.figure.yaxis[0].major_label_overrides.values()) == ["0", "1"]
 
 
 def test_hover_has_exact_numbers_and_shares() -> None:
@@ -190,15 +188,3 @@ def test_restyle_changes_colours_at_once() -> None:
     assert view.bars.model.data["color"] == [data_colors(DARK).memory_ok]
     assert view.figure.background_fill_color == DARK.background
     assert view.figure.xaxis[0].major_label_text_color == DARK.muted
-
-
-def test_thousand_workers_are_updated_within_the_budget() -> None:
-    store = store_of(workers=[worker(i, managed=i * MIB) for i in range(1000)])
-    page = Page(WorkersMemory(store), 900, 500)
-    took = []
-    for step in range(1, 6):
-        store.apply(batch(workers=[worker(i, managed=(i + step) * MIB) for i in range(1000)]))
-        begin = time.perf_counter()
-        page.sent()
-        took.append(time.perf_counter() - begin)
-    assert min(took) < 0.010

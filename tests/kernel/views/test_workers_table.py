@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -116,21 +115,3 @@ def test_table_works_without_a_picture() -> None:
     table = WorkersTable(store_of(workers=[worker(0, name="alice")])).table()
     assert table.columns["name"] == ["Total", "alice"]
     assert table.units["memory"] == "B"
-
-
-def test_thousand_workers_are_updated_within_the_budget() -> None:
-    def rows(step: int) -> list[dict[str, Any]]:
-        metrics = {NET: 1e6 + step, "num_fds": 20, "task_counts.memory": step, "mine": step}
-        return [
-            worker(i, managed=GIB + i + step, cpu=float(step), metrics=metrics) for i in range(1000)
-        ]
-
-    store = store_of(workers=rows(0))
-    view, _ = opened(store)
-    took = []
-    for step in range(1, 8):
-        store.apply(batch(workers=rows(step)))
-        begin = time.process_time()
-        view.update()
-        took.append(time.process_time() - begin)
-    assert min(took) < 0.010

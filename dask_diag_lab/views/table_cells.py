@@ -1,0 +1,30 @@
+"""Our own Bokeh models of a table's parts, whose browser side is ``dist/table_cells.js``.
+
+Apart from `scripted`, because that script can only run where Bokeh's tables are loaded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bokeh.core.properties import Bool
+from bokeh.models.widgets.tables import StringFormatter, TableColumn
+
+
+class TextCell(StringFormatter):
+    """Text as it is, and all of it in a tooltip of the browser."""
+
+    keeps_end = Bool(default=False, help="Whether the middle gives way where room is short.")
+
+    def __init__(self, **properties: Any) -> None:  # as all Bokeh models do
+        super().__init__(**properties)
+
+
+class SteadyColumn(TableColumn):
+    """A column that keeps its share of the table's width.
+
+    Bokeh makes all columns alike when it lays a table out in a place that is not shown yet.
+    """
+
+    def __init__(self, **properties: Any) -> None:  # as all Bokeh models do
+        super().__init__(**properties)

@@ -1,0 +1,56 @@
+"""The names beside the bars of a plot: short in a narrow one, of every n-th bar when thin.
+
+Pure; knows no Bokeh model and not the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize
+from dask_diag_lab.views.worker_names import readable_name, short_names
+
+LEAST_PX: Final = 140
+"""Narrower panes have room for bars alone."""
+
+_CHARACTERS: Final = (5, 20)
+_SHARE: Final = 0.22
+"""Share of the width that names may take."""
+_ROW_PX: Final = 13
+_STEPS: Final = (1, 2, 5)
+
+
+class BarNames:
+    """Shortens the names of all bars together, so that they stay while the picture is scrolled.
+
+    Remembers what it made last: heartbeats come several times a second, names hardly ever change.
+    """
+
+    def __init__(self) -> None:
+        self._read: tuple[Sequence[str], list[str]] = ((), [])
+        self._last: tuple[tuple[Sequence[str], int], list[str]] = (((), 0), [])
+
+    def readable(self, names: Sequence[str]) -> Sequence[str]:
+        """Return the names of workers as people read them."""
+        if self._read[0] != names:
+            self._read = (names, list(map(readable_name, names)))
+        return self._read[1]
+
+    def short(self, names: Sequence[str], width_px: int) -> list[str]:
+        """Return the names as they are written in a picture of this width."""
+        least, most = _CHARACTERS
+        asked = (names, min(max(int(width_px * _SHARE / CHARACTER_PX), least), most))
+        if self._last[0] != asked:
+            self._last = (asked, short_names(*asked))
+        return self._last[1]
+
+
+def is_cramped(n_rows: int, size: PaneSize) -> bool:
+    """Tell whether rows are too thin for words of their own."""
+    return size.rows_px / max(n_rows, 1) < _ROW_PX - 2
+
+
+def step_of(row_px: float) -> int:
+    """Return that every so many rows of this height have their name."""
+    return next((step for step in _STEPS if step * row_px >= _ROW_PX), 10)

@@ -1,0 +1,96 @@
+"""Axes: quantities of home-made plots begin at 0, and a narrow time axis has fewer ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from bokeh.models import ColumnDataSource, CompositeTicker, DataRange1d, Range1d
+from bokeh.plotting import figure
+
+from dask_diag_lab import FigureView
+from dask_diag_lab.views.stream.task_stream import TaskStream
+from tests.kernel.store.batches import worker_row
+from tests.kernel.views.conftest import Feed
+from tests.kernel.views.situations import Page, batch, store_of, worker
+
+
+class Bars(FigureView):
+    """Bars of the CPU of each worker."""
+
+    options: Mapping[str, Any] = {"y_range": []}
+
+    def columns(self) -> Mapping[str, Any]:
+        return {"worker": list(self.store.workers.name), "cpu": self.store.workers.cpu}
+
+    def draw(self, source: ColumnDataSource) -> figure:
+        picture = self.new_figure(**self.options)
+        picture.hbar("worker", right="cpu", height=0.8, source=source)
+        return picture
+
+
+class OwnRange(Bars):
+    options: Mapping[str, Any] = {"y_range": [], "x_range": (-5, 5)}
+
+
+class Lines(FigureView):
+    """A line of the CPU against the time of the last heartbeat."""
+
+    def columns(self) -> Mapping[str, Any]:
+        return {"x": self.store.workers.last_seen, "cpu": self.store.workers.cpu}
+
+    def draw(self, source: ColumnDataSource) -> figure:
+        picture = self.new_figure()
+        picture.line("x", "cpu", source=source)
+        return picture
+
+
+@pytest.mark.parametrize("rows", [[], [worker(0), worker(1)]])
+def test_bars_begin_at_zero_while_nothing_runs(rows: list[dict[str, Any]]) -> None:
+    plot = Page(Bars(store_of(workers=rows))).plot
+    assert isinstance(plot.x_range, DataRange1d)
+    assert plot.x_range.start == 0
+
+
+def test_lines_begin_at_zero_and_their_times_do_not() -> None:
+    plot = Page(Lines(store_of(workers=[worker(0, cpu=3.0)]))).plot
+    assert isinstance(plot.y_range, DataRange1d)
+    assert plot.y_range.start == 0
+    assert "start" not in plot.x_range.properties_with_values(include_defaults=False)
+
+
+def test_axis_of_negative_values_is_left_to_bokeh() -> None:
+    store = store_of(workers=[worker(0, cpu=3.0)])
+    page = Page(Bars(store))
+    store.apply(batch(workers=[worker(0, cpu=-3.0)]))
+    page.view.update()
+    assert isinstance(page.plot.x_range, DataRange1d)
+    assert "start" not in page.plot.x_range.properties_with_values(include_defaults=False)
+
+
+def test_range_of_the_authors_own_stays() -> None:
+    plot = Page(OwnRange(store_of(workers=[worker(0)]))).plot
+    assert isinstance(plot.x_range, Range1d)
+    assert (plot.x_range.start, plot.x_range.end) == (-5, 5)
+
+
+@pytest.mark.parametrize(("width", "ticks"), [(190, 1), (250, 2), (860, 6)])
+def test_task_stream_has_as_many_ticks_of_time_as_fit(feed: Feed, width: int, ticks: int) -> None:
+    feed.maker.action(0, 1)
+    feed.send(2)
+    plot = Page(TaskStream(feed.store), width, 220).plot
+    ticker = plot.xaxis[0].ticker
+    assert isinstance(ticker, CompositeTicker)
+    assert ticker.desired_num_ticks == ticks
+
+
+def test_title_of_the_task_stream_counts_threads_that_are_there(feed: Feed) -> None:
+    feed.maker.action(0, 1, worker="tcp://w0:1").action(0, 1, worker="tcp://w1:1")
+    feed.send(2)
+    view = TaskStream(feed.store)
+    page = Page(view)
+    assert "4 threads" in page.title
+    feed.send(4, workers=[worker_row("tcp://w0:1")], removed_workers=["tcp://w1:1"])
+    view.update()
+    assert "2 threads" in page.title
