@@ -29,7 +29,7 @@ def _suites() -> list[Suite]:
     jest, ui = LOGS / "jest.json", LOGS / "ui.json"
     jlpm = SCRIPTS / "jlpm"
     return [
-        _pytest("kernel", ["tests/kernel", "tests/contract", "tests/boundaries"], 600),
+        _pytest("kernel", ["tests/kernel", "tests/contract", "tests/boundaries"], 780),
         # A command of its own: pytest-jupyter's fixtures clash with asyncio plugins.
         _pytest("proxy", ["tests/proxy"], 300),
         Suite(

@@ -84,7 +84,7 @@ def test_nothing_is_told_after_close(client: Client) -> None:
     listener.close()
     n = len(told)
     wait(client.map(inc, range(5), pure=False))
-    dask_diag_lab.attach(client).submit(lambda store: None, is_fresh=True).result(10)
+    dask_diag_lab.attach(client).submit(lambda store: None, is_fresh=True).result(60)
     assert len(told) == n
 
 
@@ -104,7 +104,7 @@ def test_a_function_that_fails_is_not_called_again(client: Client) -> None:
     wait_until(is_called, "it was never called")
     wait_until(lambda: isinstance(listener.error, RuntimeError), "its error is not kept")
     wait(client.map(inc, range(5), pure=False))
-    dask_diag_lab.attach(client).submit(lambda store: None, is_fresh=True).result(10)
+    dask_diag_lab.attach(client).submit(lambda store: None, is_fresh=True).result(60)
     assert len(calls) == 1
 
 
@@ -113,7 +113,7 @@ def test_a_slow_function_does_not_hold_up_the_diagnostics(client: Client) -> Non
 
     def slow(_: Records) -> None:
         told.set()
-        release.wait(20)
+        release.wait(120)
 
     listener = listen(slow, client)
     try:
@@ -124,7 +124,7 @@ def test_a_slow_function_does_not_hold_up_the_diagnostics(client: Client) -> Non
 
         wait_until(is_told, "it was never called")
         diagnostics = dask_diag_lab.attach(client)
-        assert diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(10) > 0
+        assert diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(60) > 0
     finally:
         release.set()
         listener.close()
@@ -140,7 +140,7 @@ def test_what_waits_for_a_slow_function_is_bounded_by_its_rows(
     def slow(records: Records) -> None:
         told.extend(records)
         called.set()
-        release.wait(20)
+        release.wait(120)
 
     with listen(slow, client) as listener:
 
@@ -150,12 +150,12 @@ def test_what_waits_for_a_slow_function_is_bounded_by_its_rows(
 
         wait_until(is_called, "it was never called")
         diagnostics = dask_diag_lab.attach(client)
-        n_before = diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(10)
+        n_before = diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(60)
         for _ in range(4):
             wait(client.map(inc, range(30), pure=False))
-            n = diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(10)
+            n = diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(60)
         assert n - n_before >= 120
-        assert listener.lost >= 120 - 50
+        wait_until(lambda: listener.lost >= 120 - 50, "what is lost is not counted")
         assert listener._n_waiting <= 50
         release.set()
         wait_until(lambda: listener._n_waiting == 0, "what waited is not told")

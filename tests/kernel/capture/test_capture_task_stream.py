@@ -105,7 +105,8 @@ def test_long_captures_are_copied_bit_by_bit(
     with get_task_stream() as ts:
         futures = client.map(inc, range(50), pure=False)
         wait(futures)
-    assert [len(row["startstops"]) for row in ts.data] == [1] * 50
+    actions = [[action["action"] for action in row["startstops"]] for row in ts.data]
+    assert [names.count("compute") for names in actions] == [1] * 50
     assert keys(ts.data) == {future.key for future in futures}
 
 
@@ -131,8 +132,10 @@ def test_the_figure_is_the_task_stream_of_the_block(client: Client) -> None:
 
 
 def drawn(figure: Any) -> int:  # a Plot; its renderers have no common type
+    """Return the rectangles of work; what took 5 ms on a busy machine may be called disk work."""
     sources = {r.data_source.id: r.data_source.data for r in figure.renderers}
-    return sum(len(d["left"]) for d in sources.values() if "task" in d)
+    kinds = [np.asarray(d["kind"]) for d in sources.values() if "task" in d]
+    return sum(int(np.count_nonzero(kind == Kind.COMPUTE)) for kind in kinds)
 
 
 def test_a_saved_page_needs_no_network(client: Client, tmp_path: Path) -> None:
@@ -254,8 +257,8 @@ def test_a_worker_that_died_is_drawn_until_its_end() -> None:
         WorkerFacts("tcp://w:7", "a", 2, 1002.0),
     ]
     store = store_of(rows, workers, 1003.0)
-    assert store.lanes.label == ["b", "a · 1", "a · 2"]
-    assert store.lanes.ended.tolist()[1:] == [1002.0, 1002.0]
+    assert store.lanes.label == ["a · 1", "a · 2", "b"]
+    assert store.lanes.ended.tolist()[:2] == [1002.0, 1002.0]
     assert store.time == 1003.0
     figure, note = figure_of(store)
     assert drawn(figure) == 3
@@ -310,4 +313,6 @@ def test_actions_given_up_meanwhile_are_counted(client: Client) -> None:
         with pytest.warns(RuntimeWarning, match="of the actions in this block were lost"):
             story()
     assert stream.lost >= 100
-    assert len(stream.data) + stream.lost == 1100
+    kept = sum(len(row["startstops"]) for row in stream.data)
+    # An action for each task, and one more where a busy machine took 5 ms.
+    assert 1100 <= kept + stream.lost < 1.2 * 1100

@@ -43,6 +43,7 @@ def test_retiring_workers_is_told_from_the_wish_to_the_end() -> None:
             await future
             await c.retire_workers([a.address])
             await until(lambda: seen.happened("worker-removed"))
+            await until(lambda: seen.happened("workers-retired"))
             assert seen.happened("worker-closing") == [{"worker": a.address}]
             assert seen.happened("workers-retired") == [{"count": 1}]
             (removed,) = seen.happened("worker-removed")

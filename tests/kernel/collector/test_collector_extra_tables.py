@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +28,12 @@ def inc(x: int) -> int:
 def slow_inc(x: int, delay_s: float = 0.02) -> int:
     time.sleep(delay_s)
     return x + 1
+
+
+def wait_for(x: Any, path: Path) -> Any:  # a number or an array
+    while not path.exists():
+        time.sleep(0.01)
+    return x
 
 
 def fail(x: int) -> int:
@@ -70,7 +78,7 @@ def test_errors_tell_key_workers_exception_and_traceback_cut() -> None:
             assert len(row["exception"]) < 2100
             assert "characters)" in row["exception"]
             assert 'raise ValueError(f"bad input' in row["traceback"]
-            assert abs(row["time"] - time.time()) < 10
+            assert abs(row["time"] - time.time()) < 60
             # One that failed only because of another is not told as an error of its own.
             assert [r["key"] for r in seen.extra("errors")] == ["('fail-1', 0)"]
 
@@ -98,14 +106,22 @@ def test_transfers_above_1_mb_give_bandwidth_by_type_and_by_pair() -> None:
     async def run() -> None:
         wanted = ["bandwidth-types", "bandwidth-workers"]
         async with cluster(2) as (s, (a, b), c), feeding(s.address, wanted=wanted) as (_, seen):
-            big = c.submit(bytes, 3_000_000, workers=[a.address], key="big")
-            assert await c.submit(total, big, workers=[b.address], key="there") == 3_000_000
+            # The engine forgets what was measured while a heartbeat was under way.
+            for size in itertools.count(3_000_000):
+                big = c.submit(bytes, size, workers=[a.address])
+                assert await c.submit(total, big, workers=[b.address]) == size
+                if s.bandwidth_workers:
+                    break
             (row,) = await until(lambda: seen.extra("bandwidth-workers"))
             assert (row["source"], row["destination"]) == (a.address, b.address)
-            assert row["rate"] > 1e6
+            real = s.bandwidth_workers
+            await until(
+                lambda: seen.extra("bandwidth-workers")[0]["rate"] == real[b.address, a.address] > 0
+            )
             (row,) = await until(lambda: seen.extra("bandwidth-types"))
             assert row["type"] == "bytes"
-            assert row["rate"] > 1e6
+            types = s.bandwidth_types
+            await until(lambda: seen.extra("bandwidth-types")[0]["rate"] == types["bytes"] > 0)
 
     asyncio.run(run())
 
@@ -152,18 +168,20 @@ def test_samples_lost_to_the_monitor_s_bound_are_counted() -> None:
     asyncio.run(run())
 
 
-def test_stealing_tells_requests_and_moves_and_the_timeline_counts_them() -> None:
+def test_stealing_tells_requests_and_moves_and_the_timeline_counts_them(tmp_path: Path) -> None:
     async def run() -> None:
         async with cluster() as (s, (w,), c), feeding(s.address, wanted=["stealing"]) as (_, seen):
-            futures = c.map(slow_inc, range(60), workers=[w.address], allow_other_workers=True)
+            options = {"workers": [w.address], "allow_other_workers": True}
+            futures = c.map(wait_for, range(60), path=tmp_path / "go", **options)
             await until(lambda: len(s.workers[w.address].processing) > 30)
             async with Worker(s.address, nthreads=1, dashboard_address=":0") as thief:
                 await until(lambda: any(r["event"] == "confirmed" for r in seen.extra("stealing")))
+                (tmp_path / "go").touch()
                 await c.gather(futures)
                 rows = seen.extra("stealing")
                 request = next(r for r in rows if r["event"] == "request")
                 assert (request["victim"], request["thief"]) == (w.address, thief.address)
-                assert request["key"].startswith("slow_inc")
+                assert request["key"].startswith("wait_for")
                 assert request["level"] >= 0
                 assert request["victim_occupancy"] > request["thief_occupancy"] >= 0
                 confirmed = next(r for r in rows if r["event"] == "confirmed")
@@ -200,6 +218,10 @@ def test_messages_of_other_versions_are_no_moves(message: object) -> None:
     assert rows_of(3.0, message) == []
 
 
+def naps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["activity"] == "thread-noncpu"]
+
+
 def test_spans_and_fine_metrics_carry_the_names_of_spans_and_sum_up_to_the_total() -> None:
     async def run() -> None:
         wanted = ["spans", "fine"]
@@ -224,16 +246,15 @@ def test_spans_and_fine_metrics_carry_the_names_of_spans_and_sum_up_to_the_total
                 }
                 return bool(told) and told == pytest.approx(real)
 
-            await until(equal)
-            names = {r["span"] for r in seen.extra("fine") if r["label"] == "reading"}
+            def reading() -> list[dict[str, Any]]:
+                return [r for r in seen.extra("fine") if r["label"] == "reading"]
+
+            # Heartbeats bring the three naps of 20 ms one by one.
+            await until(lambda: sum(r["value"] for r in naps(reading())) > 0.05 and equal())
+            names = {r["span"] for r in reading()}
             assert names == {"load > read"}
-            (mine,) = [
-                r
-                for r in seen.extra("fine")
-                if r["label"] == "reading" and r["activity"] == "thread-noncpu"
-            ]
+            (mine,) = naps(reading())
             assert (mine["context"], mine["unit"]) == ("execute", "seconds")
-            assert mine["value"] > 0.05
             await until(lambda: [sum(r["states"]) for r in seen.extra("spans")][-2:] == [3, 3])
             outer, inner = seen.extra("spans")[-2:]
             assert (outer["name"], inner["name"]) == ("load", "load > read")
@@ -253,7 +274,9 @@ def test_without_the_spans_extension_fine_metrics_come_without_names() -> None:
     async def run() -> None:
         async with cluster() as (s, _, c):
             await c.gather(c.map(slow_inc, range(4)))
-            await until(lambda: any(isinstance(k, tuple) for k in s.cumulative_worker_metrics))
+            await until(
+                lambda: any(k[:2] == ("execute", "slow_inc") for k in s.cumulative_worker_metrics)
+            )
             del s.extensions["spans"]
             extras = Extras(s, sources(Held(s).of_group, Shuffles()))
             columns, dropped, _ = extras.answer(["fine"], {})["fine"]
@@ -277,7 +300,7 @@ def test_counters_count_transitions_and_ticks() -> None:
             def is_equal() -> bool:
                 return counts().get("transitions") == ("count", s.transition_counter)
 
-            await until(is_equal)
+            await until(lambda: is_equal() and "tick-duration" in counts())
             unit, value = counts()["tick-duration"]
             assert unit == "seconds"
             assert value > 0
@@ -285,7 +308,7 @@ def test_counters_count_transitions_and_ticks() -> None:
     asyncio.run(run())
 
 
-def test_a_p2p_shuffle_is_told_worker_by_worker() -> None:
+def test_a_p2p_shuffle_is_told_worker_by_worker(tmp_path: Path) -> None:
     array = pytest.importorskip("dask.array")
 
     async def run() -> None:
@@ -298,17 +321,15 @@ def test_a_p2p_shuffle_is_told_worker_by_worker() -> None:
         ):
             x = array.random.random((1200, 1200), chunks=(1200, 10))
             y = x.rechunk((10, 1200), method="p2p")
-            future = c.compute(y.map_blocks(_slow_block, dtype=float).sum())
+            # With `meta`, else it is called once, here, for the type of what it returns.
+            held = y.map_blocks(wait_for, path=tmp_path / "go", dtype=float, meta=x._meta)
+            future = c.compute(held.sum())
             rows = await until(lambda: [r for r in seen.extra("shuffles") if r["comm_total"] > 0])
             assert {r["worker"] for r in rows} <= {w.address for w in workers}
             assert len({r["id"] for r in rows}) == 1
             assert rows[0]["comm_limit"] > 0
             assert abs(rows[0]["time"] - time.time()) < 60
+            (tmp_path / "go").touch()
             await future
 
     asyncio.run(run())
-
-
-def _slow_block(block: Any) -> Any:
-    time.sleep(0.02)
-    return block

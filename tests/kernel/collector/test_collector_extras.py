@@ -60,7 +60,7 @@ def test_wanting_something_wakes_the_feed() -> None:
         ):
             await until(lambda: seen.batches)
             feed.wanted = frozenset({"counters"})
-            await until(known(seen, "counters"), deadline_s=5)
+            await until(known(seen, "counters"), deadline_s=30)
 
     asyncio.run(run())
 

@@ -79,7 +79,7 @@ def test_nobody_s_graph_is_dropped_when_the_lease_is_over_and_comes_back() -> No
             plugin = registered(s)
             assert plugin is not None
             graph = plugin._state.graph
-            plugin._state._graph_leases = Leases(0.1, time.monotonic, is_given=False)
+            plugin._state._graph_leases = Leases(0.5, time.monotonic, is_given=False)
             await until(plugin._state._graph_leases.is_any)
             feed.wanted = frozenset()
             await until(lambda: not graph.is_followed)
@@ -101,7 +101,7 @@ def test_one_that_looks_away_is_told_so_while_another_looks_on() -> None:
         async with cluster() as (s, _, c):
             futures = c.map(inc, range(3))
             await c.gather(futures)
-            state = State(s, 1000, graph_lease_s=0.05)
+            state = State(s, 1000, graph_lease_s=1.0)
             cursors: dict[str, dict[str, int]] = {"on": {}, "off": {}}
 
             def pull(name: str, wanted: tuple[str, ...]) -> Any:

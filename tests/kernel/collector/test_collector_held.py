@@ -15,7 +15,7 @@ from distributed import Worker, span
 from dask_diag_lab.collector.held import Held
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.records import STATES
-from tests.kernel.transport.live_cluster import cluster, feeding, registered, until
+from tests.kernel.transport.live_cluster import DEADLINE_S, cluster, feeding, registered, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -84,13 +84,13 @@ def states(seen: Seen, name: str) -> dict[str, int]:
 
 async def equal(c: Any, seen: Seen) -> dict[str, int]:
     """Wait until prefixes and groups are told as they are; return the bytes of each prefix."""
-    for _ in range(200):
+    end = time.monotonic() + DEADLINE_S
+    while True:
         real = await c.run_on_scheduler(_in_memory)
         if (told(seen.prefixes), told(seen.groups)) == (real["prefixes"], real["groups"]):
             return dict(real["prefixes"])
+        assert time.monotonic() < end, (seen.prefixes, seen.groups, real)
         await asyncio.sleep(0.02)
-    assert (told(seen.prefixes), told(seen.groups)) == (real["prefixes"], real["groups"])
-    raise AssertionError("unequal until just now")
 
 
 @asynccontextmanager

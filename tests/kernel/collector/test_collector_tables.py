@@ -174,13 +174,15 @@ def test_workers_have_all_their_columns_and_custom_metrics() -> None:
             cluster(1, nthreads=3, worker=options) as (s, (w,), c),
             feeding(s.address) as (_, seen),
         ):
-            row = await until(lambda: seen.workers.get(w.address))
+            await until(lambda: w.address in seen.workers)
             ws = s.workers[w.address]
+            # A heartbeat may come between.
+            await until(lambda: seen.workers[w.address]["memory"] == ws.memory.process > 0)
+            row = seen.workers[w.address]
             assert set(row) == {column.name for column in WORKERS}
             assert (row["name"], row["host"], row["nthreads"]) == ("w0", "127.0.0.1", 3)
             assert row["memory_limit"] == 0
             assert row["status"] == "running"
-            assert row["memory"] == ws.memory.process > 0
             parts = (row["managed"], row["unmanaged_old"], row["unmanaged_recent"])
             assert sum(parts) == row["memory"]
             assert row["is_idle"]
@@ -227,7 +229,7 @@ def test_without_workers_there_are_still_batches() -> None:
             assert info.thresholds == {
                 "target": 0.6, "spill": None, "pause": 0.85, "terminate": 0.95,
             }  # fmt: skip
-            assert abs(seen.last.time - time.time()) < 5
+            assert abs(seen.last.time - time.time()) < 30
             async with Worker(s.address, nthreads=2, dashboard_address=":0"):
                 assert await future == 2
                 await until(lambda: seen.happened("worker-added"))
@@ -321,7 +323,7 @@ def test_a_quiet_cluster_sends_no_tables_but_workers() -> None:
                 assert batch.running is None
                 assert not batch.strings
                 assert not batch.events
-            assert 0 < seen.last.cost_s < 1
+            assert 0 < seen.last.cost_s < 10
 
     asyncio.run(run())
 

@@ -12,7 +12,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client, Event, LocalCluster, wait
+from distributed import Client, Event, LocalCluster, get_worker, wait
 from distributed.spans import span
 
 import dask_diag_lab
@@ -68,7 +68,15 @@ def fail(x: int) -> int:
 
 
 def held(x: Any, name: str) -> Any:  # whatever comes
-    Event(name).wait(20)
+    Event(name).wait(120)
+    return x
+
+
+def last_to_its_end(x: int) -> int:
+    """Wait until the scheduler cannot be told any more."""
+    stream = get_worker().batched_stream
+    while not stream.closed():
+        time.sleep(0.01)
     return x
 
 
@@ -89,6 +97,7 @@ def name_on(bar: Any) -> str:  # a row of ProgressBars
 def ended(widget: Any) -> dict[str, GroupCount]:
     """Wait for the last report and return its groups by label."""
     wait_until(lambda: widget._report.is_last, f"it goes on: {widget!r}")
+    wait_until(lambda: not our_threads(), "it is not drawn to the end")
     return {group.label: group for group in widget._report.groups}
 
 
@@ -125,7 +134,7 @@ def test_it_moves_and_ends_with_the_last_task(client: Client) -> None:
     assert repr(widget).startswith("<Computing: 0 of 2 tasks")
     Event("go-0").set()
     wait_until(lambda: widget._report.all.done == 1, "the first end is not seen")
-    assert widget._bars[0]._bar.value == 0.5
+    wait_until(lambda: [bar._bar.value for bar in widget._bars] == [0.5], "the bar stays")
     assert our_threads()
     Event("go-1").set()
     ended(widget)
@@ -252,7 +261,7 @@ def test_a_closed_client_ends_it(cluster: LocalCluster, client: Client) -> None:
 def test_a_lost_scheduler_ends_it() -> None:
     cluster = LocalCluster(n_workers=1, processes=False, protocol="tcp://", dashboard_address=":0")
     with Client(cluster.scheduler_address, set_as_default=False) as client:
-        future = client.submit(time.sleep, 3)
+        future = client.submit(last_to_its_end, 1)
         widget = bars(future)
         wait_until(lambda: widget._report.is_counted, "never counted")
         cluster.close()

@@ -6,18 +6,21 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from distributed import Client, Scheduler, span, wait
+from distributed import span, wait
 
 from dask_diag_lab.views.registry import PLOTS
-from tests.kernel.serving import wait_until
-from tests.kernel.situations_real.reading import Table, situation
-
-Ask = Callable[..., Table]
+from tests.kernel.situations_real.reading import (
+    Situation,
+    Table,
+    measure_bandwidth,
+    situation,
+    sums,
+)
 
 NOT_REPORTED = {
     *("gpu-utilization", "gpu-memory", "rmm-memory"),  # no worker has a GPU
@@ -47,80 +50,88 @@ def die(x: int) -> int:
 
 
 @pytest.fixture(scope="module")
-def ask() -> Iterator[Ask]:
-    """Run everything there is to see once, and return how to get a plot's table."""
+def busy() -> Iterator[Situation]:
+    """Run everything there is to see once."""
     config = {"distributed.scheduler.allowed-failures": 0}
     with situation(config, processes=True, n_workers=2, threads_per_worker=2) as found:
-        held = _work(found.client)
-        yield found.table
+        held = _work(found)
+        yield found
         del held
 
 
-def _knows_bandwidth(dask_scheduler: Scheduler) -> bool:
-    return bool(dask_scheduler.bandwidth_types)
-
-
-def _work(client: Client) -> list[Any]:  # futures and collections
+def _work(found: Situation) -> list[Any]:  # futures and collections
+    client = found.client
     with span("doubling"):
         doubled = client.map(double, range(40))
         wait(doubled)
     wait(client.map(fail, range(3)))
+    before = set(found.addresses)
     wait(client.submit(die, 0))
-    wait_until(lambda: len(client.scheduler_info()["workers"]) == 2, "the worker came not back")
-    one, other = client.scheduler_info()["workers"]
+    # One stayed, and one came back under another address.
+    one, other = found.seen(
+        lambda: found.addresses, lambda now: len(now) == 2 and len({*before, *now}) == 3
+    )
     sent = client.submit(np.ones, 2**20, workers=[one], pure=False)
     summed = client.submit(np.sum, sent, workers=[other], pure=False)
     wait(summed)
-    wait_until(
-        lambda: client.run_on_scheduler(_knows_bandwidth), "no heartbeat told of the transfer"
-    )
+    measure_bandwidth(found, one, other)
     return [doubled, sent, summed]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_plot_has_a_table_of_equal_columns(ask: Ask, name: str) -> None:
-    columns = ask(name)
+def test_every_plot_has_a_table_of_equal_columns(busy: Situation, name: str) -> None:
+    columns = busy.seen(
+        lambda: busy.table(name),
+        lambda told: name in NOT_REPORTED or (told and all(told.values())),
+    )
     assert len({len(column) for column in columns.values()}) <= 1
-    if name not in NOT_REPORTED:
-        assert columns
-        assert all(columns.values()), f"{name} says nothing of a cluster at work"
 
 
-def test_the_stream_has_what_was_computed_moved_failed_and_killed(ask: Ask) -> None:
-    stream = ask("task-stream")
+def test_the_stream_has_what_was_computed_moved_failed_and_killed(busy: Situation) -> None:
+    stream = busy.seen(
+        lambda: busy.table("task-stream"), lambda told: told["prefix"].count("double") >= 40
+    )
     assert {"compute", "transfer"} <= set(stream["kind"])
     assert {"ok", "erred", "killed"} <= {str(outcome).lower() for outcome in stream["outcome"]}
-    assert stream["prefix"].count("double") >= 40
 
 
-def test_exceptions_name_what_failed(ask: Ask) -> None:
-    assert any("has no header" in text for text in ask("exceptions")["exception"])
+def test_exceptions_name_what_failed(busy: Situation) -> None:
+    busy.seen(
+        lambda: busy.table("exceptions")["exception"],
+        lambda texts: any("has no header" in text for text in texts),
+    )
 
 
-def test_the_death_of_a_worker_is_an_event(ask: Ask) -> None:
-    assert any("kill" in str(kind) for kind in ask("events")["kind"])
+def test_the_death_of_a_worker_is_an_event(busy: Situation) -> None:
+    busy.seen(lambda: busy.table("events")["kind"], lambda kinds: "worker-killed" in kinds)
 
 
-def test_fine_metrics_know_the_span(ask: Ask) -> None:
-    metrics = ask("fine-performance-metrics")
-    assert any("doubling" in name for name in metrics["span"])
-    assert {"execute", "gather-dep"} <= set(metrics["context"])
+def test_fine_metrics_know_the_span(busy: Situation) -> None:
+    def is_told(metrics: Table) -> bool:
+        return any("doubling" in name for name in metrics["span"]) and (
+            {"execute", "gather-dep"} <= set(metrics["context"])
+        )
+
+    busy.seen(lambda: busy.table("fine-performance-metrics"), is_told)
 
 
-def test_costs_include_computing_and_idle_threads(ask: Ask) -> None:
-    costs = ask("costs")
-    seconds: dict[str, float] = {}
-    for name, amount in zip(costs["class"], costs["seconds"], strict=True):
-        seconds[name] = seconds.get(name, 0.0) + amount
-    assert seconds["Computing"] > 0
-    assert seconds["Waiting in tasks"] > 0.5  # forty naps of 20 ms
-    assert seconds["Idle threads"] > 0
+def test_costs_include_computing_and_idle_threads(busy: Situation) -> None:
+    def is_told(seconds: dict[str, float]) -> bool:
+        waited = seconds.get("Waiting in tasks", 0.0) > 0.5  # forty naps of 20 ms
+        return waited and min(seconds.get(name, 0.0) for name in ("Computing", "Idle threads")) > 0
+
+    busy.seen(lambda: sums(busy.rows("costs"), "class", "seconds"), is_told)
 
 
-def test_bandwidth_knows_the_type_of_what_was_moved(ask: Ask) -> None:
-    assert any("ndarray" in name for name in ask("bandwidth-types")["type"])
+def test_bandwidth_knows_the_type_of_what_was_moved(busy: Situation) -> None:
+    busy.seen(
+        lambda: busy.table("bandwidth-types")["type"],
+        lambda types: any("ndarray" in name for name in types),
+    )
 
 
-def test_the_profile_of_a_prefix_has_its_function(ask: Ask) -> None:
-    profile = ask("profile", prefix="double")
-    assert any("double" in str(name) for name in profile["function"])
+def test_the_profile_of_a_prefix_has_its_function(busy: Situation) -> None:
+    busy.seen(
+        lambda: busy.table("profile", prefix="double")["function"],
+        lambda functions: any("double" in str(name) for name in functions),
+    )

@@ -40,7 +40,7 @@ def nothing_stays() -> Iterator[None]:
 def answer_of(client: Client, path: str) -> Any:
     url, _, token = dask_diag_lab.attach(client).url.partition("/status?token=")
     request = urllib.request.Request(url + path, headers={"Authorization": f"token {token}"})
-    with urllib.request.urlopen(request, timeout=10) as reply:
+    with urllib.request.urlopen(request, timeout=60) as reply:
         return json.loads(reply.read())
 
 
@@ -49,7 +49,7 @@ def test_the_example_is_a_plot_of_a_cluster_that_was_there_before(client: Client
     begun = time.monotonic()
     runpy.run_path(str(EXAMPLE))
     listed = {plot["name"]: plot for plot in answer_of(client, "/plots.json")["plots"]}
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 30
     assert listed["busy-threads"]["group"] == "Yours"
     assert "busy-threads" in dask_diag_lab.attach(client).plots
     assert "busy-threads" in {plot.name for plot in dask_diag_lab.plots()}
@@ -59,7 +59,7 @@ def test_the_example_is_a_plot_of_a_cluster_that_was_there_before(client: Client
         return found
 
     gate = Event("gate", client=client)
-    held = client.map(lambda n: Event("gate").wait(30) and n, range(2))
+    held = client.map(lambda n: Event("gate").wait(120) and n, range(2))
     wait_until(lambda: at_work() == [1, 1], "the plot does not show what runs")
     gate.set()
     client.gather(held)

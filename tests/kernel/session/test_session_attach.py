@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ import pytest
 from distributed import Client, LocalCluster, Security, get_client
 
 import dask_diag_lab
+from dask_diag_lab.composition import Composition
 from dask_diag_lab.session import Diagnostics
 from tests.kernel.serving import records_in, run, wait_until
 
@@ -72,7 +73,7 @@ def health(diagnostics: Diagnostics) -> dict[str, Any]:
     """Ask the server as the sidebar does."""
     base, _, token = diagnostics.url.partition("/status?token=")
     request = urllib.request.Request(f"{base}/health", headers={"Authorization": f"token {token}"})
-    with urllib.request.urlopen(request, timeout=5) as reply:
+    with urllib.request.urlopen(request, timeout=60) as reply:
         return dict(json.load(reply))
 
 
@@ -85,14 +86,31 @@ def has_plugin(client: Client) -> bool:
     return PLUGIN in found
 
 
-def test_it_is_there_at_once_and_serves_live_data(cluster: LocalCluster, runtime_dir: Path) -> None:
+def test_attaching_does_not_wait_until_it_serves(
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, begun, start = threading.Event(), threading.Event(), Composition.start
+
+    async def held(composition: Composition) -> None:
+        await asyncio.to_thread(release.wait, 30)
+        begun.set()
+        await start(composition)
+
+    monkeypatch.setattr(Composition, "start", held)
     with Client(cluster) as client:
-        begun = time.perf_counter()
         diagnostics = dask_diag_lab.attach(client)
-        assert time.perf_counter() - begun < 0.3
+        assert not begun.is_set()
+        release.set()
+        wait_until(lambda: is_live(diagnostics), "never live")
+    wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+
+
+def test_it_is_there_and_serves_live_data(cluster: LocalCluster, runtime_dir: Path) -> None:
+    with Client(cluster) as client:
+        diagnostics = dask_diag_lab.attach(client)
         wait_until(lambda: is_live(diagnostics), "never live")
         assert client.gather(client.map(abs, range(10))) == list(range(10))
-        wait_until(lambda: health(diagnostics)["tasks"]["total"] == 0, "tasks are kept", 15)
+        wait_until(lambda: health(diagnostics)["tasks"]["total"] == 0, "tasks are kept")
         assert health(diagnostics)["threads"] == 2
         record = record_of(runtime_dir)
         assert record["id"] == diagnostics.id
@@ -165,7 +183,7 @@ def test_clients_that_tasks_make_in_this_process_share_it(cluster: LocalCluster)
 
     with Client(cluster) as client:
         diagnostics = dask_diag_lab.attach(client)
-        assert client.submit(attach_inside, pure=False).result(timeout=10) == diagnostics.id
+        assert client.submit(attach_inside, pure=False).result(timeout=60) == diagnostics.id
         wait_until(lambda: is_live(diagnostics), "never live")
 
 
@@ -193,12 +211,9 @@ def test_an_asynchronous_client_works() -> None:
             Client(cluster, asynchronous=True) as client,
         ):
             diagnostics = dask_diag_lab.attach(client)
-            loop = __import__("asyncio").get_running_loop()
-            for _ in range(500):
-                state = await loop.run_in_executor(None, health, diagnostics)
-                if state["state"] == "live":
-                    break
-            assert state["workers"] == 1
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(None, wait_until, lambda: is_live(diagnostics), "never live")
+            assert (await loop.run_in_executor(None, health, diagnostics))["workers"] == 1
         await loop.run_in_executor(None, wait_until, lambda: diagnostics.is_closed, "not closed")
         await loop.shutdown_default_executor()
 
@@ -279,7 +294,7 @@ def test_two_clusters_are_told_apart(runtime_dir: Path) -> None:
             f"{other}/health", headers={"Authorization": f"token {token}"}
         )
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(request, timeout=5)
+            urllib.request.urlopen(request, timeout=60)
         assert base != other
 
 

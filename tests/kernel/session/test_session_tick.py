@@ -33,7 +33,7 @@ def test_an_error_of_the_server_does_not_stop_the_feed(monkeypatch: pytest.Monke
             await composition.start()
             try:
                 await client.gather(client.map(abs, range(5)))
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(60):
                     while await composition.ask(_total, is_fresh=True) < 5:
                         await asyncio.sleep(0.02)
                 state = await composition.ask(lambda store: store.feed_state, is_fresh=False)

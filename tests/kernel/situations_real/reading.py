@@ -5,27 +5,32 @@ from __future__ import annotations
 import json
 import time
 import urllib.request
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import dask
-from distributed import Client, Future, LocalCluster, Scheduler
+import numpy as np
+from distributed import Client, Future, LocalCluster, Scheduler, wait
 
 import dask_diag_lab
 from dask_diag_lab.session import Diagnostics
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.base import Notice
+from dask_diag_lab.views.base import Notice, View
 from dask_diag_lab.views.registry import get_plot
 from tests.kernel.serving import wait_until
 
 T = TypeVar("T")
 Table = dict[str, list[Any]]  # numbers and text
 AnyFuture = Future[Any]  # of a result that nobody looks at
-LIMIT_S = 20.0
+LIMIT_S = 45.0
 PAUSE_S = 0.05
+REMEMBERED = 100
+"""Answers of the engine, some a second: a plot may be a few heartbeats behind."""
 
 
 class Situation:
@@ -52,7 +57,7 @@ class Situation:
             headers={"Authorization": f"token {self._token}"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
                 told: dict[str, Any] = json.load(answer)
                 return told
         except HTTPError as error:
@@ -87,18 +92,26 @@ class Situation:
         return answer
 
     def notice(self, plot: str, **arguments: str) -> Notice:
-        """Draw a plot once and return what it says beside its picture."""
+        """Draw a plot until nothing is being worked out any more; return what it says then."""
 
-        def draw(store: Store) -> Notice:
+        def make(store: Store) -> View:
             view = get_plot(plot).load()(store, arguments=arguments)
-            try:
-                view.build()
-                view.update()
-                return view.notice
-            finally:
-                view.close()
+            view.build()
+            return view
 
-        return self.diagnostics.submit(draw, is_fresh=True).result(LIMIT_S)
+        def draw(store: Store) -> bool:
+            view.update()
+            return store.workings.n_open == 0
+
+        def submit(function: Callable[[Store], T], *, is_fresh: bool = False) -> T:
+            return self.diagnostics.submit(function, is_fresh=is_fresh).result(LIMIT_S)
+
+        view = submit(make, is_fresh=True)
+        try:
+            wait_until(lambda: submit(draw), f"{plot} is still being worked out", LIMIT_S)
+            return view.notice
+        finally:
+            submit(lambda _: view.close())
 
     def agree(
         self,
@@ -107,9 +120,10 @@ class Situation:
         is_there: Callable[[T], object] = bool,
         is_same: Callable[[T, T], bool] = lambda ours, theirs: ours == theirs,
     ) -> T:
-        """Wait until a plot says what the engine says, and return that.
+        """Wait until a plot says what the engine says, or said a moment ago, and return that.
 
-        Heartbeats change numbers between two questions, so both are asked again until they meet.
+        Heartbeats change numbers between two questions, so the engine is asked all the time while
+        the plot is, and the plot again until they meet.
 
         Parameters
         ----------
@@ -123,15 +137,21 @@ class Situation:
             Compares both; equality unless a tolerance is stated.
         """
         deadline = time.monotonic() + LIMIT_S
-        while True:
-            theirs = self.engine(engine)
-            ours = plot()
-            if is_there(theirs) and is_same(ours, theirs):
-                return ours
-            if time.monotonic() > deadline:
-                assert is_there(theirs), f"the engine never came there: {theirs}"
-                assert is_same(ours, theirs), f"ours: {ours}\nthe engine's: {theirs}"
-            time.sleep(PAUSE_S)
+        lately: deque[T] = deque(maxlen=REMEMBERED)
+        with ThreadPoolExecutor(1) as other_thread:
+            while True:
+                lately.append(self.engine(engine))
+                asked = other_thread.submit(plot)
+                while not asked.done():
+                    time.sleep(PAUSE_S)
+                    lately.append(self.engine(engine))
+                ours = asked.result()
+                there = [theirs for theirs in lately if is_there(theirs)]
+                if any(is_same(ours, theirs) for theirs in there):
+                    return ours
+                if time.monotonic() > deadline:
+                    assert there, f"the engine never came there: {lately[-1]}"
+                    raise AssertionError(f"ours: {ours}\nthe engine's: {there[-1]}")
 
     def seen(self, read: Callable[[], T], condition: Callable[[T], object]) -> T:
         """Return what ``read`` returns once it meets the condition."""
@@ -179,6 +199,23 @@ def situation(
 
 def _state(store: Store) -> str:
     return store.feed_state.state
+
+
+def measure_bandwidth(found: Situation, source: str, target: str) -> None:
+    """Move data from one worker to another until the scheduler knows how fast that was.
+
+    The engine forgets what was measured while a heartbeat was under way.
+    """
+
+    def is_known(scheduler: Scheduler) -> bool:
+        return (target, source) in scheduler.bandwidth_workers
+
+    def measure() -> bool:
+        made = found.client.submit(np.ones, 2**20, workers=[source], pure=False)
+        wait(found.client.submit(np.sum, made, workers=[target], pure=False))
+        return found.engine(is_known)
+
+    found.seen(measure, bool)
 
 
 def near(share: float) -> Callable[[Mapping[Any, float], Mapping[Any, float]], bool]:

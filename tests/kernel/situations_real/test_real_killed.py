@@ -54,8 +54,9 @@ def test_the_task_is_drawn_to_the_death_of_its_worker(
         lambda: [r for r in found.rows("task-stream") if r["outcome"] == "killed"], bool
     )
     assert row["key"] == future.key
-    assert row["stop"] == pytest.approx(died_at, abs=0.1)
-    assert 0 < row["duration"] < 5
+    # Each is a time of the moment it is written, and a busy machine writes one after the other.
+    assert row["stop"] == pytest.approx(died_at, abs=1)
+    assert 0 < row["duration"] < 30
 
 
 def test_the_exception_is_said_though_the_engine_has_no_text(
@@ -71,7 +72,7 @@ def test_death_and_return_are_events(killed: tuple[Situation, AnyFuture, str]) -
     found, _, dead = killed
     told = found.seen(
         lambda: [(row["kind"], row["event"]) for row in found.rows("events")],
-        lambda events: any(kind == "worker-added" for kind, _ in events),
+        lambda events: {"worker-killed", "worker-added"} <= {kind for kind, _ in events},
     )
     kinds = [kind for kind, _ in told]
     assert kinds.count("worker-killed") == 1

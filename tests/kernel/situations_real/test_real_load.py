@@ -15,7 +15,7 @@ GATE = threading.Event()
 
 def hold(x: int) -> int:
     """Run until the gate opens: the workers are threads of this process."""
-    GATE.wait(60)
+    GATE.wait(300)
     return x
 
 
@@ -105,8 +105,10 @@ def test_running_tasks_are_in_the_stream_before_they_end(loaded: Situation) -> N
 
 
 def test_progress_counts_them_as_processing(loaded: Situation) -> None:
-    told = loaded.by("prefix", "progress", "total", "done", "processing")
-    assert told["hold"] == (42, 0, 42)
+    loaded.seen(
+        lambda: loaded.by("prefix", "progress", "total", "done", "processing").get("hold"),
+        (42, 0, 42).__eq__,
+    )
 
 
 def test_the_worker_page_lists_what_runs_and_what_waits(loaded: Situation) -> None:
@@ -118,17 +120,24 @@ def test_the_worker_page_lists_what_runs_and_what_waits(loaded: Situation) -> No
             found[task.state] = found.get(task.state, 0) + 1
         return found
 
-    (theirs,) = loaded.client.run(states, workers=[one]).values()
-    ours: dict[str, int] = {}
-    for row in loaded.rows("worker", worker=one):
-        ours[row["state"]] = ours.get(row["state"], 0) + 1
-    assert ours == theirs == {"executing": 2, "ready": 38}
+    def both() -> tuple[dict[str, int], dict[str, int]]:
+        (theirs,) = loaded.client.run(states, workers=[one]).values()
+        ours: dict[str, int] = {}
+        for row in loaded.rows("worker", worker=one):
+            ours[row["state"]] = ours.get(row["state"], 0) + 1
+        return ours, theirs
+
+    wanted = {"executing": 2, "ready": 38}
+    loaded.seen(both, (wanted, wanted).__eq__)
 
 
 def test_the_call_stack_of_a_running_task_has_its_function(loaded: Situation) -> None:
     one = loaded.addresses[0]
-    key = next(
-        row["key"] for row in loaded.rows("worker", worker=one) if row["state"] == "executing"
+    key, *_ = loaded.seen(
+        lambda: [r["key"] for r in loaded.rows("worker", worker=one) if r["state"] == "executing"],
+        bool,
     )
-    lines = loaded.table("task", key=key, show="call-stack")["call-stack"]
-    assert any("hold" in line for line in lines)
+    loaded.seen(
+        lambda: loaded.table("task", key=key, show="call-stack")["call-stack"],
+        lambda lines: any("hold" in line for line in lines),
+    )

@@ -46,28 +46,29 @@ def deserted() -> Iterator[Situation]:
 def test_without_tasks_a_plot_shows_the_workers_or_says_why_it_is_empty(
     idle: Situation, name: str
 ) -> None:
-    idle.table(name)  # somebody looks, so that its data is sent
-    words = idle.notice(name).empty or _beside_the_button(idle, name)
-    if name in SHOWN_WITHOUT_TASKS:
-        assert not words
-    else:
-        assert words.endswith(".")
-        assert "Waiting" not in words
+    def is_said(words: str) -> bool:
+        if name in SHOWN_WITHOUT_TASKS:
+            return not words
+        return words.endswith(".") and "Waiting" not in words
+
+    idle.seen(lambda: _words(idle, name), is_said)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_workers_a_plot_says_why_it_is_empty(deserted: Situation, name: str) -> None:
-    deserted.table(name)
-    words = deserted.notice(name).empty or _beside_the_button(deserted, name)
-    if name not in SHOWN_WITHOUT_WORKERS:
-        assert words.endswith(".")
-    if name in ONLY_OF_WORKERS:
-        assert "worker" in words.lower()
+    def is_said(words: str) -> bool:
+        is_reason = words.endswith(".") or name in SHOWN_WITHOUT_WORKERS
+        return is_reason and (name not in ONLY_OF_WORKERS or "worker" in words.lower())
+
+    deserted.seen(lambda: _words(deserted, name), is_said)
 
 
-def _beside_the_button(found: Situation, name: str) -> str:
-    """Return what the one plot says that is empty until its button is pressed, which it shows."""
-    return found.notice(name).note if name == "hardware" else ""
+def _words(found: Situation, name: str) -> str:
+    """Return why a plot is empty, or ''."""
+    found.table(name)  # somebody looks, so that its data is sent
+    notice = found.notice(name)
+    # The one plot that is empty until its button is pressed, which it shows, says so beside it.
+    return notice.empty or (notice.note if name == "hardware" else "")
 
 
 # The table of costs has the time of idle threads, which is real.

@@ -65,7 +65,7 @@ def test_a_paused_worker_is_critical_in_memory_and_named_in_the_table(paused: Si
         lambda told: told[one] == "critical",
     )
     assert level[other] == "ok"
-    assert paused.by("worker", "workers", "status")[one] == "paused"
+    paused.seen(lambda: paused.by("worker", "workers", "status")[one], "paused".__eq__)
 
 
 def test_what_grew_is_memory_that_dask_does_not_manage(paused: Situation) -> None:

@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 from distributed import Scheduler, wait
 
-from tests.kernel.situations_real.reading import AnyFuture, Situation, near, situation, sums
+from dask_diag_lab import composition
+from tests.kernel.situations_real.reading import (
+    LIMIT_S,
+    AnyFuture,
+    Situation,
+    near,
+    situation,
+    sums,
+)
 
 CONFIG = {
     "distributed.worker.profile.interval": "10ms",
@@ -39,6 +47,11 @@ def timed() -> Iterator[tuple[Situation, list[dict[str, Any]], list[AnyFuture]]]
         yield found, stream, futures
 
 
+def computed(found: Situation) -> list[dict[str, Any]]:
+    """Return the rows of work."""
+    return [row for row in found.rows("task-stream") if row["kind"] == "compute"]
+
+
 def test_rectangles_are_those_of_the_engines_task_stream(timed: tuple[Situation, Any, Any]) -> None:
     found, stream, _ = timed
     theirs = {
@@ -46,12 +59,15 @@ def test_rectangles_are_those_of_the_engines_task_stream(timed: tuple[Situation,
         for task in stream
         for action in task["startstops"]
     }
-    assert len(theirs) == 20
-    ours = {
-        (row["key"], row["kind"]): (row["start"], row["stop"], row["nbytes"])
-        for row in found.rows("task-stream")
-    }
-    assert ours.keys() == theirs.keys()
+    # More where 5 ms passed on a busy machine: the engine calls that disk work.
+    assert sum(kind == "compute" for _, kind in theirs) == 20
+    ours = found.seen(
+        lambda: {
+            (row["key"], row["kind"]): (row["start"], row["stop"], row["nbytes"])
+            for row in found.rows("task-stream")
+        },
+        lambda ours: ours.keys() == theirs.keys(),
+    )
     for key, numbers in theirs.items():
         assert ours[key] == pytest.approx(numbers, abs=1e-5)
 
@@ -59,7 +75,7 @@ def test_rectangles_are_those_of_the_engines_task_stream(timed: tuple[Situation,
 def test_no_thread_does_two_things_at_once(timed: tuple[Situation, Any, Any]) -> None:
     found, stream, _ = timed
     threads: dict[tuple[str, int], list[tuple[float, float]]] = {}
-    for row in found.rows("task-stream"):
+    for row in found.seen(lambda: computed(found), lambda rows: len(rows) == len(stream)):
         threads.setdefault((row["worker"], row["thread"]), []).append((row["start"], row["stop"]))
     assert len(threads) == len({(task["worker"], task["thread"]) for task in stream}) == 4
     for spans in threads.values():
@@ -77,7 +93,7 @@ def test_compute_time_of_each_prefix_is_the_engines(timed: tuple[Situation, Any,
         },
         is_same=near(1e-6),
     )
-    assert told["slow"] == pytest.approx(8 * 0.15, rel=0.2)
+    assert told["slow"] >= 8 * 0.149  # a busy machine sleeps longer
 
 
 def test_time_of_each_action_is_the_engines(timed: tuple[Situation, Any, Any]) -> None:
@@ -87,20 +103,25 @@ def test_time_of_each_action_is_the_engines(timed: tuple[Situation, Any, Any]) -
         for action in task["startstops"]:
             took = action["stop"] - action["start"]
             theirs[action["action"]] = theirs.get(action["action"], 0.0) + took
-    told = sums(found.rows("aggregate-time-per-action"), "action", "seconds")
-    assert near(1e-3)(told, theirs)
+    found.seen(
+        lambda: sums(found.rows("aggregate-time-per-action"), "action", "seconds"),
+        lambda told: near(1e-3)(told, theirs),
+    )
 
 
 def test_group_progress_has_the_thread_seconds_of_each_prefix(
     timed: tuple[Situation, Any, Any],
 ) -> None:
     found, _, _ = timed
-    told: dict[str, float] = {}
-    for row in found.rows("group-progress"):
-        seconds = (row["stop"] - row["start"]) * row["threads"]
-        told[row["prefix"]] = told.get(row["prefix"], 0.0) + seconds
-    theirs = found.engine(_seconds)
-    assert near(0.02)(told, theirs)
+
+    def ours() -> dict[str, float]:
+        told: dict[str, float] = {}
+        for row in found.rows("group-progress"):
+            seconds = (row["stop"] - row["start"]) * row["threads"]
+            told[row["prefix"]] = told.get(row["prefix"], 0.0) + seconds
+        return told
+
+    found.agree(ours, _seconds, is_same=near(0.02))
 
 
 def _seconds(scheduler: Scheduler) -> dict[str, float]:
@@ -119,14 +140,16 @@ def test_duration_in_progress_is_the_engines_average(timed: tuple[Situation, Any
 def test_profile_of_a_prefix_is_its_function_for_about_as_long_as_it_ran(
     timed: tuple[Situation, Any, Any],
 ) -> None:
-    """Within a third: a statistical profile of 120 samples, taken on a busy machine."""
+    """A sample stands for 10 ms: a busy machine takes fewer than the 120 there should be."""
     found, _, _ = timed
 
-    def ours() -> dict[str, float]:
-        return found.by("function", "profile", "total_s", prefix="slow")
+    def ours() -> dict[str, tuple[int, float]]:
+        return found.by("function", "profile", "samples", "total_s", prefix="slow")
 
-    told = found.seen(ours, lambda functions: functions.get("slow", 0) > 0.8)
-    assert told["slow"] == pytest.approx(8 * 0.15, rel=0.34)
+    told = found.seen(ours, lambda functions: functions.get("slow", (0, 0.0))[0] >= 20)
+    samples, seconds = told["slow"]
+    assert seconds == pytest.approx(0.01 * samples)
+    assert seconds <= 1.34 * found.engine(_seconds)["slow"]
     assert "fast" not in told
 
 
@@ -136,20 +159,23 @@ def test_profile_counts_the_samples_of_the_engine(timed: tuple[Situation, Any, A
         lambda: (found.by("function", "profile", "samples"), found.client.profile()["count"]),
         lambda pair: pair[0].get("slow", 0) + pair[0].get("fast", 0) == pair[1] > 0,
     )
-    assert told[1] > 50
+    assert told[1] >= 20
 
 
 def test_times_on_the_task_page_are_those_of_the_stream(timed: tuple[Situation, Any, Any]) -> None:
     found, stream, _ = timed
     task = stream[0]
-    (row,) = found.rows("task", key=task["key"], show="times")
-    (action,) = task["startstops"]
-    assert row["action"] == action["action"]
+    rows = found.seen(lambda: found.rows("task", key=task["key"], show="times"), bool)
+    (row,) = (row for row in rows if row["action"] == "compute")
+    (action,) = (action for action in task["startstops"] if action["action"] == "compute")
     assert row["start"] == pytest.approx(action["start"], abs=1e-5)
     assert row["seconds"] == pytest.approx(action["stop"] - action["start"], abs=1e-5)
 
 
-def test_a_table_that_nobody_looked_at_before_has_what_has_just_ended() -> None:
+def test_a_table_that_nobody_looked_at_before_has_what_has_just_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(composition, "CATCH_UP_S", LIMIT_S)  # a busy machine takes its time
     with situation(n_workers=1, threads_per_worker=1) as found:
         wait(found.client.map(fast, range(5)))
-        assert len(found.table("task-stream")["key"]) == 5
+        assert len(computed(found)) == 5

@@ -30,6 +30,10 @@ def changing() -> Iterator[Situation]:
         yield found
 
 
+WRITTEN_S = 0.5
+"""The engine and we each take the time when we write: a busy machine does other things between."""
+
+
 def told(found: Situation, kind: str) -> list[dict[str, Any]]:
     """Return the events of a kind."""
     return [row for row in found.rows("events") if row["kind"] == kind]
@@ -47,13 +51,13 @@ def times(found: Situation, action: str, topic: str = "all") -> list[float]:
 
 def test_the_worker_that_came_did_so_at_the_engines_time(changing: Situation) -> None:
     rows = changing.seen(lambda: told(changing, "worker-added"), bool)
-    assert rows[-1]["time"] == pytest.approx(times(changing, "add-worker")[-1], abs=0.05)
+    assert rows[-1]["time"] == pytest.approx(times(changing, "add-worker")[-1], abs=WRITTEN_S)
     assert rows[-1]["event"] == "worker 1 came with 2 threads"
 
 
 def test_the_worker_that_was_retired_left_at_the_engines_time(changing: Situation) -> None:
     (row,) = changing.seen(lambda: told(changing, "worker-removed"), bool)
-    assert row["time"] == pytest.approx(times(changing, "remove-worker")[-1], abs=0.05)
+    assert row["time"] == pytest.approx(times(changing, "remove-worker")[-1], abs=WRITTEN_S)
     assert "worker 1 left" in row["event"]
     assert "it was retired" in row["event"]
     assert not told(changing, "worker-killed")
@@ -69,17 +73,16 @@ def test_graphs_are_counted_with_their_tasks(changing: Situation) -> None:
 
 
 def test_no_event_ends_before_it_begins(changing: Situation) -> None:
-    rows = changing.rows("events")
-    assert rows
+    rows = changing.seen(lambda: changing.rows("events"), bool)
     assert all(row["until"] >= row["time"] for row in rows)
 
 
 def test_a_client_comes_and_goes(changing: Situation) -> None:
     (row,) = changing.seen(lambda: told(changing, "client-removed"), bool)
     # The engine logs it twice.
-    assert row["time"] == pytest.approx(times(changing, "remove-client")[0], abs=0.05)
+    assert row["time"] == pytest.approx(times(changing, "remove-client")[0], abs=WRITTEN_S)
     (row,) = told(changing, "client-added")  # the first came before there was a collector
-    assert row["time"] == pytest.approx(times(changing, "add-client")[-1], abs=0.05)
+    assert row["time"] == pytest.approx(times(changing, "add-client")[-1], abs=WRITTEN_S)
 
 
 def test_plots_of_workers_have_those_that_are_there(changing: Situation) -> None:
