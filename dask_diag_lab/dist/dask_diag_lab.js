@@ -388,12 +388,18 @@
     return [StreamBars, StreamTails, StreamHover, RunTimeTickFormatter, RowsWheelTool, StretchTool];
   }
 
+  /** True for a BokehJS that we draw with; a page of Lab may hold older ones, of other notebooks. */
+  function isOurs(bokeh) {
+    const [major, minor] = String(bokeh?.version).split('.').map(Number);
+    return major > 3 || (major === 3 && minor >= 8);
+  }
+
   const page = globalThis.Bokeh;
   // BokehJS is the page's Bokeh itself, or one of several under their version numbers, or both.
   const numbers = Object.keys(page ?? {}).filter(name => /^\d/.test(name));
   const versions = [page, ...numbers.map(number => page[number])];
   for (const bokeh of new Set(versions)) {
-    if (!bokeh?.version) {
+    if (!isOurs(bokeh)) {
       continue;
     }
     const { default_resolver: known, register_models: register } = bokeh.require('base');

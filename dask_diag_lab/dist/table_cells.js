@@ -67,10 +67,16 @@
     return [TextCell, SteadyColumn];
   }
 
+  /** True for a BokehJS that we draw with; a page of Lab may hold older ones, of other notebooks. */
+  function isOurs(bokeh) {
+    const [major, minor] = String(bokeh?.version).split('.').map(Number);
+    return major > 3 || (major === 3 && minor >= 8);
+  }
+
   const page = globalThis.Bokeh;
   const numbers = Object.keys(page ?? {}).filter(name => /^\d/.test(name));
   for (const bokeh of new Set([page, ...numbers.map(number => page[number])])) {
-    if (!bokeh?.version) {
+    if (!isOurs(bokeh)) {
       continue;
     }
     const { default_resolver: known, register_models: register } = bokeh.require('base');

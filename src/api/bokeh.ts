@@ -122,7 +122,7 @@ export class BokehLoader {
    * their file name, so that the same version from two dashboards is loaded once.
    */
   async load(version: string, urls: readonly string[]): Promise<IBokeh> {
-    await Promise.all(urls.map((url, i) => this._once(version, url, i === 0)));
+    await this._together(version, urls, urls[0]);
     const bokeh = this._page.Bokeh?.[version];
     if (!isBokeh(bokeh)) {
       throw new Error(
@@ -135,9 +135,7 @@ export class BokehLoader {
   /** Load what adds to a library that is there, when the page has nothing else to do. */
   loadWhenIdle(version: string, urls: readonly string[]): void {
     const load = (): void => {
-      for (const url of urls) {
-        this._once(version, url, false).catch(() => undefined); // whoever needs it tries again
-      }
+      this._together(version, urls).catch(() => undefined); // whoever needs them tries again
     };
     if (typeof requestIdleCallback === 'function') {
       requestIdleCallback(load, { timeout: IDLE_MS });
@@ -146,8 +144,26 @@ export class BokehLoader {
     }
   }
 
+  /** A script that comes after one that failed ran without it: both are loaded again next time. */
+  private async _together(
+    version: string,
+    urls: readonly string[],
+    library?: string
+  ): Promise<void> {
+    const started = urls.filter(url => !this._loads.has(keyOf(version, url)));
+    const loads = urls.map(url => this._once(version, url, url === library));
+    const results = await Promise.allSettled(loads);
+    const failed = results.findIndex(({ status }) => status === 'rejected');
+    for (const url of failed < 0 ? [] : urls.slice(failed)) {
+      if (started.includes(url)) {
+        this._loads.delete(keyOf(version, url));
+      }
+    }
+    await Promise.all(loads);
+  }
+
   private _once(version: string, url: string, isLibrary: boolean): Promise<void> {
-    const key = `${version}/${url.slice(url.lastIndexOf('/') + 1)}`;
+    const key = keyOf(version, url);
     const known = this._loads.get(key);
     if (known !== undefined) {
       return known;
@@ -155,11 +171,14 @@ export class BokehLoader {
     const isThere = isLibrary && isBokeh(this._page.Bokeh?.[version]);
     const load = isThere ? Promise.resolve() : this._run(url, this._trans);
     this._loads.set(key, load);
-    load.catch(() => this._loads.delete(key));
     return load;
   }
 
   private readonly _loads = new Map<string, Promise<void>>();
+}
+
+function keyOf(version: string, url: string): string {
+  return `${version}/${url.slice(url.lastIndexOf('/') + 1)}`;
 }
 
 function isBokeh(value: unknown): value is IBokeh {

@@ -25,6 +25,8 @@ export interface IPanes {
   place(plot: string, dashboard: string, mode: DockLayout.InsertMode): Pane;
   /** Return a new pane that somebody else puts somewhere. */
   create(plot: string, dashboard: string): Pane;
+  /** Bring a pane in front, and give it the focus. */
+  activate(pane: Pane): Pane;
   find(plot: string, dashboard: string): Pane | undefined;
   /** Return the pane whose widget has this id. */
   get(id: string): Pane | undefined;

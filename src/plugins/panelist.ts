@@ -60,7 +60,12 @@ export class PaneList implements IPanes {
     const pane = this.find(plot, dashboard) ?? this.create(plot, dashboard);
     const front = this._app.shell.currentWidget;
     this.show(pane, { mode, ...(front !== null && front !== pane ? { ref: front.id } : {}) });
-    this._activate(pane);
+    return this.activate(pane);
+  }
+
+  activate(pane: Pane): Pane {
+    this._app.shell.activateById(this._labShell === null ? BOARD_ID : pane.id);
+    this._board?.activateWidget(pane);
     return pane;
   }
 
@@ -109,7 +114,7 @@ export class PaneList implements IPanes {
       this._reveal(there);
     }
     if (options.isActivated !== false) {
-      this._activate(pane);
+      this.activate(pane);
     }
     return pane;
   }
@@ -131,11 +136,6 @@ export class PaneList implements IPanes {
         this._beside.set(pane, made);
       }
     }
-  }
-
-  private _activate(pane: Pane): void {
-    this._app.shell.activateById(this._labShell === null ? BOARD_ID : pane.id);
-    this._board?.activateWidget(pane);
   }
 
   /** Bring a pane in front of the tabs it is behind; a dock does that without the focus. */

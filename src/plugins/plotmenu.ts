@@ -96,7 +96,7 @@ function openers(panes: IPanes, { trans }: IPlotServices): readonly IMenuCommand
       label: trans.__('Show as a table'),
       isDrawn: true,
       run: ({ plot, dashboard, pane }) =>
-        panes.open(plot.name, dashboard.id, pane && { arguments: pane.view.arguments }).showTable()
+        (pane ? panes.activate(pane) : panes.open(plot.name, dashboard.id)).showTable()
     }
   ];
 }

@@ -59,6 +59,22 @@ describe('the loader of BokehJS', () => {
     await expect(loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js'])).resolves.toBeDefined();
   });
 
+  it('loads what came after a failed script again, for it ran without it', async () => {
+    const asked: string[] = [];
+    const page: IBokehPage = { Bokeh: { '3.9.2': library('3.9.2') } };
+    const run = (url: string): Promise<void> => {
+      asked.push(url);
+      const isFailed = url === 'a/tables.js' && asked.length === 1;
+      return isFailed ? Promise.reject(new Error('did not arrive')) : Promise.resolve();
+    };
+    const loader = new BokehLoader(page, trans, run);
+    const urls = ['a/bokeh.js', 'a/tables.js', 'a/cells.js'];
+    await expect(loader.load('3.9.2', urls)).rejects.toThrow('did not arrive');
+    await loader.load('3.9.2', urls);
+    await loader.load('3.9.2', urls);
+    expect(asked).toEqual(['a/tables.js', 'a/cells.js', 'a/tables.js', 'a/cells.js']);
+  });
+
   it('refuses a library of another version than promised', async () => {
     const { page, run } = new Page();
     const load = new BokehLoader(page, trans, run).load('3.9.2', ['/a/3.8.0/bokeh.min.js']);

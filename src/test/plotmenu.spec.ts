@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
-import { Widget } from '@lumino/widgets';
+import { Widget, type DockPanel } from '@lumino/widgets';
 
 import { Preferences } from '../model/preferences';
 import type { IPanes } from '../plugins/ipanes';
@@ -43,7 +43,10 @@ function offered(element: Element): (string | undefined)[] {
 /** The notebook in front, whose client may have no dashboard yet. */
 const NOTEBOOK = {
   id: 'notebook',
-  sessionContext: { session: { kernel: { id: 'k1' } } },
+  sessionContext: {
+    session: { kernel: { id: 'k1' } },
+    kernelChanged: new Signal<object, void>({})
+  },
   context: { path: 'work/analysis.ipynb' }
 };
 
@@ -133,6 +136,19 @@ describe('the context menu', () => {
     await commands.execute(MenuCommandIDs.showTable); // shows it, and does not hide it again
     expect(pane.node.querySelector('table')?.textContent).toContain('cpu (%)');
     opened.mockRestore();
+  });
+
+  it('of one of two panes of a plot is about that one', async () => {
+    const other = panes.open('progress', 'a', { arguments: { prefix: 'inc' } });
+    const pane = panes.create('progress', 'a'); // by a drag
+    (other.parent as DockPanel).addWidget(pane); // the board of Notebook 7
+    under = pane.view.node;
+    await commands.execute(MenuCommandIDs.showTable);
+    expect([other, pane].map(one => one.node.querySelector('table') !== null)).toEqual([
+      false,
+      true
+    ]);
+    expect([other, pane].map(one => one.isVisible)).toEqual([false, true]);
   });
 
   it('of a stock dashboard offers what can be done with its pages', () => {

@@ -81,6 +81,21 @@ describe('the sidebar of two clusters', () => {
     search.value = 'progress';
     search.dispatchEvent(new Event('input'));
     expect(open()).toEqual(['b', 'a']);
+    fold(0).click(); // folds nothing, then and afterwards
+    search.value = '';
+    search.dispatchEvent(new Event('input'));
+    expect(open()).toEqual(['b']);
+  });
+
+  it('stays scrolled under the pointer, and else shows what is first', () => {
+    const list = sidebar.node.querySelector('.jp-DaskDiag-list')!;
+    point('pointerenter');
+    list.scrollTop = 40;
+    dashboards.set(first);
+    expect(list.scrollTop).toBe(40);
+    point('pointerleave');
+    dashboards.set(first, second);
+    expect([order(), list.scrollTop]).toEqual([['b', 'a'], 0]);
   });
 });
 

@@ -24,7 +24,11 @@ export class DashboardSection {
     const { trans } = _host;
     caretIcon.element({ container: this._caret });
     this._fold.append(this._caret, this._dot, this._tag, this._name);
-    this._fold.addEventListener('click', onFold);
+    this._fold.addEventListener('click', () => {
+      if (this._query === '') {
+        onFold(); // what matches is shown, whatever is folded
+      }
+    });
     this._menu.title = trans.__('Actions of this cluster');
     this._menu.setAttribute('aria-label', this._menu.title);
     moreIcon.element({ container: this._menu });

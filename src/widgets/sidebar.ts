@@ -93,7 +93,7 @@ export class Sidebar extends Widget {
     const nodes = this._updateSections(query);
     const isOtherFirst = nodes[0] !== this._list.children[0];
     setChildren(this._list, nodes);
-    if (isOtherFirst) {
+    if (isOtherFirst && !isHeld) {
       this._list.scrollTop = 0;
     }
     this._sayWhatIsMissing(query, nodes);

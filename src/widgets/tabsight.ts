@@ -14,6 +14,6 @@ export function showTab(id: string): void {
   const box = bar.getBoundingClientRect();
   bar.scrollLeft += Math.min(0, left - box.left) + Math.max(0, right - box.right);
   bar.onwheel = ({ deltaX, deltaY }) => {
-    bar.scrollLeft += deltaX || deltaY;
+    bar.scrollLeft += deltaX === 0 ? deltaY : 0; // sideways the browser scrolls by itself
   };
 }

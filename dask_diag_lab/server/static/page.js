@@ -9,7 +9,7 @@ import { Tabs } from './tabs.js';
 const articles = [...document.querySelectorAll('.plot')];
 const names = articles.map(article => article.dataset.plot);
 const successor = Successor.of(base, names, place => window.location.replace(place.href));
-successor?.remember();
+successor?.remember().then(() => parting.update());
 const elements = new Map(
   articles.map(article => [
     article,

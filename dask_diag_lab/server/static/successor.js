@@ -52,9 +52,9 @@ export class Successor {
     return this.socket !== null || this.timer !== null;
   }
 
-  // Hear of every dashboard from now on, until `rest`.
+  // Hear of every dashboard from now on, until `rest`; of no use where the page's own is unknown.
   watch() {
-    if (this.isWatching) {
+    if (this.isWatching || this.own === null) {
       return;
     }
     const url = new URL('api/events', this.api);
@@ -88,7 +88,7 @@ export class Successor {
 
   hear(all) {
     const own = all.find(one => one.id === this.id);
-    if (this.own === null || (own !== undefined && own.state !== 'stale')) {
+    if (own !== undefined && own.state !== 'stale') {
       return;
     }
     const kin = all.filter(one => this.mayFollow(one));
