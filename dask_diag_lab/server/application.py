@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from bokeh.application.application import Application
 from bokeh.core.types import ID
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from bokeh.server.session import ServerSession
 
     from dask_diag_lab.server.pages import Pages
+    from dask_diag_lab.server.plot_socket import PlotSocket
     from dask_diag_lab.views.registry import Plot
 
 PLOTS = "/plots"
@@ -84,6 +86,7 @@ class PlotTornado(BokehTornado):
     def __init__(self, pages: Pages, application: Application, **kwargs: Any) -> None:
         # kwargs are Bokeh's and tornado's own, of many types
         self._pages = pages
+        self._sockets: WeakKeyDictionary[ServerConnection, PlotSocket] = WeakKeyDictionary()
         super().__init__({PLOTS: application}, **kwargs)
 
     @property
@@ -105,19 +108,23 @@ class PlotTornado(BokehTornado):
     ) -> ServerConnection:
         """Accept one page's connection to a session."""
         _patch_on_the_loop(session, self._pages)
-        self._count_from_the_pull(session, socket)
-        return super().new_connection(protocol, socket, application_context, session)
+        self._count_from_the_pull(session)
+        connection = super().new_connection(protocol, socket, application_context, session)
+        self._sockets[connection] = socket
+        return connection
 
-    def _count_from_the_pull(self, session: ServerSession, socket: Any) -> None:
+    def _count_from_the_pull(self, session: ServerSession) -> None:
         """Have a page updated once it has its document, which lacks what came since it was made.
 
         An update before that would reach the browser twice: in the document and after it.
         """
-        pull: Any = session._handle_pull  # Bokeh's types do not know its lock: it is awaited
+        # Of the class: the session may have this already, from a connection before.
+        pull: Any = type(session)._handle_pull  # Bokeh's types do not know its lock: it is awaited
 
         async def handle_pull(message: Any, connection: ServerConnection) -> Any:
-            reply = await pull(message, connection)
-            self._pages.connect(session.id, socket)
+            reply = await pull(session, message, connection)
+            if connection in self._sockets:
+                self._pages.connect(session.id, self._sockets[connection])
             self.io_loop.add_callback(self._pages.recount)
             return reply
 

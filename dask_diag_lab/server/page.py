@@ -172,7 +172,10 @@ class Page:
     def _wants_update(self) -> bool:
         if self._is_closed:
             return False
-        return self._is_forced or (self._seen != self._store.version and self.is_watched)
+        view, rests = self._view, self._is_frozen or self._error
+        is_behind = view is not None and not rests and view.is_behind
+        has_more = is_behind or self._seen != self._store.version
+        return self._is_forced or (has_more and self.is_watched)
 
     async def _catch_up(self) -> None:
         try:
@@ -200,7 +203,8 @@ class Page:
 
     async def _update_locked(self, _document: Document) -> None:
         # A coroutine, so that Bokeh >= 3.10 runs it on the loop and not in a thread of its own.
-        self._update()
+        if not self._is_closed:  # while it waited for the lock
+            self._update()
 
     def _update(self) -> None:
         self._seen = self._store.version

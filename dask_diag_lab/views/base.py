@@ -137,6 +137,11 @@ class View(ABC):
                 raise ArgumentError(f"“{name}” is one of {known}, not “{given}”.")
         return dict(arguments)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether `update` has more to draw of what the store has; it is called again soon then."""
+        return False
+
     def open(self, plot: str, **arguments: str) -> None:
         """Ask the page to open another plot."""
         self.opening = Opening(plot, arguments)

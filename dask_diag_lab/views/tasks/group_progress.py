@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from bokeh.models import FixedTicker, PanTool, Quad, Range1d, Step, VAreaStep, WheelZoomTool
@@ -41,7 +41,6 @@ NO_TASKS: Final = "No task has run yet. Threads are counted as soon as one does.
 ROWS_AT_ONCE: Final = 65_536
 READ_S: Final = 0.02
 """So long, and until it has `ROWS_AT_ONCE`, a page reads history before others have their turn."""
-PAUSE_MS: Final = 20
 UNSEEN: Final = 1e-4
 """Differences in threads, and in seconds, that nobody can see."""
 _ALPHA: Final = 0.75
@@ -61,7 +60,6 @@ class TaskGroupProgress(View):
         self.line = TailSource("x", "threads", tolerance=UNSEEN)
         self._counts = ThreadBins()
         self._cursor = 0
-        self._timer: Any = None  # Bokeh's handle of a callback has no public type
         self._y_end = AxisEnd(1.0)
         self._fitted: tuple[float, float] | None = None
         self._drawn: object = None
@@ -120,7 +118,6 @@ class TaskGroupProgress(View):
         store, size = self.store, pane_size(self.figure)
         fit_time_axis(self.figure.xaxis[0], size.width)
         self._read(READ_S if self._can_go_on_later else math.inf)
-        self._go_on_later()
         # What runs grows while nothing else happens, a quarter of a bin at a time.
         is_running = bool(len(store.running.keys))
         step = int(store.time / self._counts.width_s * 4) if is_running else 0
@@ -163,22 +160,10 @@ class TaskGroupProgress(View):
         document = self.figure.document
         return document is None or document.session_context is not None
 
-    def _go_on_later(self) -> None:
-        """Read on in a moment: a million tasks at once would hold up every other plot."""
-        document = self.figure.document
-        if self._unread and document is not None and self._timer is None:
-            self._timer = document.add_timeout_callback(self._go_on, PAUSE_MS)
-
-    def _go_on(self) -> None:
-        self._timer = None
-        self.update()
-
-    def close(self) -> None:
-        """Forget the callback that waits, if any; see `View.close`."""
-        document = self.figure.document if self._timer is not None else None
-        if document is not None:
-            document.remove_timeout_callback(self._timer)
-        self._timer = None
+    @property
+    def is_behind(self) -> bool:
+        """Whether history is left to read: a million tasks at once would hold up all others."""
+        return bool(self._unread)
 
     def layers(self) -> Layers:
         """Return what to stack now."""

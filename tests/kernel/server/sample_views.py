@@ -82,6 +82,18 @@ class SelfFreezing(Counting):
         self.notice = replace(self.notice, is_frozen=self.verbs[-1:] == ["freeze"])
 
 
+class Reading(Counting):
+    """Has more to draw until its fifth update."""
+
+    @property
+    def is_behind(self) -> bool:
+        return self.updates < 5
+
+    def update(self) -> None:
+        super().update()
+        self.notice = Notice(note=f"{self.updates} of 5")
+
+
 class Choosing(Counting):
     """Shows one thing of many, needs tables, and opens another plot when it is clicked."""
 
@@ -130,6 +142,17 @@ class Asking(Counting):
 
     def table(self) -> Table:
         return Table({"line": list(self.inquiry.answer or [])})
+
+
+class Crafting(Counting):
+    """Has its table worked out apart, and is empty until that is done."""
+
+    def build(self) -> UIElement:
+        self.working = self.store.workings.start(lambda: "made")
+        return super().build()
+
+    def table(self) -> Table:
+        return Table({"line": [self.working.result()] if self.working.is_done else []})
 
 
 class Unbuildable(Counting):

@@ -14,7 +14,14 @@ from bokeh.util.token import generate_jwt_token, generate_session_id
 from dask_diag_lab.server import page as page_module
 from dask_diag_lab.views.registry import PLOTS
 from tests.kernel.server.browser import BrowserPage, connect, is_refused
-from tests.kernel.server.sample_views import Counting, Failing, Mute, Unbuildable, sample_plot
+from tests.kernel.server.sample_views import (
+    Counting,
+    Failing,
+    Mute,
+    Reading,
+    Unbuildable,
+    sample_plot,
+)
 from tests.kernel.serving import Served, make_batch, run, serving, until
 
 COUNT = sample_plot("count", Counting)
@@ -58,6 +65,19 @@ def test_the_first_picture_has_the_data_the_look_and_the_words() -> None:
             assert page.control.state == "live"
             assert page.control.note == f"version {served.store.version}"
             assert page.frames == 0
+            await page.close()
+
+    run(story())
+
+
+def test_a_view_with_more_to_draw_is_updated_until_it_has_drawn_all() -> None:
+    async def story() -> None:
+        async with serving((sample_plot("read", Reading),)) as served:
+            served.store.set_feed_state("closed", "The cluster was closed.", 5.0)
+            page = await BrowserPage.open(served, "read")
+            await until(lambda: page.control.note == "5 of 5", "it was left half drawn")
+            await page.quiet()
+            assert live_view().updates == 5
             await page.close()
 
     run(story())

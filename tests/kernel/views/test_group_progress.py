@@ -197,33 +197,26 @@ def long_history(monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def opened(store: Store) -> tuple[TaskGroupProgress, Document]:
-    """Return a view and its document, which has a session as those of the server have."""
+def opened(store: Store) -> TaskGroupProgress:
+    """Return a view in a document that has a session, as those of the server have."""
     view, document = TaskGroupProgress(store), Document()
     context = SimpleNamespace()
     served: Any = document  # a session without a server
     served._session_context = lambda: context
     document.add_root(view.build())
     view.update()
-    return view, document
+    return view
 
 
 def test_a_long_history_is_read_in_pieces_and_said_to_be(long_history: Store) -> None:
     whole = TaskGroupProgress(long_history)
     Page(whole)  # in a document that nobody serves: all at once
-    view, document = opened(long_history)
+    view = opened(long_history)
     n_reads = 2
-    while document.session_callbacks:
+    while view.is_behind:
         assert "reading the history" in view.notice.note
-        document.session_callbacks[0].callback()
+        view.update()
         n_reads += 1
     assert n_reads == -(-long_history.actions.total // 500)
     assert "reading" not in view.notice.note
     assert thread_seconds(view) == pytest.approx(thread_seconds(whole))
-
-
-def test_a_page_that_is_closed_reads_no_further(long_history: Store) -> None:
-    view, document = opened(long_history)
-    assert document.session_callbacks
-    view.close()
-    assert not document.session_callbacks
