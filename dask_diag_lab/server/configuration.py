@@ -18,13 +18,13 @@ SECTIONS: Final = (
 """Beginnings of the names that are shown."""
 
 _HIDDEN: Final = re.compile(
-    r"pass|secret|token|credential|auth|cookie|cert|\bkey\b|private|tls|environ|preload|argv|proxy"
+    r"pass|secret|token|credential|auth|cookie|cert|\bpwd?\b|key\b|private|tls|environ|preload|argv|proxy"
     r"|socks|jupyter|bokeh-application|contact",
     re.IGNORECASE,
 )
 """Names that may hold a secret, or code with one."""
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9 ._%+-]{0,40}")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9 ._%+-]{0,24}")
 """Texts that are words, sizes and durations; a URL, a path or a long random text is none."""
 
 

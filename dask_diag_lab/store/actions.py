@@ -144,11 +144,10 @@ class ActionLog:
 
     def of_key(self, key: str) -> Columns:
         """Return the actions of the tasks with a key, by their start, as `since` returns them."""
-        tasks = self._keys.find(key)
-        if not len(tasks):
+        tasks, blocks = self._keys.find(key), self._all()
+        if not len(tasks) or not blocks:
             return self._nothing()
-        parts = [self._rows(block, block.of_tasks(tasks)) for block in self._all()]
-        return _by_start(parts)
+        return _by_start([self._rows(block, block.of_tasks(tasks)) for block in blocks])
 
     def since(self, cursor: int, limit: int | None = None) -> tuple[int, Columns]:
         """Return the actions that came at or after a cursor, in order of arrival.

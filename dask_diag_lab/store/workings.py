@@ -5,7 +5,9 @@ Must not choose where it is done: that is for who sets `Workings.on_start`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -30,18 +32,20 @@ class Working(Generic[T]):
         self._make = make
         self._made: T
         self._error: Exception | None = None
+        self._raised_at: TracebackType | None = None
 
     def do(self) -> None:
         """Do it, in any thread; never raises."""
         try:
             self._made = self._make()
         except Exception as error:  # noqa: BLE001  # `result` raises it, where it can be shown
-            self._error = error
+            self._error, self._raised_at = error, error.__traceback__
 
     def result(self) -> T:
         """Return what came of it, or raise what it raised; only when it is done."""
         if self._error is not None:
-            raise self._error
+            # It is raised at every look: without this its traceback would grow with each.
+            raise self._error.with_traceback(self._raised_at)
         return self._made
 
 
@@ -63,11 +67,23 @@ class Workings:
         self.version = 0
         self.n_open = 0
         self.on_start: Callable[[Working[Any]], None] | None = None  # results of any type
+        self._noticed: list[Working[Any]] | None = None  # as in `on_start`
+
+    @contextmanager
+    def noticed(self) -> Iterator[list[Working[Any]]]:  # as in `on_start`
+        """Collect what is started in this block."""
+        before, self._noticed = self._noticed, []
+        try:
+            yield self._noticed
+        finally:
+            self._noticed = before
 
     def start(self, make: Callable[[], T]) -> Working[T]:
         """Have something worked out."""
         working = Working(make)
         self.n_open += 1
+        if self._noticed is not None:
+            self._noticed.append(working)
         if self.on_start is not None:
             self.on_start(working)
         else:

@@ -208,6 +208,13 @@ class Profile(View):
         if flames is None or timeline is None or key == self._drawn:
             return
         self._drawn = key
+        try:
+            self._draw_anew(flames, timeline)
+        except Exception:
+            self._drawn = ()  # else the next update would find nothing to do, and nothing wrong
+            raise
+
+    def _draw_anew(self, flames: Flames, timeline: Timeline) -> None:
         picture = self._current_picture(self._reading(), flames)
         bins = self._current_bins()
         self._shown = picture

@@ -104,10 +104,11 @@ class Reader:
         answers = [part.answer for part in parts]
         if not parts or any(answer is None for answer in answers):
             return None
-        known = self._parts.known(parts)
         # All at once: the picture is not to move with each answer that comes.
-        if known is not None and any(part.state == "asked" for part in parts):
-            return known
+        if any(part.state == "asked" for part in parts):
+            known = self._parts.known(parts)
+            if known is not None:
+                return known
         versions = tuple(part.n_answers for part in parts)
         return self._parts.of(parts, versions, lambda: _read(answers))
 

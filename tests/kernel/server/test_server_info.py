@@ -116,6 +116,8 @@ def test_configuration_is_shown_but_nothing_that_could_be_a_secret() -> None:
                 "timeouts": {"connect": "30s"},
                 "tls": {"ca-file": "ca"},
                 "socks-proxy": "hidden",
+                "apikey": "hidden",
+                "account": "ghp_" + 36 * "x",
             },
             "nanny": {"environ": {"API": "hidden"}},
             "scheduler": {"contact-address": "hidden", "idle_timeout": None},

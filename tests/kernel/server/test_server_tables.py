@@ -13,10 +13,12 @@ import pytest
 from dask_diag_lab.records import ExtraChange, GraphChange
 from dask_diag_lab.server import tables
 from dask_diag_lab.store.inquiries import Inquiry
+from dask_diag_lab.store.workings import Working
 from tests.kernel.server.sample_views import (
     Asking,
     Choosing,
     Counting,
+    Crafting,
     Failing,
     Following,
     sample_plot,
@@ -30,6 +32,7 @@ SAMPLES = (
     sample_plot("fail", Failing),
     sample_plot("follow", Following),
     sample_plot("count", Counting),
+    sample_plot("craft", Crafting),
 )
 
 
@@ -272,5 +275,23 @@ def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -> None
                 reply = await served.ask(f"/plots/progress.json?{query}")
                 text = reply.body.decode()
                 assert (reply.code, word in text, "one of" in text) == (400, True, True)
+
+    run(story())
+
+
+def test_a_table_waits_for_its_own_work_and_not_for_that_of_others() -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            store = served.store
+            started: list[Working[Any]] = []  # results of any type
+            store.workings.on_start = started.append
+            store.workings.start(lambda: "of another page")
+            assert "ask again" not in (await served.json("/plots/count.json"))["note"]
+            asking = asyncio.create_task(served.json("/plots/craft.json"))
+            await until(lambda: len(started) == 2, "nothing is started")
+            started[1].do()
+            store.worked_out(started[1])
+            served.server.tick()
+            assert (await asking)["columns"] == {"line": ["made"]}
 
     run(story())

@@ -75,7 +75,9 @@ def _work(found: Situation) -> list[Any]:  # futures and collections
     summed = client.submit(np.sum, sent, workers=[other], pure=False)
     wait(summed)
     measure_bandwidth(found, one, other)
-    return [doubled, sent, summed]
+    kept = [client.submit(double, 1, workers=[each], pure=False) for each in (one, other)]
+    wait(kept)
+    return [doubled, sent, summed, *kept]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,7 +12,10 @@ import pytest
 from benchmarks.simulator import Simulation
 from dask_diag_lab.records import ACTIONS, Kind, Outcome
 from dask_diag_lab.store import Store
+from dask_diag_lab.store.actions import ActionLog
 from dask_diag_lab.store.keys import KeyTable
+from dask_diag_lab.store.lanes import LaneTable
+from dask_diag_lab.store.strings import StringTable
 from tests.kernel.store.batches import T0, BatchMaker
 
 ODD_KEYS = [
@@ -223,3 +226,10 @@ def test_keys_that_are_parts_of_each_other_are_told_apart() -> None:
     keys.extend(0, ["ab", "b", "", "aba", "ab", "é", "b\ud800"])
     found = {key: keys.find(key).tolist() for key in ("ab", "b", "a", "é", "b\ud800", "")}
     assert found == {"ab": [0, 4], "b": [1], "a": [], "é": [5], "b\ud800": [6], "": []}
+
+
+def test_of_a_task_without_any_action_nothing_is_found() -> None:
+    keys = KeyTable()
+    keys.extend(0, ["inc-1"])
+    log = ActionLog(LaneTable(StringTable()), keys)
+    assert not len(log.of_key("inc-1")["start"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from traceback import walk_tb
+
 import pytest
 
 from dask_diag_lab.store import Store
@@ -39,3 +41,24 @@ def test_what_work_raises_is_raised_where_its_result_is_asked_for() -> None:
     working = Workings().start(_fail)
     with pytest.raises(KeyError, match="broken"):
         working.result()
+
+
+def test_raising_it_again_does_not_lengthen_its_traceback() -> None:
+    working = Workings().start(_fail)
+    lengths = []
+    for _ in range(3):
+        with pytest.raises(KeyError) as raised:
+            working.result()
+        lengths.append(len(list(walk_tb(raised.tb))))
+    assert len(set(lengths)) == 1
+
+
+def test_what_is_started_in_a_block_is_noticed_and_nothing_else() -> None:
+    workings = Workings()
+    workings.start(lambda: 1)
+    with workings.noticed() as outer:
+        first = workings.start(lambda: 2)
+        with workings.noticed() as inner:
+            second = workings.start(lambda: 3)
+    workings.start(lambda: 4)
+    assert (outer, inner) == ([first], [second])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.profile.profile import Profile
 from dask_diag_lab.views.profile.sampling import REFRESH_S
-from tests.kernel.views.profiles import Situation, answer, box, drag, node
+from tests.kernel.views.profiles import ProfilePage, Situation, answer, box, drag, node
 
 
 @pytest.fixture
@@ -125,3 +127,41 @@ def test_few_tasks_are_asked_for_one_by_one_where_all_together_do_not_tell() -> 
     page.view.update()
     assert page.titles == ["all", "call", "inc", "load"]
     assert box(page, "inc")["whole"] == "800 ms · 80 % · 80 samples"
+
+
+def test_what_is_wrong_with_an_answer_is_said_until_a_better_one_comes(
+    situation: Situation,
+) -> None:
+    page = situation.page()
+    good = situation.cluster.profiles[""]
+    _renew(situation, page, {"": {**good, "tree": {}}})
+    for _ in range(3):
+        with pytest.raises(KeyError):
+            page.view.update()
+    _renew(situation, page, {"": good})
+    page.view.update()
+    assert page.titles[0] == "all"
+
+
+def test_a_bad_answer_about_one_task_is_forgotten_when_a_better_one_comes() -> None:
+    situation = Situation()
+    good = {
+        "": answer(node("root", 100, node("call", 100, node("inc", 0), node("load", 0)))),
+        "inc": answer(node("root", 80, node("call", 80, node("inc", 0)))),
+        "load": answer(node("root", 20, node("call", 20, node("load", 0)))),
+    }
+    situation.cluster.profiles = {**good, "load": {**good["load"], "tree": {}}}
+    page = situation.page()
+    situation.cluster.reply()
+    with pytest.raises(KeyError):
+        page.view.update()
+    _renew(situation, page, good)
+    page.view.update()
+    assert page.titles == ["all", "call", "inc", "load"]
+
+
+def _renew(situation: Situation, page: ProfilePage, profiles: dict[str, Any]) -> None:
+    """Have all answers come anew; `profiles` are answers, plain data of many types."""
+    situation.cluster.profiles = profiles
+    page.view.sampling.refresh()
+    situation.cluster.reply()
