@@ -23,8 +23,8 @@ from dask_diag_lab import attach
 TITLE = "Scheduler CPU per task"
 _TASKS = 3_000
 _WARM_UP = 500
-_ROUNDS = 16
-_FEW_ROUNDS = 3
+_ROUNDS = 12
+_FEW_ROUNDS = 2
 """Of the cases that are only compared with stock, each round on a cluster of its own."""
 _BUDGET_PERCENT = 3.0
 
