@@ -6,7 +6,6 @@ Moving averages that the scheduler keeps over transfers above 1 MB.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -157,9 +156,12 @@ class BandwidthPairs(BandwidthBars):
         """Return source and destination of each row by their names."""
         seen = self.seen()
         if self._named[0] != seen:
-            extra, name = self.store.extras[self.extra], partial(worker_name, self.store)
-            pairs = (map(name, map(str, extra[end])) for end in ("source", "destination"))
-            self._named = (seen, [" → ".join(pair) for pair in zip(*pairs, strict=True)])
+            extra = self.store.extras[self.extra]
+            sources, destinations = (extra[end].tolist() for end in ("source", "destination"))
+            # Once for each worker: of a thousand there are tens of thousands of pairs.
+            name = {a: worker_name(self.store, str(a)) for a in {*sources, *destinations}}
+            pairs = zip(sources, destinations, strict=True)
+            self._named = (seen, [f"{name[a]} → {name[b]}" for a, b in pairs])
         return self._named[1]
 
     def heads(self, index: int) -> Sequence[str]:
