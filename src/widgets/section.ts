@@ -182,7 +182,7 @@ export class DashboardSection {
   private readonly _done = h('div', { class: 'jp-DaskDiag-done' });
   private readonly _erred = h('div', { class: 'jp-DaskDiag-erred' });
   private readonly _four = h('button', { type: 'button', class: 'jp-DaskDiag-openLayout' });
-  private readonly _body = h('div', { class: 'jp-DaskDiag-body' });
+  private readonly _body = h('div', {});
   private readonly _groups = h('div', { class: 'jp-DaskDiag-groups' });
   private _signature = '';
   private _query = '';
