@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -58,20 +59,56 @@ class Outcome:
     problem: str
 
 
-def run(suite: Suite, env: Mapping[str, str]) -> Outcome:
-    """Run a suite with its output on the screen."""
-    suite.report.parent.mkdir(parents=True, exist_ok=True)
-    suite.report.unlink(missing_ok=True)
-    started = time.monotonic()
-    returncode = _returncode(suite, env)
-    try:
-        count = suite.read(suite.report)
-    except (OSError, ValueError, KeyError, ET.ParseError):
-        count = Count()
-    problem = judge(returncode, count, suite.limit_s)
-    if problem and not count.failed:
-        count += Count(failed=1)
-    return Outcome(count, time.monotonic() - started, problem)
+class Run:
+    """A suite whose command runs, with its output on the screen or in a file.
+
+    Ended or not, its whole group of processes is gone after `end`: kernels and browsers of a run
+    that was cut off, too.
+    """
+
+    def __init__(self, suite: Suite, env: Mapping[str, str], output: Path | None = None) -> None:
+        self.suite = suite
+        self.output = output
+        suite.report.parent.mkdir(parents=True, exist_ok=True)
+        suite.report.unlink(missing_ok=True)
+        self._started = time.monotonic()
+        with output.open("wb") if output else nullcontext() as file:
+            self._process = subprocess.Popen(
+                suite.command,
+                cwd=suite.cwd,
+                env=env,
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+            )
+
+    def poll(self) -> Outcome | None:
+        """Return what came of it once it has ended, or once it takes too long."""
+        is_late = time.monotonic() - self._started > self.suite.limit_s
+        if self._process.poll() is None and not is_late:
+            return None
+        returncode = self._process.returncode
+        self.end()
+        try:
+            count = self.suite.read(self.suite.report)
+        except (OSError, ValueError, KeyError, ET.ParseError):
+            count = Count()
+        problem = judge(returncode, count, self.suite.limit_s)
+        if problem and not count.failed:
+            count += Count(failed=1)
+        return Outcome(count, time.monotonic() - self._started, problem)
+
+    def end(self) -> None:
+        """End what of it still runs; harmless twice."""
+        for number, patience_s in ((signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0)):
+            try:
+                os.killpg(self._process.pid, number)
+            except ProcessLookupError:
+                return
+            try:
+                self._process.wait(patience_s)
+            except subprocess.TimeoutExpired:
+                continue
 
 
 def judge(returncode: int | None, count: Count, limit_s: float) -> str:
@@ -109,26 +146,3 @@ def read_playwright(report: Path) -> Count:
     """Read Playwright's JSON report; a flaky test is a failure."""
     stats = json.loads(report.read_text())["stats"]
     return Count(stats["expected"], stats["unexpected"] + stats["flaky"], stats["skipped"])
-
-
-def _returncode(suite: Suite, env: Mapping[str, str]) -> int | None:
-    process = subprocess.Popen(suite.command, cwd=suite.cwd, env=env, start_new_session=True)
-    try:
-        return process.wait(suite.limit_s)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        _end_group(process)
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End what the suite left running, too: kernels and browsers of a run that was cut off."""
-    for number, patience_s in ((signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0)):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            return
-        try:
-            process.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            continue

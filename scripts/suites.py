@@ -11,12 +11,16 @@ import tempfile
 from pathlib import Path
 
 import chromium
+import lanes
 import suite
 from environment import LOGS, PYTHON, ROOT, SCRIPTS, isolated, node_environment, prepare
 from steps import FailedError, MissingError, Steps
 from suite import Count, Outcome, Suite
 
 _NEED_NODE = {"jest", "ui"}
+_WAVES = ((("kernel",), ("proxy", "jest", "packaging")), (("ui",),))
+"""Lanes that run side by side, wave after wave: the kernel's tests mostly wait for clusters, so
+there is room beside them; browsers need the machine for themselves."""
 
 
 def _pytest(name: str, folders: list[str], limit_s: float) -> Suite:
@@ -29,9 +33,9 @@ def _suites() -> list[Suite]:
     jest, ui = LOGS / "jest.json", LOGS / "ui.json"
     jlpm = SCRIPTS / "jlpm"
     return [
-        _pytest("kernel", ["tests/kernel", "tests/contract", "tests/boundaries"], 780),
+        _pytest("kernel", ["tests/kernel", "tests/contract", "tests/boundaries"], 900),
         # A command of its own: pytest-jupyter's fixtures clash with asyncio plugins.
-        _pytest("proxy", ["tests/proxy"], 300),
+        _pytest("proxy", ["tests/proxy"], 420),
         Suite(
             "jest",
             [jlpm, "run", "jest", "--ci", "--json", f"--outputFile={jest}"],
@@ -40,7 +44,7 @@ def _suites() -> list[Suite]:
             suite.read_jest,
             300,
         ),
-        _pytest("packaging", ["tests/packaging"], 420),
+        _pytest("packaging", ["tests/packaging"], 600),
         Suite("ui", [jlpm, "run", "test"], ROOT / "ui-tests", ui, suite.read_playwright, 900),
     ]
 
@@ -92,9 +96,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ddl-") as folder:
         env = isolated(Path(folder), env)
         env |= {"PLAYWRIGHT_JSON_OUTPUT_FILE": str(LOGS / "ui.json"), "PYTHON": str(PYTHON)}
-        for one in suites:
-            steps.begin(f"Tests: {one.name}")
-            outcomes[one.name] = suite.run(one, env)
+        for wave in _WAVES:
+            chosen = [[one for one in suites if one.name in names] for names in wave]
+            begun = [lane for lane in chosen if lane]
+            outcomes |= lanes.run(begun, env, LOGS, lambda name: steps.begin(f"Tests: {name}"))
     return 1 if _summary(outcomes).failed else 0
 
 

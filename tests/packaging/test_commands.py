@@ -8,18 +8,24 @@ import sys
 from pathlib import Path
 
 import lab_build
+import lanes
 import node_runtime
+import psutil
 import pytest
 import suite
-from suite import Count, Suite
+from suite import Count, Outcome, Suite
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _suite(tmp_path: Path, code: str, limit_s: float = 60) -> Suite:
-    report = tmp_path / "report.json"
+def _suite(tmp_path: Path, code: str, limit_s: float = 60, name: str = "one") -> Suite:
+    report = tmp_path / f"{name}.json"
     command = [sys.executable, "-c", code, str(report)]
-    return Suite("one", command, tmp_path, report, suite.read_playwright, limit_s)
+    return Suite(name, command, tmp_path, report, suite.read_playwright, limit_s)
+
+
+def _outcome(one: Suite) -> Outcome:
+    return lanes.run([[one]], {}, one.cwd, lambda _: None)[one.name]
 
 
 def _stats(**numbers: int) -> str:
@@ -28,27 +34,70 @@ def _stats(**numbers: int) -> str:
 
 
 def test_a_suite_that_ran_no_tests_is_a_failure(tmp_path: Path) -> None:
-    outcome = suite.run(_suite(tmp_path, _stats()), {})
+    outcome = _outcome(_suite(tmp_path, _stats()))
     assert outcome.problem == "ran no tests"
     assert outcome.count == Count(failed=1)
 
 
 def test_a_suite_that_crashed_is_a_failure_although_its_tests_passed(tmp_path: Path) -> None:
-    outcome = suite.run(_suite(tmp_path, _stats(expected=3) + "; sys.exit(7)"), {})
+    outcome = _outcome(_suite(tmp_path, _stats(expected=3) + "; sys.exit(7)"))
     assert outcome.problem == "ended with exit code 7"
     assert outcome.count == Count(passed=3, failed=1)
 
 
 def test_a_suite_that_hangs_is_ended_and_counted(tmp_path: Path) -> None:
-    outcome = suite.run(_suite(tmp_path, "import time; time.sleep(60)", limit_s=0.5), {})
+    outcome = _outcome(_suite(tmp_path, "import time; time.sleep(60)", limit_s=0.5))
     assert "was ended" in outcome.problem
     assert outcome.count == Count(failed=1)
     assert outcome.seconds < 30
 
 
 def test_a_flaky_browser_test_is_a_failure(tmp_path: Path) -> None:
-    outcome = suite.run(_suite(tmp_path, _stats(expected=2, flaky=1, skipped=1)), {})
+    outcome = _outcome(_suite(tmp_path, _stats(expected=2, flaky=1, skipped=1)))
     assert outcome.count == Count(passed=2, failed=1, skipped=1)
+
+
+def test_suites_of_two_lanes_run_side_by_side(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # Each waits for a file that only the other one writes.
+    meeting = (
+        "import pathlib, time; pathlib.Path('{mine}').touch()\n"
+        "while not pathlib.Path('{other}').exists(): time.sleep(0.01)\n"
+        "print('{mine} was here')\n"
+    )
+    left, right = (
+        _suite(tmp_path, meeting.format(mine=mine, other=other) + _stats(expected=1), name=mine)
+        for mine, other in (("left", "right"), ("right", "left"))
+    )
+    begun: list[str] = []
+    outcomes = lanes.run([[left], [right]], {}, tmp_path, begun.append)
+    assert begun == ["left", "right"]
+    assert {name: outcome.count.passed for name, outcome in outcomes.items()} == {
+        "left": 1,
+        "right": 1,
+    }
+    assert "right was here" in capfd.readouterr().out
+
+
+def test_suites_of_one_lane_run_one_after_the_other(tmp_path: Path) -> None:
+    first = _suite(tmp_path, "open('first', 'w');" + _stats(expected=1), name="first")
+    second = _suite(tmp_path, "open('first');" + _stats(expected=1), name="second")
+    outcomes = lanes.run([[first, second]], {}, tmp_path, lambda _: None)
+    assert outcomes["second"].problem == ""
+
+
+def test_an_interrupted_run_leaves_no_process(tmp_path: Path) -> None:
+    hanging = _suite(tmp_path, "import time; time.sleep(60)", name="hanging")
+
+    def interrupt(name: str) -> None:
+        if name == "next":
+            raise KeyboardInterrupt
+
+    before = set(psutil.Process().children())
+    with pytest.raises(KeyboardInterrupt):
+        lanes.run([[hanging], [_suite(tmp_path, "", name="next")]], {}, tmp_path, interrupt)
+    assert set(psutil.Process().children()) == before
 
 
 def test_pytest_errors_count_as_failures(tmp_path: Path) -> None:
