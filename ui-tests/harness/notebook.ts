@@ -4,6 +4,11 @@ import { expect, Locator, Page } from '@playwright/test';
 import { IApp } from './app';
 
 const EXECUTED = /\[\d+\]/;
+/** What Dask says of the machine it is on: its usual port is taken; a disk is too slow to spill to. */
+const OF_THE_MACHINE = [
+  /.*Port 8787 is already in use[^]*?on port \d+ instead\s*(warnings\.warn\(\s*)?/g,
+  /.*distributed\.worker\.memory - WARNING - .*\n?/g
+];
 
 export class Notebook {
   constructor(
@@ -49,11 +54,13 @@ export class Notebook {
     expect(await this.complaints(index)).toEqual([]);
   }
 
-  /** Errors and warnings that a cell shows, but Dask's that its usual port is taken. */
+  /** Errors and warnings that a cell shows, but those of Dask about the machine it is on. */
   async complaints(index: number): Promise<string[]> {
     const red = this.cell(index).locator('[data-mime-type="application/vnd.jupyter.stderr"]');
     const texts = await red.allInnerTexts();
-    return texts.filter(text => !text.includes('Port 8787 is already in use'));
+    return texts
+      .map(text => OF_THE_MACHINE.reduce((rest, words) => rest.replace(words, ''), text).trim())
+      .filter(text => text);
   }
 
   /** Prove that a cell is running at this moment. */
