@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,8 +67,13 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
 
 
 @contextmanager
-def separate_cluster(n_threads: int = 4) -> Iterator[RunningCluster]:
-    """Run ``dask scheduler`` and one worker process of ``n_threads`` threads."""
+def separate_cluster(
+    n_threads: int = 4, *, has_own_core: bool = True
+) -> Iterator[RunningCluster]:
+    """Run ``dask scheduler`` and one worker process of ``n_threads`` threads.
+
+    With ``has_own_core`` nothing else here runs on the scheduler's core, nor it elsewhere.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scheduler.json"
         # The functions that the benchmarks submit are looked up by name on the other side.
@@ -93,7 +98,7 @@ def separate_cluster(n_threads: int = 4) -> Iterator[RunningCluster]:
             worker += ["--nthreads", str(n_threads), "--no-nanny", "--no-dashboard"]
             processes.append(subprocess.Popen(worker, cwd=folder, **quiet))
             port = info["services"]["dashboard"]  # type: ignore[index]  # the file is plain JSON
-            with _own_core(scheduler, processes[1:]):
+            with _own_core(scheduler, processes[1:]) if has_own_core else nullcontext():
                 yield RunningCluster(str(info["address"]), f"http://127.0.0.1:{port}")
         finally:
             _stop(processes)

@@ -81,7 +81,7 @@ class Page:
         self._error = ""
         self._fault = ""
         self._seen = -1
-        self._is_forced = False
+        self._has_news = self._is_forced = False
         self._is_frozen = False
         self._is_owed = False
         self._is_slow = False
@@ -112,8 +112,8 @@ class Page:
 
     def poke(self, *, force: bool = False) -> None:
         """Update soon if it is seen and the store has changed, or in any case with `force`."""
-        if force:
-            self._is_forced = True
+        self._is_forced = self._is_forced or force
+        self._has_news = self._seen != self._store.version
         if self._task is None and self._wants_update():
             self._task = asyncio.get_running_loop().create_task(self._catch_up())
 
@@ -174,8 +174,7 @@ class Page:
             return False
         view, rests = self._view, self._is_frozen or self._error
         is_behind = view is not None and not rests and view.is_behind
-        has_more = is_behind or self._seen != self._store.version
-        return self._is_forced or (has_more and self.is_watched)
+        return self._is_forced or ((is_behind or self._has_news) and self.is_watched)
 
     async def _catch_up(self) -> None:
         try:
@@ -208,7 +207,7 @@ class Page:
 
     def _update(self) -> None:
         self._seen = self._store.version
-        self._is_forced = False
+        self._has_news = self._is_forced = False
         if self._view is not None:
             with current_document.kept(self.document):
                 self._bring_up_to_date(self._view)

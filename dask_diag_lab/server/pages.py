@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from dask_diag_lab.server.pace import Pace
 from dask_diag_lab.server.page import Page
 from dask_diag_lab.server.parting import Parting
 from dask_diag_lab.views.look import LIGHT, Look
@@ -41,6 +42,7 @@ class Pages:
         self._borrowers: dict[asyncio.TimerHandle, frozenset[str]] = {}
         self._next_tick: asyncio.Future[None] | None = None
         self._parting = Parting()
+        self._pace = Pace()
         self._later: asyncio.TimerHandle | None = None
         self.ticks = 0
 
@@ -133,8 +135,10 @@ class Pages:
         if waited is not None:
             waited.set_result(None)
         scheduler = self._store.scheduler
-        held_s = self._parting.hold_s(scheduler.n_workers if scheduler is not None else 0)
+        n_workers = scheduler.n_workers if scheduler is not None else 0
+        held_s = max(self._parting.hold_s(n_workers), self._pace.hold_s())
         if not held_s:
+            self._pace.begin()
             self._poke_all()
         elif self._later is None:
             self._later = asyncio.get_running_loop().call_later(held_s, self._go_on)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from distributed import get_worker, wait
@@ -31,8 +32,8 @@ def where_both(*_: str) -> str:
 @pytest.fixture(scope="module")
 def crowd() -> Iterator[tuple[Situation, list[AnyFuture]]]:
     """48 workers computed 1500 tasks, and then 1500 that each need two of them from anywhere."""
-    options = {"n_workers": N_WORKERS, "threads_per_worker": 1, "protocol": "tcp"}
-    with situation(CONFIG, **options, host="127.0.0.1") as found:
+    tcp: dict[str, Any] = {"protocol": "tcp", "host": "127.0.0.1"}
+    with situation(CONFIG, n_workers=N_WORKERS, threads_per_worker=1, **tcp) as found:
         first = found.client.map(where, range(N_TASKS))
         second = found.client.map(where_both, first, first[::-1])
         wait(second)

@@ -1,0 +1,90 @@
+"""However many look, drawing leaves most of the kernel's time to its user."""
+
+from __future__ import annotations
+
+import pytest
+
+from dask_diag_lab.server import pace
+from dask_diag_lab.server.pace import LONGEST_S, SHARE, Pace
+from tests.kernel.server.browser import BrowserPage
+from tests.kernel.server.sample_views import Counting, sample_plot
+from tests.kernel.serving import make_batch, run, serving, until
+
+
+class Dial:
+    """A clock that is set by hand."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_round_waits_until_the_last_was_its_share_of_the_time() -> None:
+    clock, spent = Dial(100.0), Dial(7.0)
+    paced = Pace(clock, spent)
+    paced.begin()
+    spent.now += 0.5
+    assert paced.hold_s() == 0.5 / SHARE
+    clock.now += 0.5 / SHARE
+    assert paced.hold_s() == 0
+
+
+def test_cheap_rounds_never_wait() -> None:
+    clock, spent = Dial(100.0), Dial(7.0)
+    paced = Pace(clock, spent)
+    for _ in range(10):
+        paced.begin()
+        spent.now += 0.01
+        clock.now += 0.25
+        assert paced.hold_s() == 0
+
+
+def test_no_round_waits_for_ever() -> None:
+    spent = Dial(7.0)
+    paced = Pace(Dial(100.0), spent)
+    paced.begin()
+    spent.now += 1000
+    assert paced.hold_s() == LONGEST_S
+
+
+def test_the_first_round_does_not_wait() -> None:
+    assert Pace(Dial(100.0), Dial(1000.0)).hold_s() == 0
+
+
+def test_a_page_is_drawn_after_the_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "LONGEST_S", 0.2)
+
+    async def story() -> None:
+        async with serving((sample_plot("count", Counting),)) as served:
+            page = await BrowserPage.open(served, "count")
+            for version in (2, 3, 4):
+                served.feed(make_batch(version))
+                served.server.tick()
+            last = f"version {served.store.version}"
+            await until(lambda: page.control.note == last, "the last picture never came")
+            await page.close()
+
+    run(story())
+
+
+def test_what_the_user_does_is_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "LONGEST_S", 3600.0)
+
+    async def story() -> None:
+        async with serving((sample_plot("count", Counting),)) as served:
+            page = await BrowserPage.open(served, "count")
+            served.server.tick()
+            served.feed(make_batch(2))
+            served.server.tick()
+            held = page.control.note
+            await page.command("fit")
+            now = f"version {served.store.version}"
+            await until(lambda: page.control.note == now, "the user waits for others")
+            assert held != now
+            await page.close()
+
+    run(story())
