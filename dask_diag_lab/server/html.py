@@ -14,14 +14,14 @@ from tornado.web import HTTPError
 from dask_diag_lab.server.handlers import SiteHandler
 from dask_diag_lab.server.page_bar import bar_html
 from dask_diag_lab.server.page_plans import MOVED, MOVED_WITH_ARGUMENT, Cell, plans_for
-from dask_diag_lab.server.site import CORE
+from dask_diag_lab.server.site import CORE, OWN
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.registry import Plot
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
-MODULES: Final = ("plot_element.js", "parting.js", "successor.js", "tabs.js")
+MODULES: Final = ("plot_element.js", "session.js", "parting.js", "successor.js", "tabs.js")
 """What ``page.js`` imports."""
 
 _ARTICLE = Template(
@@ -124,7 +124,8 @@ class PageHandler(SiteHandler):
         own = (f"{base}static/dask-diag-lab/{name}" for name in MODULES)
         hints = "".join(f'<link rel="modulepreload" href="{escape(path)}">\n' for path in own)
         if self.site.bokeh:
-            hints += f'<link rel="preload" as="script" href="{escape(base + CORE)}">\n'
+            for path in (CORE, OWN):
+                hints += f'<link rel="preload" as="script" href="{escape(base + path)}">\n'
         return hints
 
     def show_missing(self, status: int, sentence: str, *, base: str) -> None:

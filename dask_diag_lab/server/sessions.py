@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bokeh.settings import settings
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
-from dask_diag_lab.server.site import CORE
+from dask_diag_lab.server.site import CORE, OWN
 
 if TYPE_CHECKING:
     from bokeh.model import Model
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXTRA: Final = (
     ("dask_diag_lab.views.table_cells", "static/dask-diag-lab/dist/table_cells.js"),
-    ("dask_diag_lab.views.scripted", "static/dask-diag-lab/dist/dask_diag_lab.js"),
+    ("dask_diag_lab.views.scripted", OWN),
     ("bokeh.models.widgets.tables", "static/js/bokeh-tables.min.js"),
     ("bokeh.models.widgets", "static/js/bokeh-widgets.min.js"),
 )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CORE: Final = "static/js/bokeh.min.js"
 """The part of BokehJS that every plot needs."""
+OWN: Final = "static/dask-diag-lab/dist/dask_diag_lab.js"
+"""Our own models, which nearly every plot needs."""
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from bokeh.models.widgets import (
 from dask_diag_lab.views.figure import set_properties, smaller
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import mixed
+from dask_diag_lab.views.pane_size import CHARACTER_PX
 
 HEIGHT_PX: Final = 26
 """Height of every control: enough for a pointer, little beside a picture."""
@@ -57,10 +58,16 @@ def select(
     width : int
         Pixels of the list itself; it gives way in a narrow pane.
     """
-    made = Select(title=title, options=list(options), value=value, **_sizes(width))
+    sizes = _sizes(select_width(title, width))
+    made = Select(title=title, options=list(options), value=value, **sizes)
     made.on_change("value", _changed(on_change))
     _style(made, look)
     return made
+
+
+def select_width(title: str, width: int) -> int:
+    """Return the width of a `select` whose list has that of ``width``, in pixels."""
+    return width + (round(len(title) * CHARACTER_PX) + _LABEL_GAP_PX if title else 0)
 
 
 def text_input(
@@ -154,8 +161,13 @@ def restyle_controls(models: Iterable[UIElement], look: Look) -> None:
             _style(model, look)
 
 
+_LABEL_GAP_PX: Final = 5
+
 _BAR_CSS: Final = """
-:host { flex-wrap: wrap; align-items: center; gap: 4px 6px; padding: 3px 8px; }
+:host {
+  flex-wrap: wrap; align-items: center; gap: 4px 6px; padding: 3px 8px;
+  container-type: inline-size;
+}
 """
 
 _CSS: Final = """
@@ -166,7 +178,12 @@ _CSS: Final = """
   font: {font_size} {font}; color: {foreground};
   font-variant-numeric: tabular-nums;
 }}
-label {{ color: {muted}; padding: 0 5px 0 0; font: inherit; white-space: nowrap; flex: none; }}
+label {{
+  color: {muted}; padding: 0 {gap}px 0 0; font: inherit; white-space: nowrap; flex: none;
+}}
+@container (max-width: 300px) {{
+  label {{ position: absolute; width: 1px; overflow: hidden; clip-path: inset(50%); }}
+}}
 .bk-input-group {{ flex-direction: row; align-items: center; }}
 .bk-input-container {{ min-width: 0; }}
 .bk-input, .bk-btn {{
@@ -221,6 +238,7 @@ def controls_css(look: Look) -> str:
         pressed=mixed(look.background, look.accent, 0.25),
         height=HEIGHT_PX,
         line=HEIGHT_PX - 2,
+        gap=_LABEL_GAP_PX,
     )
 
 

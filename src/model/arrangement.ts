@@ -12,21 +12,25 @@ export class Arrangement {
    * Bring the order up to the dashboards there are.
    *
    * While `isHeld`, a hand is in the list: what is there keeps its place and stays as open as it
-   * is, and what is new comes last. Else the dashboards of the notebook in front come first; a
-   * notebook without any changes nothing.
+   * is, and what is new comes last, open when it is of the notebook in front: nothing below it
+   * could be moved. Else the dashboards of the notebook in front come first; a notebook without
+   * any changes nothing.
    *
    * @param kernel - the kernel of the notebook in front, if any.
    */
   update(all: readonly IKnownDashboard[], kernel: string | undefined, isHeld: boolean): void {
     const ids = all.map(one => one.id);
     const kept = this._order.filter(id => ids.includes(id));
+    const inFront = all
+      .filter(one => kernel !== undefined && one.kernel_id === kernel)
+      .map(one => one.id);
     if (isHeld && kept.length > 0) {
+      this._front = [...this._front, ...inFront.filter(id => !kept.includes(id))];
       this._order = [...kept, ...ids.filter(id => !kept.includes(id))];
       return;
     }
-    const inFront = all.filter(one => kernel !== undefined && one.kernel_id === kernel);
     if (inFront.length > 0) {
-      this._front = inFront.map(one => one.id);
+      this._front = inFront;
     } else if (!this._front.some(id => ids.includes(id))) {
       this._front = ids.slice(0, 1);
     }

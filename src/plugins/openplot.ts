@@ -18,6 +18,9 @@ import { askDashboard, askPlot, frontKernel, whenFound } from './ask';
 import type { IOpenOptions } from './ipanes';
 import type { PaneList } from './panelist';
 
+/** How long the notebook's own cluster is waited for where there is another one (ms). */
+const SOON_MS = 1000;
+
 /** Register the command. */
 export function addOpenCommand(
   app: JupyterFrontEnd,
@@ -70,7 +73,7 @@ function restoredPane(panes: PaneList, args: ReadonlyPartialJSONObject): Pane | 
   return pane;
 }
 
-/** While no cluster is listed yet: a pane that waits for that of the notebook in front. */
+/** While none runs that could be meant: a pane that waits for that of the notebook in front. */
 function openedAhead(
   { dashboards }: IPlotServices,
   panes: PaneList,
@@ -81,7 +84,10 @@ function openedAhead(
   const plot = textArg(args, 'plot');
   const binding = bindingAhead(notebooks);
   const isNamed = textArg(args, 'dashboard') !== undefined;
-  if (plot === undefined || binding === null || isNamed || dashboards.all.length > 0) {
+  const isThere = dashboards.all.some(
+    one => one.state !== 'stale' || one.kernel_id === binding?.kernel
+  );
+  if (plot === undefined || binding === null || isNamed || isThere) {
     return null;
   }
   return panes.openAhead(plot, binding, options);
@@ -97,16 +103,22 @@ function bindingAhead(notebooks: INotebookTracker | null): IBinding | null {
   return { ...NO_BINDING, kernel, notebook: path, name: PathExt.basename(path) };
 }
 
-/** Return the dashboard that is meant; wait a moment for the first one to come. */
+/** Return the dashboard that is meant; wait a moment for the one that was asked for. */
 async function foundDashboard(
   { dashboards, trans }: IPlotServices,
   notebooks: INotebookTracker | null,
   id: string | undefined
 ): Promise<IKnownDashboard | undefined> {
-  if (dashboards.all.length === 0) {
+  const kernel = frontKernel(notebooks);
+  const isAsked = (one: IKnownDashboard): boolean =>
+    id !== undefined ? one.id === id : kernel === undefined || one.kernel_id === kernel;
+  const find = (): IKnownDashboard | undefined => dashboards.all.find(isAsked);
+  if (id === undefined && dashboards.all.length > 0) {
+    await whenFound(dashboards, find, SOON_MS);
+  } else if (find() === undefined) {
     const told = Notification.info(trans.__('Waiting for a Dask cluster…'), { autoClose: false });
-    await whenFound(dashboards, () => dashboards.all[0], LISTING_MS);
+    await whenFound(dashboards, find, LISTING_MS);
     Notification.dismiss(told);
   }
-  return askDashboard(dashboards, trans, id, frontKernel(notebooks));
+  return askDashboard(dashboards, trans, id, kernel);
 }

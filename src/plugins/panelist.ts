@@ -64,8 +64,12 @@ export class PaneList implements IPanes {
   }
 
   activate(pane: Pane): Pane {
-    this._app.shell.activateById(this._labShell === null ? BOARD_ID : pane.id);
-    this._board?.activateWidget(pane);
+    if (this._labShell === null) {
+      this._showBoard();
+      this._board?.activateWidget(pane);
+    } else {
+      this._app.shell.activateById(pane.id);
+    }
     return pane;
   }
 
@@ -99,7 +103,7 @@ export class PaneList implements IPanes {
       // A side area is narrow: what would be side by side goes one below the other.
       const stacked = mode === 'split-right' || mode === 'split-left' ? 'split-bottom' : mode;
       board.addWidget(pane, { mode: stacked, ref: board.find(ref) });
-      this._app.shell.activateById(BOARD_ID);
+      this._showBoard();
       return;
     }
     this._app.shell.add(pane, 'main', { mode, ref: ref ?? null, activate: false });
@@ -141,12 +145,19 @@ export class PaneList implements IPanes {
   /** Bring a pane in front of the tabs it is behind; a dock does that without the focus. */
   private _reveal(pane: Pane): void {
     if (this._labShell === null) {
-      this._app.shell.activateById(BOARD_ID); // its area may be collapsed
+      this._showBoard();
     }
     if (pane.parent instanceof DockPanel) {
       pane.parent.selectWidget(pane);
     } else if (!pane.isVisible) {
       this._app.shell.activateById(pane.id);
+    }
+  }
+
+  /** Its area may be collapsed; Notebook 7.4 collapses it when what it shows is activated. */
+  private _showBoard(): void {
+    if (this._board?.isVisible !== true) {
+      this._app.shell.activateById(BOARD_ID);
     }
   }
 

@@ -128,16 +128,19 @@ function selectDropped(notebooks: INotebookTracker | null, code: string): void {
 }
 
 function addCommands(app: JupyterFrontEnd, sidebar: Sidebar, trans: TranslationBundle): void {
+  // Notebook 7.4 collapses an area when what it shows is activated.
+  const show = (): void =>
+    sidebar.isVisible ? sidebar.activate() : app.shell.activateById(sidebar.id);
   app.commands.addCommand(CommandIDs.showSidebar, {
     label: trans.__('Show Dask clusters and plots'),
     describedBy: describe(),
-    execute: () => app.shell.activateById(sidebar.id)
+    execute: show
   });
   app.commands.addCommand(CommandIDs.searchPlots, {
     label: trans.__('Search plots'),
     describedBy: describe(),
     execute: () => {
-      app.shell.activateById(sidebar.id);
+      show();
       sidebar.focusSearch();
     }
   });

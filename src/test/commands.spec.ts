@@ -112,6 +112,19 @@ describe('the plugins', () => {
     pane.dispose();
   });
 
+  it('open a plot of the cluster that is named, when another one is listed first', async () => {
+    jest.useFakeTimers();
+    given.dashboards.set(known({ id: 'a' }));
+    const named = { plot: 'progress', dashboard: 'b' };
+    const asked = lab.commands.execute(CommandIDs.openPlot, named);
+    await jest.advanceTimersByTimeAsync(1000);
+    given.dashboards.set(known({ id: 'a' }), known({ id: 'b' }));
+    const pane = await asked;
+    expect(pane.node.dataset['dashboard']).toBe('b');
+    pane.dispose();
+    jest.useRealTimers();
+  });
+
   it('bring the usual plots forward where they are behind others', async () => {
     given.dashboards.set(known({ id: 'a' }));
     const four = { dashboard: 'a' };
@@ -121,10 +134,12 @@ describe('the plugins', () => {
     });
     const cpu = await lab.commands.execute(CommandIDs.openPlot, { plot: 'cpu', ...four });
     expect([stream.isHidden, cpu.isHidden]).toEqual([true, false]); // tabs of one place
-    lab.activated.length = 0;
+    const { parent: board } = stream;
+    expect(lab.activated).not.toContain(BOARD_ID); // Notebook 7.4 would collapse its area
+    board?.hide();
     await lab.commands.execute(CommandIDs.openLayout, four);
     expect([stream.isHidden, cpu.isHidden]).toEqual([false, true]);
-    expect(lab.activated).toContain(BOARD_ID); // its area may be collapsed
+    expect(lab.activated).toContain(BOARD_ID); // its area was collapsed
     document.querySelectorAll('.jp-DaskDiag-pane').forEach(node => node.remove());
   });
 

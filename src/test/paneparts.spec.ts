@@ -1,82 +1,53 @@
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
-import { bindingOf } from '../model/binding';
+import { bindingOf, LISTING_MS, NO_BINDING } from '../model/binding';
 import { Pane } from '../widgets/pane';
-import { known } from './dashboards';
-import { services, settled, type ITestServices } from './plots';
-
-const NOW = new Date('2026-11-20T14:02:00').getTime();
+import { PaneStand } from './panestand';
+import { settled } from './plots';
 
 describe('what a pane shows of many, and over its picture', () => {
-  let given: ITestServices;
-  let pane: Pane;
-  const own = known({ id: 'own', kernel_id: 'k', firstSeen: NOW, lastLive: NOW });
-
-  async function open(plot = 'task-stream'): Promise<void> {
-    given.dashboards.set(own);
-    pane = new Pane({ plot, binding: bindingOf(own), services: given }, 'key');
-    Widget.attach(pane, document.body);
-    await settled();
-  }
-
-  const reconnected = async (): Promise<void> => {
-    const { length } = given.connector.sessions;
-    jest.advanceTimersByTime(5000);
-    await settled();
-    expect(given.connector.sessions).toHaveLength(length + 1);
-  };
-
-  beforeEach(() => {
-    jest.useFakeTimers({ now: NOW });
-    given = services();
-  });
-
-  afterEach(() => {
-    pane.dispose();
-    given.look.dispose();
-    jest.useRealTimers();
-  });
+  const at = new PaneStand();
 
   const cells = (): (string | null)[] =>
-    [...pane.node.querySelectorAll('td')].map(cell => cell.textContent);
+    [...at.pane.node.querySelectorAll('td')].map(cell => cell.textContent);
 
   it('gives the focus to its dialog and takes it back when that is closed', async () => {
-    await open();
-    pane.view.activate();
+    await at.open();
+    at.pane.view.activate();
     MessageLoop.flush();
-    await pane.toggleHelp();
+    await at.pane.toggleHelp();
     MessageLoop.flush();
     expect(document.activeElement?.getAttribute('role')).toBe('dialog');
-    await pane.toggleTable();
+    await at.pane.toggleTable();
     MessageLoop.flush();
     expect(document.activeElement?.textContent).toContain('as a table');
-    await pane.toggleTable();
+    await at.pane.toggleTable();
     MessageLoop.flush();
-    expect(document.activeElement).toBe(pane.view.node);
+    expect(document.activeElement).toBe(at.pane.view.node);
   });
 
   it('lets nothing under its dialog have the focus', async () => {
-    await open();
+    await at.open();
     const isInert = (): boolean[] =>
-      [pane.view.node, pane.node.querySelector('[role="toolbar"]')].map(
+      [at.pane.view.node, at.pane.node.querySelector('[role="toolbar"]')].map(
         part => part?.hasAttribute('inert') === true
       );
-    await pane.toggleHelp();
-    await pane.toggleTable();
+    await at.pane.toggleHelp();
+    await at.pane.toggleTable();
     expect(isInert()).toEqual([true, true]);
-    pane.activate(); // as when its tab is chosen again
+    at.pane.activate(); // as when its tab is chosen again
     MessageLoop.flush();
     expect(document.activeElement?.getAttribute('role')).toBe('dialog');
-    pane.send('clear');
+    at.pane.send('clear');
     expect(isInert()).toEqual([false, false]);
   });
 
   it('keeps the focus on the button that fetched its table anew', async () => {
-    await open();
-    await pane.toggleTable();
+    await at.open();
+    await at.pane.toggleTable();
     const refresh = (): HTMLElement | null =>
-      pane.node.querySelector('.jp-DaskDiag-cardLinks button');
+      at.pane.node.querySelector('.jp-DaskDiag-cardLinks button');
     const before = refresh();
     before?.focus();
     before?.click();
@@ -86,95 +57,132 @@ describe('what a pane shows of many, and over its picture', () => {
   });
 
   it('says once more why a picture cannot be saved', async () => {
-    given.connector.failure = 'away';
-    await open();
-    const save = pane.node.querySelector<HTMLElement>('[data-name="picture"]');
+    at.given.connector.failure = 'away';
+    await at.open();
+    const save = at.pane.node.querySelector<HTMLElement>('[data-name="picture"]');
     for (let time = 0; time < 2; time += 1) {
       save?.click();
       await settled();
-      expect(pane.node.querySelector('[role="dialog"]')?.textContent).toContain('no picture yet');
+      expect(at.pane.node.querySelector('[role="dialog"]')?.textContent).toContain(
+        'no picture yet'
+      );
     }
   });
 
   it('opens a plot whose name is one that every object has', async () => {
-    await open('constructor');
-    expect(pane.title.label).toBe('Constructor');
+    await at.open('constructor');
+    expect(at.pane.title.label).toBe('Constructor');
   });
 
   it('explains itself, and Esc closes that before it clears', async () => {
-    await open();
-    await pane.toggleHelp();
-    expect(pane.node.querySelector('[role="dialog"]')?.textContent).toContain('One bar for each');
-    pane.send('clear');
-    expect(pane.node.querySelector('[role="dialog"]')).toBeNull();
-    expect(given.connector.last.sent).toEqual([]);
-    pane.send('clear');
-    expect(given.connector.last.sent).toEqual(['clear']);
+    await at.open();
+    await at.pane.toggleHelp();
+    expect(at.pane.node.querySelector('[role="dialog"]')?.textContent).toContain(
+      'One bar for each'
+    );
+    at.pane.send('clear');
+    expect(at.pane.node.querySelector('[role="dialog"]')).toBeNull();
+    expect(at.given.connector.last.sent).toEqual([]);
+    at.pane.send('clear');
+    expect(at.given.connector.last.sent).toEqual(['clear']);
   });
 
   it('shows what its arguments say, in title, state, table and session', async () => {
-    given.dashboards.set(own);
-    const options = { plot: 'progress', binding: bindingOf(own), services: given };
-    pane = new Pane({ ...options, arguments: { prefix: 'inc' } }, 'key');
-    Widget.attach(pane, document.body);
+    at.given.dashboards.set(at.own);
+    const options = { plot: 'progress', binding: bindingOf(at.own), services: at.given };
+    at.pane = new Pane({ ...options, arguments: { prefix: 'inc' } }, 'key');
+    Widget.attach(at.pane, document.body);
     await settled();
-    expect([pane.title.label, pane.title.caption]).toEqual([
+    expect([at.pane.title.label, at.pane.title.caption]).toEqual([
       'Progress: inc',
       'Progress: inc of analysis.ipynb'
     ]);
-    expect([pane.state.arguments, given.connector.last.given]).toEqual([
+    expect([at.pane.state.arguments, at.given.connector.last.given]).toEqual([
       { prefix: 'inc' },
       { prefix: 'inc' }
     ]);
-    await pane.toggleTable();
-    expect(pane.node.querySelector('a')?.getAttribute('href')).toMatch(/\.csv\?prefix=inc$/);
+    await at.pane.toggleTable();
+    expect(at.pane.node.querySelector('a')?.getAttribute('href')).toMatch(/\.csv\?prefix=inc$/);
   });
 
   it('shows something else in place, and says so for the next reload', async () => {
-    await open();
+    await at.open();
     const told: object[] = [];
-    pane.stateChanged.connect((_, state) => void told.push(state.arguments));
-    pane.view.showOther({ prefix: 'dec' });
-    pane.view.showOther({ prefix: 'dec' });
-    expect(given.connector.last.showed).toEqual([{ prefix: 'dec' }]);
-    expect([told, pane.title.label]).toEqual([[{ prefix: 'dec' }], 'Task Stream: dec']);
-    given.connector.last.cut();
-    await reconnected();
-    expect(given.connector.last.given).toEqual({ prefix: 'dec' });
+    at.pane.stateChanged.connect((_, state) => void told.push(state.arguments));
+    at.pane.view.showOther({ prefix: 'dec' });
+    at.pane.view.showOther({ prefix: 'dec' });
+    expect(at.given.connector.last.showed).toEqual([{ prefix: 'dec' }]);
+    expect([told, at.pane.title.label]).toEqual([[{ prefix: 'dec' }], 'Task Stream: dec']);
+    at.given.connector.last.cut();
+    await at.reconnected();
+    expect(at.given.connector.last.given).toEqual({ prefix: 'dec' });
   });
 
   it('is told to show something else also while it is still connecting', async () => {
-    const opening = open();
-    pane.view.showOther({ prefix: 'dec' });
+    const opening = at.open();
+    at.pane.view.showOther({ prefix: 'dec' });
     await opening;
-    expect(given.connector.last.showed).toEqual([{ prefix: 'dec' }]);
+    expect(at.given.connector.last.showed).toEqual([{ prefix: 'dec' }]);
   });
 
   it('says why buttons can do nothing once the cluster is gone', async () => {
-    await open();
-    given.dashboards.set();
-    const button = pane.node.querySelector<HTMLElement>('[data-name="table"]');
+    await at.open();
+    at.given.dashboards.set();
+    const button = at.pane.node.querySelector<HTMLElement>('[data-name="table"]');
     expect(button?.getAttribute('aria-disabled')).toBe('true');
     expect(button?.title).toContain('gone');
     button?.click();
-    expect(pane.node.querySelector('[role="dialog"]')).toBeNull();
-    given.dashboards.set(own);
+    expect(at.pane.node.querySelector('[role="dialog"]')).toBeNull();
+    at.given.dashboards.set(at.own);
     expect(button?.getAttribute('aria-disabled')).toBe('false');
   });
 
+  it('says that its cluster is still to come while it is waited for, and then that there is none', async () => {
+    at.given.dashboards.set();
+    const binding = { ...NO_BINDING, kernel: 'k', name: 'analysis.ipynb' };
+    at.pane = new Pane({ plot: 'task-stream', binding, services: at.given }, 'key');
+    Widget.attach(at.pane, document.body);
+    const title = (): string | undefined =>
+      at.pane.node.querySelector<HTMLElement>('[data-name="table"]')?.title;
+    expect(title()).toContain('not there yet');
+    jest.advanceTimersByTime(2 * LISTING_MS);
+    expect(title()).toContain('has no cluster');
+    at.given.dashboards.set(at.own);
+    expect(title()).toBe('Data as a table');
+  });
+
+  it('leaves the browser’s own menu to its text fields alone', async () => {
+    await at.open();
+    const asked: (string | null)[] = [];
+    const ask = (event: Event): void => void asked.push((event.target as Element).className);
+    document.addEventListener('contextmenu', ask);
+    const host = document.createElement('div');
+    const root = host.attachShadow({ mode: 'open' });
+    root.innerHTML = '<input type="text"><input type="checkbox"><select></select>';
+    host.className = 'host';
+    at.pane.view.node.append(host);
+    for (const field of root.children) {
+      field.dispatchEvent(
+        new MouseEvent('contextmenu', { bubbles: true, composed: true, cancelable: true })
+      );
+    }
+    document.removeEventListener('contextmenu', ask);
+    expect(asked).toEqual(['host', 'host']);
+  });
+
   it('tells its keys with how to read the plot', async () => {
-    await open();
-    await pane.toggleHelp();
-    const keys = pane.node.querySelector('.jp-DaskDiag-keys');
+    await at.open();
+    await at.pane.toggleHelp();
+    const keys = at.pane.node.querySelector('.jp-DaskDiag-keys');
     expect(keys?.querySelector('tr')?.textContent).toBe('WZoom in');
   });
 
   it('tells how to read the plot as a key, and as text', async () => {
-    given.fetchHelp = () =>
+    at.given.fetchHelp = () =>
       Promise.resolve('One bar.\n\n- solid: <i>done</i>\n- click: its\n  page\n\nHealthy: long.');
-    await open();
-    await pane.toggleHelp();
-    const body = pane.node.querySelector('.jp-DaskDiag-cardBody');
+    await at.open();
+    await at.pane.toggleHelp();
+    const body = at.pane.node.querySelector('.jp-DaskDiag-cardBody');
     const items = [...(body?.querySelectorAll('li') ?? [])].map(one => one.textContent);
     expect(items).toEqual(['solid: <i>done</i>', 'click: its page']);
     expect([...(body?.querySelectorAll('b') ?? [])].map(one => one.textContent)).toEqual([
@@ -186,9 +194,9 @@ describe('what a pane shows of many, and over its picture', () => {
   });
 
   it('sorts its table by a column, and the other way at the next click', async () => {
-    await open();
-    await pane.toggleTable();
-    const head = pane.node.querySelectorAll<HTMLElement>('thead button')[1];
+    await at.open();
+    await at.pane.toggleTable();
+    const head = at.pane.node.querySelectorAll<HTMLElement>('thead button')[1];
     head?.click();
     expect([cells()[0], head?.parentElement?.getAttribute('aria-sort')]).toEqual([
       'b',
@@ -202,19 +210,19 @@ describe('what a pane shows of many, and over its picture', () => {
   });
 
   it('keeps the order of its table when it is fetched anew', async () => {
-    await open();
-    await pane.toggleTable();
-    pane.node.querySelectorAll<HTMLElement>('thead button')[1]?.click();
-    pane.node.querySelector<HTMLElement>('.jp-DaskDiag-cardLinks button')?.click();
+    await at.open();
+    await at.pane.toggleTable();
+    at.pane.node.querySelectorAll<HTMLElement>('thead button')[1]?.click();
+    at.pane.node.querySelector<HTMLElement>('.jp-DaskDiag-cardLinks button')?.click();
     await settled();
     expect(cells()[0]).toBe('b');
   });
 
   it('shows its data as a table, text as text', async () => {
-    await open();
-    await pane.toggleTable();
+    await at.open();
+    await at.pane.toggleTable();
     expect(cells()).toEqual(['<b>a</b>', '1', 'b', '2']);
-    expect(pane.node.querySelector('th:nth-child(2)')?.textContent).toBe('cpu (%)');
-    expect(pane.node.querySelector('a')?.getAttribute('download')).toBe('task-stream.csv');
+    expect(at.pane.node.querySelector('th:nth-child(2)')?.textContent).toBe('cpu (%)');
+    expect(at.pane.node.querySelector('a')?.getAttribute('download')).toBe('task-stream.csv');
   });
 });

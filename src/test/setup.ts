@@ -23,6 +23,7 @@ if (typeof document !== 'undefined') {
   page['requestIdleCallback'] ??= (run: () => void) => setTimeout(run);
 }
 if (typeof window !== 'undefined') {
+  AbortSignal.timeout ??= () => new AbortController().signal; // no test waits that long
   Object.assign(navigator, { clipboard: {} }); // Lab warns about a browser without one
   window.matchMedia ??= () => ({ matches: false, addEventListener: () => undefined }) as never; // only what Lab's packages touch
 }

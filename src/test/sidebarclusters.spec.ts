@@ -1,7 +1,10 @@
 /** The sidebar of several clusters, and what its keys do beside walking. */
 
-import { Widget } from '@lumino/widgets';
+import { CommandRegistry } from '@lumino/commands';
+import { MessageLoop } from '@lumino/messaging';
+import { Menu, Widget } from '@lumino/widgets';
 
+import { Favorites } from '../model/favorites';
 import { Sidebar } from '../widgets/sidebar';
 import { DashboardList, known } from './dashboards';
 import { Front, sidebarHost } from './sidebarhost';
@@ -49,6 +52,21 @@ describe('the sidebar of two clusters', () => {
     expect([order(), open()]).toEqual([['b', 'a', 'c'], ['b']]);
     point('pointerleave');
     expect([order(), open()]).toEqual([['a', 'b', 'c'], ['a']]);
+  });
+
+  it('opens a new cluster of the notebook in front below the pointer, and keeps it open', () => {
+    point('pointerenter');
+    front.set('kc');
+    const third = known({ id: 'c', kernel_id: 'kc', tag: 2 });
+    dashboards.set(first, second, third);
+    expect([order(), open()]).toEqual([
+      ['b', 'a', 'c'],
+      ['b', 'c']
+    ]);
+    dashboards.set(first, second, third);
+    expect(open()).toEqual(['b', 'c']);
+    point('pointerleave');
+    expect([order(), open()]).toEqual([['c', 'a', 'b'], ['c']]);
   });
 
   it('catches up also when the pointer was dragged away, which is told to nobody', () => {
@@ -115,6 +133,34 @@ describe('the sidebar by keyboard', () => {
     const key = new KeyboardEvent('keydown', { key: 'F10', shiftKey: true, bubbles: true });
     row?.dispatchEvent(key);
     expect(asked).toEqual(['task-stream']);
+    sidebar.dispose();
+  });
+
+  it('has the focus in its row again when the menu is closed, also in one that was made anew', async () => {
+    const dashboards = new DashboardList();
+    const favorites = new Favorites();
+    dashboards.set(known({ id: 'a' }));
+    const sidebar = new Sidebar(sidebarHost({ dashboards, favorites }));
+    Widget.attach(sidebar, document.body);
+    const menu = new Menu({ commands: new CommandRegistry() });
+    const openMenu = (): void => menu.open(0, 0);
+    document.addEventListener('contextmenu', openMenu);
+    const row = (): HTMLElement | null =>
+      sidebar.node.querySelector('[data-plot="progress"] button');
+    const before = row();
+    before?.focus();
+    before?.dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'F10', shiftKey: true, bubbles: true })
+    );
+    MessageLoop.flush();
+    expect(document.activeElement).toBe(menu.node);
+    favorites.toggle('progress');
+    menu.close();
+    MessageLoop.flush();
+    await Promise.resolve();
+    expect(row()).not.toBe(before);
+    expect(document.activeElement).toBe(row());
+    document.removeEventListener('contextmenu', openMenu);
     sidebar.dispose();
   });
 });

@@ -31,6 +31,27 @@ describe('the bar of many tabs', () => {
     expect(bar.scrollLeft).toBe(90);
   });
 
+  it('shifts its tabs instead of scrolling them until a dragged one lies still', async () => {
+    const shown = (): unknown[] => [
+      bar.scrollLeft,
+      bar.style.getPropertyValue('--jp-DaskDiag-shift')
+    ];
+    const point = (type: string): boolean =>
+      tab.dispatchEvent(new PointerEvent(type, { bubbles: true }));
+    point('pointerdown');
+    expect(shown()).toEqual([150, '']);
+    point('pointermove');
+    expect(shown()).toEqual([0, '150px']);
+    document.body.classList.add('lm-mod-dragging'); // it is around the bar here
+    point('pointerup');
+    expect(shown()).toEqual([0, '150px']);
+    document.body.classList.remove('lm-mod-dragging');
+    await Promise.resolve();
+    expect(shown()).toEqual([150, '']);
+    point('pointermove');
+    expect(shown()).toEqual([150, '']);
+  });
+
   it('scrolls by a wheel that goes up and down, and leaves sideways to the browser', () => {
     bar.dispatchEvent(new WheelEvent('wheel', { deltaY: 20 }));
     expect(bar.scrollLeft).toBe(170);

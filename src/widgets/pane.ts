@@ -135,7 +135,10 @@ export class Pane extends Widget {
     const isTyping = isHere && isKeyTaken(event);
     this.node.toggleAttribute('data-typing', isTyping);
     if (isHere && !isTyping) {
-      openMenuByKey(event, this.view.node);
+      const [inner] = event.composedPath(); // also inside Bokeh's shadow roots
+      const refocus = (): void =>
+        inner instanceof HTMLElement ? inner.focus() : this.view.activate();
+      openMenuByKey(event, this.view.node, refocus);
     }
   }
 
@@ -215,19 +218,28 @@ export class Pane extends Widget {
     const isHeld = this._isHeld;
     const label = isHeld ? trans.__('Follow live data (L)') : trans.__('Freeze (Space)');
     this._toolbar.set('live', label, isHeld ? liveIcon : frozenIcon, isHeld);
-    const gone =
-      view.dashboard === undefined ? trans.__('Its cluster is gone, and its data with it') : '';
-    this._toolbar.disable('table', gone);
-    this._toolbar.disable('browser', gone);
+    const missing = view.dashboard === undefined ? this._missingWords() : '';
+    this._toolbar.disable('table', missing);
+    this._toolbar.disable('browser', missing);
     showTag(this._tag, view.dashboard, dashboards);
+  }
+
+  /** Why there is no data: a cluster that is waited for is not one that is gone. */
+  private _missingWords(): string {
+    const { trans, dashboards } = this._services;
+    if (this.view.isAwaited || !dashboards.isKnown) {
+      return trans.__('Its cluster is not there yet');
+    }
+    return this.view.binding.dashboard === ''
+      ? trans.__('%1 has no cluster at the moment', this.view.dashboardName)
+      : trans.__('Its cluster is gone, and its data with it');
   }
 
   private async _fillTable(sheet: HTMLElement, last: TableCard | null): Promise<void> {
     const { trans } = this._services;
     const { info, dashboard, arguments: given, heading } = this.view;
     if (dashboard === undefined) {
-      const words = trans.__('The cluster is gone, and its data with it.');
-      this._cards.fill(sheet, ...paragraphs(words));
+      this._cards.fill(sheet, ...paragraphs(`${this._missingWords()}.`));
       return;
     }
     const { id } = dashboard;

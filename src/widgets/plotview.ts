@@ -28,6 +28,7 @@ import { Keepsake } from './keepsake';
 import type { IPlotServices } from './services';
 import { Sight } from './sight';
 import { Since, Ticker } from './since';
+import { keepFieldMenus } from './typing';
 
 export interface IPlotViewOptions {
   readonly plot: string;
@@ -48,6 +49,7 @@ export class PlotView extends Widget {
     this._lastInfo = { ...this._lastInfo, name: this.plot, title: titleFromName(this.plot) };
     this.node.tabIndex = 0;
     this.node.setAttribute('role', 'group');
+    keepFieldMenus(this.node);
     const { connector, look, dashboards, trans } = this._services;
     const { stage } = this._frame;
     this._sight = new Sight(this, this._services.page);
@@ -120,6 +122,11 @@ export class PlotView extends Widget {
       this._shown.emit(given);
       this._present();
     }
+  }
+
+  /** It was opened ahead of its cluster, just now. */
+  get isAwaited(): boolean {
+    return isAwaited(this._binding, this._madeAt);
   }
 
   get dashboardName(): string {
@@ -235,7 +242,7 @@ export class PlotView extends Widget {
       silentSince: this._silent.time,
       hasPlot: this._hasPlot,
       isListKnown: dashboards.isKnown,
-      isAwaited: isAwaited(this._binding, this._madeAt),
+      isAwaited: this.isAwaited,
       feed: dashboards.feedState,
       feedProblem: dashboards.problem,
       link: this._link.state,

@@ -193,17 +193,22 @@ export class Sidebar extends Widget {
   /** Of all rows one is a tab stop; rows that were made anew give the focus back. */
   private _keepOneTabStop(focused: IFocus | null): void {
     const rows = this._rows();
-    const back = rows.find(row => keyOf(row.parentElement) === focused?.row);
-    if (back !== undefined && this._focus() === null) {
-      const star = back.parentElement?.querySelector<HTMLElement>(STAR);
-      (focused?.isStar ? (star ?? back) : back).focus();
-    }
+    const back = this._focus() === null ? this._refocus(focused) : rowOf(rows, focused);
     const stop = back ?? rows.find(row => row.tabIndex === 0) ?? rows[0];
     rows.forEach(row => (row.tabIndex = row === stop ? 0 : -1));
   }
 
+  /** Give the focus back to a row, or its star; return the row, where it is still there. */
+  private _refocus(focused: IFocus | null): HTMLElement | undefined {
+    const back = rowOf(this._rows(), focused);
+    const star = focused?.isStar ? back?.parentElement?.querySelector<HTMLElement>(STAR) : null;
+    (star ?? back)?.focus();
+    return back;
+  }
+
   private _onKey(event: KeyboardEvent): void {
     const rows = this._rows();
+    const focused = this._focus();
     const item = document.activeElement?.closest(`.${PLOT_ITEM_CLASS}`);
     const at = rows.findIndex(row => row.parentElement === item);
     const isSearching = document.activeElement === this._search;
@@ -211,7 +216,7 @@ export class Sidebar extends Widget {
       rows[0]?.click();
     } else if (isSearching && event.key === 'Escape' && this._search.value !== '') {
       this._clearSearch();
-    } else if (item && openMenuByKey(event, item)) {
+    } else if (item && openMenuByKey(event, item, () => this._refocus(focused))) {
       return;
     } else if (at >= 0 || (isSearching && event.key === 'ArrowDown')) {
       this._moveTo(event, rows, at);
@@ -270,6 +275,10 @@ export class Sidebar extends Widget {
   private readonly _sections = new Map<string, DashboardSection>();
   private readonly _tip = new Tip();
   private readonly _hand: Hand;
+}
+
+function rowOf(rows: readonly HTMLElement[], focused: IFocus | null): HTMLElement | undefined {
+  return rows.find(row => keyOf(row.parentElement) === focused?.row);
 }
 
 function keyOf(row: HTMLElement | null): string {

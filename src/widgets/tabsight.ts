@@ -1,8 +1,15 @@
 /** Keeps the tab of a pane in sight where a bar has more tabs than it can show. */
 
 import { TAB_CLASS } from '../tokens';
+import { pinWhilePressed } from './tabpin';
 
-/** Scroll the bar to the tab of a widget; from then on the wheel scrolls that bar, too. */
+function onPressed({ currentTarget }: PointerEvent): void {
+  if (currentTarget instanceof HTMLElement) {
+    pinWhilePressed(currentTarget);
+  }
+}
+
+/** Scroll the bar to the tab of a widget; from then on the wheel scrolls it, and a drag is right. */
 export function showTab(id: string): void {
   const tabs = [...document.querySelectorAll<HTMLElement>(`.${TAB_CLASS}`)];
   const tab = tabs.find(one => one.dataset['id'] === id);
@@ -16,4 +23,5 @@ export function showTab(id: string): void {
   bar.onwheel = ({ deltaX, deltaY }) => {
     bar.scrollLeft += deltaX === 0 ? deltaY : 0; // sideways the browser scrolls by itself
   };
+  bar.addEventListener('pointerdown', onPressed); // the same one is added once
 }

@@ -1,4 +1,4 @@
-/** Whose a key is: the pane's, or of a field or button inside its plot. */
+/** Whose a key or a right click is: the pane's, or of a field or button inside its plot. */
 
 const FIELDS = 'input, textarea, select, [contenteditable], .slick-cell.editable';
 const BUTTONS =
@@ -14,15 +14,33 @@ const KEYLESS = ['button', 'checkbox', 'radio', 'range', 'submit', 'reset', 'col
  * never told; so it is decided for each key, by the innermost element that gets it.
  */
 export function isKeyTaken(event: KeyboardEvent): boolean {
-  const inner = event.composedPath()[0];
-  if (!(inner instanceof Element)) {
+  const inner = innermost(event);
+  if (inner === null) {
     return false;
   }
   const field = inner.closest(FIELDS);
-  const isKeyless = field instanceof HTMLInputElement && KEYLESS.includes(field.type);
-  if (field !== null && !isKeyless) {
+  if (field !== null && !isKeyless(field)) {
     return true;
   }
-  const isButton = isKeyless || inner.closest(BUTTONS) !== null;
+  const isButton = field !== null || inner.closest(BUTTONS) !== null;
   return isButton && (event.key === ' ' || event.key === 'Enter');
+}
+
+/** Leave the browser's own menu, in which one pastes, to the text fields inside an element. */
+export function keepFieldMenus(element: HTMLElement): void {
+  element.addEventListener('contextmenu', event => {
+    const field = innermost(event)?.closest(FIELDS) ?? null;
+    if (field !== null && !isKeyless(field) && !(field instanceof HTMLSelectElement)) {
+      event.stopPropagation(); // Lab's menu opens further out
+    }
+  });
+}
+
+function innermost(event: Event): Element | null {
+  const inner = event.composedPath()[0];
+  return inner instanceof Element ? inner : null;
+}
+
+function isKeyless(field: Element): boolean {
+  return field instanceof HTMLInputElement && KEYLESS.includes(field.type);
 }

@@ -49,6 +49,43 @@ test('a tab goes on with the next cluster of its notebook, with plot and argumen
   await tab.close();
 });
 
+test('a tab stays for a frozen picture, and has a link to the next cluster', async ({
+  lab,
+  page,
+  server
+}) => {
+  const notebook = await lab.open(
+    server.writeNotebook('frozen.ipynb', [CLUSTER, WORK, CLOSE, CLUSTER])
+  );
+  await notebook.run(0);
+  await notebook.run(1);
+  await lab.sidebar();
+  const id = await lab.item('task-stream').getAttribute('data-dashboard');
+  const tab = await page.context().newPage();
+  const learnt = tab.waitForResponse(answer => answer.url().endsWith('/api/dashboards'));
+  const root = `${server.url}dask-diag-lab/dashboards/${id}/`;
+  await tab.goto(`${root}plots/task-stream?token=${server.token}`);
+  const plot = plotOf(tab, 'task-stream');
+  await expect(plot).toHaveAttribute('data-state', 'live');
+  await learnt;
+  await plot.focus();
+  await tab.keyboard.press('Space');
+  await expect(plot.locator('.behind')).toContainText(/ahead|frozen/);
+
+  await page.bringToFront();
+  await notebook.run(2);
+  await notebook.run(3);
+  await tab.bringToFront();
+  const link = tab.locator('.gone').getByRole('link');
+  await expect(link).toBeVisible();
+  expect(tab.url().startsWith(root)).toBe(true);
+  await link.click();
+  await expect(tab).toHaveURL(/\/plots\/task-stream$/);
+  expect(tab.url().startsWith(root)).toBe(false);
+  await expect(plot).toHaveAttribute('data-state', 'live');
+  await tab.close();
+});
+
 test('a tab at the port of the kernel says that it cannot follow, and keeps its picture', async ({
   lab,
   page,

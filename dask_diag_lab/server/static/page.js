@@ -2,21 +2,27 @@
 // for the first time, and cost nothing while they are not.
 
 import { Parting } from './parting.js';
-import { PlotElement, base, dark, look } from './plot_element.js';
+import { PlotElement, dark, look } from './plot_element.js';
+import { base } from './session.js';
 import { Successor } from './successor.js';
 import { Tabs } from './tabs.js';
 
 const articles = [...document.querySelectorAll('.plot')];
 const names = articles.map(article => article.dataset.plot);
-const successor = Successor.of(base, names, place => window.location.replace(place.href));
-successor?.remember().then(() => parting.update());
+const successor = Successor.of(base, names, {
+  own: () => parting.update(),
+  next: place => parting.follow(place)
+});
 const elements = new Map(
   articles.map(article => [
     article,
     new PlotElement(article, successor !== null, () => parting.update())
   ])
 );
-const parting = new Parting(document.querySelector('.gone'), elements, successor);
+const parting = new Parting(document.querySelector('.gone'), elements, successor, place =>
+  window.location.replace(place.href)
+);
+parting.update();
 
 function seenChanged() {
   for (const element of elements.values()) {

@@ -1,4 +1,5 @@
-// The end of the dashboard that a page shows: said once, over the last pictures of all its plots.
+// The end of the dashboard that a page shows: said once, over the last pictures of all its plots;
+// and where the page goes on, which a frozen picture has a say in.
 
 import { clock } from './plot_element.js';
 
@@ -6,36 +7,69 @@ const FOLLOWS = 'When its notebook makes a new client, this page goes on with th
 const STAYS =
   'A new client has another address: open it by its Diagnostics.url, or from the Dask sidebar of' +
   ' JupyterLab.';
+const HELD = 'Its notebook has a new cluster; this page stays for the picture that is frozen.';
 
 export class Parting {
-  // `successor` is null where there is nobody to ask for one.
-  constructor(banner, elements, successor) {
+  // `successor` is null where there is nobody to ask for one; `go` leaves the page for another.
+  constructor(banner, elements, successor, go) {
     this.banner = banner;
     this.elements = elements;
     this.successor = successor;
+    this.go = go;
     this.goneAt = null;
+    this.next = null; // where the page can go on
+    this.shown = '';
   }
 
   update() {
     const all = [...this.elements.values()];
     const isGone = all.some(one => one.isGone) && all.every(one => one.control === null);
+    const isThere = !isGone && !all.some(one => one.isAtEnd);
     this.goneAt = isGone ? (this.goneAt ?? new Date()) : null;
     document.body.toggleAttribute('data-gone', isGone);
-    const said = isGone ? this.words() : '';
-    if (this.banner.textContent !== said) {
-      this.banner.textContent = said;
-      this.banner.hidden = !said;
+    this.successor?.attend(isThere, !document.hidden);
+    if (isThere) {
+      this.next = null;
     }
-    if (!document.hidden && (isGone || all.some(element => element.isAtEnd))) {
-      this.successor?.watch();
+    if (this.next !== null && all.every(one => one.frozenAt === null)) {
+      this.go(this.next);
     } else {
-      this.successor?.rest();
+      this.say(isGone);
     }
   }
 
-  words() {
-    const when = clock(this.goneAt);
-    const what = `The cluster was closed at ${when}, or its kernel was stopped.`;
-    return `${what} ${this.successor?.own ? FOLLOWS : STAYS}`;
+  follow(place) {
+    this.next = place;
+    this.update();
   }
+
+  say(isGone) {
+    const when = isGone ? `${this.ended()} ` : '';
+    const what = this.next !== null ? HELD : isGone ? this.hope() : '';
+    const words = when + what;
+    const href = this.next?.href ?? '';
+    if (this.shown !== words + href) {
+      this.shown = words + href;
+      this.banner.replaceChildren(words, ...(href ? [' ', link(href)] : []));
+      this.banner.hidden = !words;
+    }
+  }
+
+  ended() {
+    const at = clock(this.goneAt);
+    return this.successor
+      ? `The cluster was closed at ${at}, or its kernel was stopped.`
+      : `Nothing answers at this address since ${at}: its kernel was stopped, or the way there is cut.`;
+  }
+
+  hope() {
+    return this.successor?.own ? FOLLOWS : STAYS;
+  }
+}
+
+function link(href) {
+  const element = document.createElement('a');
+  element.href = href;
+  element.textContent = 'Go on with the new cluster';
+  return element;
 }

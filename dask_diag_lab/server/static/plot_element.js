@@ -1,15 +1,10 @@
-// One plot of one of our own pages, drawn natively in its element, as Lab's panes do.
-// Knows only relative addresses, so that it works behind any prefix. No frameworks.
+// One plot of one of our own pages, drawn natively in its element, as Lab's panes do. No frameworks.
 
-export const base = new URL(document.body.dataset.base, window.location.href);
+import { GoneError, base, openSession } from './session.js';
+
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 30000;
-const ANSWER_MS = 60000; // a kernel that holds the interpreter answers when it lets go
 export const dark = window.matchMedia('(prefers-color-scheme: dark)');
-const scripts = new Map();
-// What the page began to fetch before this ran.
-const hints = document.querySelectorAll('link[rel="preload"][as="script"]');
-const hinted = [...hints].map(link => link.href);
 const PLOT_NAME = /^[a-z0-9][a-z0-9-]*$/;
 const NOT_ARGUMENTS = ['token', 'bare'];
 
@@ -50,60 +45,6 @@ export function clock(time) {
   const parts = [time.getHours(), time.getMinutes(), time.getSeconds()];
   return parts.map(part => String(part).padStart(2, '0')).join(':');
 }
-
-// Behind Jupyter's relay a POST has to repeat Jupyter's cookie; there is none elsewhere.
-function xsrf() {
-  const match = document.cookie.match(/(?:^|; )_xsrf=([^;]*)/);
-  return match ? { 'X-XSRFToken': match[1] } : {};
-}
-
-function load(href) {
-  if (!scripts.has(href)) {
-    scripts.set(
-      href,
-      new Promise((resolve, reject) => {
-        const element = document.createElement('script');
-        element.src = href;
-        element.async = false; // those asked for together come together, and run in their order
-        element.addEventListener('load', () => resolve());
-        element.addEventListener('error', () => {
-          element.remove();
-          reject(new Error(`${new URL(href).pathname} could not be loaded`));
-        });
-        document.head.append(element);
-      })
-    );
-  }
-  return scripts.get(href);
-}
-
-// What comes after a script that failed has run without it: both are loaded again at the next try.
-async function loadAll(hrefs) {
-  const results = await Promise.allSettled(hrefs.map(load));
-  const failed = results.findIndex(({ status }) => status === 'rejected');
-  if (failed >= 0) {
-    hrefs.slice(failed).forEach(href => scripts.delete(href));
-    throw results[failed].reason;
-  }
-}
-
-// Jupyter knows no such dashboard; a dashboard that lacks a plot answers in plain words.
-function isJupyters404(reply) {
-  const type = reply.headers.get('Content-Type') ?? '';
-  return reply.status === 404 && type.startsWith('application/json');
-}
-
-// Our own server answers in plain words, Jupyter's in JSON with a message.
-function words(text) {
-  try {
-    return String(JSON.parse(text).message ?? '');
-  } catch {
-    return text.trim();
-  }
-}
-
-// Nothing serves this dashboard any more, as far as can be told.
-class GoneError extends Error {}
 
 export class PlotElement {
   // `onState` is called when it may have become another one: connected, gone, or the feed's.
@@ -171,45 +112,17 @@ export class PlotElement {
     this.onState();
   }
 
-  unanswered(error) {
-    if (error.name === 'TimeoutError') {
-      return new Error('The kernel does not answer.');
-    }
-    return this.isRelayed
-      ? new Error('The Jupyter server does not answer.')
-      : new GoneError('Nothing answers at this address.');
-  }
-
   async draw() {
-    const url = new URL(`plots/${this.plot}/session`, base);
-    const asked = fetch(url, {
-      method: 'POST',
-      credentials: 'same-origin',
-      headers: { 'Content-Type': 'application/json', ...xsrf() },
-      body: JSON.stringify({ look: look(), arguments: queryArguments() }),
-      signal: AbortSignal.timeout(ANSWER_MS)
-    });
-    loadAll(hinted).catch(() => {}); // while the server makes the picture; else after its answer
-    const reply = await asked.catch(error => {
-      throw this.unanswered(error);
-    });
-    if (!reply.ok) {
-      const said = words(await reply.text()) || `The server answered ${reply.status}.`;
-      throw this.isRelayed && isJupyters404(reply) ? new GoneError(said) : new Error(said);
-    }
-    const { token, scripts: paths } = await reply.json();
-    await loadAll(paths.map(path => new URL(path, base).href));
-    const socket = new URL(`plots/${this.plot}/ws`, base);
-    socket.protocol = socket.protocol === 'https:' ? 'wss:' : 'ws:';
-    const { pull_session } = window.Bokeh.require('client/connection');
+    const wish = { look: look(), arguments: queryArguments() };
+    const session = await openSession(this.plot, wish, this.isRelayed);
     this.close();
-    this.session = await pull_session(socket.href, token);
+    this.session = session;
     this.part('picture').replaceChildren();
     this.views = await window.Bokeh.embed.add_document_standalone(
-      this.session.document,
+      session.document,
       this.part('picture')
     );
-    this.listen(this.session.document.roots().find(root => root.name === 'dask-diag-control'));
+    this.listen(session.document.roots().find(root => root.name === 'dask-diag-control'));
   }
 
   listen(control) {
@@ -272,6 +185,9 @@ export class PlotElement {
     if (this.control !== null) {
       this.commands += 1;
       this.control.command = JSON.stringify({ verb, n: this.commands });
+    } else if (this.frozenAt !== null && verb !== 'fit') {
+      this.frozenAt = null; // without a connection, what was frozen can only be let go
+      this.onState();
     }
   }
 

@@ -5,6 +5,9 @@ const RELAYED = /^(.*\/dask-diag-lab\/)dashboards\/([^/]+)\/$/;
 const ANSWER_MS = 10000;
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 30000;
+const AGAIN_MS = 30000; // who runs beside the page's own dashboard is looked up this often
+const OVERLAP_MS = 30000; // a new cluster may begin this long before the one it replaces ends
+const AWAY_MS = 2000; // a list without the page's own dashboard for less is that of a new server
 
 function readable(answer) {
   const { dashboards } = answer ?? {};
@@ -12,101 +15,162 @@ function readable(answer) {
 }
 
 export class Successor {
-  // Null for a page that did not come through a relay. Calls `onFound` with the place to go to.
-  static of(base, plots, onFound) {
+  // Null for a page that did not come through a relay. `told.own()`: it is known now whose the
+  // page's dashboard is; `told.next(place)`: where the page can go on, null for nowhere any more.
+  static of(base, plots, told) {
     const match = base.pathname.match(RELAYED);
-    return match && new Successor(base, match[1], decodeURIComponent(match[2]), plots, onFound);
+    return match && new Successor(base, match[1], decodeURIComponent(match[2]), plots, told);
   }
 
-  constructor(base, api, id, plots, onFound) {
+  constructor(base, api, id, plots, told) {
     this.base = base;
     this.api = new URL(api, base);
     this.id = id;
     this.plots = plots; // names of those on the page; the next page is to have one at least
-    this.onFound = onFound;
-    this.own = null; // what was said of the page's dashboard while it was there
-    this.beside = new Set(); // other clusters of the same notebook: no successors
+    this.told = told;
+    this.own = null; // what was said of the page's dashboard last
+    this.firstSeen = new Map(); // of all dashboards that were listed while the page's own was there
+    this.endedAt = null; // the end of the page's own dashboard; null while it is there
+    this.awaySince = null; // the first list without it, or with its end
+    this.doing = '';
+    this.turn = 0;
     this.socket = null;
     this.timer = null;
+    this.patience = null;
     this.retryMs = RETRY_FIRST_MS;
   }
 
-  // Learn whose dashboard this is, while it is there.
-  async remember() {
+  // Look now and then who is there, while the page's own dashboard is; listen, when it is not; and
+  // do nothing while nobody sees the page.
+  attend(isThere, isSeen) {
+    this.endedAt = isThere ? null : (this.endedAt ?? Date.now());
+    if (!isSeen) {
+      this.become('resting');
+    } else if (isThere) {
+      this.become('looking', () => this.look());
+    } else {
+      this.become('listening', () => this.listen());
+    }
+  }
+
+  become(doing, begin = () => {}) {
+    if (this.doing !== doing) {
+      this.stop();
+      this.doing = doing;
+      begin();
+    }
+  }
+
+  stop() {
+    const socket = this.socket;
+    this.socket = null;
+    this.turn += 1;
+    this.awaySince = null;
+    socket?.close();
+    window.clearTimeout(this.timer);
+    window.clearTimeout(this.patience);
+  }
+
+  async look() {
+    const turn = this.turn;
     try {
       const reply = await fetch(new URL('api/dashboards', this.api), {
         credentials: 'same-origin',
         signal: AbortSignal.timeout(ANSWER_MS)
       });
-      const all = reply.ok ? readable(await reply.json()) : [];
-      this.own = all.find(one => one.id === this.id) ?? null;
-      if (this.own?.state === 'live') {
-        this.beside = new Set(all.map(one => one.id));
+      if (!reply.ok) {
+        throw new Error(`the Jupyter server answered ${reply.status}`);
       }
+      this.note(readable(await reply.json()));
+      this.retryMs = RETRY_FIRST_MS;
+      this.later(turn, AGAIN_MS, () => this.look());
     } catch (error) {
       console.debug('The dashboards of this server are not known:', error.message);
+      this.later(turn, this.backoff(), () => this.look());
     }
   }
 
-  get isWatching() {
-    return this.socket !== null || this.timer !== null;
-  }
-
-  // Hear of every dashboard from now on, until `rest`; of no use where the page's own is unknown.
-  watch() {
-    if (this.isWatching || this.own === null) {
-      return;
-    }
+  listen() {
+    const turn = this.turn;
     const url = new URL('api/events', this.api);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     const socket = (this.socket = new WebSocket(url.href));
     socket.addEventListener('message', event => {
       this.retryMs = RETRY_FIRST_MS;
-      this.hear(readable(JSON.parse(event.data)));
-    });
-    socket.addEventListener('close', () => {
       if (this.socket === socket) {
-        this.socket = null;
-        this.timer = window.setTimeout(() => this.again(), this.retryMs);
-        this.retryMs = Math.min(2 * this.retryMs, RETRY_LAST_MS);
+        this.hear(readable(JSON.parse(event.data)));
       }
     });
+    socket.addEventListener('close', () => {
+      this.later(turn, this.backoff(), () => this.listen());
+    });
   }
 
-  again() {
-    this.timer = null;
-    this.watch();
+  // What belongs to a turn that is over is not gone on with.
+  later(turn, waitMs, next) {
+    if (turn === this.turn) {
+      this.timer = window.setTimeout(next, waitMs);
+    }
   }
 
-  rest() {
-    const socket = this.socket;
-    this.socket = null;
-    socket?.close();
-    window.clearTimeout(this.timer);
-    this.timer = null;
+  backoff() {
+    const wait = this.retryMs;
+    this.retryMs = Math.min(2 * wait, RETRY_LAST_MS);
+    return wait;
+  }
+
+  note(all) {
+    const own = all.find(one => one.id === this.id);
+    if (own === undefined) {
+      return;
+    }
+    const isFirst = this.firstSeen.size === 0;
+    if (own.state === 'live' && this.endedAt === null) {
+      for (const { id } of all.filter(one => !this.firstSeen.has(one.id))) {
+        this.firstSeen.set(id, isFirst ? -Infinity : Date.now());
+      }
+    }
+    const wasKnown = this.own !== null;
+    this.own = own;
+    if (!wasKnown) {
+      this.told.own();
+    }
   }
 
   hear(all) {
+    window.clearTimeout(this.patience);
+    this.note(all);
     const own = all.find(one => one.id === this.id);
-    if (own !== undefined && own.state !== 'stale') {
-      return;
+    const isAway = own === undefined || own.state === 'stale';
+    this.awaySince = isAway ? (this.awaySince ?? Date.now()) : null;
+    const next = isAway ? this.nextOf(all) : undefined;
+    const waitMs = next === undefined ? 0 : this.awaySince + AWAY_MS - Date.now();
+    if (waitMs > 0) {
+      this.patience = window.setTimeout(() => this.hear(all), waitMs);
+    } else {
+      this.told.next(next === undefined ? null : this.placeAt(next.id));
     }
-    const kin = all.filter(one => this.mayFollow(one));
-    const scheduler = this.own.scheduler?.id;
-    const next = kin.find(one => scheduler && one.scheduler?.id === scheduler) ?? kin.at(-1);
-    if (next !== undefined) {
-      this.rest();
-      this.onFound(this.placeAt(next.id));
-    }
+  }
+
+  // The list has them in the order in which they began.
+  nextOf(all) {
+    const kin = this.own === null ? [] : all.filter(one => this.mayFollow(one));
+    const scheduler = this.own?.scheduler?.id;
+    return kin.find(one => scheduler && one.scheduler?.id === scheduler) ?? kin[0];
   }
 
   mayFollow(one) {
     const { kernel_id: kernel, scheduler } = this.own;
     const isKin =
       (kernel && one.kernel_id === kernel) || (scheduler?.id && one.scheduler?.id === scheduler.id);
-    const isNew = one.id !== this.id && !this.beside.has(one.id);
+    const isNew = one.id !== this.id && !this.ranBeside(one.id);
     const isReady = one.kind === 'diagnostics' && one.state === 'live' && Array.isArray(one.plots);
     return isKin && isNew && isReady && one.plots.some(({ name }) => this.plots.includes(name));
+  }
+
+  // Another cluster of the same notebook, which was there long before the page's own ended.
+  ranBeside(id) {
+    return this.firstSeen.get(id) < this.endedAt - OVERLAP_MS;
   }
 
   // The same page of another dashboard: plot, arguments and frame stay, a token does not.

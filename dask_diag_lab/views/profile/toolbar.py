@@ -15,6 +15,7 @@ from dask_diag_lab.views.look import Look
 
 SEARCH: Final = "Search functions"
 RESET: Final = "Reset zoom"
+CHOICE_PX: Final = 140
 
 MAX_OPTIONS: Final = 500
 """Tasks to choose from; a page with more of them is slow."""
@@ -51,7 +52,7 @@ class Toolbar:
     ) -> None:
         self._title = title
         self._is_narrow = False
-        self.choice = controls.select(look, title, options, value, acts.choose, width=170)
+        self.choice = controls.select(look, title, options, value, acts.choose, width=CHOICE_PX)
         self.search = controls.text_input(look, SEARCH, acts.search, width=130)
         self.matches = controls.words(look)
         self.reset = controls.button(look, RESET, acts.reset)
@@ -83,7 +84,8 @@ class Toolbar:
         """Take less room in a narrow pane."""
         self._is_narrow = is_narrow
         set_properties(self.choice, title="" if is_narrow else self._title)
-        set_properties(self.choice, width=96 if is_narrow else 170)
+        width = 96 if is_narrow else controls.select_width(self._title, CHOICE_PX)
+        set_properties(self.choice, width=width)
         set_properties(self.search, width=80 if is_narrow else 130)
         set_properties(self.search, placeholder="Search" if is_narrow else SEARCH)
         set_properties(self.reset, label="Reset" if is_narrow else RESET)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 LEGEND_NAME_CHARACTERS: Final = 20
 LEAST_SHARE: Final = 0.0005
 """What is less of the thread time has no word in the title."""
+_DOT: Final = "  ·  "
 _SWATCH_PX: Final = 24
 _FIXED: Final = {
     TRANSFER_CODE: "transfer",
@@ -64,7 +65,8 @@ def title(share: Share, threads: tuple[int, int], size: PaneSize) -> str:
                 if part >= LEAST_SHARE
             ]
         words.append(f"{percent(share.idle)} idle")
-    return "  ·  ".join(words)
+    whole = _DOT.join(words)
+    return whole if len(whole) <= size.title_characters or not size.is_narrow else words[0]
 
 
 def legend(

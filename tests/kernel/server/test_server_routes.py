@@ -12,6 +12,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 from dask_diag_lab.server import tables
 from dask_diag_lab.server.routes import STATIC
+from dask_diag_lab.server.site import CORE, OWN
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.registry import PLOTS, Plot
 from tests.kernel.serving import TOKEN, WAIT_S, Served, make_batch, run, serving
@@ -193,7 +194,7 @@ def test_what_a_page_hints_at_is_there_at_once() -> None:
         async with serving() as served:
             assert modules <= await hinted(served)  # Bokeh may still be on its way
             await served.server.loaded()
-            assert await hinted(served) == {*modules, "static/js/bokeh.min.js"}
+            assert await hinted(served) == {*modules, CORE, OWN}
 
     run(story())
 

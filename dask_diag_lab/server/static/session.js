@@ -1,0 +1,131 @@
+// The way to the live document of one plot: asked for, with its scripts, and pulled; each step ends
+// in its time. Knows only relative addresses, so that it works behind any prefix.
+
+export const base = new URL(document.body.dataset.base, window.location.href);
+const ANSWER_MS = 60000; // a kernel that holds the interpreter answers when it lets go
+const scripts = new Map();
+// What the page began to fetch before this ran.
+const hints = document.querySelectorAll('link[rel="preload"][as="script"]');
+const hinted = [...hints].map(link => link.href);
+
+// Behind Jupyter's relay a POST has to repeat Jupyter's cookie; there is none elsewhere.
+function xsrf() {
+  const match = document.cookie.match(/(?:^|; )_xsrf=([^;]*)/);
+  return match ? { 'X-XSRFToken': match[1] } : {};
+}
+
+function load(href) {
+  if (!scripts.has(href)) {
+    scripts.set(
+      href,
+      new Promise((resolve, reject) => {
+        const element = document.createElement('script');
+        element.src = href;
+        element.async = false; // those asked for together come together, and run in their order
+        element.addEventListener('load', () => resolve());
+        element.addEventListener('error', () => {
+          element.remove();
+          reject(new Error(`${new URL(href).pathname} could not be loaded`));
+        });
+        document.head.append(element);
+      })
+    );
+  }
+  return scripts.get(href);
+}
+
+// What comes after a script that failed has run without it: both are loaded again at the next try.
+async function loadAll(hrefs) {
+  const results = await Promise.allSettled(hrefs.map(load));
+  const failed = results.findIndex(({ status }) => status === 'rejected');
+  if (failed >= 0) {
+    hrefs.slice(failed).forEach(href => scripts.delete(href));
+    throw results[failed].reason;
+  }
+}
+
+// What takes longer has failed.
+function inTime(promise) {
+  return new Promise((resolve, reject) => {
+    const timer = window.setTimeout(() => reject(lateError()), ANSWER_MS);
+    promise.finally(() => window.clearTimeout(timer)).then(resolve, reject);
+  });
+}
+
+function lateError() {
+  return new Error(`No answer within ${ANSWER_MS / 1000} s; the kernel may be busy.`);
+}
+
+// Jupyter knows no such dashboard; a dashboard that lacks a plot answers in plain words.
+function isJupyters404(reply) {
+  const type = reply.headers.get('Content-Type') ?? '';
+  return reply.status === 404 && type.startsWith('application/json');
+}
+
+// Our own server answers in plain words, Jupyter's in JSON with a message.
+function words(text) {
+  try {
+    return String(JSON.parse(text).message ?? '');
+  } catch {
+    return text.trim();
+  }
+}
+
+// Nothing serves this dashboard any more, as far as can be told.
+export class GoneError extends Error {}
+
+// Browsers do not tell a server that is not there from a way to it that is cut.
+function unreached(error, isRelayed) {
+  if (error.name === 'TimeoutError') {
+    return lateError();
+  }
+  return isRelayed
+    ? new Error('The Jupyter server cannot be reached.')
+    : new GoneError('This address cannot be reached.');
+}
+
+// The answer and its text, which have one time together.
+async function ask(plot, wish, isRelayed) {
+  const asked = fetch(new URL(`plots/${plot}/session`, base), {
+    method: 'POST',
+    credentials: 'same-origin',
+    headers: { 'Content-Type': 'application/json', ...xsrf() },
+    body: JSON.stringify(wish),
+    signal: AbortSignal.timeout(ANSWER_MS)
+  });
+  const reply = await asked.catch(error => {
+    throw unreached(error, isRelayed);
+  });
+  const text = await reply.text().catch(error => {
+    throw error.name === 'TimeoutError' ? lateError() : new Error('The answer broke off.');
+  });
+  return { reply, text };
+}
+
+// A session that comes after its time is closed unseen.
+async function pull(plot, token) {
+  const socket = new URL(`plots/${plot}/ws`, base);
+  socket.protocol = socket.protocol === 'https:' ? 'wss:' : 'ws:';
+  const { pull_session } = window.Bokeh.require('client/connection');
+  const pulled = pull_session(socket.href, token);
+  try {
+    return await inTime(pulled);
+  } catch (error) {
+    pulled.then(late => late.close()).catch(() => {});
+    throw error;
+  }
+}
+
+// Return Bokeh's session of a plot, drawn after a wish: look and arguments.
+export async function openSession(plot, wish, isRelayed) {
+  const asked = ask(plot, wish, isRelayed);
+  loadAll(hinted).catch(() => {}); // while the server makes the picture; else after its answer
+  const { reply, text } = await asked;
+  if (!reply.ok) {
+    const said = words(text) || `The server answered ${reply.status}.`;
+    throw isRelayed && isJupyters404(reply) ? new GoneError(said) : new Error(said);
+  }
+  const { token, scripts: paths } = JSON.parse(text);
+  await inTime(loadAll(paths.map(path => new URL(path, base).href)));
+  return pull(plot, token);
+}

@@ -1,0 +1,84 @@
+/** The end of a browser tab's cluster: what is said, and when the tab goes on with the next one. */
+
+import { served } from './served';
+
+interface IElement {
+  isGone: boolean;
+  isAtEnd: boolean;
+  control: object | null;
+  frozenAt: Date | null;
+}
+interface IParting {
+  update(): void;
+  follow(place: URL | null): void;
+}
+interface IModule {
+  Parting: new (
+    banner: HTMLElement,
+    elements: ReadonlyMap<string, IElement>,
+    successor: { own: object | null; attend(isThere: boolean, isSeen: boolean): void } | null,
+    go: (place: URL) => void
+  ) => IParting;
+}
+
+document.body.dataset['base'] = './';
+const { Parting } = served<IModule>('parting.js');
+const NEXT = new URL('http://localhost/next');
+
+describe('the end of a tab’s cluster', () => {
+  let element: IElement;
+  let banner: HTMLElement;
+  let gone: string[];
+  let attended: boolean[];
+
+  const parting = (isRelayed = true): IParting => {
+    const successor = { own: {}, attend: (isThere: boolean) => void attended.push(isThere) };
+    const go = (place: URL): void => void gone.push(place.href);
+    return new Parting(banner, new Map([['a', element]]), isRelayed ? successor : null, go);
+  };
+
+  beforeEach(() => {
+    element = { isGone: true, isAtEnd: false, control: null, frozenAt: null };
+    banner = document.createElement('p');
+    [gone, attended] = [[], []];
+  });
+
+  it('leaves the page for the next cluster', () => {
+    const one = parting();
+    one.update();
+    expect(attended).toEqual([false]);
+    expect(banner.textContent).toContain('this page goes on with that one');
+    one.follow(NEXT);
+    expect(gone).toEqual([NEXT.href]);
+  });
+
+  it('keeps a frozen picture until it is let go, and has a link meanwhile', () => {
+    element.frozenAt = new Date();
+    const one = parting();
+    one.follow(NEXT);
+    expect(gone).toEqual([]);
+    expect(banner.hidden).toBe(false);
+    expect(banner.querySelector('a')?.href).toBe(NEXT.href);
+    element.frozenAt = null;
+    one.update();
+    expect(gone).toEqual([NEXT.href]);
+  });
+
+  it('forgets the next cluster when its own is there again', () => {
+    element.frozenAt = new Date();
+    const one = parting();
+    one.follow(NEXT);
+    Object.assign(element, { isGone: false, control: {} });
+    one.update();
+    expect([attended.at(-1), banner.textContent, banner.hidden]).toEqual([true, '', true]);
+    Object.assign(element, { isGone: true, control: null, frozenAt: null });
+    one.update();
+    expect(gone).toEqual([]);
+  });
+
+  it('says no more than it knows where there is no Jupyter server to ask', () => {
+    parting(false).update();
+    expect(banner.textContent).toContain('or the way there is cut');
+    expect(banner.textContent).toContain('Diagnostics.url');
+  });
+});
