@@ -29,8 +29,8 @@ async function traffic(page) {
   return seen;
 }
 
-/** Whether some canvas of the page, shadow roots included, holds more than a few colours. */
-function hasPicture() {
+/** Seconds of the page's clock once a canvas of it holds more than a few colours; 0 until then. */
+function pictureAfter() {
   const canvases = [];
   const walk = root => {
     for (const node of root.querySelectorAll('*')) {
@@ -43,7 +43,7 @@ function hasPicture() {
     }
   };
   walk(document);
-  return canvases.some(canvas => {
+  const hasPicture = canvases.some(canvas => {
     if (!canvas.width || !canvas.height) {
       return false;
     }
@@ -55,6 +55,27 @@ function hasPicture() {
     const data = new Uint32Array(context.getImageData(0, 0, 200, 100).data.buffer);
     return new Set(data).size > 40;
   });
+  return hasPicture ? performance.now() / 1000 : 0;
+}
+
+/** Seconds from the moment of the page's clock called `began` until there is a canvas in `place`. */
+async function canvasAfter([place, began]) {
+  const holdsCanvas = root =>
+    [...root.querySelectorAll('*')].some(
+      node => node instanceof HTMLCanvasElement || (node.shadowRoot && holdsCanvas(node.shadowRoot))
+    );
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    await new Promise(done => requestAnimationFrame(done));
+    const found = document.querySelector(place);
+    const now = performance.now();
+    if (found && holdsCanvas(found)) {
+      return (now - (window[began] ?? 0)) / 1000;
+    }
+    if (now > deadline) {
+      throw new Error(`no canvas in ${place} within a minute`);
+    }
+  }
 }
 
 /** Milliseconds of each of `n` redraws after zooming the first figure's x range. */
@@ -117,10 +138,12 @@ const scenarios = {
       const context = await browser.newContext({ viewport: VIEWPORT });
       page = await context.newPage();
       const seen = await traffic(page);
-      const began = performance.now();
       await page.goto(url);
-      await page.waitForFunction(hasPicture, null, { polling: 20, timeout: 120_000 });
-      first_s.push((performance.now() - began) / 1000);
+      const seen_s = await page.waitForFunction(pictureAfter, null, {
+        polling: 20,
+        timeout: 120_000
+      });
+      first_s.push(await seen_s.jsonValue());
       bytes = seen.bytes;
     }
     await page.waitForTimeout(1500);
@@ -148,13 +171,15 @@ const scenarios = {
     }
     const seen = await traffic(page);
     const opened = [];
+    await page.evaluate(() => {
+      window.addEventListener('click', () => (window.clicked = performance.now()), true);
+    });
     for (const plot of plots) {
       const before = seen.bytes;
-      const began = performance.now();
       await page.locator(`.jp-DaskDiag-plotItem[data-plot="${plot}"]`).click();
       const pane = `.jp-DaskDiag-pane[data-plot="${plot}"][data-state="live"]`;
-      await page.waitForSelector(`${pane} canvas`, { timeout: 60_000 });
-      opened.push({ plot, seconds: (performance.now() - began) / 1000, bytes: seen.bytes - before });
+      const seconds = await page.evaluate(canvasAfter, [pane, 'clicked']);
+      opened.push({ plot, seconds, bytes: seen.bytes - before });
     }
     return { opened };
   },
@@ -165,10 +190,10 @@ const scenarios = {
     for (const url of urls) {
       const tab = await page.context().newPage();
       const seen = await traffic(tab);
-      const began = performance.now();
       await tab.goto(url);
-      await tab.waitForSelector('canvas', { timeout: 60_000 });
-      opened.push({ seconds: (performance.now() - began) / 1000, bytes: seen.bytes });
+      // The clock of a page begins when it was asked for.
+      const seconds = await tab.evaluate(canvasAfter, ['body', '']);
+      opened.push({ seconds, bytes: seen.bytes });
     }
     return { opened };
   }
