@@ -136,6 +136,7 @@ class State:
                 "names": self.log.unnamed,
                 "addresses": self.log.unplaced,
                 "running": self._running.left_out,
+                "groups": self.tables.n_forgotten_groups,
             },
             "strings_from": at("strings", 0),
             "strings": self.strings.since(at("strings", 0)),

@@ -5,11 +5,12 @@ Must not visit single tasks: a refresh costs what changed, not what the cluster 
 
 from __future__ import annotations
 
-import itertools
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from dask_diag_lab.collector.bounded_table import BoundedTable
 from dask_diag_lab.collector.changes import Changes, Row
+from dask_diag_lab.collector.ended_groups import EndedGroups
 from dask_diag_lab.collector.held import Held
 from dask_diag_lab.collector.strings import OTHER, key_text
 
@@ -29,20 +30,9 @@ STATES: Final = (
 
 MAX_PREFIXES: Final = 1_000
 MAX_GROUPS: Final = 5_000
+MAX_ENDED_GROUPS: Final = 1_000
+"""Rows of groups that are gone; of more the one that ended first is forgotten, and counted."""
 MAX_DEPENDENCIES: Final = 1_000
-
-
-class _Counted(NamedTuple):
-    """A row of a table, and what it adds to the row of the others where it has none."""
-
-    row: Row
-    states: tuple[int, ...]
-    nbytes: int
-
-    @property
-    def is_live(self) -> bool:
-        """Some of its tasks are not forgotten; these come last."""
-        return any(self.states[:-1])
 
 
 def forgotten_when_done(prefix: TaskPrefix) -> int:
@@ -57,86 +47,6 @@ def forgotten_when_done(prefix: TaskPrefix) -> int:
     done = ever.get("memory", 0) + ever.get("erred", 0)
     kept = now["memory"] + now["erred"] + now["released"]
     return min(max(done - kept, 0), ever.get("forgotten", 0))
-
-
-class _Bounded:
-    """A table whose rows past a limit are summed up in one row called `OTHER`.
-
-    What has no live task gives its row up to what has, the one that ended first before others.
-    """
-
-    def __init__(self, limit: int, head: Row, tail: Row) -> None:
-        self.changes = Changes()
-        self._limit = limit
-        self._head = head
-        self._tail = tail
-        self._shown: dict[str, _Counted] = {}
-        self._ended: dict[str, None] = {}  # those of the shown that may give up their row
-        self._others: dict[str, _Counted] = {}
-        self._waiting: dict[str, None] = {}  # those of the others that should have one
-        self._states = [0] * (len(STATES) + 1)
-        self._nbytes = 0
-
-    def put(self, name: str, row: Row, states: tuple[int, ...], nbytes: int) -> None:
-        counted = _Counted(row, states, nbytes)
-        if name in self._shown:
-            self._show(name, counted)
-        else:
-            self._drop_other(name)
-            self._add_other(name, counted)
-
-    def remove(self, name: str) -> None:
-        self._drop_other(name)
-        self._shown.pop(name, None)
-        self._ended.pop(name, None)
-        self.changes.remove(name)
-
-    def settle(self) -> None:
-        """Share out the rows and write that of the others, once after all puts and removes."""
-        while self._waiting and (len(self._shown) < self._limit or self._ended):
-            if len(self._shown) == self._limit:
-                self._fold(next(iter(self._ended)))
-            self._raise(next(iter(self._waiting)))
-        room = self._limit - len(self._shown)
-        for name in [n for n in itertools.islice(self._others, room + 1) if n != OTHER][:room]:
-            self._raise(name)
-        if self._others or OTHER in self.changes:
-            self.changes.put(OTHER, (*self._head, tuple(self._states), self._nbytes, *self._tail))
-
-    def _raise(self, name: str) -> None:
-        counted = self._drop_other(name)
-        if counted is not None:
-            self._show(name, counted)
-
-    def _fold(self, name: str) -> None:
-        del self._ended[name]
-        self.changes.remove(name)
-        self._add_other(name, self._shown.pop(name))
-
-    def _show(self, name: str, counted: _Counted) -> None:
-        self._shown[name] = counted
-        self.changes.put(name, counted.row)
-        if counted.is_live:
-            self._ended.pop(name, None)
-        else:
-            self._ended[name] = None
-
-    def _add_other(self, name: str, counted: _Counted) -> None:
-        self._others[name] = counted
-        self._count(counted, 1)
-        if counted.is_live and name != OTHER:  # a name that the row of the others has already
-            self._waiting[name] = None
-
-    def _drop_other(self, name: str) -> _Counted | None:
-        counted = self._others.pop(name, None)
-        if counted is not None:
-            self._waiting.pop(name, None)
-            self._count(counted, -1)
-        return counted
-
-    def _count(self, other: _Counted, sign: int) -> None:
-        self._states = [a + sign * b for a, b in zip(self._states, other.states, strict=True)]
-        self._nbytes += sign * other.nbytes
 
 
 class TaskTables:
@@ -157,10 +67,14 @@ class TaskTables:
         scheduler: Scheduler,
         max_prefixes: int = MAX_PREFIXES,
         max_groups: int = MAX_GROUPS,
+        max_ended_groups: int = MAX_ENDED_GROUPS,
     ) -> None:
         self._scheduler = scheduler
-        self._prefixes = _Bounded(max_prefixes, (OTHER,), (math.nan,))
-        self._groups = _Bounded(max_groups, (OTHER, OTHER), (0.0, math.nan, math.nan, ()))
+        n_states = len(STATES) + 1
+        self._prefixes = BoundedTable(max_prefixes, n_states, (OTHER,), (math.nan,))
+        tail = (0.0, math.nan, math.nan, ())
+        self._groups = BoundedTable(max_groups, n_states, (OTHER, OTHER), tail, max_ended_groups)
+        self._ended = EndedGroups(scheduler.task_groups.values())
         self.touched: set[TaskGroup] = set()
         self.held = Held(scheduler)
         self.n_forgotten = 0
@@ -179,6 +93,11 @@ class TaskTables:
     @property
     def groups(self) -> Changes:
         return self._groups.changes
+
+    @property
+    def n_forgotten_groups(self) -> int:
+        """Groups that were done and for which there was no row any more."""
+        return self._groups.n_forgotten
 
     def count_prefix(self, prefix: TaskPrefix) -> int:
         """Return how many of its tasks were done and then forgotten since the start.
@@ -210,30 +129,41 @@ class TaskTables:
                 if len(group) != self._sizes.get(name):
                     self.touched.add(group)
         prefixes = {}
+        gone = []
         for group in self.touched:
             prefix = group.prefix
             # After a restart of the engine there may be a new one of that name already.
             prefixes[prefix.name] = self._scheduler.task_prefixes.get(prefix.name, prefix)
-            self._put_group(group)
+            now = self._scheduler.task_groups.get(group.name)
+            if now is not group:
+                self.held.drop(group)
+                gone.append(group)
+            if now is not None:
+                self._put_group(now)
         self.touched.clear()
-        for prefix in prefixes.values():
-            self._put_prefix(prefix)
+        counted = {name: self._put_prefix(prefix) for name, prefix in prefixes.items()}
+        for group, done in self._ended.end(gone, counted).items():
+            if group.name not in self._scheduler.task_groups:
+                self._end_group(group, done)
         self._prefixes.settle()
         self._groups.settle()
 
     def restart(self) -> None:
-        """Take the last counts of all that the engine has just dropped."""
+        """Take the last counts of all that the engine has just dropped; what ended is history."""
         self.refresh()
+        self._ended.keep(self._scheduler.task_groups.values())
         for name in tuple(self._sizes):
             if name not in self._scheduler.task_groups:
                 self._remove_group(name)
+        self._groups.remove_ended()
         self._groups.settle()
 
     def _remove_group(self, name: str) -> None:
         self._sizes.pop(name, None)
         self._groups.remove(name)
 
-    def _put_prefix(self, prefix: TaskPrefix) -> None:
+    def _put_prefix(self, prefix: TaskPrefix) -> int:
+        """Put its row; return how many of its tasks were done and then forgotten."""
         forgotten = self.count_prefix(prefix)
         counts = prefix.states
         states = (*(counts[state] for state in STATES), forgotten)
@@ -242,20 +172,27 @@ class TaskTables:
         nbytes = self.held.of_prefix(prefix.name)
         row = (key_text(prefix.name), states, nbytes, duration)
         self._prefixes.put(prefix.name, row, states, nbytes)
+        return forgotten
 
     def _put_group(self, group: TaskGroup) -> None:
-        known = self._scheduler.task_groups.get(group.name)
-        if known is not group:
-            self.held.drop(group)
-            if known is None:
-                self._remove_group(group.name)
-                return
-            group = known
+        self._ended.note(group)
         nbytes = self.held.put(group)
         self._sizes[group.name] = len(group)
         counts = group.states
         states = (*(counts[state] for state in STATES), counts["forgotten"])
-        row = (
+        self._groups.put(group.name, self._group_row(group, states, nbytes), states, nbytes)
+
+    def _end_group(self, group: TaskGroup, done: int) -> None:
+        """Keep a group that is gone with what it did, if it did anything."""
+        self._sizes.pop(group.name, None)
+        states = (*(0 for _ in STATES), done)
+        if done:
+            self._groups.put(group.name, self._group_row(group, states, 0), states, 0)
+        else:
+            self._groups.remove(group.name)
+
+    def _group_row(self, group: TaskGroup, states: tuple[int, ...], nbytes: int) -> Row:
+        return (
             key_text(group.name),
             key_text(group.prefix.name),
             states,
@@ -265,7 +202,6 @@ class TaskTables:
             group.stop or math.nan,
             self._dependencies(group),
         )
-        self._groups.put(group.name, row, states, nbytes)
 
     def _dependencies(self, group: TaskGroup) -> tuple[str, ...]:
         names = []

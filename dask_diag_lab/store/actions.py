@@ -6,18 +6,19 @@ Bounded by rows: the oldest are given up a block at a time, and counted.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import isfinite, nan
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.records import ACTIONS
+from dask_diag_lab.records import ACTIONS, Outcome
 from dask_diag_lab.store.arrays import Columns, Ints, Objects
 from dask_diag_lab.store.block import Block, Rows
 from dask_diag_lab.store.keys import PAGE_BITS, KeyTable
 from dask_diag_lab.store.lanes import LaneTable
 from dask_diag_lab.store.lod import LevelOfDetail, Query
+from dask_diag_lab.store.row_reader import NAMES, RowReader, by_start, joined
 from dask_diag_lab.store.settled import Settled
 
 BLOCK_ROWS = 65_536
@@ -61,6 +62,7 @@ class ActionLog:
         self._parts: list[Block] = []
         self._answers: OrderedDict[object, LevelOfDetail] = OrderedDict()
         self._settled = Settled()
+        self._reader = RowReader(lanes)
 
     @property
     def count(self) -> int:
@@ -135,9 +137,9 @@ class ActionLog:
         """
         blocks = [block for block in self._all() if block.touches(t0, t1)]
         if not blocks:
-            return self._nothing(), 0
-        parts = [self._rows(block, block.between(t0, t1)) for block in blocks]
-        rows = _by_start(parts)
+            return self._reader.nothing(), 0
+        parts = [self._reader.rows(block, block.between(t0, t1)) for block in blocks]
+        rows = by_start(parts)
         total = len(rows["start"])
         begin = 0 if limit is None else max(total - limit, 0)
         return {name: column[begin:] for name, column in rows.items()}, total
@@ -146,10 +148,12 @@ class ActionLog:
         """Return the actions of the tasks with a key, by their start, as `since` returns them."""
         tasks, blocks = self._keys.find(key), self._all()
         if not len(tasks) or not blocks:
-            return self._nothing()
-        return _by_start([self._rows(block, block.of_tasks(tasks)) for block in blocks])
+            return self._reader.nothing()
+        return by_start([self._reader.rows(block, block.of_tasks(tasks)) for block in blocks])
 
-    def since(self, cursor: int, limit: int | None = None) -> tuple[int, Columns]:
+    def since(
+        self, cursor: int, limit: int | None = None, names: Collection[str] = NAMES
+    ) -> tuple[int, Columns]:
         """Return the actions that came at or after a cursor, in order of arrival.
 
         Parameters
@@ -158,6 +162,8 @@ class ActionLog:
             0 for all, else what this method returned before.
         limit : int, optional
             Rows returned at most.
+        names : collection of str
+            Columns returned: each one less is some time less.
 
         Returns
         -------
@@ -168,21 +174,33 @@ class ActionLog:
             ``lane``: row of the lane table. Fewer than the cursors' difference where actions
             were evicted in between.
         """
+        stop = self._stop(cursor, limit)
+        parts = [self._reader.rows(*arrived, names) for arrived in self._arrived(cursor, stop)]
+        return stop, joined(parts) if parts else self._reader.nothing(names)
+
+    def failed_since(self, cursor: int, names: Collection[str] = NAMES) -> tuple[int, Columns]:
+        """Return those of `since` that did not end well; a long history costs little."""
+        stop = self._stop(cursor, None)
+        parts = [
+            self._reader.rows(block, rows[block.outcome[rows] != Outcome.OK], names)
+            for block, rows in self._arrived(cursor, stop)
+        ]
+        return stop, joined(parts) if parts else self._reader.nothing(names)
+
+    def _stop(self, cursor: int, limit: int | None) -> int:
         if cursor < 0 or cursor > self.total:
             raise ValueError(f"cursor {cursor} is not within 0 … {self.total}")
         first = max(cursor, self.evicted)
-        stop = self.total if limit is None else min(self.total, first + limit)
-        parts = []
-        begin = self.evicted
+        return self.total if limit is None else min(self.total, first + limit)
+
+    def _arrived(self, cursor: int, stop: int) -> Iterator[tuple[Block, Ints]]:
+        """Return each block that has actions from ``cursor`` to ``stop``, and their rows."""
+        first, begin = max(cursor, self.evicted), self.evicted
         for block in self._all():
             if begin < stop and begin + block.n > first:
                 skip = max(first - begin, 0)
-                n = min(stop - begin, block.n) - skip
-                parts.append(self._rows(block, block.in_arrival_order(skip, n)))
+                yield block, block.in_arrival_order(skip, min(stop - begin, block.n) - skip)
             begin += block.n
-        if not parts:
-            return stop, self._nothing()
-        return stop, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def window(
         self,
@@ -268,35 +286,6 @@ class ActionLog:
             pages.append(np.unique(self._open["task"][: self._open_rows] >> PAGE_BITS))
             self._keys.retain(np.unique(np.concatenate(pages)))
             self._lanes.forget_unused()
-
-    @staticmethod
-    def _nothing() -> Columns:
-        empty: Columns = {c.name: np.empty(0, dtype=c.dtype) for c in ACTIONS}
-        return empty | {"lane": np.empty(0, dtype=np.int64)}
-
-    def _rows(self, block: Block, rows: Ints) -> Columns:
-        lane = block.lane[rows].astype(np.int64)
-        values = {
-            "start": block.start[rows],
-            "stop": block.stop[rows],
-            "kind": block.kind[rows],
-            "outcome": block.outcome[rows],
-            "worker": self._lanes.workers_of(lane),
-            "thread": block.thread(rows),
-            "source": block.source[rows],
-            "prefix": block.prefix[rows],
-            "task": block.task(rows),
-            "nbytes": block.nbytes_of(rows),
-        }
-        typed = {c.name: values[c.name].astype(c.dtype, copy=False) for c in ACTIONS}
-        return typed | {"lane": self._lanes.position[lane]}
-
-
-def _by_start(parts: Sequence[Columns]) -> Columns:
-    """Return the rows of one or more parts together."""
-    rows = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    order = np.argsort(rows["start"], kind="stable")
-    return {name: column[order] for name, column in rows.items()}
 
 
 def _check_window(t0: float, t1: float, width_px: int, max_rects: int) -> None:

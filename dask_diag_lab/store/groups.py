@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Final
 
 import numpy as np
 
 from dask_diag_lab.records import GROUPS, STATES
 from dask_diag_lab.store.arrays import Floats, Ints, Row, frozen
 
+_FORGOTTEN: Final = STATES.index("forgotten")
 _COLUMNS = tuple(column.name for column in GROUPS)
 
 
@@ -27,6 +30,7 @@ class GroupTable:
         self.version = 0
         self.structure_version = 0
         self._rows: dict[str, Row] = {}
+        self._states: tuple[int, Ints] = (-1, np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -44,10 +48,11 @@ class GroupTable:
     @property
     def states(self) -> Ints:
         """Tasks in each of `STATES`, one row a group."""
-        counts = np.zeros((len(self._rows), len(STATES)), dtype=np.int64)
-        for index, row in enumerate(self._rows.values()):
-            counts[index] = row["states"]
-        return frozen(counts)
+        if self._states[0] != self.version:
+            counts = chain.from_iterable(row["states"] for row in self._rows.values())
+            flat = np.fromiter(counts, np.int64, len(self._rows) * len(STATES))
+            self._states = self.version, frozen(flat.reshape(-1, len(STATES)))
+        return self._states[1]
 
     @property
     def nbytes(self) -> Ints:
@@ -105,6 +110,12 @@ class GroupTable:
 
     def _floats(self, column: str) -> Floats:
         return np.array([row[column] for row in self._rows.values()], dtype=np.float64)
+
+
+def is_ended(row: Row) -> bool:
+    """Tell whether all tasks of a row of `GROUPS` were done and then forgotten."""
+    states = row["states"]
+    return bool(states[_FORGOTTEN] and sum(states) == states[_FORGOTTEN])
 
 
 def _values(row: Row) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -127,6 +127,19 @@ class KeyTable:
         text = key.encode("utf-8", "surrogatepass")
         found = [segment.find(text) for segment in self._segments]
         return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+    def among(
+        self, tasks: Ints, sought: Collection[str], first: int, new: Sequence[str]
+    ) -> dict[int, str]:
+        """Return the sought keys by task, of some tasks.
+
+        ``new`` are the keys of the tasks from ``first`` on, which need not be read again.
+        """
+        if not sought:
+            return {}
+        found = {first + i: key for i, key in enumerate(new) if key in sought}
+        old = np.unique(tasks[tasks < first]).tolist()
+        return found | {task: key for task in old if (key := self[task]) in sought}
 
     def retain(self, pages: Ints) -> None:
         """Forget all segments but the last that hold none of ``pages`` (sorted, distinct)."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
 
-from dask_diag_lab.store.arrays import Floats, Ints, Objects
+from dask_diag_lab.records import Kind
+from dask_diag_lab.store.arrays import Columns, Floats, Ints, Objects
 from dask_diag_lab.store.lanes import CLOCK_SLACK_S, LaneTable
 
 
@@ -63,6 +64,32 @@ class RunningTable:
         """Return the lane id of a task on a worker (by string id), None where it does not run."""
         task = self._tasks.get((worker, key))
         return None if task is None else task.lane
+
+    def among(
+        self, rows: Columns, keys: Mapping[int, str]
+    ) -> tuple[dict[int, int], list[tuple[int, str, float]]]:
+        """Return lane ids by action of tasks shown as running, and which of them ended.
+
+        Parameters
+        ----------
+        rows : dict of str to ndarray
+            Actions, in the store's ids.
+        keys : mapping of int to str
+            Key by task; of no others actions are looked at.
+        """
+        seats: dict[int, int] = {}
+        ended: list[tuple[int, str, float]] = []
+        if not keys:
+            return seats, ended
+        found = np.flatnonzero(np.isin(rows["task"], list(keys)))
+        columns = [found] + [rows[name][found] for name in ("task", "worker", "kind", "stop")]
+        for row, task, worker, kind, stop in zip(*map(np.ndarray.tolist, columns), strict=True):
+            seat = self.lane_of(worker, keys[task])
+            if seat is not None:
+                seats[row] = seat
+            if kind == Kind.COMPUTE:
+                ended.append((worker, keys[task], stop))
+        return seats, ended
 
     def replace(self, rows: Iterable[tuple[str, int, int, float]]) -> None:
         """Take over (key, worker, prefix, start) of all running tasks, with the store's ids."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -15,13 +15,13 @@ import numpy as np
 
 from dask_diag_lab.records import Batch, Kind, SchedulerInfo
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
-from dask_diag_lab.store.arrays import Columns
+from dask_diag_lab.store.arrays import Columns, Row
 from dask_diag_lab.store.epoch import Epoch
 from dask_diag_lab.store.events import EventLog, failures
 from dask_diag_lab.store.extras import Extras
 from dask_diag_lab.store.feed_state import FeedStateView, State
 from dask_diag_lab.store.graph import TaskGraph
-from dask_diag_lab.store.groups import GroupTable
+from dask_diag_lab.store.groups import GroupTable, is_ended
 from dask_diag_lab.store.inquiries import Inquiries, Inquiry
 from dask_diag_lab.store.keys import KeyTable
 from dask_diag_lab.store.lanes import LaneTable
@@ -58,6 +58,8 @@ class Store:
         Stretches of the scheduler's clock in which nobody recorded what was done, newest last.
     left_out : mapping of str to int
         `Batch.left_out` of the last batch.
+    groups, ended_groups : GroupTable
+        Those that the scheduler has, and those that it dropped when all their tasks were done.
     on_apply : list of callable
         Called with the store after each batch; they may not raise.
     """
@@ -79,6 +81,7 @@ class Store:
         self.actions = ActionLog(self.lanes, self._keys, max_actions)
         self.running = RunningTable(self.lanes)
         self.groups = GroupTable()
+        self.ended_groups = GroupTable()
         self.prefixes = PrefixTable(self.groups)
         self.workers = WorkerTable(self.lanes)
         self.seen_workers = SeenWorkers()
@@ -167,6 +170,7 @@ class Store:
         tables = (
             *(self.palette, self.lanes, self.actions, self.running, self.groups, self.prefixes),
             *(self.workers, self.seen_workers, self.graph, self.nthreads, self.series, self.events),
+            self.ended_groups,
         )
         return (
             *(table.version for table in tables),
@@ -187,6 +191,7 @@ class Store:
         self.workers.clear()
         self.prefixes.clear()
         self.groups.clear()
+        self.ended_groups.clear()
         self.graph.clear()
         self.extras.clear()
 
@@ -224,7 +229,10 @@ class Store:
         rows["task"] = rows["task"] + self._epoch.first_task
         self._next_task = max(self._next_task, int(rows["task"].max()) + 1)
         is_task = rows["kind"] == _COMPUTE
-        seats, ended = self._running_among(batch, rows)
+        sought = self.running.keys | {row[0] for row in batch.running or ()}
+        first_new = self._epoch.first_task + batch.keys_from
+        keys = self._keys.among(rows["task"], sought, first_new, batch.keys)
+        seats, ended = self.running.among(rows, keys)
         lane = self.lanes.resolve(
             rows["worker"], rows["thread"], rows["start"], rows["stop"], is_task, seats
         )
@@ -232,29 +240,6 @@ class Store:
         self.events.extend(failures(rows, self.strings))
         self.actions.append(rows | {"lane": lane})
         return ended
-
-    def _running_among(
-        self, batch: Batch, rows: Columns
-    ) -> tuple[dict[int, int], list[tuple[int, str, float]]]:
-        """Return lane ids by action of tasks shown as running, and which of them ended."""
-        sought = self.running.keys | {row[0] for row in batch.running or ()}
-        seats: dict[int, int] = {}
-        ended: list[tuple[int, str, float]] = []
-        if not sought:
-            return seats, ended
-        first = self._epoch.first_task + batch.keys_from
-        keys = {first + i: key for i, key in enumerate(batch.keys) if key in sought}
-        old = np.unique(rows["task"][rows["task"] < first])
-        keys |= {int(task): key for task in old if (key := self._keys[int(task)]) in sought}
-        found = np.flatnonzero(np.isin(rows["task"], list(keys)))
-        columns = [found] + [rows[name][found] for name in ("task", "worker", "kind", "stop")]
-        for row, task, worker, kind, stop in zip(*map(np.ndarray.tolist, columns), strict=True):
-            seat = self.running.lane_of(worker, keys[task])
-            if seat is not None:
-                seats[row] = seat
-            if kind == _COMPUTE:
-                ended.append((worker, keys[task], stop))
-        return seats, ended
 
     def _update_workers(self, batch: Batch) -> None:
         rows = batch.workers or ()
@@ -288,13 +273,22 @@ class Store:
         if batch.prefixes is not None:
             self._name(row["name"] for row in batch.prefixes)
         if batch.groups is not None or batch.removed_groups:
-            self.groups.update(batch.groups or (), batch.removed_groups)
-            self._name(row["prefix"] for row in batch.groups or ())
+            self._update_groups(batch.groups or (), batch.removed_groups)
         if batch.graph is not None:
             self.graph.update(batch.graph)
         self.nthreads.extend(batch.nthreads)
         self.events.extend(batch.events)
         self.extras.update(batch.extras)
+
+    def _update_groups(self, rows: Iterable[Row], removed: Sequence[str]) -> None:
+        """Take over groups, apart from each other those that are there and those that are gone."""
+        ended: list[Row] = []
+        live: list[Row] = []
+        for row in rows:
+            (ended if is_ended(row) else live).append(row)
+        self.groups.update(live, [*removed, *(row["name"] for row in ended)])
+        self.ended_groups.update(ended, [*removed, *(row["name"] for row in live)])
+        self._name(row["prefix"] for row in (*live, *ended))
 
     def _name(self, prefixes: Iterable[str]) -> None:
         ids = [self.strings.intern(name) for name in prefixes]

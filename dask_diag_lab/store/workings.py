@@ -29,15 +29,18 @@ class Working(Generic[T]):
 
     def __init__(self, make: Callable[[], T]) -> None:
         self.is_done = False
-        self._make = make
+        self._make: Callable[[], T] | None = make
         self._made: T
         self._error: Exception | None = None
         self._raised_at: TracebackType | None = None
 
     def do(self) -> None:
-        """Do it, in any thread; never raises."""
+        """Do it, in any thread, once; never raises."""
+        make, self._make = self._make, None  # a result is kept for long, an answer need not be
+        if make is None:
+            return
         try:
-            self._made = self._make()
+            self._made = make()
         except Exception as error:  # noqa: BLE001  # `result` raises it, where it can be shown
             self._error, self._raised_at = error, error.__traceback__
 

@@ -36,6 +36,7 @@ from dask_diag_lab.views.tasks.progress_rows import (
     ORDERS,
     Rows,
     begun,
+    dropped_note,
     rows_of,
     why_no_rows,
 )
@@ -170,7 +171,8 @@ class Progress(View):
     def _seen(self, size: PaneSize) -> object:
         store = self.store
         nthreads = store.scheduler.nthreads if store.scheduler else 0
-        tables = (store.prefixes, store.groups, store.extras["spans"], store.palette)
+        groups = (store.groups, store.ended_groups)
+        tables = (store.prefixes, *groups, store.extras["spans"], store.palette)
         versions = tuple(table.version for table in tables)
         # What runs comes nearer to its end though nothing else happens.
         second = int(store.time) if store.running.count else 0
@@ -187,8 +189,9 @@ class Progress(View):
         cells = rows.take(drawn)
         colors = [self._color(prefix) for prefix in cells.prefixes]
         self.glyphs.draw(cells, grid, int(drawn[0]), colors)
-        note = words.hidden_note(rows.states, first, min(shown, len(rows) - first), self.kind)
-        self.notice = Notice(note=note)
+        hidden = words.hidden_note(rows.states, first, min(shown, len(rows) - first), self.kind)
+        dropped = dropped_note(self.store, self.kind)
+        self.notice = Notice(note="; ".join(note for note in (hidden, dropped) if note))
 
     def _scroll(self, grid: Grid, height: float, n: int) -> tuple[int, bars.Ints]:
         """Keep what is seen inside the rows; return the first bar in sight and those to draw.

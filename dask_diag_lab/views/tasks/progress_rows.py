@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dask_diag_lab.records import STATES
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks.progress_bars import Floats, Ints
 from dask_diag_lab.views.tasks.progress_estimate import Begun
@@ -88,6 +89,12 @@ def begun(store: Store) -> Begun:
     return Begun(prefix[is_known], now - running["start"][is_known])
 
 
+def dropped_note(store: Store, kind: str) -> str:
+    """Return how many rows there were of which nothing is known any more; '' for none."""
+    dropped = store.left_out.get("groups", 0) if kind == "group" else 0
+    return f"{fmt.plural(dropped, 'older group')} that ended not kept" if dropped else ""
+
+
 def why_no_rows(store: Store, kind: str, no_tasks: str) -> str:
     """Return why there are no rows of a kind."""
     if kind != "span":
@@ -106,10 +113,12 @@ def _prefixes(store: Store) -> Rows:
 
 
 def _groups(store: Store) -> Rows:
-    groups = store.groups
-    states = groups.states
-    mean = _mean(groups.duration, states)
-    return Rows(groups.names, groups.prefix, states, groups.nbytes, mean)
+    """Return the groups that are there, then those that are gone and were done."""
+    there, gone = store.groups, store.ended_groups
+    states = np.concatenate([there.states, gone.states])
+    mean = _mean(np.concatenate([there.duration, gone.duration]), states)
+    held = np.concatenate([there.nbytes, gone.nbytes])
+    return Rows(there.names + gone.names, there.prefix + gone.prefix, states, held, mean)
 
 
 def _spans(store: Store) -> Rows:
@@ -128,9 +137,9 @@ def _mean(seconds: Floats, states: Ints) -> Floats:
 
 
 def _flow_of_groups(store: Store) -> Ints:
-    groups = store.groups
-    names = groups.names
-    needs = dict(zip(names, groups.dependencies, strict=True))
+    there, gone = store.groups, store.ended_groups
+    names = there.names + gone.names
+    needs = dict(zip(names, there.dependencies + gone.dependencies, strict=True))
     return np.argsort(_depths(names, needs), kind="stable")
 
 

@@ -15,6 +15,7 @@ from distributed import Worker, span
 from dask_diag_lab.collector.held import Held
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.records import STATES
+from dask_diag_lab.store.groups import is_ended
 from tests.kernel.transport.live_cluster import DEADLINE_S, cluster, feeding, registered, until
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def test_bytes_shrink_when_results_of_different_sizes_are_released() -> None:
             await until(lambda: states(seen, "block")["memory"] == 5)
             assert await equal(c, seen) == {"block": 15_000}
             futures.clear()
-            await until(lambda: not seen.groups)
+            await until(lambda: all(map(is_ended, seen.groups.values())))
             assert await equal(c, seen) == {}
 
     asyncio.run(run())

@@ -14,6 +14,7 @@ from distributed import Worker
 from dask_diag_lab.collector import Collector
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.records import STATES, WORKERS
+from dask_diag_lab.store.groups import is_ended
 from tests.kernel.transport.live_cluster import cluster, connected, feeding, registered, until
 
 
@@ -60,7 +61,7 @@ def test_prefix_counts_equal_those_of_the_scheduler_and_forgotten_ones_add_up() 
                 await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 40)
                 await c.gather(c.map(inc, range(200, 210)))
                 await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 50)
-                assert seen.groups == {}
+                assert all(map(is_ended, seen.groups.values()))
 
     asyncio.run(run())
 
@@ -126,7 +127,62 @@ def test_groups_know_their_prefix_structure_and_times() -> None:
             assert (row["start"], row["stop"]) == (group.start, group.stop)
             assert row["duration"] == pytest.approx(group.duration)
             del a, b, d
-            await until(lambda: not seen.groups)
+            await until(lambda: all(map(is_ended, seen.groups.values())))
+            assert [sum(row["states"]) for row in seen.groups.values()] == [1, 1, 1]
+            assert set(seen.groups["join-3c"]["dependencies"]) == {"load-1a", "shift-2b"}
+
+
+def test_groups_that_come_and_go_between_two_looks_are_told_with_what_they_did(
+    tmp_path: Any,
+) -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c):
+            tables = TaskTables(s)
+            gate = tmp_path / "go"
+            held = [c.submit(wait_for, gate, key=("block-1", n)) for n in range(5)]
+            await until(lambda: "block-1" in s.task_groups)
+            # The hook is not there: this is what it would have touched.
+            tables.touched.update(s.task_groups.values())
+            await c.cancel(held)
+            gate.touch()
+            await c.gather([c.submit(inc, n, key=("block-2", n)) for n in range(3)])
+            tables.touched.update(s.task_groups.values())
+            await until(lambda: not s.tasks)
+            tables.refresh()
+            rows = {row[0]: row for row in tables.groups.since(0).rows}  # type: ignore[union-attr]  # full
+            assert rows["block-2"][1:3] == ("block", (*[0] * 7, 3))
+            # One that a thread had begun may have come to its end before it was cancelled.
+            assert sum(rows.get("block-1", ("", "", (0,)))[2]) <= 1
+
+    asyncio.run(run())
+
+
+def test_groups_that_ended_stay_up_to_a_bound_and_until_a_restart() -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c):
+            tables = TaskTables(s, max_groups=4, max_ended_groups=2)
+            for n in range(4):
+                futures = [c.submit(inc, i, key=(f"part-{n}", i)) for i in range(n + 1)]
+                await c.gather(futures)
+                tables.refresh()
+                tables.touched.update(s.task_groups.values())
+                del futures
+                await until(lambda: not s.tasks)
+                tables.refresh()
+            assert [tables.groups.get(f"part-{n}") is None for n in range(4)] == [
+                *(True, True, False, False)
+            ]
+            assert sum(tables.groups.get("part-3")[2]) == 4  # type: ignore[index]  # is there
+            assert tables.n_forgotten_groups == 2
+            again = c.submit(inc, 1, key=("part-3", 9))
+            await again
+            tables.refresh()
+            assert tables.groups.get("part-3")[2][-1] == 0  # type: ignore[index]  # is there
+            tables.restart()
+            assert tables.groups.names() == ("part-3",)
+            del again
+
+    asyncio.run(run())
 
     asyncio.run(run())
 

@@ -159,6 +159,35 @@ def test_gaps_and_repeats_in_keys_are_harmless() -> None:
     assert [keys[i] for i in (0, 1, 2, 3, 9, 10, 11, -1)] == ["a", "b", "c", "", "", "k", "", ""]
 
 
+def test_only_the_columns_asked_for_are_read() -> None:
+    store = Store()
+    store.apply(Simulation(2, 2, 5).batch(0, 5))
+    names = ("stop", "lane")
+    _, rows = store.actions.since(0)
+    stop, some = store.actions.since(0, 3, names)
+    assert (stop, tuple(some)) == (3, names)
+    for name in names:
+        assert some[name].tolist() == rows[name][:3].tolist()
+    _, none = store.actions.since(5, None, names)
+    assert {name: (column.dtype, len(column)) for name, column in none.items()} == {
+        name: (some[name].dtype, 0) for name in names
+    }
+
+
+def test_what_did_not_end_well_is_found_since_a_cursor() -> None:
+    store = Store()
+    maker = BatchMaker()
+    outcomes = [Outcome.OK, Outcome.ERRED, Outcome.OK, Outcome.KILLED, Outcome.ERRED]
+    for i, outcome in enumerate(outcomes):
+        maker.action(10 - i, 20, outcome=outcome)
+    store.apply(maker.batch())
+    cursor, rows = store.actions.failed_since(0)
+    assert cursor == len(outcomes)
+    assert rows["outcome"].tolist() == [o for o in outcomes if o != Outcome.OK]
+    assert store.actions.failed_since(2, ("outcome",))[1]["outcome"].tolist() == outcomes[3:]
+    assert not len(store.actions.failed_since(cursor)[1]["start"])
+
+
 def test_actions_lost_on_the_way_are_counted() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(maker.action(0, 1).batch(actions_dropped=7))

@@ -124,6 +124,23 @@ def test_prefixes_flow_from_what_others_depend_on() -> None:
     assert order.index("load") < order.index("sum") < order.index("store")
 
 
+def test_groups_whose_tasks_were_all_done_and_forgotten_are_kept_apart() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(groups=[group_row("a-1", "a", memory=3), group_row("b-1", "b")]))
+    store.apply(maker.batch(groups=[group_row("a-1", "a", forgotten=3)]))
+    assert (store.groups.names, store.ended_groups.names) == (["b-1"], ["a-1"])
+    before = store.version
+    store.apply(maker.batch(groups=[group_row("a-1", "a", forgotten=1, waiting=2)]))
+    assert (store.groups.names, store.ended_groups.names) == (["b-1", "a-1"], [])
+    assert store.version > before
+    store.apply(maker.batch(groups=[group_row("a-1", "a", forgotten=3)]))
+    store.apply(maker.batch(removed_groups=["a-1"]))
+    assert store.ended_groups.names == []
+    store.apply(maker.batch(groups=[group_row("c-1", "c", forgotten=3)]))
+    store.apply(BatchMaker(epoch="another").batch())
+    assert store.ended_groups.names == []
+
+
 def test_groups_come_change_and_go() -> None:
     store, maker = Store(), BatchMaker()
     rows = [group_row("a-1", "a", waiting=3), group_row("b-1", "b", ["a-1"], memory=1)]

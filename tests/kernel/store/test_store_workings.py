@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from functools import partial
 from traceback import walk_tb
 
 import pytest
@@ -41,6 +44,26 @@ def test_what_work_raises_is_raised_where_its_result_is_asked_for() -> None:
     working = Workings().start(_fail)
     with pytest.raises(KeyError, match="broken"):
         working.result()
+
+
+def test_work_that_is_done_holds_on_to_nothing_that_it_was_made_of() -> None:
+    class Answer:
+        size = 7
+
+    answer = Answer()
+    gone = weakref.ref(answer)
+    working = Workings().start(partial(getattr, answer, "size"))
+    del answer
+    gc.collect()
+    assert working.result() == 7
+    assert gone() is None
+
+
+def test_work_is_done_once() -> None:
+    done: list[int] = []
+    working = Workings().start(lambda: done.append(1))
+    working.do()
+    assert done == [1]
 
 
 def test_raising_it_again_does_not_lengthen_its_traceback() -> None:

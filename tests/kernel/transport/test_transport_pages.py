@@ -13,10 +13,11 @@ import pytest
 from tornado.httpclient import AsyncHTTPClient
 from tornado.httputil import url_concat
 
-from dask_diag_lab.composition import Composition, Target
+from dask_diag_lab.composition import Composition
 from dask_diag_lab.server import tables
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.inquiries import Inquiry
+from dask_diag_lab.target import Target
 from dask_diag_lab.transport import Inquirer
 from dask_diag_lab.views.detail_page import DetailPage
 from dask_diag_lab.views.tasks.task_page import TaskPage

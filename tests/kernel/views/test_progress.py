@@ -289,6 +289,22 @@ def test_bars_by_group_have_the_colour_of_their_prefix() -> None:
     assert view._orders.value == "topological"
 
 
+def test_a_group_that_the_scheduler_dropped_stays_as_done_and_of_more_it_is_said() -> None:
+    groups = [group("x-1", "x", memory=4), group("x-2", "x", ["x-1"], waiting=9)]
+    store = store_of(prefixes=[prefix("x", memory=4, waiting=9)], groups=groups)
+    view = Progress(store, arguments={"by": "group", "order": "topological"})
+    Page(view)
+    assert view.notice.note == ""
+    gone = [group("x-1", "x", forgotten=4)]
+    store.apply(batch(groups=gone, left_out={"groups": 2}))
+    view.update()
+    data = view.cells.model.data
+    assert (data["hover0"], data["value"]) == (["x-1", "x-2"], ["4 / 4", "0 / 9"])
+    assert view.notice.note == "2 older groups that ended not kept"
+    view.command("by-prefix")
+    assert view.notice.note == ""
+
+
 def spans(*rows: tuple[str, float, dict[str, int]]) -> dict[str, ExtraChange]:
     """Return the extra table of spans: name, start and tasks by state."""
     counts = [tuple(given.get(state, 0) for state in STATES) for _, _, given in rows]

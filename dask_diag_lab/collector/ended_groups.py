@@ -1,0 +1,65 @@
+"""How much of the groups that are gone was done: the engine drops a group with its last task.
+
+Must not visit single tasks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distributed.scheduler import TaskGroup
+
+
+class EndedGroups:
+    """Shares out the tasks that a prefix forgot when they were done among its groups.
+
+    The engine counts for a group how many tasks were forgotten, and for a prefix alone how many of
+    these had been done. A group whose tasks were cancelled in part is told at least what it did.
+
+    Parameters
+    ----------
+    there : iterable of TaskGroup
+        Those at the start, from which on prefixes are counted.
+    """
+
+    def __init__(self, there: Iterable[TaskGroup]) -> None:
+        self._forgotten: dict[TaskGroup, int] = {}
+        self._of_prefix: Counter[str] = Counter()
+        for group in there:
+            self._of_prefix[group.prefix.name] -= group.states["forgotten"]
+
+    def note(self, group: TaskGroup) -> None:
+        """Note how many tasks of a group that is there were forgotten."""
+        self._set(group, group.states["forgotten"])
+
+    def end(self, groups: Iterable[TaskGroup], counted: dict[str, int]) -> dict[TaskGroup, int]:
+        """Return how many tasks of each group that is gone had been done.
+
+        Parameters
+        ----------
+        groups : iterable of TaskGroup
+        counted : dict of str to int
+            Tasks of each of their prefixes that were done and then forgotten, since the start.
+        """
+        done: dict[TaskGroup, int] = {}
+        # What never ran and gave no result was cancelled, or failed: it takes what is left.
+        for group in sorted(groups, key=lambda group: not (group.start or group.types)):
+            prefix = group.prefix.name
+            self._set(group, 0)
+            left = counted[prefix] - self._of_prefix[prefix]
+            done[group] = max(min(group.states["forgotten"], left), 0)
+            self._of_prefix[prefix] += done[group]
+            del self._forgotten[group]
+        return done
+
+    def keep(self, there: Collection[TaskGroup]) -> None:
+        """Forget all groups but those: the engine has dropped them without a word."""
+        kept = set(there)
+        self._forgotten = {g: number for g, number in self._forgotten.items() if g in kept}
+
+    def _set(self, group: TaskGroup, forgotten: int) -> None:
+        self._of_prefix[group.prefix.name] += forgotten - self._forgotten.get(group, 0)
+        self._forgotten[group] = forgotten
