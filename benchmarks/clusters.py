@@ -67,9 +67,7 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
 
 
 @contextmanager
-def separate_cluster(
-    n_threads: int = 4, *, has_own_core: bool = True
-) -> Iterator[RunningCluster]:
+def separate_cluster(n_threads: int = 4, *, has_own_core: bool = True) -> Iterator[RunningCluster]:
     """Run ``dask scheduler`` and one worker process of ``n_threads`` threads.
 
     With ``has_own_core`` nothing else here runs on the scheduler's core, nor it elsewhere.

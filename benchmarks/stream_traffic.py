@@ -63,8 +63,7 @@ def _paced(clock: _Clock) -> Iterator[None]:
     with (
         patch.object(task_stream, "time", clock),
         patch.object(drawing, "time", clock),
-        patch.object(TaskStream, "_can_call_back", True),
-        patch.object(TaskStream, "_draw_later", lambda _view, _wait_s: None),
+        patch.object(TaskStream, "_is_served", True),
     ):
         yield
 

@@ -13,7 +13,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from math import inf
 from pathlib import Path
@@ -26,10 +26,9 @@ from dask_diag_lab.transport import Feed, FeedState, Inquirer, LinkLostError
 from dask_diag_lab.workshop import Workshop
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from dask_diag_lab.records import Batch
     from dask_diag_lab.store.inquiries import Inquiry
+    from dask_diag_lab.target import Target
 
 logger = logging.getLogger(__name__)
 
@@ -40,42 +39,6 @@ HISTORY_S: Final = 3.0
 """So long a new collector may take over what the scheduler remembers of before, bit by bit."""
 HISTORY_PAUSE_S: Final = 0.05
 """Several times the pause between two bits of it."""
-
-
-class Target:
-    """The scheduler to follow and how to reach it, as its client does.
-
-    Parameters
-    ----------
-    scheduler_id : str
-    address : str
-        The address that the client is connected to, which a gateway may have made up.
-    connection_args : mapping
-        ``Client.connection_args``: TLS context and the like.
-    """
-
-    def __init__(self, scheduler_id: str, address: str, connection_args: Mapping[str, Any]) -> None:
-        self.scheduler_id = scheduler_id
-        self.address = address
-        self.connection_args = dict(connection_args)
-
-    @classmethod
-    def of(cls, client: Client) -> Target:
-        """Return the scheduler of a connected client, without asking it anything.
-
-        Raises
-        ------
-        RuntimeError
-            The client is not connected.
-        """
-        # The public `scheduler_info()` makes a call; a busy scheduler would hold up the caller.
-        scheduler_id = client._scheduler_identity.get("id")
-        if client.status != "running" or not scheduler_id or client.scheduler is None:
-            raise RuntimeError(
-                f"The client is {client.status}, so there is no scheduler to look at."
-                " Connect it first; `await client` does that for an asynchronous one."
-            )
-        return cls(str(scheduler_id), str(client.scheduler.addr), client.connection_args)
 
 
 class Composition:

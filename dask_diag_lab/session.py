@@ -18,8 +18,9 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from dask_diag_lab.clients import current_client, is_open
-from dask_diag_lab.composition import Composition, Target
+from dask_diag_lab.composition import Composition
 from dask_diag_lab.server import announce
+from dask_diag_lab.target import Target
 
 if TYPE_CHECKING:
     from distributed import Client

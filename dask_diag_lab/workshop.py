@@ -30,7 +30,12 @@ class Workshop:
         store.workings.on_start = self._start
 
     async def close(self) -> None:
-        """Give up what is not done; harmless twice."""
+        """Give up what is not done and take no more; harmless twice.
+
+        What views start afterwards is done at once, as without a workshop.
+        """
+        if self._store.workings.on_start == self._start:
+            self._store.workings.on_start = None
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

@@ -71,6 +71,8 @@
   }
 
   function modelsOf(bokeh) {
+    const { GlyphRenderer, GlyphRendererView } = bokeh.require('models/renderers/glyph_renderer');
+    const { build_view } = bokeh.require('core/build_views');
     const { CustomJSHover } = bokeh.require('models/tools/inspectors/customjs_hover');
     const { HBar, HBarView } = bokeh.require('models/glyphs/hbar');
     const { PanTool, PanToolView } = bokeh.require('models/tools/gestures/pan_tool');
@@ -385,7 +387,52 @@
       }
     }
 
-    return [StreamBars, StreamTails, StreamHover, RunTimeTickFormatter, RowsWheelTool, StretchTool];
+    /** Has one view of its glyph where Bokeh's has five, each of which takes in all data. */
+    class PlainRendererView extends GlyphRendererView {
+      async lazy_initialize() {
+        await ABOVE.lazy_initialize.call(this);
+        this.cds_view = await build_view(this.model.view, { parent: this });
+        this.glyph = await this.build_glyph_view(this.model.glyph);
+        this.selection_glyph = this.nonselection_glyph = this.glyph;
+        this.muted_glyph = this.decimated_glyph = this.glyph;
+        await this.set_data();
+      }
+
+      remove() {
+        this.cds_view.remove();
+        this.glyph.remove();
+        ABOVE.remove.call(this);
+      }
+
+      async set_data(indices) {
+        this.all_indices = this.model.view.indices;
+        await this.glyph.set_data(this.model.data_source, this.all_indices, indices);
+        await this.set_visuals();
+        this._update_masked_indices();
+        this.decimated = this.all_indices;
+        this.plot_view.invalidate_dataranges = true;
+      }
+
+      async set_visuals() {
+        this.glyph.set_visuals(this.model.data_source, this.all_indices);
+        this.glyph.after_visuals();
+        await this.glyph.after_lazy_visuals();
+      }
+
+      map_data() {
+        this.glyph.map_data();
+      }
+    }
+    const ABOVE = Object.getPrototypeOf(GlyphRendererView.prototype);
+    class PlainRenderer extends GlyphRenderer {
+      static {
+        this.__module__ = MODULE;
+        this.__name__ = 'PlainRenderer';
+        this.prototype.default_view = PlainRendererView;
+      }
+    }
+
+    return [PlainRenderer, StreamBars, StreamTails, StreamHover, RunTimeTickFormatter, RowsWheelTool, StretchTool];
   }
 
   /** True for a BokehJS that we draw with; a page of Lab may hold older ones, of other notebooks. */

@@ -6,6 +6,7 @@ so that whoever asks again and again is sent it all the time.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Mapping
@@ -34,6 +35,8 @@ OLD_S: Final = 2.0
 """An answer of the cluster that is older than this is asked for again."""
 ON_WISH_ONLY: Final = frozenset({"hardware"})
 """Questions that are never repeated unasked: they cost the cluster too much."""
+REST_S: Final = 0.01
+"""So long others have their turn while a view brings itself up to the store bit by bit."""
 LATE: Final = "Not all of this plot's data had come within %g s; ask again."
 
 
@@ -51,17 +54,25 @@ class _Waiting:
             name: store.extras[name].version for name in self._needs if name not in wanted
         }
         self._is_built = False
+        self._has_failed = False
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the view has more to read, and gets on with it."""
+        return not self._has_failed and self._view.is_behind
 
     def draw(self) -> None:
         """Bring the view up to date, and notice what it asks the cluster."""
         store = self._store
         with store.inquiries.noticed() as asked, store.workings.noticed() as started:
+            self._has_failed = True
             try:
                 if not self._is_built:
                     self._is_built = True
                     self._view.build()
                 self._view.update()
                 self._view.table()
+                self._has_failed = False
             except Exception as error:  # the last `table` is the one that counts
                 logger.debug("Drawing %s for its table failed", self._view, exc_info=error)
         self._started = [one for one in (*self._started, *started) if not one.is_done]
@@ -77,7 +88,7 @@ class _Waiting:
 
     def is_over(self, spent_s: float, ticks: int) -> bool:
         """Whether all has come that will."""
-        if not all(working.is_done for working in self._started):
+        if self.is_behind or not all(working.is_done for working in self._started):
             return False
         if self._store.feed_state.state in ("lost", "closed"):
             return True
@@ -124,7 +135,10 @@ async def _wait(site: Site, view: View) -> bool:
         if left_s <= 0:
             return True
         version = site.store.version
-        await pages.next_tick(min(left_s, UNCHANGED_S))
-        if site.store.version != version:
+        if waiting.is_behind:
+            await asyncio.sleep(REST_S)
+        else:
+            await pages.next_tick(min(left_s, UNCHANGED_S))
+        if waiting.is_behind or site.store.version != version:
             waiting.draw()
     return False

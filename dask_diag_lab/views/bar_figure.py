@@ -14,7 +14,7 @@ from bokeh.models import ColumnDataSource, FixedTicker, HBar, Range1d, Text
 from bokeh.models.annotations import Title
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.figure import quiet_figure, set_properties, smaller
+from dask_diag_lab.views.figure import add_glyph, quiet_figure, set_properties, smaller
 from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, pane_size, restyle_pane
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ MAX_BARS: Final = 100
 _NAME_SHARE: Final = 0.3
 """Share of the width that names may take."""
 _NAME_CHARACTERS: Final = (8, 36)
-_EDGES_PX: Final = 28
-_LEAST_BARS_PX: Final = 40
 _VALUE_SHARE: Final = 0.75
 """Share of the bars' width that values beside them may take."""
 
@@ -102,9 +100,9 @@ class BarFigure:
         plot.xaxis.ticker = plot.xgrid.ticker = self._x_ticker
         plot.yaxis.ticker = self._y_ticker
         self.figure = plot
-        self.bars = plot.add_glyph(source, bar)
+        self.bars = add_glyph(plot, source, bar)
         self._text = Text(x=value_at, y="y", text="value", text_baseline="middle", x_offset=6)
-        plot.add_glyph(values, self._text)
+        add_glyph(plot, values, self._text)
 
     @property
     def size(self) -> PaneSize:
@@ -171,7 +169,7 @@ class BarFigure:
         room = max(size.title_room(names_px), 4)
         said = next((title for title in titles if len(title) <= room), titles[-1])
         set_properties(self._title, text=fmt.elide(said, room))
-        bars_px = max(size.width - names_px - _EDGES_PX, _LEAST_BARS_PX)
+        bars_px = size.frame_px(names_px)
         values_px = (max(map(len, values), default=0) + 2) * CHARACTER_PX
         self.end = (longest or 1.0) / (1 - min(values_px / bars_px, _VALUE_SHARE))
         set_properties(self._x, start=0, end=self.end)

@@ -16,10 +16,11 @@ from bokeh.models.widgets import Div
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views.asked import Asked
-from dask_diag_lab.views.base import Table, View
+from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.data_table import SortableTable, TableColumn
 from dask_diag_lab.views.figure import ColumnData, set_properties, smaller
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.redrawn import RedrawnView
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -50,7 +51,7 @@ class Section:
     columns: tuple[TableColumn, ...] = ()
 
 
-class DetailPage(View):
+class DetailPage(RedrawnView):
     """A page about one thing of many, named by `View.arguments`; ``show`` there names a section."""
 
     sections: ClassVar[Sequence[Section]]
@@ -65,7 +66,6 @@ class DetailPage(View):
         wanted = self._section_of(self.arguments.get("show", ""))
         self.section = wanted or self.sections[0]
         self.is_chosen = wanted is not None
-        self._drawn: object = None
 
     # --- what a subclass says
 
@@ -129,27 +129,22 @@ class DetailPage(View):
             margin=0,
         )
         self._arrange()
-        self._restyle_models()
+        self.restyle_models()
         return self.model
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
-        now = (self.look_up(), self.section.name, self.look)
-        if now == self._drawn:
-            return
-        self._drawn = now
+    def shown(self) -> object:
+        """Return what differs when the page has to; see `RedrawnView.shown`."""
+        found = self.look_up()  # it may go to another section
+        return found, self.section.name, self.look
+
+    def redraw(self) -> None:
+        """Draw controls, facts and section; see `RedrawnView.redraw`."""
         self.draw_controls()
         set_properties(self._facts, text=_facts_html(self.facts()))
         if self.section.columns:
             self.rows.set(self.values(self.section))
         else:
             set_properties(self._text, text=self.text(self.section))
-
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
-        self._restyle_models()
-        self._drawn = None
-        self.update()
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show something else; see `View.show`."""
@@ -204,7 +199,8 @@ class DetailPage(View):
         set_properties(self.rows.model, visible=is_table)
         set_properties(self._text, visible=not is_table)
 
-    def _restyle_models(self) -> None:
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         look = self.look
         set_properties(self.model, styles={"background-color": look.background})
         controls.restyle_controls([self._bar], look)

@@ -13,9 +13,11 @@ import numpy.typing as npt
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.models import Axis, ColumnDataSource, Grid, HoverTool, Model, Plot
 from bokeh.models.annotations import Legend, Title
+from bokeh.models.glyph import Glyph
 from bokeh.plotting import figure
 
 from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.scripted import PlainRenderer
 
 ColumnData = npt.NDArray[Any] | Sequence[Any]  # dtypes differ from column to column
 
@@ -56,6 +58,22 @@ def quiet_figure(look: Look, **options: Any) -> figure:
     made.toolbar.logo = None
     restyle_figure(made, look)
     return made
+
+
+def add_glyph(plot: Plot, source: ColumnDataSource, glyph: Glyph, **options: Any) -> PlainRenderer:
+    """Add what draws ``glyph`` for each row of ``source``; return it.
+
+    Parameters
+    ----------
+    plot : Plot
+    source : ColumnDataSource
+    glyph : Glyph
+    **options
+        Anything else that Bokeh's `GlyphRenderer` takes.
+    """
+    renderer = PlainRenderer(data_source=source, glyph=glyph, **options)
+    plot.renderers.append(renderer)
+    return renderer
 
 
 def set_properties(model: Model, **values: Any) -> bool:

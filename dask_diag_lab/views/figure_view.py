@@ -93,6 +93,7 @@ class FigureView(View):
     def build(self) -> figure:
         """Return the figure that `draw` made."""
         self._seen = -1
+        self._is_adjusted = True
         self._source = Source(*self.columns())
         self._drawn_in = self.look
         self._picture = self.draw(self._source.model)
@@ -104,13 +105,16 @@ class FigureView(View):
         """Send the columns if they differ."""
         if self._seen == self.store.version:
             return
-        self._seen = self.store.version
+        version = self.store.version
         columns = self.columns()
-        if self._source.set(columns):
+        if self._source.set(columns) or not self._is_adjusted:
+            self._is_adjusted = False
             self._base.check(self._picture, columns)
             self.adjust(self._picture, columns)
+            self._is_adjusted = True
         has_rows = any(len(column) for column in columns.values())
         self.notice = Notice(empty="" if has_rows else self.empty, note=self.note())
+        self._seen = version  # not before: what could not be drawn is tried, and told, again
 
     def table(self) -> Table:
         """Return the columns."""

@@ -35,6 +35,8 @@ def significant(value: float) -> str:
         return _UNKNOWN
     if value == 0:
         return "0"
+    if 1e-4 <= abs(value) < 999.5:  # nearly all there is, in a quarter of the time
+        return f"{value:#.3g}".rstrip(".")
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     text = f"{value:.{digits}f}"
     if len(text.lstrip("-").replace(".", "").lstrip("0")) > 3 and digits:

@@ -17,6 +17,8 @@ from dask_diag_lab.views.look import Look
 CHARACTER_PX: Final = 6.6
 """Mean width of a character at the 12 px of a view's default font; wide for most text."""
 
+_SIDES_PX: Final = 28
+_LEAST_FRAME_PX: Final = 40
 _EDGES_PX: Final = 48
 """Height that title and axis labels take from a figure, about."""
 
@@ -47,6 +49,10 @@ class PaneSize:
     def title_characters(self) -> int:
         """How many characters of a title fit that begins at the left edge."""
         return self.title_room(0)
+
+    def frame_px(self, names_px: float) -> float:
+        """Return how wide the frame is beside names of that width."""
+        return max(self.width - names_px - _SIDES_PX, _LEAST_FRAME_PX)
 
     def title_room(self, left_px: float) -> int:
         """Return how many characters of a title fit right of `left_px`, where its frame begins.

@@ -22,6 +22,15 @@ from bokeh.models import (
     WheelZoomTool,
 )
 from bokeh.models.annotations import BoxAnnotation
+from bokeh.models.renderers import GlyphRenderer
+
+
+class PlainRenderer(GlyphRenderer):  # type: ignore[type-arg]  # only generic in Bokeh's stub
+    """Draws one glyph, at a fifth of the price of `GlyphRenderer`.
+
+    That one holds five: for what is selected, what is not, what is muted, and for drags. All of
+    them take in each change of the data. This one draws everything with its own.
+    """
 
 
 class StreamBars(HBar):

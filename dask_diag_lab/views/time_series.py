@@ -15,7 +15,13 @@ from bokeh.models.annotations import Title
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.axis_end import AxisEnd
-from dask_diag_lab.views.figure import quiet_figure, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.figure import (
+    add_glyph,
+    quiet_figure,
+    quiet_hover,
+    set_properties,
+    tooltip_html,
+)
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.point_words import PointWords, words_of
@@ -122,13 +128,13 @@ class TimeSeries:
             band = None
             if self._has_band:
                 band = VArea(x="x", y1=f"low{at}", y2=f"high{at}", fill_alpha=BAND_ALPHA)
-                plot.add_glyph(self.source.model, band)
+                add_glyph(plot, self.source.model, band)
             line = Line(x="x", y=f"mean{at}", line_width=2)
             if at % 2:
                 line.update(line_dash="6 3")
-            plot.add_glyph(self.source.model, line)
+            add_glyph(plot, self.source.model, line)
             self._glyphs.append((band, line))
-        target = plot.add_glyph(self.source.model, Line(x="x", y="top", line_alpha=0))
+        target = add_glyph(plot, self.source.model, Line(x="x", y="top", line_alpha=0))
         self._hover = quiet_hover(look, *self._fields(), renderers=[target], mode="vline")
         pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
         zoom.update(modifiers={"ctrl": True})

@@ -72,8 +72,13 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
     cut = [fmt.elide(name, width) for name in rest]
     if len(set(cut)) == len(set(names)):
         return cut
-    ends = [name if len(name) <= width else "…" + name[1 - width :] for name in rest]
+    ends = [name if len(name) <= width else _end(name, width) for name in rest]
     return ends if len(set(ends)) > len(set(cut)) else cut
+
+
+def _end(name: str, width: int) -> str:
+    """Return the end of a name that is longer than ``width``."""
+    return "…"[:width] + name[len(name) + 1 - width :]
 
 
 def short_worker_words(words: Sequence[str], width: int) -> list[str]:

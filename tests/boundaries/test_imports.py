@@ -19,7 +19,7 @@ PACKAGE = ROOT / "dask_diag_lab"
 ROOMS: Final = frozenset(
     {
         *("records", "collector", "transport", "store", "views", "server", "capture", "notebook"),
-        *("session", "composition", "preload", "proxy"),
+        *("session", "composition", "target", "preload", "proxy"),
     }
 )
 ENGINE: Final = frozenset({"distributed"})

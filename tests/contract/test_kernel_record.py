@@ -14,8 +14,9 @@ from typing import Any
 import psutil
 import pytest
 
-from dask_diag_lab.composition import Composition, Target
+from dask_diag_lab.composition import Composition
 from dask_diag_lab.server.announce import remove_record, write_record
+from dask_diag_lab.target import Target
 from tests.contract.shapes import FIXTURES, differences, fixture
 from tests.kernel.serving import records_in, run, until
 

@@ -62,7 +62,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "restrictions\n"
             "- empty: waits for other tasks\n"
             "- controls: bars can be groups or spans as well, and in the order in which work "
-            "flows\n"
+            "flows; groups that the scheduler has dropped stay, as done, until it restarts\n"
             "- wheel: scroll, where not all fit\n"
             "- time left: an estimate, remaining tasks by what a task has cost lately\n"
             "- healthy: bars fill one after the other, and the solid part stays short\n"

@@ -13,6 +13,7 @@ from bokeh.models.annotations import Title
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
     Source,
+    add_glyph,
     quiet_figure,
     quiet_hover,
     set_properties,
@@ -120,7 +121,7 @@ class Flames:
             hatch_alpha=0.13,
             hatch_scale=10,
         )
-        quads = self.figure.add_glyph(self.boxes.model, self._quad)
+        quads = add_glyph(self.figure, self.boxes.model, self._quad)
         self._text = Text(
             x="x",
             y="y",
@@ -130,7 +131,7 @@ class Flames:
             text_baseline="middle",
             x_offset=5,
         )
-        self.figure.add_glyph(self.labels.model, self._text)
+        add_glyph(self.figure, self.labels.model, self._text)
         hover = quiet_hover(look, *HOVER_LINES, renderers=[quads])
         wheel = WheelPanTool(dimension="height")
         self.figure.add_tools(hover, wheel)

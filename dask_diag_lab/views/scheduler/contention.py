@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import Column
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import PERCENT, SECONDS
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 from dask_diag_lab.views.worker_names import open_worker, worker_words
-
-if TYPE_CHECKING:
-    from bokeh.models.ui import UIElement
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,36 +32,24 @@ NO_GIL: Final = (
 )
 
 
-class Contention(View):
+class Contention(BarStack):
     """Event loop intervals, and the share of time in which threads waited for the GIL."""
 
     needs = frozenset({"system"})
 
-    def build(self) -> UIElement:
-        """Return one figure above the other; see `View.build`."""
+    def compose(self) -> Sequence[PartBars]:
+        """Return one figure above the other; see `BarStack.compose`."""
         self._loops = PartBars(self.look, SECONDS, on_tap=partial(open_worker, self), is_sum=False)
         self._gils = PartBars(self.look, PERCENT, on_tap=partial(open_worker, self), is_sum=False)
-        children: list[UIElement] = [self._loops.figure, self._gils.figure]
-        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
-        self._drawn: object = None
-        self.restyle()
-        return self._root
+        return self._loops, self._gils
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
-        set_properties(self._root, styles={"background-color": self.look.background})
-        for bars in (self._loops, self._gils):
-            bars.restyle(self.look)
-        self._drawn = None
-        self.update()
-
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
         system, workers = self.store.extras["system"], self.store.workers
-        now = (system.version, workers.version, self._loops.size, self._gils.size, self.look)
-        if now == self._drawn:
-            return
-        self._drawn = now
+        return system.version, workers.version, self.sizes, self.look
+
+    def redraw(self) -> None:
+        """Draw both; see `RedrawnView.redraw`."""
         loops, gils = self._measured(LOOP), self._measured(GIL) * 100
         own_loop, own_gil = self._scheduler("loop_s"), self._scheduler("gil") * 100
         has_gil = bool(np.isfinite(gils).any() or np.isfinite(own_gil))

@@ -9,14 +9,13 @@ import numpy as np
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import SECONDS
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.scheduler import activities as act
+from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 
 if TYPE_CHECKING:
-    from bokeh.models.ui import UIElement
-
     from dask_diag_lab.store import Store
 
 WAITING: Final = "Waiting for the scheduler's answer."
@@ -42,32 +41,23 @@ ADVICE: Final = {
 }
 
 
-class Costs(View):
+class Costs(BarStack):
     """Seconds of each class of activity, beside the seconds that the threads offered."""
 
     needs = frozenset({"fine"})
 
-    def build(self) -> UIElement:
-        """Return the figure; see `View.build`."""
+    def compose(self) -> Sequence[PartBars]:
+        """Return the figure; see `BarStack.compose`."""
         self._bars = PartBars(self.look, SECONDS)
-        self._drawn: object = None
-        self.restyle()
-        figure: UIElement = self._bars.figure
-        return figure
+        return (self._bars,)
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
-        self._bars.restyle(self.look)
-        self._drawn = None
-        self.update()
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        return self.store.extras["fine"].version, self.sizes, self.look
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
+    def redraw(self) -> None:
+        """Draw all classes; see `RedrawnView.redraw`."""
         fine = self.store.extras["fine"]
-        now = (fine.version, self._bars.size, self.look)
-        if now == self._drawn:
-            return
-        self._drawn = now
         classes = self._classes()
         if not classes:
             self._bars.clear()

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.data_table import SortableTable, TableColumn
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.scheduler.costs import WAITING
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ COLUMNS: Final = (
 )
 
 
-class Counters(View):
+class Counters(RedrawnView):
     """The table ``counters``, sortable, with the growth of each over the last seconds."""
 
     needs = frozenset({"counters"})
@@ -36,23 +37,21 @@ class Counters(View):
         """Return the table; see `View.build`."""
         self._table = SortableTable(self.look, COLUMNS)
         self._seen: list[tuple[float, dict[str, float]]] = []
-        self._drawn: object = None
         self.restyle()
         model: UIElement = self._table.model
         return model
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         self._table.restyle(self.look)
-        self._drawn = None
-        self.update()
 
-    def update(self) -> None:
-        """Show what changed since the last call; see `View.update`."""
+    def shown(self) -> object:
+        """Return what differs when the table has to; see `RedrawnView.shown`."""
+        return self.store.extras["counters"].version
+
+    def redraw(self) -> None:
+        """Show all counters; see `RedrawnView.redraw`."""
         counters = self.store.extras["counters"]
-        if self._drawn == counters.version:
-            return
-        self._drawn = counters.version
         if not len(counters):
             self._table.set({column.name: [] for column in COLUMNS})
             self.notice = Notice(empty=EMPTY if counters.is_known else WAITING)

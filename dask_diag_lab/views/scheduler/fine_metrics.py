@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import Column
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import BYTES, NUMBER, SECONDS
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.scheduler import activities as act
+from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.costs import NO_METRICS, WAITING
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 from dask_diag_lab.views.shown_name import shown_name
@@ -37,7 +37,7 @@ _CONTEXTS: Final = {
 """Work that belongs to no single function."""
 
 
-class FineMetrics(View):
+class FineMetrics(BarStack):
     """One bar for each function, and for what runs beside the tasks; parts are activities."""
 
     needs = frozenset({"fine"})
@@ -49,8 +49,8 @@ class FineMetrics(View):
         self.unit = "seconds"
         self.span = ALL
 
-    def build(self) -> UIElement:
-        """Return controls and figure; see `View.build`."""
+    def compose(self) -> Sequence[UIElement | PartBars]:
+        """Return controls and figure; see `BarStack.compose`."""
         self._bars = PartBars(self.look, SECONDS, on_tap=self._tapped)
         self._units = controls.select(
             self.look, "Unit", ["seconds"], "seconds", self._set_unit, width=100
@@ -59,19 +59,7 @@ class FineMetrics(View):
             self.look, "Span", [(ALL, "All spans")], ALL, self._set_span, width=180
         )
         self._controls = controls.bar(self._units, self._spans)
-        children: list[UIElement] = [self._controls, self._bars.figure]
-        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
-        self._drawn: object = None
-        self.restyle()
-        return self._root
-
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
-        controls.restyle_controls([self._controls], self.look)
-        set_properties(self._root, styles={"background-color": self.look.background})
-        self._bars.restyle(self.look)
-        self._drawn = None
-        self.update()
+        return self._controls, self._bars
 
     def _set_unit(self, unit: str) -> None:
         self.unit = unit
@@ -83,13 +71,14 @@ class FineMetrics(View):
         if name in self._functions:
             self.open("profile", prefix=name)
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        version = self.store.extras["fine"].version
+        return version, self.unit, self.span, self.sizes, self.look
+
+    def redraw(self) -> None:
+        """Draw what is chosen; see `RedrawnView.redraw`."""
         fine = self.store.extras["fine"]
-        now = (fine.version, self.unit, self.span, self._bars.size, self.look)
-        if now == self._drawn:
-            return
-        self._drawn = now
         is_empty = not len(fine)
         set_properties(self._controls, visible=not (is_empty or self._bars.size.is_small))
         if is_empty:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
-
-from bokeh.models import Column
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import RATE
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MEASURING: Final = "Measuring on every worker. This takes some seconds."
 KINDS: Final = (("memory", "Memory"), ("disk", "Disk"), ("network", "Network"))
 
 
-class Hardware(View):
+class Hardware(BarStack):
     """Three figures of bandwidth by size of the block, and the button that measures."""
 
     _refused = ""
@@ -39,26 +39,11 @@ class Hardware(View):
         """What was asked by any page, so that each shows it and its table has it."""
         return self.store.inquiries.known("hardware")
 
-    def build(self) -> UIElement:
-        """Return the button above the figures; see `View.build`."""
+    def compose(self) -> Sequence[UIElement | PartBars]:
+        """Return the button above the figures; see `BarStack.compose`."""
         self._button = controls.button(self.look, "Measure now", self._measure)
-        self._controls = controls.bar(self._button)
         self._bars = {name: PartBars(self.look, RATE) for name, _ in KINDS}
-        children: list[UIElement] = [self._controls]
-        children += [bars.figure for bars in self._bars.values()]
-        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
-        self._drawn: object = None
-        self.restyle()
-        return self._root
-
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
-        controls.restyle_controls([self._controls], self.look)
-        set_properties(self._root, styles={"background-color": self.look.background})
-        for bars in self._bars.values():
-            bars.restyle(self.look)
-        self._drawn = None
-        self.update()
+        return controls.bar(self._button), *self._bars.values()
 
     def _measure(self) -> None:
         """Ask the cluster: only ever called by the button.
@@ -89,15 +74,15 @@ class Hardware(View):
             f" these have less: {', '.join(short[:3])}{more}. Release results first."
         )
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
         inquiry = self._inquiry
-        sizes = tuple(bars.size for bars in self._bars.values())
         asked = (inquiry and inquiry.version, inquiry and inquiry.state)
-        now = (asked, self._refused, sizes, self.look)
-        if now == self._drawn:
-            return
-        self._drawn = now
+        return asked, self._refused, self.sizes, self.look
+
+    def redraw(self) -> None:
+        """Draw what was measured; see `RedrawnView.redraw`."""
+        inquiry = self._inquiry
         is_asked = inquiry is not None and inquiry.state == "asked"
         set_properties(self._button, disabled=is_asked)
         answer = inquiry.answer if inquiry is not None else None

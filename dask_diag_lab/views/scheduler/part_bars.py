@@ -85,6 +85,11 @@ class PartBars:
         """How large the figure is on the page."""
         return self._frame.size
 
+    @property
+    def room(self) -> int:
+        """How many bars there is room for: of others only their number and sum are needed."""
+        return self._frame.room
+
     def _build(self, look: Look) -> Any:  # bokeh.plotting.figure is a function and a class
         self._glyph = HBar(y="y", left="left", right="right", height=BAR_HEIGHT)
         self._glyph.update(fill_color="color", hatch_pattern="hatch", hatch_scale=7)
@@ -132,7 +137,7 @@ class PartBars:
         title, short_title : str
             The line above the bars, and what of it is said in a narrow pane.
         bars : sequence of Bar
-            At least `MAX_BARS` of them, where there are so many.
+            At least `room` of them, where there are so many.
         at_least : float
             Where the scale ends when no bar is longer.
         more : (int, float)

@@ -91,7 +91,11 @@ class SchedulerSystem(View):
             for series in self._charts:
                 series.draw()  # the reader may have moved or resized it
             return
+        self._redraw()
         self._drawn = system.version, self.look
+
+    def _redraw(self) -> None:
+        system = self.store.extras["system"]
         if not len(system):
             self.notice = Notice(empty=WAITING if not system.is_known else "No sample yet.")
             return

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import Column
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.bar_figure import BYTES, MAX_BARS
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.bar_figure import BYTES
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.costs import WAITING
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 from dask_diag_lab.views.shown_name import shown_name
@@ -44,51 +44,34 @@ BUFFERS: Final = (
 """Columns of the lower figure, and the column of their limit."""
 
 
-class Shuffle(View):
+class Shuffle(BarStack):
     """Bytes moved by one shuffle, and the bytes in its buffers now."""
 
     needs = frozenset({"shuffles"})
     chosen = NEWEST
 
-    def build(self) -> UIElement:
-        """Return the choice above two figures; see `View.build`."""
+    def compose(self) -> Sequence[UIElement | PartBars]:
+        """Return the choice above two figures; see `BarStack.compose`."""
         self._choice = controls.select(
             self.look, "Shuffle", [(NEWEST, "the newest")], NEWEST, self._choose, width=220
         )
         self._controls = controls.bar(self._choice)
         self._moved = PartBars(self.look, BYTES, on_tap=partial(open_worker, self))
         self._buffers = PartBars(self.look, BYTES, on_tap=partial(open_worker, self))
-        children: list[UIElement] = [
-            self._controls,
-            self._moved.figure,
-            self._buffers.figure,
-        ]
-        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
-        self._drawn: object = None
-        self.restyle()
-        return self._root
-
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
-        controls.restyle_controls([self._controls], self.look)
-        set_properties(self._root, styles={"background-color": self.look.background})
-        for bars in (self._moved, self._buffers):
-            bars.restyle(self.look)
-        self._drawn = None
-        self.update()
+        return self._controls, self._moved, self._buffers
 
     def _choose(self, shuffle: str) -> None:
         self.chosen = shuffle
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
-        shuffles = self.store.extras["shuffles"]
-        sizes = self._moved.size, self._buffers.size
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
         workers = (tuple(self.store.workers.address), self.store.seen_workers.version)
-        now = (shuffles.version, workers, self.chosen, sizes, self.look)
-        if now == self._drawn:
-            return
-        self._drawn = now
+        version = self.store.extras["shuffles"].version
+        return version, workers, self.chosen, self.sizes, self.look
+
+    def redraw(self) -> None:
+        """Draw the chosen one; see `RedrawnView.redraw`."""
+        shuffles = self.store.extras["shuffles"]
         has_any = bool(len(shuffles))
         for part in (self._controls, self._moved.figure, self._buffers.figure):
             set_properties(part, visible=has_any)
@@ -117,7 +100,7 @@ class Shuffle(View):
     def _draw_moved(self, rows: npt.NDArray[np.int64]) -> None:
         shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)
         bars = []
-        for row in rows[:MAX_BARS].tolist():
+        for row in rows[: self._moved.room].tolist():
             name = worker_words(self.store, shuffles["worker"][row])
             parts = [
                 self._part(name, title, float(shuffles[column][row]), getattr(colors, color), hatch)
@@ -128,12 +111,13 @@ class Shuffle(View):
         sent = float(shuffles["comm_written"][rows].sum())
         stored = float(shuffles["disk_written"][rows].sum())
         title = f"{fmt.binary(sent)} sent, {fmt.binary(stored)} written to disk"
-        self._moved.draw(title, bars, more=self._more(rows, [name for name, *_ in MOVED]))
+        more = self._more(rows[len(bars) :], [name for name, *_ in MOVED])
+        self._moved.draw(title, bars, more=more)
 
     def _draw_buffers(self, rows: npt.NDArray[np.int64]) -> None:
         shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)
         bars = []
-        for row in rows[:MAX_BARS].tolist():
+        for row in rows[: self._buffers.room].tolist():
             name = worker_words(self.store, shuffles["worker"][row])
             parts = [
                 self._part(
@@ -150,12 +134,12 @@ class Shuffle(View):
             "In buffers now",
             bars,
             at_least=max(known, default=0.0),
-            more=self._more(rows, [name for name, *_ in BUFFERS]),
+            more=self._more(rows[len(bars) :], [name for name, *_ in BUFFERS]),
         )
 
-    def _more(self, rows: npt.NDArray[np.int64], names: Sequence[str]) -> tuple[int, float]:
+    def _more(self, rest: npt.NDArray[np.int64], names: Sequence[str]) -> tuple[int, float]:
         """Return how many workers get no bar, and the sum of what they moved or hold."""
-        shuffles, rest = self.store.extras["shuffles"], rows[MAX_BARS:]
+        shuffles = self.store.extras["shuffles"]
         return len(rest), sum(float(np.nansum(shuffles[name][rest])) for name in names)
 
     @staticmethod

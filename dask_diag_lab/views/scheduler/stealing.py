@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import Column
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.bar_figure import MAX_BARS, NUMBER
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.bar_figure import NUMBER
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.costs import WAITING
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 from dask_diag_lab.views.time_series import TimeLine, TimeSeries
@@ -36,42 +37,39 @@ NOTHING: Final = (
 )
 
 
-class Stealing(View):
+class Stealing(BarStack):
     """Moves a second, and for each worker the tasks that it gave away and took."""
 
     needs = frozenset({"stealing"})
 
-    def build(self) -> UIElement:
-        """Return the moves over time above the workers; see `View.build`."""
+    def compose(self) -> Sequence[UIElement | PartBars]:
+        """Return the moves over time above the workers; see `BarStack.compose`."""
         self._series = TimeSeries(self.look, _lines(self.look), unit="number", band=False)
         self._bars = PartBars(self.look, NUMBER, on_tap=partial(open_worker, self))
-        children: list[UIElement] = [self._series.model, self._bars.figure]
-        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
-        self._drawn: object = None
-        self.restyle()
-        return self._root
+        return self._series.model, self._bars
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
-        set_properties(self._root, styles={"background-color": self.look.background})
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
+        super().restyle_models()
         self._series.restyle(self.look, _lines(self.look))
-        self._bars.restyle(self.look)
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
         """Pass ``live`` and ``fit`` on to the chart over time."""
         self._series.command(verb)
 
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        seen = (tuple(self.store.workers.address), self.store.seen_workers.version)
+        return self.store.extras["stealing"].version, seen, self.sizes, self.look
+
     def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
-        stealing, workers = self.store.extras["stealing"], self.store.workers
-        seen = (tuple(workers.address), self.store.seen_workers.version)
-        now = (stealing.version, seen, self._bars.size, self.look)
-        if now == self._drawn:
-            self._series.draw()  # the reader may have moved or resized it
-            return
-        self._drawn = now
+        """Draw what changed; see `View.update`."""
+        super().update()
+        self._series.draw()  # the reader may have moved or resized it
+
+    def redraw(self) -> None:
+        """Draw moves and workers; see `RedrawnView.redraw`."""
+        stealing = self.store.extras["stealing"]
         set_properties(self._bars.figure, visible=bool(len(stealing)))
         if not len(stealing):
             self._bars.clear()
@@ -104,7 +102,9 @@ class Stealing(View):
         gave: Counter[str] = Counter(stealing["victim"][moves].tolist())
         took: Counter[str] = Counter(stealing["thief"][moves].tolist())
         bars = []
-        for address, _ in (gave + took).most_common(MAX_BARS):
+        ranked = (gave + took).most_common()
+        room = self._bars.room
+        for address, _ in ranked[:room]:
             name = worker_words(self.store, address)
             given, taken = gave[address], took[address]
             parts = [
@@ -118,7 +118,7 @@ class Stealing(View):
             ]
             bars.append(Bar(name, parts, f"gave {fmt.count(given)}, took {fmt.count(taken)}"))
         if bars:
-            rest = (gave + took).most_common()[MAX_BARS:]
+            rest = ranked[room:]
             more = len(rest), float(sum(n for _, n in rest))
             title = "Tasks that workers gave away and took (striped)"
             self._bars.draw(title, bars, short_title="Gave, took (striped)", more=more)

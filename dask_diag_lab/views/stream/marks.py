@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bokeh.models import HoverTool, Scatter, Segment
+from bokeh.models import HoverTool, Quad, Scatter, Segment
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
-from dask_diag_lab.views.figure import Source, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties, tooltip_html
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 
 GONE_ALPHA: Final = 0.12
+_BOX: Final[dict[str, Any]] = {  # arguments of `Quad`, of several types
+    "left": "left",
+    "right": "right",
+    "top": "top",
+    "bottom": "bottom",
+}
 EVENT_LINES: Final = ("@title", "@text", "@clock")
 
 if TYPE_CHECKING:
@@ -43,12 +49,8 @@ class Marks:
         self.events = Source("at", "top", "bottom", "title", "text", "clock")
         self.chosen = Source("left", "right", "top", "bottom")
         self._plot = plot
-        self.band: Renderer = plot.quad(
-            left="left",
-            right="right",
-            top="top",
-            bottom="bottom",
-            source=self.gone.model,
+        band = Quad(
+            **_BOX,
             fill_alpha=GONE_ALPHA,
             line_color=None,
             hatch_pattern="right_diagonal_line",
@@ -56,32 +58,27 @@ class Marks:
             hatch_scale=8,
             hatch_weight=0.5,
         )
+        self.band: Renderer = add_glyph(plot, self.gone.model, band)
         self.hover: HoverTool = quiet_hover(look, *EVENT_LINES)
 
     def add_above(self, killed: Source) -> None:
         """Add what lies above the rectangles; ``killed`` are those that died with a worker."""
         ends = Segment(x0="left", x1="left", y0="top", y1="bottom", line_width=2)
-        self._ends = self._plot.add_glyph(self.gone.model, ends)
+        self._ends = add_glyph(self._plot, self.gone.model, ends)
         self._crosses = [
-            self._plot.add_glyph(
+            add_glyph(
+                self._plot,
                 source.model,
                 Scatter(x=x, y=y, marker="x", size=9, line_width=2, fill_color=None),
             )
             for x, y, source in (("left", "middle", self.gone), ("right", "lane", killed))
         ]
         line = Segment(x0="at", x1="at", y0="top", y1="bottom", line_width=1.5, line_dash=[5, 3])
-        self._lines = self._plot.add_glyph(self.events.model, line)
+        self._lines = add_glyph(self._plot, self.events.model, line)
         pin = Scatter(x="at", y="top", marker="inverted_triangle", size=10, line_color=None)
-        self._pins = self._plot.add_glyph(self.events.model, pin)
-        self._outline: Renderer = self._plot.quad(
-            left="left",
-            right="right",
-            top="top",
-            bottom="bottom",
-            source=self.chosen.model,
-            fill_alpha=0,
-            line_width=2.5,
-        )
+        self._pins = add_glyph(self._plot, self.events.model, pin)
+        outline = Quad(**_BOX, fill_alpha=0, line_width=2.5)
+        self._outline: Renderer = add_glyph(self._plot, self.chosen.model, outline)
         self.hover.renderers = [self._pins, self._lines]
         self._plot.add_tools(self.hover)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bokeh.models import (
     FixedTicker,
+    HBar,
     HoverTool,
     LinearColorMapper,
     Range1d,
@@ -18,12 +19,7 @@ from bokeh.models.annotations import Legend, LegendItem, Title
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.transform import transform
 
-from dask_diag_lab.views.figure import (
-    Source,
-    quiet_figure,
-    set_properties,
-    tooltip_html,
-)
+from dask_diag_lab.views.figure import Source, add_glyph, quiet_figure, set_properties, tooltip_html
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.pane_size import restyle_pane
@@ -139,7 +135,7 @@ class Picture:
                 line_color=edge,
                 line_width=1,
             )
-            drawn[name] = self.figure.add_glyph(source.model, bars)
+            drawn[name] = add_glyph(self.figure, source.model, bars)
             if name == "moves":
                 tails = StreamTails(
                     y=y,
@@ -149,7 +145,7 @@ class Picture:
                     fill_color=transform("code", self._tail),
                     line_color=None,
                 )
-                drawn["tails"] = self.figure.add_glyph(source.model, tails)
+                drawn["tails"] = add_glyph(self.figure, source.model, tails)
         drawn["running"].glyph.update(fill_alpha=RUNNING_ALPHA, line_color=None)
         drawn["erred"].glyph.update(hatch_pattern="cross", hatch_scale=7, hatch_weight=0.8)
         drawn["killed"].glyph.update(
@@ -168,7 +164,7 @@ class Picture:
             fill_color=transform("code", self._fill),
             line_color=None,
         )
-        self._points: Renderer = self.figure.add_glyph(self.running.model, point)
+        self._points: Renderer = add_glyph(self.figure, self.running.model, point)
 
     def run_until(self, now: float) -> None:
         """Let what runs end at a moment, in seconds since the moment called 0."""
@@ -193,16 +189,15 @@ class Picture:
         self._separators.ticker = self._divider_ticker
 
     def _add_legend(self) -> None:
-        swatches = self.figure.hbar(
+        swatch = HBar(
             y="at",
             left="at",
             right="at",
             height=0,
-            source=self.legend.model,
             fill_color=transform("code", self._fill),
             line_color=transform("code", self._edge),
         )
-        shown: Renderer = swatches
+        shown: Renderer = add_glyph(self.figure, self.legend.model, swatch)
         self._legend = Legend(
             items=[LegendItem(label={"field": "label"}, renderers=[shown])],
             orientation="horizontal",

@@ -174,8 +174,11 @@ def to_rects(columns: Columns, zero: float, reach_s: float, pixel_s: float) -> R
     edge: type[np.floating[Any]] = np.float32  # either precision
     if reach_s * 2.0**-23 > pixel_s / 8:
         edge = np.float64
-    masks = (is_ok, ~is_work, is_erred, is_killed)
-    work, moves, erred, killed = (_wire(columns, mask, zero, edge) for mask in masks)
+    wire = _wire(columns, zero, edge)
+    work, moves, erred, killed = (
+        {name: column[rows] for name, column in wire.items()}
+        for rows in map(np.flatnonzero, (is_ok, ~is_work, is_erred, is_killed))
+    )
     height = np.where(moves["kind"] == Kind.TRANSFER, MOVE_HEIGHT, DISK_HEIGHT) / FULL_HEIGHT
     moves["height"] *= height.astype(np.float32)
     moves["y"] = (moves["lane"] + (FULL_HEIGHT - moves["height"]) / 2).astype(np.float32)
@@ -183,12 +186,10 @@ def to_rects(columns: Columns, zero: float, reach_s: float, pixel_s: float) -> R
 
 
 def _wire(
-    columns: Columns,
-    mask: npt.NDArray[np.bool_],
+    some: Columns,
     zero: float,
     edge: type[np.floating[Any]],  # either precision
 ) -> Columns:
-    some = {name: column[mask] for name, column in columns.items()}
     span = np.maximum(some["stop"] - some["start"], 1e-12)
     fill = np.where(some["count"] > 1, np.clip(some["busy_s"] / span, LEAST_FILL, 1.0), 1.0)
     return {

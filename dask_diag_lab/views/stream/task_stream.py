@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +67,8 @@ class TaskStream(View):
         self._is_ordered = False
         self._placed_at = -np.inf
         self._is_contested = False
-        self._timer: Any = None  # Bokeh's handle of a callback has no public type
+        self._due_at = np.inf
+        self._seen: object = None
 
     def build(self) -> UIElement:
         """Return the figure, already drawn."""
@@ -83,7 +84,7 @@ class TaskStream(View):
     def update(self) -> None:
         """Follow live data if so asked, redraw what changed, and say what there is to say."""
         drawing = self._drawing
-        if drawing is None:
+        if drawing is None or self._is_waiting(drawing):
             return
         self._follow()
         drawing.estimate()
@@ -91,9 +92,10 @@ class TaskStream(View):
             fit_time_axis(drawing.picture.figure.xaxis[0], drawing.size.width)
             if drawing.place(self.window, is_scrolled=self._is_scrolled):
                 self._placed_at = time.monotonic()
+            self._due_at = np.inf
             if not self._is_still(drawing):
                 if wait_s := self._wait_s(drawing):
-                    self._draw_later(wait_s)
+                    self._due_at = time.monotonic() + wait_s
                 else:
                     drawing.rects(self.window)
                     self._is_ordered = False
@@ -103,6 +105,11 @@ class TaskStream(View):
             if self._taps is not None:
                 self._taps.draw()
         self._say(drawing)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether drawing was put off; see `View.is_behind`."""
+        return self._due_at < np.inf
 
     def table(self) -> Table:
         """Return every action: of the window where the reader chose one, else all of them."""
@@ -145,11 +152,11 @@ class TaskStream(View):
         else:
             return
         self._is_ordered = verb != "freeze"
+        self._due_at = np.inf
         self.update()
 
     def close(self) -> None:
-        """Forget the callback that waits, if any."""
-        self._cancel_timer()
+        """Let go of the picture and of the history."""
         self.picture = self._drawing = self._taps = self._table = None
 
     # What is live.
@@ -202,7 +209,6 @@ class TaskStream(View):
         if window.is_following and self._moved_at - self._placed_at < CROSSING_S:
             self._is_contested = True
         window.hold(start, end)
-        self._draw_later(SETTLE_S)
 
     def _insist(self) -> None:
         """Send the reader's range once more if ours may have crossed it on its way.
@@ -220,7 +226,6 @@ class TaskStream(View):
         if not self._is_setting:
             self._is_scrolled = True
             self._moved_at = time.monotonic()
-            self._draw_later(SETTLE_S)
 
     # When to draw.
 
@@ -231,7 +236,7 @@ class TaskStream(View):
 
     def _wait_s(self, drawing: Drawing) -> float:
         """Return for how long drawing must wait: for a hand to rest, or for its cost's sake."""
-        if self._is_ordered or not self._can_call_back:
+        if self._is_ordered or not self._is_served:
             return 0.0
         now = time.monotonic()
         since_moved, since_drawn = now - self._moved_at, now - drawing.drawn_at
@@ -242,25 +247,17 @@ class TaskStream(View):
             return max(DUTY * drawing.cost_s - since_drawn, drawing.pace_s - since_drawn, 0.0)
         return 0.0
 
+    def _is_waiting(self, drawing: Drawing) -> bool:
+        """Whether there is nothing to do but to wait until it is time to draw."""
+        seen = (self.store.version, self._moved_at, drawing.size)
+        is_same, self._seen = seen == self._seen, seen
+        return is_same and time.monotonic() < self._due_at < np.inf
+
     @property
-    def _can_call_back(self) -> bool:
+    def _is_served(self) -> bool:
+        """Whether somebody calls `update` again where drawing is put off."""
         document = self.picture.figure.document if self.picture is not None else None
         return document is not None and document.session_context is not None
-
-    def _draw_later(self, wait_s: float) -> None:
-        document = self.picture.figure.document if self.picture is not None else None
-        if document is not None and self._can_call_back and self._timer is None:
-            self._timer = document.add_timeout_callback(self._rested, max(int(wait_s * 1000), 1))
-
-    def _rested(self) -> None:
-        self._timer = None
-        self.update()
-
-    def _cancel_timer(self) -> None:
-        document = self.picture.figure.document if self.picture is not None else None
-        if self._timer is not None and document is not None:
-            document.remove_timeout_callback(self._timer)
-        self._timer = None
 
     def _say(self, drawing: Drawing) -> None:
         store, window, live = self.store, self.window, self._live()

@@ -6,11 +6,10 @@ of them is an estimate. Pure: knows no picture.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
-
-import numpy as np
 
 from dask_diag_lab.views.format import percent
 
@@ -67,26 +66,36 @@ def unpacking(fine: ExtraTable) -> Unpacking:
     """
     if not fine.is_known or not len(fine):
         return Unpacking()
-    is_time = (fine["unit"] == "seconds") & (fine["value"] > 0)
-    context, label = fine["context"][is_time], fine["label"][is_time]
-    activity, seconds = fine["activity"][is_time], fine["value"][is_time]
-    is_unpacking = np.isin(activity, _UNPACKING)
-    gather = context == "gather-dep"
-    of_transfers = _share(seconds[gather & is_unpacking].sum(), seconds[gather].sum())
-    execute = np.flatnonzero(context == "execute")
-    names, index = np.unique(label[execute].astype(str), return_inverse=True)
-    total = np.bincount(index, seconds[execute], len(names))
-    spent = [
-        np.bincount(index, seconds[execute] * mask[execute], len(names))
-        for mask in (is_unpacking, np.isin(activity, _DISK))
-    ]
-    longest = np.argsort(-total, kind="stable")[:MAX_PREFIXES]
+    gather, of_gather = 0.0, 0.0
+    total: defaultdict[str, float] = defaultdict(float)
+    spent: defaultdict[tuple[str, bool], float] = defaultdict(float)
+    names = ("context", "label", "activity", "unit", "value")
+    # A loop: comparing the text in arrays of objects takes longer.
+    for context, label, activity, unit, seconds in zip(
+        *(fine[name].tolist() for name in names), strict=True
+    ):
+        if unit != "seconds" or not seconds > 0:
+            continue
+        is_unpacking = activity in _UNPACKING
+        if context == "gather-dep":
+            gather += seconds
+            of_gather += seconds * is_unpacking
+        elif context == "execute":
+            total[label] += seconds
+            if is_unpacking or activity in _DISK:
+                spent[label, is_unpacking] += seconds
+    longest = sorted({label for label, _ in spent}, key=lambda label: -total[label])
     of_prefix = {
-        str(names[i]): shares
-        for i in longest.tolist()
-        if any(shares := (_share(spent[0][i], total[i]), _share(spent[1][i], total[i])))
+        label: shares
+        for label in longest[:MAX_PREFIXES]
+        if any(
+            shares := (
+                _share(spent[label, True], total[label]),
+                _share(spent[label, False], total[label]),
+            )
+        )
     }
-    return Unpacking(of_transfers, of_prefix)
+    return Unpacking(_share(of_gather, gather), of_prefix)
 
 
 def _share(part: float, total: float) -> float:

@@ -15,6 +15,7 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Notice, Table, View
 from dask_diag_lab.views.figure import (
     Source,
+    add_glyph,
     quiet_figure,
     quiet_hover,
     set_properties,
@@ -87,12 +88,12 @@ class Events(View):
         plot.ygrid.ticker = self._y_ticker
         source = self.marks.model
         self._span = Segment(x0="x", x1="until", y0="y", y1="y", line_color="fill", line_width=4)
-        plot.add_glyph(source, self._span)
+        add_glyph(plot, source, self._span)
         self._mark = Scatter(x="x", y="y", size="size", marker="marker")
         self._mark.update(fill_color="fill", line_color="line", line_width=1.5)
-        target = plot.add_glyph(source, self._mark)
+        target = add_glyph(plot, source, self._mark)
         self._number = Text(x="x", y="y", text="number", x_offset=11, y_offset=-4)
-        plot.add_glyph(source, self._number)
+        add_glyph(plot, source, self._number)
         self._hover = quiet_hover(self.look, *self._hover_fields(), renderers=[target])
         pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
         zoom.update(modifiers={"ctrl": True})
@@ -153,8 +154,8 @@ class Events(View):
         self._follow()
         now = (self._read_version, self._placed, size, self.look)
         if now != self._drawn:
-            self._drawn = now
             self._draw(size)
+            self._drawn = now
 
     def _read(self) -> None:
         """Take over the events; what a burst counts changes in its place."""

@@ -10,10 +10,11 @@ from bokeh.models.widgets import PreText
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.data_table import SortableTable, TableColumn
 from dask_diag_lab.views.figure import set_properties, smaller
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tasks.failures import Failure, FailureCounts, failures_of
 from dask_diag_lab.views.worker_names import worker_name
@@ -44,7 +45,7 @@ pre {{
 """
 
 
-class Exceptions(View):
+class Exceptions(RedrawnView):
     """A table of errors, and below it what is known of the one that was clicked."""
 
     needs = frozenset({"errors"})
@@ -56,7 +57,6 @@ class Exceptions(View):
         self.failures: list[Failure] = []
         self._counts = FailureCounts()
         self._chosen: tuple[str, str] | None = None
-        self._drawn: object = None
 
     # --- the picture
 
@@ -80,8 +80,8 @@ class Exceptions(View):
         self.restyle()
         return self.root
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         look = self.look
         self.rows.restyle(look)
         controls.restyle_controls([self._bar], look)
@@ -96,20 +96,18 @@ class Exceptions(View):
             font_size=smaller(look.font_size),
         )
         set_properties(self.traceback, stylesheets=[css])
-        self._drawn = None
-        self.update()
 
     # --- keeping it up to date
 
-    def update(self) -> None:
-        """Show what changed since the last call; see `View.update`."""
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
         store = self.store
-        errors = store.extras["errors"]
-        names = store.seen_workers.version
-        now = (errors.version, store.actions.version, store.workers.version, names, self._chosen)
-        if now == self._drawn:
-            return
-        self._drawn = now
+        tables = (store.extras["errors"], store.actions, store.workers, store.seen_workers)
+        return tuple(table.version for table in tables), self._chosen
+
+    def redraw(self) -> None:
+        """Show the errors and the chosen one; see `RedrawnView.redraw`."""
+        store = self.store
         self._counts.read(store)
         self.failures = failures_of(store, self._counts)
         self.rows.set(

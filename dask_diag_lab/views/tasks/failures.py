@@ -16,7 +16,7 @@ from dask_diag_lab.records import Kind, Outcome
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
-ROWS_AT_ONCE: Final = 65_536
+COLUMNS: Final = ("kind", "outcome", "task", "prefix")
 NO_DETAILS: Final = (
     "No details: just now on their way, or older than the errors the scheduler keeps"
 )
@@ -68,17 +68,15 @@ class FailureCounts:
 
     def read(self, store: Store) -> None:
         """Count the actions that are new."""
-        actions = store.actions
-        while self._cursor < actions.total:
-            self._cursor, rows = actions.since(self._cursor, ROWS_AT_ONCE)
-            is_task = rows["kind"] == Kind.COMPUTE
-            self.killed += int((is_task & (rows["outcome"] == Outcome.KILLED)).sum())
-            failed = np.flatnonzero(rows["outcome"] == Outcome.ERRED)
-            # A task may have several actions, and all of them are marked.
-            _, first = np.unique(rows["task"][failed], return_index=True)
-            erred = rows["prefix"][failed[first]]
-            for prefix, number in zip(*np.unique(erred, return_counts=True), strict=True):
-                self.erred[int(prefix)] = self.erred.get(int(prefix), 0) + int(number)
+        self._cursor, rows = store.actions.failed_since(self._cursor, COLUMNS)
+        is_task = rows["kind"] == Kind.COMPUTE
+        self.killed += int((is_task & (rows["outcome"] == Outcome.KILLED)).sum())
+        failed = np.flatnonzero(rows["outcome"] == Outcome.ERRED)
+        # A task may have several actions, and all of them are marked.
+        _, first = np.unique(rows["task"][failed], return_index=True)
+        erred = rows["prefix"][failed[first]]
+        for prefix, number in zip(*np.unique(erred, return_counts=True), strict=True):
+            self.erred[int(prefix)] = self.erred.get(int(prefix), 0) + int(number)
 
 
 def failures_of(store: Store, counts: FailureCounts) -> list[Failure]:

@@ -13,7 +13,14 @@ from bokeh.plotting import figure
 
 from dask_diag_lab.records import STATES
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.figure import Source, quiet_hover, set_properties, smaller, tooltip_html
+from dask_diag_lab.views.figure import (
+    Source,
+    add_glyph,
+    quiet_hover,
+    set_properties,
+    smaller,
+    tooltip_html,
+)
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import CHARACTER_PX
@@ -71,24 +78,24 @@ class GroupGraph:
     def add_to(self, plot: figure, look: Look) -> None:
         """Add the glyphs to ``plot``."""
         self._edge = Segment(x0="x0", y0="y0", x1="x1", y1="y1", line_width=1)
-        plot.add_glyph(self.edges.model, self._edge)
+        add_glyph(plot, self.edges.model, self._edge)
         self._box = Quad(left="left", right="right", top="top", bottom="bottom")
         self._box.update(line_color="color", line_width="line")
-        target = plot.add_glyph(self.boxes.model, self._box)
+        target = add_glyph(plot, self.boxes.model, self._box)
         self._strips = []
         for index in range(len(SEGMENTS)):
             left = f"edge{index - 1}" if index else "left"
             if SEGMENTS[index] == "erred":
                 left = "failed"
             strip = Quad(left=left, right=f"edge{index}", top="strip", bottom="bottom")
-            plot.add_glyph(self.boxes.model, strip)
+            add_glyph(plot, self.boxes.model, strip)
             self._strips.append(strip)
         self._texts = [
             Text(x="left", y="top", text=text, x_offset=5, y_offset=offset, text_baseline="top")
             for text, offset in (("label", 5), ("count", 5 + _LINE_PX), ("more", 5 + 2 * _LINE_PX))
         ]
         for text in self._texts:
-            plot.add_glyph(self.boxes.model, text)
+            add_glyph(plot, self.boxes.model, text)
         self._hover = quiet_hover(look, *_HOVER, renderers=[target])
         plot.add_tools(self._hover)
         self.restyle(look)

@@ -15,7 +15,13 @@ from dask_diag_lab.records import Kind
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.axis_end import AxisEnd
 from dask_diag_lab.views.base import Notice, Table, View
-from dask_diag_lab.views.figure import quiet_figure, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.figure import (
+    add_glyph,
+    quiet_figure,
+    quiet_hover,
+    set_properties,
+    tooltip_html,
+)
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
@@ -24,8 +30,8 @@ from dask_diag_lab.views.tasks.thread_bins import Floats, ThreadBins
 from dask_diag_lab.views.tasks.thread_layers import (
     HOVER_LINES,
     MAX_AREAS,
+    HoverWords,
     Layers,
-    hover_words,
     layers_of,
 )
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
@@ -41,6 +47,7 @@ NO_TASKS: Final = "No task has run yet. Threads are counted as soon as one does.
 ROWS_AT_ONCE: Final = 65_536
 READ_S: Final = 0.02
 """So long, and until it has `ROWS_AT_ONCE`, a page reads history before others have their turn."""
+COLUMNS: Final = ("kind", "prefix", "start", "stop")
 UNSEEN: Final = 1e-4
 """Differences in threads, and in seconds, that nobody can see."""
 _ALPHA: Final = 0.75
@@ -59,6 +66,7 @@ class TaskGroupProgress(View):
         self.bins = TailSource("left", "right", *hover, tolerance=UNSEEN)
         self.line = TailSource("x", "threads", tolerance=UNSEEN)
         self._counts = ThreadBins()
+        self._words = HoverWords()
         self._cursor = 0
         self._y_end = AxisEnd(1.0)
         self._fitted: tuple[float, float] | None = None
@@ -82,12 +90,12 @@ class TaskGroupProgress(View):
         self._areas = []
         for index in range(MAX_AREAS + 1):
             area = VAreaStep(x="x", y1=f"level{index}", y2=f"level{index + 1}", step_mode="after")
-            self._areas.append(plot.add_glyph(self.areas.model, area, visible=False))
+            self._areas.append(add_glyph(plot, self.areas.model, area, visible=False))
         self._step = Step(x="x", y="threads", mode="after", line_width=2)
-        plot.add_glyph(self.line.model, self._step)
+        add_glyph(plot, self.line.model, self._step)
         self._target = Quad(left="left", right="right", bottom=0, top=1)
         self._target.update(fill_alpha=0, line_color=None)
-        target = plot.add_glyph(self.bins.model, self._target)
+        target = add_glyph(plot, self.bins.model, self._target)
         self._hover = quiet_hover(self.look, *self._hover_fields(), renderers=[target])
         pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
         zoom.update(modifiers={"ctrl": True})
@@ -119,13 +127,17 @@ class TaskGroupProgress(View):
         fit_time_axis(self.figure.xaxis[0], size.width)
         self._read(READ_S if self._can_go_on_later else math.inf)
         # What runs grows while nothing else happens, a quarter of a bin at a time.
-        is_running = bool(len(store.running.keys))
+        is_running = bool(store.running.count)
         step = int(store.time / self._counts.width_s * 4) if is_running else 0
         versions = (store.actions.version, store.running.version, store.nthreads.version)
         now = (*versions, store.palette.version, self._cursor, step, size, self.look)
         if now == self._drawn:
             return
+        self._drawn = None  # until it is: what fails is tried, and told, again
+        self._redraw(size)
         self._drawn = now
+
+    def _redraw(self, size: PaneSize) -> None:
         layers = self.layers()
         for axis in (self.figure.xaxis[0], self.figure.yaxis[0]):
             has_room = size.width >= 240 and size.height >= 120
@@ -147,7 +159,7 @@ class TaskGroupProgress(View):
         """Add the actions that are new, or those for which there is time."""
         actions, begun = self.store.actions, time.perf_counter()
         while self._unread:
-            self._cursor, rows = actions.since(self._cursor, ROWS_AT_ONCE)
+            self._cursor, rows = actions.since(self._cursor, ROWS_AT_ONCE, COLUMNS)
             is_task = rows["kind"] == Kind.COMPUTE
             prefix = rows["prefix"][is_task].astype(np.int64)
             self._counts.add(prefix, rows["start"][is_task], rows["stop"][is_task])
@@ -234,11 +246,8 @@ class TaskGroupProgress(View):
             set_properties(self._x, start=0, end=end)
 
     def _draw_hover(self, layers: Layers, zero: float) -> None:
-        lines: list[list[str]] = [[] for _ in range(HOVER_LINES)]
-        for index in range(layers.threads.shape[1]):
-            for line, text in zip(lines, hover_words(layers, index), strict=True):
-                line.append(text)
-        columns = {f"hover{line}": texts for line, texts in enumerate(lines)}
+        said = self._words.of(layers)
+        columns = {f"hover{line}": [words[line] for words in said] for line in range(HOVER_LINES)}
         left, right = layers.edges[:-1] - zero, layers.edges[1:] - zero
         self.bins.set({"left": left, "right": right, **columns})
 
@@ -263,8 +272,11 @@ class TaskGroupProgress(View):
         return [f"@hover{line}" for line in range(HOVER_LINES)]
 
     def table(self) -> Table:
-        """Return one row for each stretch of time and prefix that had threads at work."""
-        self._read()
+        """Return one row for each stretch of time and prefix that had threads at work.
+
+        Of a long history what has been read so far; see `is_behind`.
+        """
+        self._read(READ_S)
         layers = self.layers()
         columns: dict[str, list[object]] = {
             name: [] for name in ("start", "stop", "prefix", "threads")

@@ -17,10 +17,11 @@ from bokeh.models import Column, HBar
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import BAR_HEIGHT, NUMBER, BarFigure, Scale
-from dask_diag_lab.views.base import Notice, View
-from dask_diag_lab.views.figure import Source, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.base import Notice
+from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties, tooltip_html
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.shown_name import shown_name
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Amounts:
     short_title: str
 
 
-class NamedBars(View):
+class NamedBars(RedrawnView):
     """A horizontal bar for each name; what does not fit is one bar with the sum of the rest."""
 
     scale: ClassVar[Scale] = NUMBER
@@ -69,7 +70,6 @@ class NamedBars(View):
         hover = [f"hover{line}" for line in range(_HOVER_LINES)]
         self.bars = Source("y", "size", "color", "value", *hover)
         self.order = "size"
-        self._drawn: object = None
 
     # --- what a subclass says
 
@@ -107,7 +107,7 @@ class NamedBars(View):
         plot = self.figure = self._frame.figure
         # Invisible and as wide as the plot, so that a short bar is as easy to point at.
         self._target = HBar(y="y", right=1, height=1, fill_alpha=0, line_color=None)
-        target = plot.add_glyph(bars, self._target)
+        target = add_glyph(plot, bars, self._target)
         self._hover = quiet_hover(self.look, *_HOVER_FIELDS, renderers=[target])
         plot.add_tools(self._hover)
         self._select = controls.select(
@@ -118,14 +118,12 @@ class NamedBars(View):
         self.restyle()
         return self.root
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         self._frame.restyle(self.look)
         controls.restyle_controls([self._controls], self.look)
         set_properties(self.root, styles={"background-color": self.look.background})
         set_properties(self._hover, tooltips=tooltip_html(self.look, *_HOVER_FIELDS))
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
         """Order by ``order-size`` or ``order-name``; see `View.command`."""
@@ -140,15 +138,14 @@ class NamedBars(View):
 
     # --- keeping it up to date
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
-        size = self._frame.size
-        now = (self.seen(), self.order, size, self.look)
-        if now == self._drawn:
-            return
-        self._drawn = now
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        return self.seen(), self.order, self._frame.size, self.look
+
+    def redraw(self) -> None:
+        """Draw all bars; see `RedrawnView.redraw`."""
         empty = self.empty()
-        is_shown = not (empty or size.is_small)
+        is_shown = not (empty or self._frame.size.is_small)
         set_properties(self._controls, visible=is_shown)
         if empty:
             self.bars.set({name: [] for name in self.bars.model.data})

@@ -20,7 +20,7 @@ from bokeh.plotting import figure
 from bokeh.transform import transform
 
 from dask_diag_lab.records import STATES
-from dask_diag_lab.views.figure import quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, tooltip_html
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.small_legend import Entry
@@ -102,7 +102,7 @@ class NodeGraph:
     def add_to(self, plot: figure, look: Look) -> None:
         """Add the glyphs to ``plot``."""
         self._edge = Segment(x0="x0", y0="y0", x1="x1", y1="y1", line_width=1)
-        plot.add_glyph(self.edges, self._edge)
+        add_glyph(plot, self.edges, self._edge)
         states = list(STATES)
         self._fill = CategoricalColorMapper(factors=states, palette=["#000000"] * len(states))
         self._line = CategoricalColorMapper(factors=states, palette=["#000000"] * len(states))
@@ -111,7 +111,9 @@ class NodeGraph:
         self._node = Scatter(x="x", y="y", size=10, marker=transform("state", markers))
         self._node.fill_color = transform("state", self._fill)
         self._node.line_color = transform("state", self._line)
-        self._hover = quiet_hover(look, *_HOVER, renderers=[plot.add_glyph(self.nodes, self._node)])
+        self._hover = quiet_hover(
+            look, *_HOVER, renderers=[add_glyph(plot, self.nodes, self._node)]
+        )
         plot.add_tools(self._hover)
         self.restyle(look)
 

@@ -13,7 +13,7 @@ from bokeh.core.properties import value
 from bokeh.models import Quad, Text
 from bokeh.plotting import figure
 
-from dask_diag_lab.views.figure import Source, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties, tooltip_html
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import CHARACTER_PX
@@ -59,21 +59,22 @@ class ProgressGlyphs:
         """Add the glyphs to ``plot``."""
         cells = self.cells.model
         self._track = Quad(left="x0", right="x1", top="top", bottom="bottom", line_color=None)
-        plot.add_glyph(cells, self._track)
+        add_glyph(plot, cells, self._track)
         for index in range(len(SEGMENTS)):
             left = f"edge{index - 1}" if index else "x0"
             if SEGMENTS[index] == "erred":
                 left = "erred"
             glyph = Quad(left=left, right=f"edge{index}", top="top", bottom="bottom")
-            plot.add_glyph(cells, glyph)
+            add_glyph(plot, cells, glyph)
             self.segments.append(glyph)
         self.label = Text(x="x0", y="y", text="label", y_offset=3, text_baseline="top")
         self.value = Text(x="x1", y="y", text="value", y_offset=3, text_baseline="top")
         self.value.text_align = "right"
-        plot.add_glyph(cells, self.label)
-        plot.add_glyph(cells, self.value)
+        add_glyph(plot, cells, self.label)
+        add_glyph(plot, cells, self.value)
         # Invisible and as large as the cell, so that name and thin bar are easy to point at.
-        target = plot.add_glyph(
+        target = add_glyph(
+            plot,
             cells,
             Quad(left="x0", right="x1", top="y", bottom="end", fill_alpha=0, line_color=None),
         )

@@ -115,6 +115,11 @@ class TaskPage(DetailPage):
         versions = [(id(q), q.version) for q in (self._about, self._stacks) if q is not None]
         return (self.key, versions, len(self._traces.actions) if self._traces else 0)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is time to look into the history again; see `View.is_behind`."""
+        return self._traces is not None and self._traces.is_due
+
     def _look_for_traces(self) -> None:
         """Look into the history for a task of which the scheduler never told anything."""
         asked = self._about

@@ -5,7 +5,9 @@ Reads the store; knows no Bokeh.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import time
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.records import Kind, Outcome
@@ -30,6 +32,13 @@ _ENDS: Final = {
 class TaskTraces:
     """The actions of one task in the log, looked up again when the log has changed.
 
+    Parameters
+    ----------
+    store : Store
+    key : str
+    clock : callable
+        Monotonic seconds. Not the scheduler's, which stand still when the scheduler is gone.
+
     Attributes
     ----------
     actions : list of dict
@@ -38,20 +47,27 @@ class TaskTraces:
     prefix : str
     """
 
-    def __init__(self, store: Store, key: str) -> None:
+    def __init__(self, store: Store, key: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.key = key
         self.prefix = ""
         self.actions: list[dict[str, Any]] = []  # values of several types
         self._store = store
+        self._clock = clock
         self._version = -1
-        self._looked_at = -LOOK_INTERVAL_S
+        self._looked_at = -math.inf
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the log may have more of it, and it is time to look."""
+        since_s = self._clock() - self._looked_at
+        return self._store.actions.version != self._version and since_s >= LOOK_INTERVAL_S
 
     def look(self) -> None:
         """Bring `actions` up to the store, not more often than needed."""
-        log, now = self._store.actions, self._store.time
-        if log.version == self._version or 0 <= now - self._looked_at < LOOK_INTERVAL_S:
+        if not self.is_due:
             return
-        self._version, self._looked_at = log.version, now
+        log = self._store.actions
+        self._version, self._looked_at = log.version, self._clock()
         rows, texts = log.of_key(self.key), self._store.strings
         slots = self._store.lanes.slot
         self.actions = [

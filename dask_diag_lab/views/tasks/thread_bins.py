@@ -78,9 +78,14 @@ class ThreadBins:
             return self._seconds
         stop = np.maximum(now, start)
         self.cover(float(start.min()), now)
-        rows = np.array([self._row_of(int(p)) for p in prefix.tolist()], dtype=np.int64)
+        # Of thousands of tasks that run there are a few prefixes.
+        distinct, inverse = np.unique(prefix, return_inverse=True)
+        rows = np.array([self._row_of(int(p)) for p in distinct.tolist()], dtype=np.int64)
         self._grow_rows()
-        return self._seconds + self._spread(rows, len(self.prefixes), start, stop)
+        spread = self._spread(inverse.reshape(-1), len(distinct), start, stop)
+        seconds = self._seconds.copy()
+        seconds[rows] += spread
+        return seconds
 
     def cover(self, begin: float, end: float) -> None:
         """Make the bins reach from ``begin`` to ``end``, merging them where there are too many."""

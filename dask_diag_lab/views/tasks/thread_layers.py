@@ -68,6 +68,33 @@ def layers_of(store: Store, counts: ThreadBins) -> Layers:
     return Layers(names, stacked / np.diff(edges), len(others), edges)
 
 
+class HoverWords:
+    """The lines of hover of all bins; those of bins that are as they were are not made again."""
+
+    def __init__(self) -> None:
+        self._layers = Layers([], np.empty((0, 0)), 0, np.empty(0))
+        self._words: list[list[str]] = []
+
+    def of(self, layers: Layers) -> list[list[str]]:
+        """Return the `HOVER_LINES` lines of each bin."""
+        n = _n_same(self._layers, layers)
+        n_bins = layers.threads.shape[1]
+        self._words[n:] = [hover_words(layers, index) for index in range(n, n_bins)]
+        self._layers = layers
+        return self._words
+
+
+def _n_same(old: Layers, new: Layers) -> int:
+    """Return how many of the first bins are said to be the same."""
+    if list(old.names) != list(new.names):
+        return 0
+    n = min(old.threads.shape[1], new.threads.shape[1])
+    is_same = (old.threads[:, :n] == new.threads[:, :n]).all(axis=0)
+    is_same &= (old.edges[: n + 1] == new.edges[: n + 1])[1:]
+    is_same &= old.edges[:1] == new.edges[:1]
+    return n if is_same.all() else int(np.argmin(is_same))
+
+
 def hover_words(layers: Layers, index: int) -> list[str]:
     """Return the `HOVER_LINES` lines of one bin: threads at work, when, the largest layers."""
     begin, end = layers.edges[index : index + 2] - layers.edges[0]

@@ -18,6 +18,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import NO_DATA
 from dask_diag_lab.views.palette import DataColors
 from dask_diag_lab.views.worker_names import worker_name
+from dask_diag_lab.views.workers import bar_names
 from dask_diag_lab.views.workers.bar_measure import Measure, Words
 from dask_diag_lab.views.workers.worker_bars import WorkerBars
 from dask_diag_lab.views.workers.worker_hosts import Hosts
@@ -30,6 +31,8 @@ NO_TRANSFERS: Final = (
     "No transfers above 1 MB yet. Workers send results to each other when a task needs data "
     "that another worker holds."
 )
+
+_ARROW: Final = " → "
 
 
 class BandwidthBars(WorkerBars):
@@ -96,7 +99,7 @@ class BandwidthBars(WorkerBars):
 
     def heads(self, index: int) -> Sequence[str]:
         """Return the first lines of the hover of one row."""
-        return (self.names()[index],)
+        return (self.name_of(index),)
 
     def words_of_group(self, members: npt.NDArray[np.int64]) -> Words:
         """Return what is said about a group of rows."""
@@ -144,7 +147,6 @@ class BandwidthPairs(BandwidthBars):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self._named: tuple[object, list[str]] = (None, [])
         self.choice.is_reversed = True  # of thousands of pairs the slowest ones are looked for
 
     def pair(self, index: int) -> tuple[str, str]:
@@ -152,22 +154,26 @@ class BandwidthPairs(BandwidthBars):
         extra = self.store.extras[self.extra]
         return str(extra["source"][index]), str(extra["destination"][index])
 
-    def names(self) -> Sequence[str]:
-        """Return source and destination of each row by their names."""
-        seen = self.seen()
-        if self._named[0] != seen:
-            extra = self.store.extras[self.extra]
-            sources, destinations = (extra[end].tolist() for end in ("source", "destination"))
-            # Once for each worker: of a thousand there are tens of thousands of pairs.
-            name = {a: worker_name(self.store, str(a)) for a in {*sources, *destinations}}
-            pairs = zip(sources, destinations, strict=True)
-            self._named = (seen, [f"{name[a]} → {name[b]}" for a, b in pairs])
-        return self._named[1]
+    def name_of(self, index: int) -> str:
+        """Return source and destination of a row by their names; see `WorkerBars.name_of`."""
+        # Never of all rows: of a thousand workers there are tens of thousands of pairs.
+        return _ARROW.join(worker_name(self.store, end) for end in self.pair(index))
+
+    def labels(self, indices: Sequence[int], width_px: int) -> list[str]:
+        """Return both names shortened as in plots of workers; see `WorkerBars.labels`."""
+        workers, half_px = self.store.workers, width_px // 2
+        names = self.bar_names.short(self.bar_names.readable(workers.name), half_px)
+        short = dict(zip(workers.address, names, strict=True))
+        most = bar_names.characters(half_px)
+        pairs = [self.pair(index) for index in indices]
+        for gone in {end for pair in pairs for end in pair} - short.keys():
+            short[gone] = fmt.elide(worker_name(self.store, gone), most)
+        return [_ARROW.join(short[end] for end in pair) for pair in pairs]
 
     def heads(self, index: int) -> Sequence[str]:
         """Return name and addresses of a pair."""
         source, destination = self.pair(index)
-        return self.names()[index], f"from {source}", f"to {destination}"
+        return self.name_of(index), f"from {source}", f"to {destination}"
 
     def open_one(self, worker: int) -> None:
         """Open the single transfers of the worker that received."""

@@ -18,6 +18,7 @@ from bokeh.models.annotations import Title
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
     Source,
+    add_glyph,
     quiet_figure,
     quiet_hover,
     set_properties,
@@ -65,10 +66,10 @@ class BandwidthMap:
         self.figure.grid.visible = False
         self._rect = Rect(x="x", y="y", width=0.94, height=0.94, fill_color="color")
         self._rect.update(line_width=1)
-        renderer = self.figure.add_glyph(self.squares.model, self._rect)
+        renderer = add_glyph(self.figure, self.squares.model, self._rect)
         self._text = Text(x="x", y="y", text="text", text_color="ink", text_align="center")
         self._text.update(text_baseline="middle")
-        self.figure.add_glyph(self.squares.model, self._text)
+        add_glyph(self.figure, self.squares.model, self._text)
         self._hover = quiet_hover(look, *_LINES, renderers=[renderer])
         self.figure.add_tools(self._hover)
         self.on_tap: Callable[[int, int], None] = lambda _source, _target: None

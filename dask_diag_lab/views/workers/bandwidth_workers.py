@@ -75,10 +75,16 @@ class BandwidthWorkers(View):
         now = (self.pairs.seen(), size, self.look, self.pairs.notice)
         if now == self._drawn:
             return
+        self._drawn = None  # until it is: what fails is tried, and told, again
+        self._redraw()
         self._drawn = now
-        self._addresses = self._workers()
-        n = len(self._addresses)
-        self.is_map = n <= (MAP_MOST if self.is_map else MAP_AGAIN)
+
+    def _redraw(self) -> None:
+        most = MAP_MOST if self.is_map else MAP_AGAIN
+        # So many pairs are of more workers in any case: these need not be told apart then.
+        is_beyond = len(self.store.extras[BandwidthPairs.extra]) > most * most
+        self._addresses = [] if is_beyond else self._workers()
+        self.is_map = not is_beyond and len(self._addresses) <= most
         set_properties(self.map.figure, visible=self.is_map)
         set_properties(self.pairs.figure, visible=not self.is_map)
         if not self.is_map:

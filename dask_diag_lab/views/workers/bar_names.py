@@ -39,11 +39,16 @@ class BarNames:
 
     def short(self, names: Sequence[str], width_px: int) -> list[str]:
         """Return the names as they are written in a picture of this width."""
-        least, most = _CHARACTERS
-        asked = (names, min(max(int(width_px * _SHARE / CHARACTER_PX), least), most))
+        asked = (names, characters(width_px))
         if self._last[0] != asked:
             self._last = (asked, short_names(*asked))
         return self._last[1]
+
+
+def characters(width_px: int) -> int:
+    """Return how long a name may be in a picture of this width."""
+    least, most = _CHARACTERS
+    return min(max(int(width_px * _SHARE / CHARACTER_PX), least), most)
 
 
 def is_cramped(n_rows: int, size: PaneSize) -> bool:

@@ -17,6 +17,7 @@ from bokeh.models.annotations import Title
 
 from dask_diag_lab.views.figure import (
     Source,
+    add_glyph,
     quiet_figure,
     quiet_hover,
     set_properties,
@@ -31,6 +32,8 @@ from dask_diag_lab.views.workers.bar_measure import Part
 from dask_diag_lab.views.workers.form_switch import FormSwitch
 
 BAR_HEIGHT: Final = 0.86
+_BARS_SHARE: Final = 0.4
+"""Share of the frame's width that is left for bars at least."""
 
 
 class BarPicture:
@@ -101,7 +104,7 @@ class BarPicture:
     def _add_bars(self) -> None:
         bars = self.bars.model
         self._track = HBar(y="y", right="track", height=BAR_HEIGHT, line_color=None)
-        self.figure.add_glyph(bars, self._track)
+        add_glyph(self.figure, bars, self._track)
         self._colored: list[tuple[HBar, str]] = []
         height = BAR_HEIGHT / len(self.parts) if self._is_split else BAR_HEIGHT
         for index, part in enumerate(self.parts):
@@ -109,21 +112,21 @@ class BarPicture:
             y = f"y{index}" if self._is_split else "y"
             glyph = HBar(y=y, left=left, right=f"edge{index}", height=height)
             glyph.update(line_color=None, fill_color="color", fill_alpha=part.alpha)
-            self.figure.add_glyph(bars, glyph)
+            add_glyph(self.figure, bars, glyph)
             if part.color:
                 self._colored.append((glyph, part.color))
 
     def _add_lines(self, look: Look) -> None:
         plot = self.figure
         self._mark = Segment(x0="x", x1="x", y0="y0", y1="y1", line_width=1, line_dash="2 2")
-        plot.add_glyph(self.marks.model, self._mark)
+        add_glyph(plot, self.marks.model, self._mark)
         self._limit = Segment(x0="x", x1="x", y0="y0", y1="y1", line_width=2)
-        plot.add_glyph(self.limits.model, self._limit)
+        add_glyph(plot, self.limits.model, self._limit)
         self.text = Text(x=1, y="y", text="value", text_baseline="middle", x_offset=6)
-        plot.add_glyph(self.bars.model, self.text)
+        add_glyph(plot, self.bars.model, self.text)
         # Invisible and as wide as the plot, so that a short bar is as easy to point at.
         self.target = HBar(y="y", right=1, height=1, fill_alpha=0, line_color=None)
-        target = plot.add_glyph(self.bars.model, self.target)
+        target = add_glyph(plot, self.bars.model, self.target)
         fields = [f"@{name}" for name in self._hover_names()]
         self._hover = quiet_hover(look, *fields, renderers=[target])
         plot.add_tools(self._hover)
@@ -148,6 +151,13 @@ class BarPicture:
         set_properties(self._hover, tooltips=tooltip_html(look, *fields))
         self.legend.restyle(entries)
         self.switch.restyle(look)
+
+    def reach(self, end: float, words_share: float) -> None:
+        """Let the longest bar end at ``end``, before a share of the frame for the words."""
+        whole = end / max(1 - words_share, _BARS_SHARE)
+        set_properties(self.x, start=0, end=whole)
+        set_properties(self.text, x=end)
+        set_properties(self.target, right=whole)
 
     def set_rows(
         self,

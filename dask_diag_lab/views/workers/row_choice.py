@@ -5,6 +5,7 @@ Pure; knows neither Bokeh nor the store.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -17,6 +18,13 @@ from dask_diag_lab.views.workers.worker_rows import Rows, by_host, each, grouped
 Form = Literal["workers", "groups", "hosts"]
 FORMS: Final[tuple[Form, ...]] = ("workers", "groups", "hosts")
 
+FORM_WORDS: Final = ("each worker", "groups", "hosts")
+
+_VERBS: Final[Mapping[str, Form]] = {
+    "by-worker": "workers",
+    "by-group": "groups",
+    "by-host": "hosts",
+}
 _FEW: Final = 0.8
 """Share of the rows that fit below which bars take their own order again: not back and forth."""
 
@@ -71,6 +79,19 @@ class RowChoice:
         self.first = 0
         self._are_many = False
         self._fit = 1
+
+    def obey(self, verb: str) -> None:
+        """Obey ``by-worker``, ``by-group``, ``by-host`` (twice: back), ``reverse``, ``fit``."""
+        if verb == "fit":
+            self.first = 0
+        elif verb == "reverse":
+            self.is_reversed, self.first = not self.is_reversed, 0
+        elif verb in _VERBS:
+            self.choose(FORMS.index("workers" if _VERBS[verb] == self.form else _VERBS[verb]))
+
+    def choose(self, form: int) -> None:
+        """Put workers together in another way, by its place in `FORMS`, seen from the top."""
+        self.form, self.first = FORMS[form], 0
 
     def scroll(self, delta: float) -> None:
         """Move by a quarter of the view: up for a positive ``delta``, as wheels tell it."""

@@ -16,6 +16,7 @@ from bokeh.models.annotations import Title
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
     Source,
+    add_glyph,
     quiet_figure,
     quiet_hover,
     set_properties,
@@ -66,7 +67,7 @@ class TransferLanes:
         self._bar = HBar(y="y", left="left", right="right", height=_HALF, line_width=1)
         self._bar.update(fill_color="color", line_color="color", fill_alpha="alpha")
         self._bar.update(line_alpha="alpha")
-        renderer = self.figure.add_glyph(self.rects.model, self._bar)
+        renderer = add_glyph(self.figure, self.rects.model, self._bar)
         self._hover = quiet_hover(look, *_LINES, renderers=[renderer])
         pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
         zoom.update(modifiers={"ctrl": True})

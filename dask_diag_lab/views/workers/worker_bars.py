@@ -7,24 +7,31 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.base import Notice, View
+from dask_diag_lab.views.base import Notice
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import DataColors, data_colors
 from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, pane_size
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.workers import bar_names
 from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
 from dask_diag_lab.views.workers.bar_names import BarNames
 from dask_diag_lab.views.workers.bar_picture import BarPicture
-from dask_diag_lab.views.workers.row_choice import FORMS, Choice, RowChoice, choice_words
+from dask_diag_lab.views.workers.row_choice import (
+    FORM_WORDS,
+    FORMS,
+    Choice,
+    RowChoice,
+    choice_words,
+)
 from dask_diag_lab.views.workers.worker_hosts import Hosts
 from dask_diag_lab.views.workers.worker_rows import Rows, capacity
 
@@ -33,11 +40,8 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.store import Store
 
-_VERBS: Final = {"by-worker": "workers", "by-group": "groups", "by-host": "hosts"}
-_FORM_WORDS: Final = ("each worker", "groups", "hosts")
 
-
-class WorkerBars(View):
+class WorkerBars(RedrawnView):
     """A horizontal bar for each worker; many are sorted and scrolled, or put together."""
 
     parts: ClassVar[Sequence[Part]] = (Part(""),)
@@ -65,8 +69,7 @@ class WorkerBars(View):
         self.choice = RowChoice()
         self._shown: Choice | None = None
         self._hosts: tuple[int, Hosts] = (-1, Hosts.of(()))
-        self._bar_names = BarNames()
-        self._drawn: object = None
+        self.bar_names = BarNames()
 
     # --- what a subclass says
 
@@ -96,8 +99,17 @@ class WorkerBars(View):
         return rows.commonest(level, len(self.level_colors(data_colors(self.look))))
 
     def names(self) -> Sequence[str]:
-        """Return the name of each bar."""
-        return self._bar_names.readable(self.store.workers.name)
+        """Return the name of each bar; where these are too many, the next two do without."""
+        return self.bar_names.readable(self.store.workers.name)
+
+    def name_of(self, index: int) -> str:
+        """Return the name of one bar."""
+        return self.names()[index]
+
+    def labels(self, indices: Sequence[int], width_px: int) -> list[str]:
+        """Return the names of some bars as they are written beside them."""
+        short = self.bar_names.short(self.names(), width_px)
+        return [short[index] for index in indices]
 
     def hosts(self) -> Hosts:
         """Return the hosts of what has a bar."""
@@ -133,7 +145,7 @@ class WorkerBars(View):
             self.parts,
             is_split=self.is_split,
             hover_lines=self.hover_lines,
-            forms=_FORM_WORDS,
+            forms=FORM_WORDS,
             entries=self.legend_entries(data_colors(self.look)),
         )
         self.figure = self.picture.figure
@@ -141,29 +153,17 @@ class WorkerBars(View):
         self.limits = self.picture.limits
         self.picture.on_scroll = self.choice.scroll
         self.picture.on_tap = self._tapped
-        self.picture.on_form = self._chosen
+        self.picture.on_form = self.choice.choose
         self.restyle()
         return self.figure
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         self.picture.restyle(self.look, self.legend_entries(data_colors(self.look)))
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
-        """Obey ``by-worker``, ``by-group``, ``by-host`` (twice: back), ``reverse``, ``fit``."""
-        if verb == "fit":
-            self.choice.first = 0
-        elif verb == "reverse":
-            self.choice.is_reversed, self.choice.first = not self.choice.is_reversed, 0
-        elif verb in _VERBS:
-            form = next(f for f in FORMS if f == _VERBS[verb])
-            self.choice.form = "workers" if form == self.choice.form else form
-            self.choice.first = 0
-
-    def _chosen(self, form: int) -> None:
-        self.choice.form, self.choice.first = FORMS[form], 0
+        """Choose rows; see `RowChoice.obey`."""
+        self.choice.obey(verb)
 
     def _tapped(self, row: int) -> None:
         if self._shown is None or row >= len(self._shown.rows):
@@ -174,24 +174,22 @@ class WorkerBars(View):
 
     # --- keeping it up to date
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
-        size = pane_size(self.figure)
-        store = self.store
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        size, store = pane_size(self.figure), self.store
         choice = (self.choice.form, self.choice.first, self.choice.is_reversed)
-        now = (self.seen(), store.scheduler, store.nthreads.version, size, self.look, choice)
-        if now == self._drawn:
-            return
-        self._drawn = now
-        empty = self.empty_words()
-        if empty:
+        return self.seen(), store.scheduler, store.nthreads.version, size, self.look, choice
+
+    def redraw(self) -> None:
+        """Draw frame and bars; see `RedrawnView.redraw`."""
+        size = pane_size(self.figure)
+        if empty := self.empty_words():
             self._shown = None
             self.picture.clear()
             self.notice = Notice(empty=empty)
             return
-        measure = self.measure()
-        hosts = self.hosts()
-        self._shown = shown = self.choice.rows(measure.order_by, hosts, capacity(size.rows_px))
+        measure, fit = self.measure(), capacity(size.rows_px)
+        self._shown = shown = self.choice.rows(measure.order_by, self.hosts(), fit)
         self._draw_frame(measure, shown.rows, size)
         self._draw_bars(measure, shown, size)
         self.picture.set_marks([shown.rows.mean(mark) for mark in measure.marks])
@@ -215,11 +213,7 @@ class WorkerBars(View):
         room = size.title_room(names_px)
         title = measure.title if len(measure.title) <= room else measure.short_title
         set_properties(picture.title, text=fmt.elide(title, room))
-        room_px = self._room_px(rows, size)
-        end = measure.end / max(1 - room_px / max(size.width, 2 * room_px), 0.5)
-        set_properties(picture.x, start=0, end=end)
-        set_properties(picture.text, x=measure.end)
-        set_properties(picture.target, right=end)
+        picture.reach(measure.end, self._room_px(rows, size) / size.frame_px(names_px))
         ticks = type(self).ticks(measure.end, max(size.width // 120, 2))
         set_properties(picture.x_ticker, ticks=ticks)
         labels = fmt.tick_labels(ticks, self.unit)
@@ -242,9 +236,13 @@ class WorkerBars(View):
         if not is_named:
             return 0.0
         shown = range(0, len(rows), bar_names.step_of(row_px))
-        all_names = self.hosts().names if self._is_by_host else self.names()
-        names = self._bar_names.short(all_names, size.width)
-        labels = {row: names[self._name_at(rows, row)] for row in shown}
+        indices = [self._name_at(rows, row) for row in shown]
+        if self._is_by_host:
+            hosts = self.bar_names.short(self.hosts().names, size.width)
+            names = [hosts[index] for index in indices]
+        else:
+            names = self.labels(indices, size.width)
+        labels = dict(zip(shown, names, strict=True))
         set_properties(self.picture.y_ticker, ticks=list(shown))
         set_properties(axis, major_label_overrides=labels)
         return max(map(len, labels.values()), default=0) * CHARACTER_PX
@@ -292,6 +290,6 @@ class WorkerBars(View):
             first = int(shown.rows.starts[row]) + 1
             head = f"{self.noun.capitalize()}s {first}–{first + number - 1}"
             head += f" of {len(shown.rows.order)}"
-        some = ", ".join(self.names()[index] for index in members[:4].tolist())
+        some = ", ".join(self.name_of(index) for index in members[:4].tolist())
         more = f", … ({number})" if number > 4 else ""
         return Words(said.value, said.sign, (head, *said.hover, f"{some}{more}"))

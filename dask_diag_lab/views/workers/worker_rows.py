@@ -56,7 +56,9 @@ class Rows:
 
     def members(self, row: int) -> Ints:
         """Return the indices of the workers of one row."""
-        return self.order[self.starts[row] : self.starts[row] + self.sizes[row]]
+        is_last = row == len(self.starts) - 1
+        stop = len(self.order) if is_last else self.starts[row + 1]
+        return self.order[self.starts[row] : stop]
 
     def mean(self, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the mean over each row of one number per worker."""

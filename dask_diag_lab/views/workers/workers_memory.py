@@ -95,13 +95,15 @@ class WorkersMemory(WorkerBars):
         has_limits = limit > 0
         marked = np.where(has_limits, limit, np.nan).astype(np.float64)
         shares = [share for _, share in marks(self._thresholds)]
+        self._levels_now = self._levels()
+        self._said_of_limit: dict[int, str] = {}
         return Measure(
             title=f"{stored_title(total, spilled)} · {fmt.plural(len(process), 'worker')}",
             short_title=fmt.binary(total)
             + (f" + {fmt.binary(spilled)} spilled" if spilled else " stored"),
             order_by=process,
-            lengths=[getattr(workers, name) for name in COLUMNS],
-            level=self._levels(),
+            lengths=self._parts(),
+            level=self._levels_now,
             track=np.where(has_limits, limit, 0),
             end=float(max(int(limit.max()), reach, 1)),
             marks=[marked, *(marked * share for share in shares)],
@@ -130,7 +132,7 @@ class WorkersMemory(WorkerBars):
             (
                 f"Worker {workers.name[worker]}",
                 state[:1].upper() + state[1:],
-                *self._split([worker]),
+                *_lines(process, [int(column[worker]) for column in self._parts()], limit),
                 f"Limit {fmt.binary(limit)}" if limit else "No memory limit",
                 self._threshold_words(limit),
                 str(workers.address[worker]),
@@ -143,6 +145,8 @@ class WorkersMemory(WorkerBars):
         level = worst(self._levels_now[members])
         number = int((self._levels_now[members] == level).sum())
         low, high = fmt.binary(int(process.min())), fmt.binary(int(process.max()))
+        means = [float(column[members].mean()) for column in self._parts()]
+        limit = common_limit(self.store.workers.memory_limit[members]) / len(members)
         bad = {MemoryLevel.MAY_SPILL: "may spill", MemoryLevel.CRITICAL: "paused or over the limit"}
         return Words(
             fmt.binary(float(process.mean())),
@@ -150,29 +154,20 @@ class WorkersMemory(WorkerBars):
             (
                 f"{fmt.count(number)} {bad[level]}" if level in bad else "",
                 f"Each between {low} and {high}; means:",
-                *self._split(members),
+                *_lines(float(process.mean()), means, limit),
             ),
         )
 
-    def _split(self, members: Sequence[int] | npt.NDArray[np.int64]) -> list[str]:
-        """Return one line for the process and one for each part: means over ``members``."""
-        workers = self.store.workers
-        process = float(workers.memory[members].mean())
-        limit = common_limit(workers.memory_limit[members]) / len(members)
-        lines = [f"Process memory {amount(process, limit)}"]
-        for part, name in zip(PARTS, COLUMNS, strict=True):
-            nbytes = float(getattr(workers, name)[members].mean())
-            lines.append(f"{part.name.capitalize()} {amount(nbytes, limit)}")
-        return lines
+    def _parts(self) -> list[npt.NDArray[np.int64]]:
+        return [getattr(self.store.workers, name) for name in COLUMNS]
 
     def _threshold_words(self, limit: int) -> str:
-        found = marks(self._thresholds) if limit else []
-        return ", ".join(f"{name} {fmt.binary(limit * share)}" for name, share in found)
-
-    def update(self) -> None:
-        """Draw what changed; see `View.update`."""
-        self._levels_now = self._levels()
-        super().update()
+        """Return the bytes of each threshold: nearly all workers have one limit."""
+        if limit not in self._said_of_limit:
+            found = marks(self._thresholds) if limit else []
+            words = ", ".join(f"{name} {fmt.binary(limit * share)}" for name, share in found)
+            self._said_of_limit[limit] = words
+        return self._said_of_limit[limit]
 
     def level_colors(self, colors: DataColors) -> Sequence[str]:
         """Return the colour of each `MemoryLevel`."""
@@ -199,3 +194,11 @@ class WorkersMemory(WorkerBars):
         }
         columns |= {name: getattr(workers, name).tolist() for name in names}
         return Table(columns, dict.fromkeys(names, "B"))
+
+
+def _lines(process: float, parts: Sequence[float], limit: float) -> list[str]:
+    """Return one line for the process and one for each part."""
+    said = [f"Process memory {amount(process, limit)}"]
+    for part, nbytes in zip(PARTS, parts, strict=True):
+        said.append(f"{part.name.capitalize()} {amount(nbytes, limit)}")
+    return said

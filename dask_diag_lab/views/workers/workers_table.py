@@ -13,12 +13,13 @@ import numpy.typing as npt
 from bokeh.models.layouts import Column
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.data_table import Kind, SortableTable, TableColumn
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.workers import worker_metrics as wm
 from dask_diag_lab.views.workers.totals_line import TotalsLine
 from dask_diag_lab.views.workers.worker_hosts import Hosts
@@ -87,7 +88,7 @@ _UNITS: Final[Mapping[Kind, str]] = {
 Values = dict[str, Any]  # arrays and lists, by column
 
 
-class WorkersTable(View):
+class WorkersTable(RedrawnView):
     """One row a worker."""
 
     needs: ClassVar[frozenset[str]] = frozenset()
@@ -96,7 +97,6 @@ class WorkersTable(View):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self._drawn: object = None
         self._custom: dict[str, TableColumn] = {}
 
     def build(self) -> UIElement:
@@ -113,25 +113,23 @@ class WorkersTable(View):
         self.restyle()
         return self.model
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         set_properties(self.model, styles={"background-color": self.look.background})
         self.totals.restyle(self.look)
         self.rows.restyle(self.look)
-        self._drawn = None
-        self.update()
 
-    def update(self) -> None:
-        """Send the columns that changed; see `View.update`."""
-        workers = self.store.workers
-        silent = self._silent_s()
+    def shown(self) -> object:
+        """Return what differs when the table has to; see `RedrawnView.shown`."""
+        store = self.store
         # Whole steps of 10 s: the words of a silent worker change no faster.
-        threads = self.store.nthreads.version
-        is_waiting = self.store.scheduler is None
-        now = (workers.version, threads, is_waiting, self.look, (silent // 10).tobytes())
-        if now == self._drawn:
-            return
-        self._drawn = now
+        silent = (self._silent_s() // 10).tobytes()
+        versions = store.workers.version, store.nthreads.version
+        return versions, store.scheduler is None, self.look, silent
+
+    def redraw(self) -> None:
+        """Send the columns that changed; see `RedrawnView.redraw`."""
+        workers, silent = self.store.workers, self._silent_s()
         custom, hidden = wm.custom_metrics(workers)
         columns = (*COLUMNS, *self._custom_columns(custom), ADDRESS)
         self.rows.replace_columns(columns)

@@ -94,6 +94,15 @@ class Reading(Counting):
         self.notice = Notice(note=f"{self.updates} of 5")
 
 
+class Stuck(Reading):
+    """Fails when it should read on."""
+
+    def update(self) -> None:
+        super().update()
+        if self.updates > 1:
+            raise KeyError("on purpose")
+
+
 class Choosing(Counting):
     """Shows one thing of many, needs tables, and opens another plot when it is clicked."""
 

@@ -21,6 +21,8 @@ from tests.kernel.server.sample_views import (
     Crafting,
     Failing,
     Following,
+    Reading,
+    Stuck,
     sample_plot,
 )
 from tests.kernel.serving import Served, make_batch, run, serving, until
@@ -33,6 +35,8 @@ SAMPLES = (
     sample_plot("follow", Following),
     sample_plot("count", Counting),
     sample_plot("craft", Crafting),
+    sample_plot("read", Reading),
+    sample_plot("stuck", Stuck),
 )
 
 
@@ -275,6 +279,23 @@ def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -> None
                 reply = await served.ask(f"/plots/progress.json?{query}")
                 text = reply.body.decode()
                 assert (reply.code, word in text, "one of" in text) == (400, True, True)
+
+    run(story())
+
+
+def test_a_table_waits_for_a_view_that_reads_bit_by_bit() -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            reply = await served.json("/plots/read.json")
+            assert reply["note"] == "5 of 5"
+
+    run(story())
+
+
+def test_a_view_that_fails_to_read_on_is_not_waited_for() -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            assert "ask again" not in (await served.json("/plots/stuck.json"))["note"]
 
     run(story())
 

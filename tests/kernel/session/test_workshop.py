@@ -64,3 +64,15 @@ def test_what_is_not_done_at_the_end_is_given_up() -> None:
         assert not second.is_set()
 
     asyncio.run(run())
+
+
+def test_a_closed_workshop_takes_no_more_and_leaves_another_of_the_same_store_alone() -> None:
+    async def run() -> None:
+        store = Store()
+        first, second = Workshop(store, lambda: None), Workshop(store, lambda: None)
+        await first.close()
+        assert not store.workings.start(lambda: 7).is_done
+        await second.close()
+        assert store.workings.start(lambda: 7).is_done
+
+    asyncio.run(run())

@@ -23,6 +23,14 @@ def test_select_tells_the_value_that_was_chosen() -> None:
     assert chosen == ["inc"]
 
 
+def test_the_words_in_front_of_a_list_take_nothing_of_its_width() -> None:
+    options = ["by number of tasks"]
+    bare = controls.select(LIGHT, "", options, options[0], _nothing, width=160)
+    titled = controls.select(LIGHT, "Order", options, options[0], _nothing, width=160)
+    assert bare.width == 160
+    assert titled.width == controls.select_width("Order", 160) > 160 + 30
+
+
 def test_text_input_tells_the_text() -> None:
     texts: list[str] = []
     controls.text_input(LIGHT, "Search", texts.append).value = "svd"

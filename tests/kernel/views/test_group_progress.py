@@ -15,9 +15,10 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tail_source import TailSource
-from dask_diag_lab.views.tasks import group_progress
+from dask_diag_lab.views.tasks import group_progress, thread_layers
 from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
 from dask_diag_lab.views.tasks.thread_bins import MAX_BINS, ThreadBins
+from dask_diag_lab.views.tasks.thread_layers import Layers, hover_words
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import Page
@@ -149,6 +150,31 @@ def test_colours_are_those_of_the_prefixes(feed: Feed, look: Look) -> None:
     Page(view)
     expected = [prefix_color(feed.store.palette.index(name), look) for name in ("a", "b")]
     assert [area.glyph.fill_color for area in view._areas[:2]] == expected
+
+
+def test_words_of_what_did_not_change_are_not_made_again_and_all_are_those_of_now(
+    feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def noted(layers: Layers, index: int) -> list[str]:
+        made.append(index)
+        return hover_words(layers, index)
+
+    monkeypatch.setattr(thread_layers, "hover_words", noted)
+    view = TaskGroupProgress(feed.store)
+    Page(view)
+    counts = []
+    for second in range(0, 40, 2):
+        feed.maker.action(second, second + 1, prefix=f"p{second // 8}")
+        feed.send(second + 1.5)
+        made.clear()
+        view.update()
+        counts.append(len(made))
+        n_bins = view.layers().threads.shape[1]
+        now = [hover_words(view.layers(), index) for index in range(n_bins)]
+        assert view._words.of(view.layers()) == now
+    assert min(counts[1:]) < n_bins / 2
 
 
 def test_no_tasks_are_explained(feed: Feed) -> None:

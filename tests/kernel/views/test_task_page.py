@@ -9,8 +9,10 @@ from bokeh.models.widgets import TextInput
 
 from dask_diag_lab.records import Kind, Outcome
 from dask_diag_lab.store import Store
+from dask_diag_lab.views.tasks import task_traces
 from dask_diag_lab.views.tasks.task_page import HOW, TaskPage
 from dask_diag_lab.views.tasks.task_page_words import ERROR_GONE, ERROR_NONE
+from dask_diag_lab.views.tasks.task_traces import LOOK_INTERVAL_S, TaskTraces
 from tests.kernel.store.batches import BatchMaker
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import batch, worker
@@ -205,6 +207,35 @@ def test_of_a_task_that_nobody_knows_any_more_the_history_is_told(answer: Any) -
     assert page.view.table().columns["worker"] == [W1, W2]
     page.choose("error")
     assert page.text == ERROR_NONE
+
+
+def test_what_the_history_has_more_of_is_looked_up_when_it_is_time_though_nothing_comes() -> None:
+    maker, store, clock = BatchMaker(), Store(clock=lambda: 0.0), Clock()
+    store.apply(maker.action(0, 1, key=HTML).batch())
+    traces = TaskTraces(store, HTML, clock)
+    traces.look()
+    store.apply(maker.action(2, 3, key=HTML).batch())
+    store.set_feed_state("lost", "The scheduler is gone.", 0.0)
+    traces.look()
+    assert (len(traces.runs), traces.is_due) == (1, False)
+    clock.now += LOOK_INTERVAL_S
+    assert traces.is_due
+    traces.look()
+    assert (len(traces.runs), traces.is_due) == (2, False)
+
+
+def test_a_page_of_the_history_is_called_again_until_it_shows_what_was_recorded_since(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(task_traces, "LOOK_INTERVAL_S", 0.0)
+    page = with_history()
+    before = page.view.is_behind
+    maker = BatchMaker(epoch="another")
+    page.cluster.store.apply(maker.action(100, 101, key=HTML, worker=W1).batch())
+    meanwhile = page.view.is_behind
+    page.settle()
+    assert (before, meanwhile, page.view.is_behind) == (False, True, False)
+    assert page.view.table().columns["action"] == ["transfer", "compute", "compute"]
 
 
 def test_a_failure_in_the_history_is_told_though_its_error_is_gone() -> None:

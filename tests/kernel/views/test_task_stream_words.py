@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import time
 
+from dask_diag_lab.views.pane_size import PaneSize
+from dask_diag_lab.views.stream import words
+from dask_diag_lab.views.stream.rects import Share
 from dask_diag_lab.views.stream.rows import ThreadTime, WorkerRows
 from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
@@ -65,3 +68,13 @@ def test_thread_time_begins_with_the_worker() -> None:
     workers = [WorkerRows("a", 0, 2, float("nan"), joined=6.0)]
     assert ThreadTime(workers).seconds(0, 10, 0, 1) == 2 * 4
     assert ThreadTime(workers).seconds(0, 5, 0, 1) == 0
+
+
+def test_a_title_fits_its_pane() -> None:
+    share = Share(busy=0.95, moving=0.0, disk=0.0, idle=0.05)
+    titles = {width: words.title(share, (4, 4), PaneSize(width, 300)) for width in (140, 190, 320)}
+    assert titles == {
+        140: "95 % computing",
+        190: "95 % computing",
+        320: "95 % computing  ·  5.0 % idle",
+    }

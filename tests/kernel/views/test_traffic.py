@@ -9,6 +9,7 @@ import pytest
 
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize
 from dask_diag_lab.views.workers.data_transfer import DataTransfer
 from dask_diag_lab.views.workers.gpu import GpuMemory, GpuUtilization, RmmMemory
 from dask_diag_lab.views.workers.host_traffic import HostDisk, HostNetwork
@@ -51,6 +52,19 @@ def test_host_of_several_workers_is_one_bar() -> None:
     assert list(view.bars.model.data["edge0"]) == [3e6, 3e6]
     assert page.title == "Network: 6.00 MB/s received, 2.00 MB/s sent"
     assert view.table().columns["workers"] == [3, 1]
+
+
+@pytest.mark.parametrize("width", [420, 520, 860])
+@pytest.mark.parametrize("host", ["h", "10.250.100.101"])
+def test_words_beside_the_bars_have_their_room(host: str, width: int) -> None:
+    rows = [worker(i, host=f"{host}{i}", metrics=NET) for i in range(3)]
+    view = HostNetwork(store_of(workers=rows))
+    Page(view, width, 300)
+    names = list(map(str, view.figure.yaxis[0].major_label_overrides.values()))
+    frame_px = PaneSize(width, 300).frame_px(max(map(len, names)) * CHARACTER_PX)
+    end: Any = view.picture.x.end  # declared as a date as well
+    room_px = (1 - view.measure().end / end) * frame_px
+    assert room_px >= max(map(len, view.bars.model.data["value"])) * CHARACTER_PX
 
 
 def test_traffic_that_nobody_reports_is_explained() -> None:

@@ -13,6 +13,7 @@ from dask_diag_lab.views.catalogue.workers import PLOTS
 from dask_diag_lab.views.no_workers import NO_DATA, NO_WORKERS, no_workers
 from dask_diag_lab.views.scheduler.stealing import Stealing
 from dask_diag_lab.views.worker_names import short_names, short_worker_words, worker_name
+from dask_diag_lab.views.workers.bandwidth_bars import BandwidthPairs
 from dask_diag_lab.views.workers.bandwidth_workers import BandwidthWorkers
 from dask_diag_lab.views.workers.cpu import Cpu
 from dask_diag_lab.views.workers.occupancy import Occupancy
@@ -43,6 +44,8 @@ def labels(view: WorkerBars) -> list[str]:
         (["10.0.0.1:4000", "10.0.0.23:4000"], 6, ["1", "23"]),
         (["node-3f2a7b", "node-3f2a9b"], 5, ["…2a7b", "…2a9b"]),
         (["the-only-worker"], 8, ["the-o…er"]),
+        (["worker-a", "worker-b"], 1, ["a", "b"]),
+        (["worker-ab", "worker-cd"], 1, ["…", "…"]),
         ([], 5, []),
     ],
 )
@@ -128,6 +131,27 @@ def test_bandwidth_names_a_worker_that_left() -> None:
     view = BandwidthWorkers(gone(extras={"bandwidth-workers": ExtraChange(pairs, 0)}))
     view.build()
     assert view.map.squares.model.data["pair"] == ["beta (left) → alpha"]
+
+
+def test_pairs_have_both_names_shortened_as_in_plots_of_workers() -> None:
+    rows = [worker(n, name=f"SLURMCluster-{n}") for n in range(50)]
+    gone = "tcp://10.0.0.99:4000"
+    addresses = [row["address"] for row in rows]
+    columns = {
+        "source": [*addresses[1:], gone],
+        "destination": [*addresses[:-1], addresses[0]],
+        "rate": [1e6 * (n + 2) for n in range(49)] + [1e6],
+    }
+    extras = {"bandwidth-workers": ExtraChange(columns, 0)}
+    view = BandwidthPairs(store_of(workers=rows, extras=extras))
+    Page(view, 300, 240)
+    assert labels(view)[:2] == ["10.…0 → 0", "2 → 1"]
+    hover = view.bars.model.data
+    assert [hover[f"hover{line}"][2] for line in range(3)] == [
+        "SLURMCluster-2 → SLURMCluster-1",
+        f"from {addresses[2]}",
+        f"to {addresses[1]}",
+    ]
 
 
 def all_left() -> Batch:
