@@ -29,8 +29,11 @@ async function traffic(page) {
   return seen;
 }
 
-/** Seconds of the page's clock once a canvas of it holds more than a few colours; 0 until then. */
-function pictureAfter() {
+/**
+ * Seconds since the moment of the page's clock called `began` (else since the page was asked for)
+ * once a canvas in `place` holds more than a few colours; 0 until then.
+ */
+function pictureAfter([place, began]) {
   const canvases = [];
   const walk = root => {
     for (const node of root.querySelectorAll('*')) {
@@ -42,7 +45,7 @@ function pictureAfter() {
       }
     }
   };
-  walk(document);
+  document.querySelectorAll(place).forEach(walk);
   const hasPicture = canvases.some(canvas => {
     if (!canvas.width || !canvas.height) {
       return false;
@@ -55,7 +58,7 @@ function pictureAfter() {
     const data = new Uint32Array(context.getImageData(0, 0, 200, 100).data.buffer);
     return new Set(data).size > 40;
   });
-  return hasPicture ? performance.now() / 1000 : 0;
+  return hasPicture ? (performance.now() - (window[began] ?? 0)) / 1000 : 0;
 }
 
 /** Seconds from the moment of the page's clock called `began` until there is a canvas in `place`. */
@@ -130,30 +133,35 @@ async function redrawsPerSecond(milliseconds) {
 const scenarios = {
   /** Open a page that draws a plot some times; how long and how much until there is a picture. */
   async plot(_, { url, steps, openings }) {
-    const first_s = [];
-    let page, bytes;
-    for (let i = 0; i < openings; i++) {
-      await page?.context().close();
-      // Nothing is in the cache of a new context; the browser itself runs already.
-      const context = await browser.newContext({ viewport: VIEWPORT });
-      page = await context.newPage();
+    const open = async context => {
+      const page = await context.newPage();
       const seen = await traffic(page);
       await page.goto(url);
-      const seen_s = await page.waitForFunction(pictureAfter, null, {
+      const seconds = await page.waitForFunction(pictureAfter, ['body', ''], {
         polling: 20,
         timeout: 120_000
       });
-      first_s.push(await seen_s.jsonValue());
-      bytes = seen.bytes;
+      return { page, seen, seconds: await seconds.jsonValue() };
+    };
+    const first_s = [];
+    let context, opened, bytes;
+    for (let i = 0; i < openings; i++) {
+      await context?.close();
+      // Nothing is in the cache of a new context; the browser itself runs already.
+      context = await browser.newContext({ viewport: VIEWPORT });
+      opened = await open(context);
+      first_s.push(opened.seconds);
+      bytes = opened.seen.bytes;
     }
+    const { page } = opened;
     await page.waitForTimeout(1500);
     const times = await page.evaluate(redraws, steps);
     const redraws_per_s = await page.evaluate(redrawsPerSecond, 3000);
     return { first_s, bytes, redraw_ms: times, redraws_per_s };
   },
 
-  /** Open plots as Lab panes by command, one after the other. */
-  async panes(page, { url, plots }) {
+  /** Open plots as Lab panes, one after the other; wait for the picture of one that is `pictured`. */
+  async panes(page, { url, plots, pictured }) {
     await page.goto(url);
     await page.waitForFunction(() => window.jupyterapp?.commands && true, null, {
       timeout: 60_000
@@ -180,6 +188,12 @@ const scenarios = {
       const pane = `.jp-DaskDiag-pane[data-plot="${plot}"][data-state="live"]`;
       const seconds = await page.evaluate(canvasAfter, [pane, 'clicked']);
       opened.push({ plot, seconds, bytes: seen.bytes - before });
+      if (plot === pictured) {
+        const picture = await page.waitForFunction(pictureAfter, [pane, 'clicked'], {
+          polling: 20
+        });
+        opened.at(-1).picture_s = await picture.jsonValue();
+      }
     }
     return { opened };
   },

@@ -24,11 +24,12 @@ from tornado.websocket import websocket_connect
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """A running JupyterLab: its URL without a trailing slash, its token and its root folder."""
+    """A running JupyterLab: its URL without a trailing slash, its token, its folders."""
 
     url: str
     token: str
     folder: Path
+    runtime: Path
 
     def call(self, method: str, path: str, body: object = None) -> Any:  # JSON of any shape
         """Return the decoded answer of an API call."""
@@ -92,10 +93,11 @@ def running_lab() -> Iterator[Lab]:
         root = Path(folder) / "notebooks"
         root.mkdir()
         port = _free_port()
-        lab = Lab(f"http://127.0.0.1:{port}", secrets.token_hex(16), root)
+        runtime = Path(folder) / "runtime"
+        lab = Lab(f"http://127.0.0.1:{port}", secrets.token_hex(16), root, runtime)
         environment = {
             **os.environ,
-            "JUPYTER_RUNTIME_DIR": str(Path(folder) / "runtime"),
+            "JUPYTER_RUNTIME_DIR": str(runtime),
             "JUPYTER_CONFIG_DIR": str(Path(folder) / "config"),
             "JUPYTERLAB_WORKSPACES_DIR": str(Path(folder) / "workspaces"),
             "JUPYTERLAB_SETTINGS_DIR": str(Path(folder) / "settings"),
