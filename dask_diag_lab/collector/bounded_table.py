@@ -43,6 +43,7 @@ class BoundedTable:
     Attributes
     ----------
     n_forgotten : int
+        Since the start, or the last `remove_ended`.
     """
 
     def __init__(
@@ -109,9 +110,10 @@ class BoundedTable:
             self.n_forgotten += 1
 
     def remove_ended(self) -> None:
-        """Take away all rows without a live task."""
+        """Take away all rows without a live task, and forget how many had none any more."""
         for name in tuple(self._ended):
             self.remove(name)
+        self.n_forgotten = 0
 
     def _show(self, name: str, counted: _Counted) -> None:
         self._shown[name] = counted

@@ -96,7 +96,7 @@ class TaskTables:
 
     @property
     def n_forgotten_groups(self) -> int:
-        """Groups that were done and for which there was no row any more."""
+        """Groups that were done, since the last restart, and have no row any more."""
         return self._groups.n_forgotten
 
     def count_prefix(self, prefix: TaskPrefix) -> int:

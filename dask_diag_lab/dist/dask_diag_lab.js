@@ -450,8 +450,7 @@
       continue;
     }
     const { default_resolver: known, register_models: register } = bokeh.require('base');
-    if (known.get(`${MODULE}.StreamBars`) == null) {
-      register(modelsOf(bokeh));
-    }
+    // A page may hold those of an older version of this script, from another kernel.
+    register(modelsOf(bokeh).filter(model => known.get(`${MODULE}.${model.__name__}`) == null));
   }
 })();

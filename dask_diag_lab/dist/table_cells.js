@@ -80,9 +80,9 @@
       continue;
     }
     const { default_resolver: known, register_models: register } = bokeh.require('base');
-    const hasTables = known.get('StringFormatter') != null;
-    if (hasTables && known.get(`${MODULE}.TextCell`) == null) {
-      register(modelsOf(bokeh));
+    if (known.get('StringFormatter') != null) {
+      // A page may hold those of an older version of this script, from another kernel.
+      register(modelsOf(bokeh).filter(model => known.get(`${MODULE}.${model.__name__}`) == null));
     }
   }
 })();

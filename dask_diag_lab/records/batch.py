@@ -111,8 +111,8 @@ class Batch:
         Of the tables of `EXTRAS` that somebody wants: those that changed.
     left_out : mapping of str to int
         What the collector's bounds keep out: ended tasks without their prefix's name (names) or
-        their worker's (addresses) and groups that were done (groups), counted since it started,
-        and tasks that run now (running).
+        their worker's (addresses), counted since it started, groups that were done (groups), since
+        it started or the scheduler restarted, and tasks that run now (running).
     cost_s : float
         Scheduler seconds that the collector has used since it started.
     degraded : str

@@ -37,6 +37,7 @@ class Pages:
         self._store = store
         self._on_watch = on_watch
         self._pages: dict[str, Page] = {}
+        self._watched: frozenset[str] = frozenset()
         self._is_watched = False
         self._wanted: frozenset[str] = frozenset()
         self._borrowers: dict[asyncio.TimerHandle, frozenset[str]] = {}
@@ -134,29 +135,33 @@ class Pages:
         waited, self._next_tick = self._next_tick, None
         if waited is not None:
             waited.set_result(None)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Have all pages follow the store, now or when pictures are not held any more."""
         scheduler = self._store.scheduler
         n_workers = scheduler.n_workers if scheduler is not None else 0
         held_s = max(self._parting.hold_s(n_workers), self._pace.hold_s())
         if not held_s:
             self._pace.begin()
-            self._poke_all()
+            for page in self._pages.values():
+                page.poke()
         elif self._later is None:
             self._later = asyncio.get_running_loop().call_later(held_s, self._go_on)
 
     def _go_on(self) -> None:
         self._later = None
-        self.tick()
+        self._follow()
 
     def recount(self) -> None:
         """A viewer may have come or gone; one who just came is brought up to date."""
-        needs = [page.needs for page in self._pages.values() if page.is_watched]
-        needs.extend(self._borrowers.values())
+        watched = {session: page for session, page in self._pages.items() if page.is_watched}
+        needs = [*(page.needs for page in watched.values()), *self._borrowers.values()]
         now = (bool(needs), frozenset[str]().union(*needs))
         if now != (self._is_watched, self._wanted):
             self._is_watched, self._wanted = now
             self._on_watch(*now)
-        self._poke_all()
-
-    def _poke_all(self) -> None:
-        for page in self._pages.values():
-            page.poke()
+        # The others follow in turn: each viewer who comes would else have all pictures drawn.
+        before, self._watched = self._watched, frozenset(watched)
+        for session in watched.keys() - before:
+            watched[session].poke()

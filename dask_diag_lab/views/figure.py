@@ -60,18 +60,11 @@ def quiet_figure(look: Look, **options: Any) -> figure:
     return made
 
 
-def add_glyph(plot: Plot, source: ColumnDataSource, glyph: Glyph, **options: Any) -> PlainRenderer:
-    """Add what draws ``glyph`` for each row of ``source``; return it.
-
-    Parameters
-    ----------
-    plot : Plot
-    source : ColumnDataSource
-    glyph : Glyph
-    **options
-        Anything else that Bokeh's `GlyphRenderer` takes.
-    """
-    renderer = PlainRenderer(data_source=source, glyph=glyph, **options)
+def add_glyph(
+    plot: Plot, source: ColumnDataSource, glyph: Glyph, *, visible: bool = True
+) -> PlainRenderer:
+    """Add what draws ``glyph`` for each row of ``source``; return it."""
+    renderer = PlainRenderer(data_source=source, glyph=glyph, visible=visible)
     plot.renderers.append(renderer)
     return renderer
 

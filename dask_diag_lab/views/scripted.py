@@ -29,7 +29,8 @@ class PlainRenderer(GlyphRenderer):  # type: ignore[type-arg]  # only generic in
     """Draws one glyph, at a fifth of the price of `GlyphRenderer`.
 
     That one holds five: for what is selected, what is not, what is muted, and for drags. All of
-    them take in each change of the data. This one draws everything with its own.
+    them take in each change of the data. This one draws everything with its own, and knows no
+    ``hover_glyph`` and no filter in its ``view``.
     """
 
 

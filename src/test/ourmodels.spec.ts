@@ -28,9 +28,10 @@ function older(version: string): object {
 }
 
 describe.each([
-  ['table_cells.js', 'dask_diag_lab.views.table_cells.TextCell'],
-  ['dask_diag_lab.js', 'dask_diag_lab.views.scripted.StreamBars']
-])('the script %s', (script, model) => {
+  ['table_cells.js', 'dask_diag_lab.views.table_cells', ['TextCell', 'SteadyColumn']],
+  ['dask_diag_lab.js', 'dask_diag_lab.views.scripted', ['StreamBars', 'PlainRenderer']]
+])('the script %s', (script, module, [first, second]) => {
+  const [model, newer] = [`${module}.${first}`, `${module}.${second}`];
   const page: { Bokeh?: unknown } = window as object; // nobody else's type of it is here
   const run = (): void =>
     void jest.isolateModules(() => void jest.requireActual(join(FOLDER, script)));
@@ -43,5 +44,14 @@ describe.each([
     run();
     run();
     expect(ours.names.filter(name => name === model)).toEqual([model]);
+  });
+
+  it('adds what an older version of it lacks, and nothing twice', () => {
+    const ours = new Library();
+    ours.names.push(model);
+    page.Bokeh = ours;
+    run();
+    expect(ours.names).toContain(newer);
+    expect(new Set(ours.names).size).toBe(ours.names.length);
   });
 });

@@ -194,4 +194,18 @@ describe('the successor of a tab’s cluster', () => {
     expect(PageSocket.made.length).toBeGreaterThan(3);
     expect(PageSocket.made.length).toBeLessThan(12);
   });
+
+  it('is listened for again at once, however often the page was hidden', async () => {
+    successor.attend(true, true);
+    await pass(1000);
+    for (let times = 0; times < 8; times += 1) {
+      successor.attend(false, true);
+      successor.attend(false, false);
+    }
+    successor.attend(false, true);
+    const before = PageSocket.made.length;
+    socket().close();
+    await pass(1000);
+    expect(PageSocket.made).toHaveLength(before + 1);
+  });
 });

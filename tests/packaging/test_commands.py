@@ -13,6 +13,7 @@ import node_runtime
 import psutil
 import pytest
 import suite
+import suites
 from suite import Count, Outcome, Suite
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +56,11 @@ def test_a_suite_that_hangs_is_ended_and_counted(tmp_path: Path) -> None:
 def test_a_flaky_browser_test_is_a_failure(tmp_path: Path) -> None:
     outcome = _outcome(_suite(tmp_path, _stats(expected=2, flaky=1, skipped=1)))
     assert outcome.count == Count(passed=2, failed=1, skipped=1)
+
+
+def test_every_suite_runs_in_one_lane() -> None:
+    named = [name for wave in suites._WAVES for lane in wave for name in lane]
+    assert sorted(named) == sorted(one.name for one in suites._suites())
 
 
 def test_suites_of_two_lanes_run_side_by_side(

@@ -86,7 +86,7 @@ export class Successor {
       this.later(turn, AGAIN_MS, () => this.look());
     } catch (error) {
       console.debug('The dashboards of this server are not known:', error.message);
-      this.later(turn, this.backoff(), () => this.look());
+      this.retry(turn, () => this.look());
     }
   }
 
@@ -96,14 +96,12 @@ export class Successor {
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     const socket = (this.socket = new WebSocket(url.href));
     socket.addEventListener('message', event => {
-      this.retryMs = RETRY_FIRST_MS;
       if (this.socket === socket) {
+        this.retryMs = RETRY_FIRST_MS;
         this.hear(readable(JSON.parse(event.data)));
       }
     });
-    socket.addEventListener('close', () => {
-      this.later(turn, this.backoff(), () => this.listen());
-    });
+    socket.addEventListener('close', () => this.retry(turn, () => this.listen()));
   }
 
   // What belongs to a turn that is over is not gone on with.
@@ -113,10 +111,12 @@ export class Successor {
     }
   }
 
-  backoff() {
-    const wait = this.retryMs;
-    this.retryMs = Math.min(2 * wait, RETRY_LAST_MS);
-    return wait;
+  // After a failure, with growing pauses; that a turn is over is none.
+  retry(turn, next) {
+    if (turn === this.turn) {
+      this.later(turn, this.retryMs, next);
+      this.retryMs = Math.min(2 * this.retryMs, RETRY_LAST_MS);
+    }
   }
 
   note(all) {

@@ -180,6 +180,7 @@ def test_groups_that_ended_stay_up_to_a_bound_and_until_a_restart() -> None:
             assert tables.groups.get("part-3")[2][-1] == 0  # type: ignore[index]  # is there
             tables.restart()
             assert tables.groups.names() == ("part-3",)
+            assert tables.n_forgotten_groups == 0
             del again
 
     asyncio.run(run())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dask_diag_lab.server import pace
+from dask_diag_lab.server import pace, pages
 from dask_diag_lab.server.pace import LONGEST_S, SHARE, Pace
+from dask_diag_lab.store import Store
 from tests.kernel.server.browser import BrowserPage
 from tests.kernel.server.sample_views import Counting, sample_plot
 from tests.kernel.serving import make_batch, run, serving, until
@@ -88,3 +89,50 @@ def test_what_the_user_does_is_drawn_at_once(monkeypatch: pytest.MonkeyPatch) ->
             await page.close()
 
     run(story())
+
+
+def test_the_pictures_of_others_are_held_though_a_viewer_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "LONGEST_S", 3600.0)
+
+    async def story() -> None:
+        async with serving((sample_plot("count", Counting),)) as served:
+            first = await BrowserPage.open(served, "count")
+            served.server.tick()
+            served.feed(make_batch(2))
+            await first.quiet()
+            held = first.control.note
+            second = await BrowserPage.open(served, "count")
+            served.feed(make_batch(3))
+            await second.quiet()
+            assert second.control.note != held
+            assert first.control.note == held
+            await first.close()
+            await second.close()
+
+    run(story())
+
+
+def test_the_end_of_a_hold_is_no_news_of_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "LONGEST_S", 0.05)
+    began: list[int] = []
+
+    class Noted(Pace):
+        def begin(self) -> None:
+            began.append(held.ticks)
+            super().begin()
+
+    monkeypatch.setattr(pages, "Pace", Noted)
+    held = pages.Pages(Store(), lambda _is_watched, _wanted: None)
+
+    async def story() -> None:
+        held.tick()
+        held.tick()
+        await until(lambda: len(began) == 2, "the second round never began")
+        await held.close_all(0)
+
+    run(story())
+    assert began == [1, 2]
