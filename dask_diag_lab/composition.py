@@ -97,7 +97,7 @@ class Composition:
         )
         self._inquirer = Inquirer(self._target.address, self._target.connection_args)
         self._store.inquiries.on_ask = self._ask_cluster
-        self._workshop = Workshop(self._store, self._tick)
+        self._workshop = Workshop(self._store, lambda: self._tick(is_awaited=True))
         self._server = Server(
             self._store,
             info=self.info,
@@ -221,7 +221,7 @@ class Composition:
     def _state_changed(self, state: FeedState) -> None:
         if self._store is not None and self._server is not None:
             self._store.set_feed_state(state.state, state.reason, state.since)
-            self._tick_soon()
+            self._tick_soon(is_awaited=True)
 
     def _ask_cluster(self, inquiry: Inquiry) -> None:
         """Pass a view's question on; the pages are updated when it has been answered."""
@@ -234,21 +234,21 @@ class Composition:
 
         def answered(answer: object) -> None:
             store.answer(inquiry, answer)
-            self._tick_soon()
+            self._tick_soon(is_awaited=True)
 
         def failed(words: str) -> None:
             store.fail(inquiry, words)
-            self._tick_soon()
+            self._tick_soon(is_awaited=True)
 
         inquirer.ask(inquiry.kind, inquiry.arguments, answered, failed)
 
-    def _tick_soon(self) -> None:
+    def _tick_soon(self, *, is_awaited: bool = False) -> None:
         """Update the pages, outside the feed: it pulls again what it could not hand over."""
-        asyncio.get_running_loop().call_soon(self._tick)
+        asyncio.get_running_loop().call_soon(lambda: self._tick(is_awaited=is_awaited))
 
-    def _tick(self) -> None:
+    def _tick(self, *, is_awaited: bool = False) -> None:
         if self._server is not None:
-            self._server.tick()
+            self._server.tick(is_awaited=is_awaited)
 
     def _watch_changed(self, is_watched: bool, wanted: frozenset[str]) -> None:
         if self._feed is not None:

@@ -81,6 +81,11 @@ class BoundedTable:
         self._ended.pop(name, None)
         self.changes.remove(name)
 
+    def forget(self, name: str) -> None:
+        """Take a row away, and count it as one that is not kept."""
+        self.remove(name)
+        self.n_forgotten += 1
+
     def settle(self) -> None:
         """Share out the rows and write that of the others, once after all puts and removes."""
         while self._max_ended is not None and len(self._ended) > self._max_ended:

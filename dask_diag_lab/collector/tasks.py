@@ -188,6 +188,8 @@ class TaskTables:
         states = (*(0 for _ in STATES), done)
         if done:
             self._groups.put(group.name, self._group_row(group, states, 0), states, 0)
+        elif group.start or group.types:  # ran, but how much of it cannot be told
+            self._groups.forget(group.name)
         else:
             self._groups.remove(group.name)
 

@@ -129,19 +129,20 @@ class Pages:
         if tasks:
             await asyncio.wait(tasks, timeout=timeout_s)
 
-    def tick(self) -> None:
-        """The store may have changed."""
+    def tick(self, *, is_awaited: bool = False) -> None:
+        """The store may have changed; `is_awaited` where somebody waits for what came."""
         self.ticks += 1
         waited, self._next_tick = self._next_tick, None
         if waited is not None:
             waited.set_result(None)
-        self._follow()
+        self._follow(is_awaited=is_awaited)
 
-    def _follow(self) -> None:
+    def _follow(self, *, is_awaited: bool = False) -> None:
         """Have all pages follow the store, now or when pictures are not held any more."""
         scheduler = self._store.scheduler
-        n_workers = scheduler.n_workers if scheduler is not None else 0
-        held_s = max(self._parting.hold_s(n_workers), self._pace.hold_s())
+        held_s = self._parting.hold_s(scheduler.n_workers if scheduler is not None else 0)
+        if not is_awaited:
+            held_s = max(held_s, self._pace.hold_s())
         if not held_s:
             self._pace.begin()
             for page in self._pages.values():

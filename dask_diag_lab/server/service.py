@@ -157,10 +157,13 @@ class Server:
         if self._site is not None:
             await self._site.loaded.wait()
 
-    def tick(self) -> None:
-        """Bring what is seen up to date; cheap when the store has not changed."""
+    def tick(self, *, is_awaited: bool = False) -> None:
+        """Bring what is seen up to date; cheap when the store has not changed.
+
+        What somebody waits for is drawn now; other news when it is their turn, see `Pace`.
+        """
         if self._pages is not None:
-            self._pages.tick()
+            self._pages.tick(is_awaited=is_awaited)
 
     async def stop(self) -> None:
         """Close sockets, documents and views; harmless twice."""

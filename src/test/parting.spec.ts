@@ -52,6 +52,14 @@ describe('the end of a tab’s cluster', () => {
     expect(gone).toEqual([NEXT.href]);
   });
 
+  it('sets out once, however often it is told while the page is being left', () => {
+    const one = parting();
+    one.follow(NEXT);
+    one.follow(NEXT);
+    one.update();
+    expect(gone).toEqual([NEXT.href]);
+  });
+
   it('keeps a frozen picture until it is let go, and has a link meanwhile', () => {
     element.frozenAt = new Date();
     const one = parting();

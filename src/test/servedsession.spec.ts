@@ -43,6 +43,21 @@ describe('opening a plot of a served page', () => {
     expect(direct.message).toBe('This address cannot be reached.');
   });
 
+  it('asks for a script anew that neither came nor failed in time', async () => {
+    jest.useFakeTimers();
+    const reply = answered(() => Promise.resolve('{"token": "t", "scripts": ["slow.js"]}'));
+    const asked = (): number => document.head.querySelectorAll('script[src$="slow.js"]').length;
+    for (const time of ['first', 'second']) {
+      const failed = opening(reply);
+      await jest.advanceTimersByTimeAsync(1);
+      expect([time, asked()]).toEqual([time, 1]);
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect((await failed).message).toContain('No answer within 60 s');
+      expect([time, asked()]).toEqual([time, 0]);
+    }
+    jest.useRealTimers();
+  });
+
   it('gives up a picture that does not come, and closes it when it comes', async () => {
     jest.useFakeTimers();
     let come: (session: object) => void = () => undefined;

@@ -18,6 +18,7 @@ export class Parting {
     this.go = go;
     this.goneAt = null;
     this.next = null; // where the page can go on
+    this.isLeaving = false;
     this.shown = '';
   }
 
@@ -31,7 +32,11 @@ export class Parting {
     if (isThere) {
       this.next = null;
     }
+    if (this.isLeaving) {
+      return; // once is enough: each further time the way would begin anew
+    }
     if (this.next !== null && all.every(one => one.frozenAt === null)) {
+      this.isLeaving = true;
       this.go(this.next);
     } else {
       this.say(isGone);

@@ -22,11 +22,19 @@ function load(href) {
         const element = document.createElement('script');
         element.src = href;
         element.async = false; // those asked for together come together, and run in their order
-        element.addEventListener('load', () => resolve());
-        element.addEventListener('error', () => {
+        const fail = error => {
+          window.clearTimeout(timer);
           element.remove();
-          reject(new Error(`${new URL(href).pathname} could not be loaded`));
+          reject(error);
+        };
+        const timer = window.setTimeout(() => fail(lateError()), ANSWER_MS);
+        element.addEventListener('load', () => {
+          window.clearTimeout(timer);
+          resolve();
         });
+        element.addEventListener('error', () =>
+          fail(new Error(`${new URL(href).pathname} could not be loaded`))
+        );
         document.head.append(element);
       })
     );
@@ -126,6 +134,6 @@ export async function openSession(plot, wish, isRelayed) {
     throw isRelayed && isJupyters404(reply) ? new GoneError(said) : new Error(said);
   }
   const { token, scripts: paths } = JSON.parse(text);
-  await inTime(loadAll(paths.map(path => new URL(path, base).href)));
+  await loadAll(paths.map(path => new URL(path, base).href));
   return pull(plot, token);
 }

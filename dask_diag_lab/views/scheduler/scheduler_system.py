@@ -91,6 +91,7 @@ class SchedulerSystem(View):
             for series in self._charts:
                 series.draw()  # the reader may have moved or resized it
             return
+        self._drawn = None  # until it is: what fails is tried, and told, again
         self._redraw()
         self._drawn = system.version, self.look
 

@@ -154,6 +154,7 @@ class Events(View):
         self._follow()
         now = (self._read_version, self._placed, size, self.look)
         if now != self._drawn:
+            self._drawn = None  # until it is: what fails is tried, and told, again
             self._draw(size)
             self._drawn = now
 

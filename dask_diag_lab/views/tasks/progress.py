@@ -160,6 +160,7 @@ class Progress(View):
         size = pane_size(self.figure)
         if self._seen(size) == self._drawn:
             return
+        self._drawn = None  # until it is: what fails is tried, and told, again
         rows = rows_of(self.store, self.kind, self.order)
         set_properties(self._controls, visible=not size.is_small)
         if len(rows):

@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import Any
 
+from dask_diag_lab.collector.bounded_table import BoundedTable
 from dask_diag_lab.collector.tasks import TaskTables
 from tests.kernel.transport.live_cluster import cluster, feeding, registered, until
 
@@ -97,3 +98,13 @@ def test_running_tasks_beyond_the_bound_are_counted(tmp_path: Any) -> None:
             await until(lambda: seen.last.left_out["running"] == 0)
 
     asyncio.run(run())
+
+
+def test_a_row_that_is_not_kept_is_counted() -> None:
+    table = BoundedTable(3, 2, ("(other)",), ())
+    table.put("x", ("x", (1, 0), 0), (1, 0), 0)
+    table.forget("x")
+    table.settle()
+    assert (table.changes.names(), table.n_forgotten) == ((), 1)
+    table.remove_ended()
+    assert table.n_forgotten == 0

@@ -91,6 +91,25 @@ def test_what_the_user_does_is_drawn_at_once(monkeypatch: pytest.MonkeyPatch) ->
     run(story())
 
 
+def test_an_answer_that_somebody_waits_for_is_drawn_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "LONGEST_S", 3600.0)
+
+    async def story() -> None:
+        async with serving((sample_plot("count", Counting),)) as served:
+            page = await BrowserPage.open(served, "count")
+            served.server.tick()
+            served.feed(make_batch(2))
+            served.server.tick(is_awaited=True)
+            now = f"version {served.store.version}"
+            await until(lambda: page.control.note == now, "the answer waits for the others")
+            await page.close()
+
+    run(story())
+
+
 def test_the_pictures_of_others_are_held_though_a_viewer_comes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
