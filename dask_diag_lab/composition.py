@@ -51,6 +51,9 @@ class Composition:
         Id of this dashboard, and what people call it.
     on_scheduler : callable, optional
         Called on the loop with the id of another scheduler that now answers at the address.
+    is_ending : callable, optional
+        Whether the client is being closed. What comes from then on is the end of its cluster,
+        which is not drawn: the last picture is to be of what was before.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Composition:
         dashboard_id: str,
         name: str,
         on_scheduler: Callable[[str], None] | None = None,
+        is_ending: Callable[[], bool] = lambda: False,
     ) -> None:
         self.url = ""
         self.token = secrets.token_urlsafe(32)
@@ -66,6 +70,7 @@ class Composition:
         self._id = dashboard_id
         self._name = name
         self._on_scheduler = on_scheduler
+        self._is_ending = is_ending
         self._begun = time.time()
         self._kernel_id = announce.kernel_id()
         self._store: Store | None = None
@@ -247,7 +252,7 @@ class Composition:
         asyncio.get_running_loop().call_soon(lambda: self._tick(is_awaited=is_awaited))
 
     def _tick(self, *, is_awaited: bool = False) -> None:
-        if self._server is not None:
+        if self._server is not None and not self._is_ending():
             self._server.tick(is_awaited=is_awaited)
 
     def _watch_changed(self, is_watched: bool, wanted: frozenset[str]) -> None:

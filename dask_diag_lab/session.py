@@ -48,7 +48,11 @@ class Diagnostics:
         self.name: str = announce.session_name(kernel=announce.kernel_id())
         self.scheduler_id: str = target.scheduler_id
         self._composition = Composition(
-            target, self.id, self.name, lambda new_id: _registry.rename(self, new_id)
+            target,
+            self.id,
+            self.name,
+            on_scheduler=lambda new_id: _registry.rename(self, new_id),
+            is_ending=lambda: not self._has_client(),
         )
         self._clients: list[weakref.ref[Client]] = []
         self._started: Future[None] = Future()

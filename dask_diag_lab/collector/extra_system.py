@@ -25,6 +25,10 @@ QUANTITIES: Final = (
 )
 """Those of `SystemMonitor.quantities`, in the order of the columns; the last column follows."""
 
+MOST_BPS: Final = 1e11
+"""Bytes a second of a host that no network or disk reaches; such a rate is one whose period the
+monitor did not measure, and stays out: it would flatten all others in a chart."""
+
 TICK_S: Final = 2.0
 """The loop's interval is only known now: it is put to samples that are no older than this."""
 
@@ -48,6 +52,9 @@ class SystemSource:
         if not n:
             return [], lost
         columns = [_newest(quantities.get(name, ()), n) for name in QUANTITIES]
+        for i, name in enumerate(QUANTITIES):
+            if name.endswith("_bps"):
+                columns[i] = [bps if bps < MOST_BPS else math.nan for bps in columns[i]]
         tick_s = float(getattr(self._scheduler, "_tick_interval_observed", math.nan))
         since = times[-1] - TICK_S
         columns.append([tick_s if at >= since else math.nan for at in columns[0]])

@@ -51,6 +51,7 @@ def quiet_figure(look: Look, **options: Any) -> figure:
         "min_border": MIN_BORDER_PX,
         "output_backend": "canvas",
         "tools": "",
+        "context_menu": None,  # Bokeh's has the tools, which have names and keys of ours
         "min_width": 0,
         "min_height": 0,
     }

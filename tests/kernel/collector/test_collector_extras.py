@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from dask_diag_lab.collector.extra_system import QUANTITIES, SystemSource
 from dask_diag_lab.collector.extras import Extras, Source, sources
 from dask_diag_lab.collector.shuffles import Shuffles
 from dask_diag_lab.records import EXTRA_NAMES, EXTRAS
@@ -133,3 +136,12 @@ def test_rows_beyond_the_limit_are_left_out_and_counted() -> None:
     )
     assert extras.answer(["many"], {})["many"] == (((7, 8, 9),), 7, 1)
     assert extras.answer(["many"], {"many": 1}) == {}
+
+
+def test_a_rate_that_no_host_reaches_stays_out() -> None:
+    quantities = {"time": [1.0, 2.0], "cpu": [5.0, 6.0], "host_net_io.read_bps": [498e9, 3e4]}
+    monitor = SimpleNamespace(quantities=quantities, count=2)
+    rows, lost = SystemSource(SimpleNamespace(monitor=monitor)).read()  # type: ignore[arg-type]
+    received = QUANTITIES.index("host_net_io.read_bps")
+    assert math.isnan(rows[0][received])
+    assert (rows[1][received], rows[0][1], lost) == (3e4, 5.0, 0)
