@@ -6,6 +6,7 @@ Imports neither Bokeh nor any view until a plot is loaded.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from dask_diag_lab.views.catalogue import profile, scheduler, tasks, traffic, workers
@@ -113,12 +114,14 @@ def get_plot(name: str) -> Plot:
     Raises
     ------
     KeyError
-        If there is none; the message has the names there are.
+        If there is none; the message has the nearest name, and all there are.
     """
     plots = all_plots()
     for plot in plots:
         if plot.name == name:
             return plot
-    known = ", ".join(plot.name for plot in plots)
-    msg = f"there is no plot {name!r}; there are {known}"
+    names = [plot.name for plot in plots]
+    near = get_close_matches(name, names, n=1)
+    meant = f"did you mean {near[0]!r}? There are" if near else "there are"
+    msg = f"there is no plot {name!r}; {meant} {', '.join(names)}"
     raise KeyError(msg)

@@ -69,3 +69,8 @@ def test_an_unknown_plot_is_an_error_that_names_those_there_are() -> None:
 def test_the_catalogue_is_read_without_bokeh() -> None:
     code = "import sys, dask_diag_lab.views.registry; sys.exit('bokeh' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_slip_in_a_name_gets_the_name_that_was_meant() -> None:
+    with pytest.raises(KeyError, match="did you mean 'task-stream'"):
+        get_plot("task-straem")
