@@ -66,8 +66,18 @@ export function boundTo(
   return { ...bound, beside: [...ids].slice(-REMEMBERED) };
 }
 
+/** Who else there is where several wait for successors. */
+export interface IRivals {
+  /** The successors of others. */
+  readonly taken: ReadonlySet<string>;
+  /** How many wait whose turn is later. */
+  readonly after: number;
+}
+
+const NO_RIVALS: IRivals = { taken: new Set(), after: 0 };
+
 /**
- * Return the dashboard that a pane shows now: its own, a successor, or undefined for none.
+ * Return the dashboard that takes over from one that has ended, or undefined for none.
  *
  * A successor is live, of the same kernel or notebook, and came after the pane's own dashboard;
  * a second cluster that ran beside it all the time does not take its panes. What this page did
@@ -75,29 +85,38 @@ export function boundTo(
  *
  * @param seen - what this page saw of the own dashboard; undefined when it never did.
  */
-export function dashboardFor(
+export function heirOf(
   binding: IBinding,
   seen: ISeen | undefined,
-  all: readonly IKnownDashboard[]
+  all: readonly IKnownDashboard[],
+  { taken, after }: IRivals = NO_RIVALS
 ): IKnownDashboard | undefined {
-  const own = all.find(one => one.id === binding.dashboard);
-  if (own !== undefined && own.state !== 'stale') {
-    return own;
-  }
   const successors = all.filter(
-    one => one !== own && one.state === 'live' && isKin(binding, one) && isLater(one, seen, binding)
+    one =>
+      one.id !== binding.dashboard &&
+      one.state === 'live' &&
+      isKin(binding, one) &&
+      isLater(one, seen, binding)
   );
   const sameScheduler = successors.find(
     one => binding.scheduler !== '' && one.scheduler.id === binding.scheduler
   );
-  return sameScheduler ?? successors[successors.length - 1] ?? own;
+  const free = successors.filter(one => !taken.has(one.id));
+  return sameScheduler ?? free[Math.max(0, free.length - 1 - after)];
+}
+
+/** True for two of the same kernel or notebook. */
+export function isOfOne(
+  one: Pick<IBinding, 'kernel' | 'notebook'>,
+  other: Pick<IBinding, 'kernel' | 'notebook'>
+): boolean {
+  const sameKernel = one.kernel !== null && one.kernel === other.kernel;
+  return sameKernel || (one.notebook !== null && one.notebook === other.notebook);
 }
 
 function isKin(binding: IBinding, other: IKnownDashboard): boolean {
-  const sameKernel = binding.kernel !== null && binding.kernel === other.kernel_id;
-  const sameNotebook = binding.notebook !== null && binding.notebook === other.notebook;
   const sameScheduler = binding.scheduler !== '' && binding.scheduler === other.scheduler.id;
-  return sameKernel || sameNotebook || sameScheduler;
+  return sameScheduler || isOfOne(binding, { ...other, kernel: other.kernel_id });
 }
 
 function isLater(other: IKnownDashboard, seen: ISeen | undefined, { beside }: IBinding): boolean {

@@ -12,7 +12,7 @@ export interface IOpenOptions {
   readonly ref?: string;
   /** False leaves the focus where it is. */
   readonly isActivated?: boolean;
-  /** What to show of many; a pane that is open goes on with what it shows when left out. */
+  /** What to show of many; left out, a pane that shows a choice is not reused. */
   readonly arguments?: PlotArguments;
 }
 
@@ -27,6 +27,7 @@ export interface IPanes {
   create(plot: string, dashboard: string): Pane;
   /** Bring a pane in front, and give it the focus. */
   activate(pane: Pane): Pane;
+  /** Return the pane of a plot of a dashboard that shows no choice of many. */
   find(plot: string, dashboard: string): Pane | undefined;
   /** Return the pane whose widget has this id. */
   get(id: string): Pane | undefined;

@@ -58,7 +58,7 @@ function paneCommands(trans: TranslationBundle): readonly IPaneCommand[] {
     verb(CommandIDs.fitPlot, 'fit', trans.__('Fit all into the plot')),
     verb(CommandIDs.followLive, 'live', trans.__('Follow live data')),
     verb(CommandIDs.freezePlot, 'freeze', trans.__('Freeze or unfreeze the plot')),
-    verb(CommandIDs.clearPlot, 'clear', trans.__('Clear the selection')),
+    verb(CommandIDs.clearPlot, 'clear', trans.__('Clear the plot')),
     {
       id: CommandIDs.showTable,
       label: trans.__('Show data as a table'),

@@ -13,7 +13,7 @@ import { Board } from '../widgets/board';
 import { Pane } from '../widgets/pane';
 import type { IPlotServices } from '../widgets/services';
 import { spotsOf } from '../widgets/spots';
-import { NO_ARGUMENTS, type IOpening, type PlotArguments } from '../wire';
+import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../wire';
 import type { IOpenOptions, IPanes } from './ipanes';
 import { openInBrowser, openingUrl } from './opening';
 
@@ -40,9 +40,7 @@ export class PaneList implements IPanes {
   }
 
   find(plot: string, dashboard: string): Pane | undefined {
-    return this.tracker.find(
-      pane => pane.view.plot === plot && pane.view.binding.dashboard === dashboard
-    );
+    return this._reusable(plot, binding => binding.dashboard === dashboard, NO_ARGUMENTS);
   }
 
   create(plot: string, dashboard: string, given = NO_ARGUMENTS): Pane {
@@ -52,8 +50,9 @@ export class PaneList implements IPanes {
   }
 
   open(plot: string, dashboard: string, options: IOpenOptions = {}): Pane {
-    const there = this.find(plot, dashboard);
-    return this._openOr(there, () => this.create(plot, dashboard, options.arguments), options);
+    const given = options.arguments ?? NO_ARGUMENTS;
+    const there = this._reusable(plot, binding => binding.dashboard === dashboard, given);
+    return this._openOr(there, () => this.create(plot, dashboard, given), options);
   }
 
   place(plot: string, dashboard: string, mode: DockLayout.InsertMode): Pane {
@@ -75,15 +74,11 @@ export class PaneList implements IPanes {
 
   /** Open a pane for a cluster that is still to come, known by the kernel it will live in. */
   openAhead(plot: string, binding: IBinding, options: IOpenOptions): Pane {
-    const there = this.tracker.find(
-      ({ view }) =>
-        view.plot === plot &&
-        view.binding.dashboard === '' &&
-        view.binding.kernel === binding.kernel
-    );
-    const create = (): Pane =>
-      this.make(plot, binding, newKey(plot), options.arguments ?? NO_ARGUMENTS);
-    return this._openOr(there, create, options);
+    const given = options.arguments ?? NO_ARGUMENTS;
+    const isOfKernel = (one: IBinding): boolean =>
+      one.dashboard === '' && one.kernel === binding.kernel;
+    const there = this._reusable(plot, isOfKernel, given);
+    return this._openOr(there, () => this.make(plot, binding, newKey(plot), given), options);
   }
 
   /** Make a pane with a binding, which may be one from before a reload. */
@@ -107,6 +102,20 @@ export class PaneList implements IPanes {
       return;
     }
     this._app.shell.add(pane, 'main', { mode, ref: ref ?? null, activate: false });
+  }
+
+  /** A pane that shows a choice is reused for another choice only, and a plain one for both. */
+  private _reusable(
+    plot: string,
+    isMeant: (binding: IBinding) => boolean,
+    given: PlotArguments
+  ): Pane | undefined {
+    const panes = this.tracker.filter(({ view }) => view.plot === plot && isMeant(view.binding));
+    const same = panes.find(({ view }) => isSameArguments(view.arguments, given));
+    if (same !== undefined || isSameArguments(given, NO_ARGUMENTS)) {
+      return same;
+    }
+    return panes.find(({ view }) => !isSameArguments(view.arguments, NO_ARGUMENTS)) ?? panes[0];
   }
 
   private _openOr(there: Pane | undefined, create: () => Pane, options: IOpenOptions): Pane {

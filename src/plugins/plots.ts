@@ -10,6 +10,7 @@ import { PlotConnector } from '../api/session';
 import { PageVisibility } from '../api/visibility';
 import { IDashboards } from '../model/dashboards';
 import { IPreferences } from '../model/preferences';
+import { Succession } from '../model/succession';
 import { CommandIDs, NAMESPACE, PANE_CLASS, PluginIDs } from '../tokens';
 import { plotsOf, queryOf, tableOf } from '../wire';
 import { IPlotServices, type IKey } from '../widgets/services';
@@ -37,6 +38,7 @@ export const plotsPlugin: JupyterFrontEndPlugin<IPlotServices> = {
     paint();
     return {
       dashboards,
+      succession: new Succession(dashboards),
       connector: new PlotConnector(server, new BokehLoader(window, trans)),
       look,
       page: new PageVisibility(),

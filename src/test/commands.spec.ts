@@ -158,7 +158,7 @@ describe('the plugins', () => {
     pane.dispose();
   });
 
-  it('open a plot with arguments, and show others in the pane that is there', async () => {
+  it('open a plot with arguments, show others in the pane that is there, and the whole in another', async () => {
     given.dashboards.set(known({ id: 'a' }));
     const ask = (prefix?: string): Promise<Pane> =>
       lab.commands.execute(CommandIDs.openPlot, {
@@ -168,7 +168,10 @@ describe('the plugins', () => {
     const pane = await ask('inc');
     expect(pane.title.label).toBe('Progress: inc');
     expect([await ask('dec'), pane.title.label]).toEqual([pane, 'Progress: dec']);
-    expect([await ask(), pane.title.label]).toEqual([pane, 'Progress: dec']);
+    const whole = await ask();
+    expect([whole.title.label, pane.title.label]).toEqual(['Progress', 'Progress: dec']);
+    expect(await ask()).toBe(whole);
+    whole.dispose();
     pane.dispose();
   });
 

@@ -3,7 +3,7 @@
 import { Signal } from '@lumino/signaling';
 
 import type { DashboardsFeed, FeedState } from '../api/feed';
-import { bindingOf, dashboardFor } from '../model/binding';
+import { bindingOf, heirOf } from '../model/binding';
 import { DashboardsModel } from '../model/dashboards';
 import type { INotebooks } from '../model/notebooks';
 import type { IDashboard } from '../wire';
@@ -61,7 +61,7 @@ describe('the model of dashboards', () => {
     now += 60 * MINUTE;
     feed.push(b);
     expect(model.seen('a')?.lastLive).toBe(now);
-    expect(dashboardFor(binding, model.seen('a'), model.all)).toBeUndefined();
+    expect(heirOf(binding, model.seen('a'), model.all)).toBeUndefined();
   });
 
   it('knows nothing about the time in which the feed was away', () => {
@@ -74,7 +74,7 @@ describe('the model of dashboards', () => {
     feed.push(b);
     expect(model.seen('a')?.lastLive).toBe(before);
     const binding = { ...bindingOf(model.get('b')!), dashboard: 'a' };
-    expect(dashboardFor(binding, model.seen('a'), model.all)?.id).toBe('b');
+    expect(heirOf(binding, model.seen('a'), model.all)?.id).toBe('b');
   });
 
   it('does not take an ended one for live', () => {

@@ -82,7 +82,22 @@ describe('what a pane shows of many, and over its picture', () => {
     );
     at.pane.send('clear');
     expect(at.pane.node.querySelector('[role="dialog"]')).toBeNull();
+    for (let press = 0; press < 3; press += 1) {
+      jest.advanceTimersByTime(600); // each a slip after the one before
+      at.pane.send('clear');
+    }
     expect(at.given.connector.last.sent).toEqual([]);
+    jest.advanceTimersByTime(1000);
+    at.pane.send('clear');
+    expect(at.given.connector.last.sent).toEqual(['clear']);
+  });
+
+  it('is not cleared by a second Esc after one that closed a menu', async () => {
+    await at.open();
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    at.pane.send('clear');
+    expect(at.given.connector.last.sent).toEqual([]);
+    jest.advanceTimersByTime(1000);
     at.pane.send('clear');
     expect(at.given.connector.last.sent).toEqual(['clear']);
   });

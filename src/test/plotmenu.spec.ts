@@ -151,6 +151,17 @@ describe('the context menu', () => {
     expect([other, pane].map(one => one.isVisible)).toEqual([false, true]);
   });
 
+  it('of a row opens the whole plot beside one that shows a choice, and no second one', async () => {
+    const slow = panes.open('progress', 'a', { arguments: { prefix: 'slow' } });
+    row('progress').querySelector<HTMLElement>('button')?.click();
+    const whole = panes.find('progress', 'a');
+    expect([whole?.view.heading, slow.view.heading]).toEqual(['Progress', 'Progress: slow']);
+    under = row('progress');
+    expect(await commands.execute(MenuCommandIDs.open)).toBe(whole);
+    expect(panes.open('progress', 'a', { arguments: { prefix: 'inc' } })).toBe(slow);
+    expect([whole?.view.heading, slow.view.heading]).toEqual(['Progress', 'Progress: inc']);
+  });
+
   it('of a stock dashboard offers what can be done with its pages', () => {
     given.dashboards.set(known({ id: 'a', kind: 'stock' }));
     under = row('progress');

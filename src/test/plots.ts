@@ -4,6 +4,7 @@ import { Signal } from '@lumino/signaling';
 
 import type { IKeptPicture, IPlotConnector, IPlotSession, Verb } from '../api/session';
 import type { IControl, ILook, IOpening, PlotArguments } from '../wire';
+import { Succession } from '../model/succession';
 import type { IPlotServices } from '../widgets/services';
 import { queryOf } from '../wire';
 import { PageLook } from '../widgets/theme';
@@ -103,8 +104,10 @@ export interface ITestServices extends IPlotServices {
 
 export function services(): ITestServices {
   const page = { isVisible: true, changed: new Signal<object, void>({}) };
+  const dashboards = new DashboardList();
   return {
-    dashboards: new DashboardList(),
+    dashboards,
+    succession: new Succession(dashboards),
     connector: new Connector(),
     look: new PageLook(),
     page: page as never, // a signal whose sender nobody looks at

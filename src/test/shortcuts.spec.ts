@@ -82,9 +82,11 @@ describe('the keys', () => {
     MessageLoop.flush();
     expect(asked).not.toHaveBeenCalled();
     expect(document.activeElement).toBe(pane.view.node);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 2000); // no slip
     pressIn(document.createElement('div'), 'Escape');
     pane.send('clear');
     expect(asked).toHaveBeenCalledWith('clear');
+    clock.mockRestore();
     asked.mockRestore();
   });
 

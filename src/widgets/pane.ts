@@ -24,6 +24,9 @@ import { showTag } from './tag';
 import { Toolbar } from './toolbar';
 import { isKeyTaken } from './typing';
 
+/** Esc clears nothing for this long after it left or closed something (ms). */
+const SLIP_MS = 1000;
+
 /** What a pane needs to come back after a page reload; plain JSON. */
 export interface IPaneState {
   readonly plot: string;
@@ -74,10 +77,8 @@ export class Pane extends Widget {
 
   /** Do what a key asks; Esc first leaves a field, then closes what lies over the picture. */
   send(verb: Verb): void {
-    if (verb === 'clear' && this.node.hasAttribute('data-typing')) {
-      this.view.activate();
-    } else if (verb === 'clear' && this._cards.isOpen) {
-      this._cards.close();
+    if (verb === 'clear' && this._isLeaving()) {
+      this._leftAt = Date.now();
     } else {
       this.view.send(verb);
     }
@@ -133,6 +134,9 @@ export class Pane extends Widget {
   handleEvent(event: KeyboardEvent): void {
     const isHere = event.composedPath().includes(this.node);
     const isTyping = isHere && isKeyTaken(event);
+    if (!isHere && event.key === 'Escape') {
+      this._leftAt = Date.now(); // a menu of this pane is not in it
+    }
     this.node.toggleAttribute('data-typing', isTyping);
     if (isHere && !isTyping) {
       const [inner] = event.composedPath(); // also inside Bokeh's shadow roots
@@ -195,6 +199,18 @@ export class Pane extends Widget {
       openInBrowser: () => this.openInBrowser()
     });
     return new Toolbar(trans.__('Plot'), buttons);
+  }
+
+  /** Leave what Esc leaves first; true also for another press right after, which is a slip. */
+  private _isLeaving(): boolean {
+    if (this.node.hasAttribute('data-typing')) {
+      this.view.activate();
+    } else if (this._cards.isOpen) {
+      this._cards.close();
+    } else {
+      return Date.now() - this._leftAt < SLIP_MS;
+    }
+    return true;
   }
 
   private _remember(): void {
@@ -270,6 +286,7 @@ export class Pane extends Widget {
   private readonly _toolbar: Toolbar;
   private readonly _cards: CardSlot;
   private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
+  private _leftAt = 0;
   private readonly _stateChanged = new Signal<this, IPaneState>(this);
 }
 

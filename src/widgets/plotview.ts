@@ -5,7 +5,7 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import type { Verb } from '../api/session';
-import { boundTo, dashboardFor, isAwaited, type IBinding, type ISeen } from '../model/binding';
+import { isAwaited, type IBinding } from '../model/binding';
 import { titleFromName } from '../model/catalogue';
 import type { IKnownDashboard } from '../model/dashboards';
 import {
@@ -60,6 +60,7 @@ export class PlotView extends Widget {
     look.changed.connect(this._onLook, this);
     this._sight.changed.connect(this._onSight, this);
     this._onSight();
+    this._services.succession.join(this);
     this._follow();
   }
 
@@ -147,6 +148,7 @@ export class PlotView extends Widget {
     if (this.isDisposed) {
       return;
     }
+    this._services.succession.leave(this);
     this._sight.dispose();
     this._ticker.dispose();
     Signal.disconnectReceiver(this);
@@ -166,12 +168,8 @@ export class PlotView extends Widget {
 
   /** The list changed: stay with our dashboard, or go to the one that takes over. */
   private _follow(): void {
-    const { dashboards } = this._services;
-    this._seen = dashboards.seen(this._binding.dashboard);
-    const next = dashboardFor(this._binding, this._seen, dashboards.all);
-    if (next !== undefined) {
-      this._bind(next);
-    }
+    const next = this._services.succession.dashboardFor(this._binding);
+    this._bind(next);
     const wasSilent = this._dashboard?.state === 'unreachable' || this._dashboard === undefined;
     this._dashboard = next;
     this._lastInfo = this.info;
@@ -184,13 +182,9 @@ export class PlotView extends Widget {
   }
 
   /** Remember what we need to find our dashboard, or its successor, again. */
-  private _bind(dashboard: IKnownDashboard): void {
-    const { dashboards } = this._services;
+  private _bind(dashboard: IKnownDashboard | undefined): void {
     const last = this._binding;
-    if (dashboard.id !== last.dashboard) {
-      this._seen = dashboards.seen(dashboard.id);
-    }
-    this._binding = boundTo(dashboard, last, dashboards.all);
+    this._binding = this._services.succession.rebound(last, dashboard);
     if (JSON.stringify(this._binding) !== JSON.stringify(last)) {
       this._rebound.emit(this._binding);
     }
@@ -238,7 +232,7 @@ export class PlotView extends Widget {
       plotTitle: this.info.title,
       dashboardName: this.dashboardName,
       dashboard: this._dashboard,
-      lastLive: this._seen?.lastLive ?? 0,
+      lastLive: dashboards.seen(this._binding.dashboard)?.lastLive ?? 0,
       silentSince: this._silent.time,
       hasPlot: this._hasPlot,
       isListKnown: dashboards.isKnown,
@@ -295,6 +289,5 @@ export class PlotView extends Widget {
   private _arguments: PlotArguments;
   private _dashboard: IKnownDashboard | undefined;
   private _lastInfo: IPlot = { name: '', title: '', group: '', description: '' };
-  private _seen: ISeen | undefined;
   private _wasSeen = false;
 }

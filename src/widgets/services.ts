@@ -6,6 +6,7 @@ import { Token } from '@lumino/coreutils';
 import type { IPlotConnector } from '../api/session';
 import type { IVisibility } from '../api/visibility';
 import type { IDashboards } from '../model/dashboards';
+import type { Succession } from '../model/succession';
 import { TokenIDs } from '../tokens';
 import type { IPlot, ITable, PlotArguments } from '../wire';
 import type { PageLook } from './theme';
@@ -18,6 +19,7 @@ export interface IKey {
 
 export interface IPlotServices {
   readonly dashboards: IDashboards;
+  readonly succession: Succession;
   readonly connector: IPlotConnector;
   readonly look: PageLook;
   readonly page: IVisibility;
