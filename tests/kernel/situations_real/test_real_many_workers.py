@@ -32,8 +32,13 @@ def where_both(*_: str) -> str:
 @pytest.fixture(scope="module")
 def crowd() -> Iterator[tuple[Situation, list[AnyFuture]]]:
     """48 workers computed 1500 tasks, and then 1500 that each need two of them from anywhere."""
-    tcp: dict[str, Any] = {"protocol": "tcp", "host": "127.0.0.1"}
-    with situation(CONFIG, n_workers=N_WORKERS, threads_per_worker=1, **tcp) as found:
+    options: dict[str, Any] = {
+        "protocol": "tcp",
+        "host": "127.0.0.1",
+        # Each takes the memory of the whole process for its own, and would pause.
+        "memory_limit": "64 GiB",
+    }
+    with situation(CONFIG, n_workers=N_WORKERS, threads_per_worker=1, **options) as found:
         first = found.client.map(where, range(N_TASKS))
         second = found.client.map(where_both, first, first[::-1])
         wait(second)
