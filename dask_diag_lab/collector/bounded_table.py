@@ -6,18 +6,20 @@ Must not look at the scheduler.
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
 
 from dask_diag_lab.collector.changes import Changes, Row
 from dask_diag_lab.collector.strings import OTHER
 
 
-class _Counted(NamedTuple):
+class _Counted:
     """A row of a table, and what it adds to the row of the others where it has none."""
 
-    row: Row
-    states: tuple[int, ...]
-    nbytes: int
+    __slots__ = ("nbytes", "row", "states")
+
+    def __init__(self, row: Row, states: tuple[int, ...], nbytes: int) -> None:
+        self.row = row
+        self.states = states
+        self.nbytes = nbytes
 
     @property
     def is_live(self) -> bool:

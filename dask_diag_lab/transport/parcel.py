@@ -18,7 +18,7 @@ _REGISTRY: Final = threading.Lock()
 
 
 def pack(collector: Collector) -> bytes:
-    """Return ``collector`` with its classes by value, about 100 kB."""
+    """Return ``collector`` with its classes by value, about 200 kB."""
     package = dask_diag_lab.collector
     with _REGISTRY:
         if package.__name__ in cloudpickle.list_registry_pickle_by_value():
