@@ -44,11 +44,11 @@
     return `${clock}.${String(time.getMilliseconds()).padStart(3, '0')}`;
   }
 
-  /** The word of a tick among others, in seconds of a run: "10 s", "1 min", "1 h 5 min". */
+  /** The word of a tick among others, in seconds of a run: "1 h 5 min"; left of 0 "10 s before". */
   function runTime(tick, ticks) {
     const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : Math.abs(tick) || 1;
     const most = Math.max(...ticks.map(Math.abs));
-    const sign = tick < 0 ? '-' : '';
+    const before = tick < 0 ? ' before' : '';
     const s = Math.abs(tick);
     if (s < step / 1e6) {
       return '0 s';
@@ -56,7 +56,7 @@
     const [unit, times] = most >= 1 ? ['s', 1] : most >= 1e-3 ? ['ms', 1e3] : ['µs', 1e6];
     const digits = Math.max(0, Math.ceil(-Math.log10(step * times) - 1e-6));
     if (s < 60 - step / 1e6) {
-      return `${sign}${(s * times).toFixed(digits)} ${unit}`;
+      return `${(s * times).toFixed(digits)} ${unit}${before}`;
     }
     const rest = (s % 60).toFixed(digits);
     const carry = Number(rest) >= 60 ? 1 : 0;
@@ -67,11 +67,14 @@
       [minutes % 60, 'min'],
       [carry || Number(rest) === 0 ? 0 : rest, 's']
     ];
-    return sign + parts.filter(([n]) => n !== 0).map(([n, name]) => `${n} ${name}`).join(' ');
+    return parts.filter(([n]) => n !== 0).map(([n, name]) => `${n} ${name}`).join(' ') + before;
   }
 
   function modelsOf(bokeh) {
     const { GlyphRenderer, GlyphRendererView } = bokeh.require('models/renderers/glyph_renderer');
+    const { CDSView } = bokeh.require('models/sources/cds_view');
+    const { Indices } = bokeh.require('core/types');
+    const { View } = bokeh.require('core/view');
     const { build_view } = bokeh.require('core/build_views');
     const { CustomJSHover } = bokeh.require('models/tools/inspectors/customjs_hover');
     const { HBar, HBarView } = bokeh.require('models/glyphs/hbar');
@@ -85,6 +88,11 @@
 
     /** Bars painted in one pass: a colour is made only when it changes, no bar is invisible. */
     class StreamBarsView extends HBarView {
+      /** Nothing is painted narrower than this. */
+      get _leastPx() {
+        return 1;
+      }
+
       _paint(ctx, indices, data) {
         if (this.visuals.hatch.doit) {
           this._paint_marked(ctx, indices, data);
@@ -93,6 +101,7 @@
         const { fill, line } = this.visuals;
         const { sleft, sright, stop, sbottom } = { ...this, ...data };
         const hasLine = line.doit;
+        const leastPx = this._leastPx;
         let last = null;
         for (const i of indices) {
           const left = sleft[i];
@@ -109,7 +118,7 @@
               line.set_vectorize(ctx, i);
             }
           }
-          ctx.fillRect(left, stop[i], Math.max(width, 1), height);
+          ctx.fillRect(left, stop[i], Math.max(width, leastPx), height);
           if (hasLine && width > 2) {
             ctx.strokeRect(left, stop[i], width, height);
           }
@@ -152,6 +161,20 @@
         this.__module__ = MODULE;
         this.__name__ = 'StreamBars';
         this.prototype.default_view = StreamBarsView;
+      }
+    }
+
+    /** Bars of true width: the canvas paints one of a tenth of a pixel as a tenth of its colour. */
+    class StreamMovesView extends StreamBarsView {
+      get _leastPx() {
+        return 0;
+      }
+    }
+    class StreamMoves extends StreamBars {
+      static {
+        this.__module__ = MODULE;
+        this.__name__ = 'StreamMoves';
+        this.prototype.default_view = StreamMovesView;
       }
     }
 
@@ -387,6 +410,47 @@
       }
     }
 
+    const EVERY_ROW = { has: () => true, get: index => index };
+    /** All rows of whatever source: keeps nothing of it, so that one does for all renderers. */
+    class AllRows extends CDSView {
+      static {
+        this.__module__ = MODULE;
+        this.__name__ = 'AllRows';
+        this.prototype.default_view = View;
+      }
+
+      get indices_map() {
+        return EVERY_ROW;
+      }
+
+      set indices_map(_) {}
+
+      get_subset_index(index) {
+        return index;
+      }
+
+      has_subset_index() {
+        return true;
+      }
+
+      convert_selection_from_subset(selection) {
+        return selection;
+      }
+
+      convert_selection_to_subset(selection) {
+        return selection;
+      }
+
+      convert_indices_from_subset(indices) {
+        return indices;
+      }
+
+      get_reference_point(array, value) {
+        const found = array.indexOf(value);
+        return found < 0 ? null : found;
+      }
+    }
+
     /** Has one view of its glyph where Bokeh's has five, each of which takes in all data. */
     class PlainRendererView extends GlyphRendererView {
       async lazy_initialize() {
@@ -405,7 +469,8 @@
       }
 
       async set_data(indices) {
-        this.all_indices = this.model.view.indices;
+        // Without columns there is one row, of the glyph's own values.
+        this.all_indices = Indices.all_set(this.model.data_source.get_length() ?? 1);
         await this.glyph.set_data(this.model.data_source, this.all_indices, indices);
         await this.set_visuals();
         this._update_masked_indices();
@@ -422,6 +487,10 @@
       map_data() {
         this.glyph.map_data();
       }
+
+      _update_masked_indices() {
+        return this.glyph.mask_data();
+      }
     }
     const ABOVE = Object.getPrototypeOf(GlyphRendererView.prototype);
     class PlainRenderer extends GlyphRenderer {
@@ -430,9 +499,14 @@
         this.__name__ = 'PlainRenderer';
         this.prototype.default_view = PlainRendererView;
       }
+
+      // BokehJS tells by this name what a pointer can be over, for tooltips and selections.
+      get type() {
+        return 'GlyphRenderer';
+      }
     }
 
-    return [PlainRenderer, StreamBars, StreamTails, StreamHover, RunTimeTickFormatter, RowsWheelTool, StretchTool];
+    return [AllRows, PlainRenderer, StreamBars, StreamMoves, StreamTails, StreamHover, RunTimeTickFormatter, RowsWheelTool, StretchTool];
   }
 
   /** True for a BokehJS that we draw with; a page of Lab may hold older ones, of other notebooks. */

@@ -119,7 +119,7 @@ class RelaySocket(SocketHandler, RelayedHandler):
         )
         offered = offered_subprotocols(self.request.headers.get("Sec-WebSocket-Protocol", ""))
         try:
-            return await websocket_connect(
+            upstream = await websocket_connect(
                 request,
                 max_message_size=settings.max_message_bytes,
                 subprotocols=offered or None,
@@ -132,6 +132,11 @@ class RelaySocket(SocketHandler, RelayedHandler):
             raise RefusedError(
                 502, f"{dashboard.name} does not open this plot. Open it again."
             ) from None
+        if upstream.protocol is not None:
+            # Bokeh's messages have three small parts: each would wait up to 40 ms until the one
+            # before is acknowledged.
+            upstream.protocol.set_nodelay(True)
+        return upstream
 
 
 class FrameSocket(FramedHandler, RelaySocket):

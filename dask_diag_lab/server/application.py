@@ -15,6 +15,7 @@ from bokeh.core.types import ID
 from bokeh.server.tornado import BokehTornado
 
 from dask_diag_lab.server import current_document
+from dask_diag_lab.server.picture_message import picture_message
 from dask_diag_lab.views.look import LIGHT, Look
 
 if TYPE_CHECKING:
@@ -118,11 +119,12 @@ class PlotTornado(BokehTornado):
 
         An update before that would reach the browser twice: in the document and after it.
         """
-        # Of the class: the session may have this already, from a connection before.
-        pull: Any = type(session)._handle_pull  # Bokeh's types do not know its lock: it is awaited
 
         async def handle_pull(message: Any, connection: ServerConnection) -> Any:
-            reply = await pull(session, message, connection)
+            async def reply_to_it() -> Any:  # Bokeh's message
+                return picture_message(message.header["msgid"], session.document)
+
+            reply = await session.with_document_locked(reply_to_it)
             if connection in self._sockets:
                 self._pages.connect(session.id, self._sockets[connection])
             self.io_loop.add_callback(self._pages.recount)

@@ -17,7 +17,7 @@ from bokeh.models.glyph import Glyph
 from bokeh.plotting import figure
 
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.scripted import PlainRenderer
+from dask_diag_lab.views.scripted import AllRows, PlainRenderer
 
 ColumnData = npt.NDArray[Any] | Sequence[Any]  # dtypes differ from column to column
 
@@ -65,7 +65,10 @@ def add_glyph(
     plot: Plot, source: ColumnDataSource, glyph: Glyph, *, visible: bool = True
 ) -> PlainRenderer:
     """Add what draws ``glyph`` for each row of ``source``; return it."""
-    renderer = PlainRenderer(data_source=source, glyph=glyph, visible=visible)
+    views = (other.view for other in plot.renderers if isinstance(other, PlainRenderer))
+    renderer = PlainRenderer(
+        data_source=source, glyph=glyph, view=next(views, None) or AllRows(), visible=visible
+    )
     plot.renderers.append(renderer)
     return renderer
 

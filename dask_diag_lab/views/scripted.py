@@ -13,6 +13,7 @@ from typing import Any
 
 from bokeh.core.properties import Float, Instance, String
 from bokeh.models import (
+    CDSView,
     ColumnDataSource,
     CustomJSHover,
     HBar,
@@ -25,12 +26,19 @@ from bokeh.models.annotations import BoxAnnotation
 from bokeh.models.renderers import GlyphRenderer
 
 
+class AllRows(CDSView):
+    """Says that every row is shown, of whatever source: one serves all renderers of a plot.
+
+    Bokeh's keeps a list of the rows of its source and makes it anew with each change of the data.
+    """
+
+
 class PlainRenderer(GlyphRenderer):  # type: ignore[type-arg]  # only generic in Bokeh's stub
     """Draws one glyph, at a fifth of the price of `GlyphRenderer`.
 
     That one holds five: for what is selected, what is not, what is muted, and for drags. All of
     them take in each change of the data. This one draws everything with its own, and knows no
-    ``hover_glyph`` and no filter in its ``view``.
+    ``hover_glyph`` and no other ``view`` than `AllRows`.
     """
 
 
@@ -39,6 +47,13 @@ class StreamBars(HBar):
 
     A colour is made only where it differs from that of the bar before, and no bar is thinner than
     a pixel. Bars with a hatch are painted by Bokeh.
+    """
+
+
+class StreamMoves(StreamBars):
+    """Bars that are painted as wide as they are: below a pixel as faint as they are narrow.
+
+    So many short ones take no more of the picture than of the time.
     """
 
 
@@ -74,7 +89,7 @@ class StreamTails(StreamBars):
 
 
 class RunTimeTickFormatter(TickFormatter):
-    """Ticks in seconds of a run as words: ``10 s``, ``1 min``, ``1 h 5 min``."""
+    """Ticks in seconds of a run as words: ``10 s``, ``1 h 5 min``; before 0 ``1 min before``."""
 
 
 class RowsWheelTool(WheelZoomTool):

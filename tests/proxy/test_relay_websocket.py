@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,6 +14,7 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClientConnection
 
 from dask_diag_lab.proxy.extension import DaskDiagLab
+from dask_diag_lab.proxy.relay_websocket import RelaySocket
 from tests.proxy.backends import Backend
 from tests.proxy.client import Client
 
@@ -82,6 +84,20 @@ async def test_text_and_large_binary_come_back_as_they_were(
         for sent in ("grüße", b"\x00\xff", "", b"z" * BIG):
             await socket.write_message(sent, binary=isinstance(sent, bytes))
             assert await socket.read_message() == sent
+
+
+async def test_small_parts_of_a_message_do_not_wait_for_each_other(
+    client: Client, announced: Backend, extension: DaskDiagLab
+) -> None:
+    async with opened(client, announced):
+        (relayed,) = extension.state.sockets
+        assert isinstance(relayed, RelaySocket)
+        assert relayed._upstream is not None
+        assert relayed._upstream.protocol is not None
+        sent_to_the_dashboard = relayed._upstream.protocol.stream.socket
+        sent_to_the_browser = relayed.ws_connection.stream.socket
+        for sent in (sent_to_the_dashboard, sent_to_the_browser):
+            assert sent.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 async def test_close_code_of_the_dashboard_reaches_the_browser(
