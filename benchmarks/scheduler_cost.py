@@ -5,6 +5,10 @@ them is compared in turns on one scheduler, round by round. They are also less t
 scheduler's own clockwork (heartbeats, ticks) adds to each task when fewer tasks end in a second,
 as they do where client, worker and viewers share a core. So those rounds offer the same number of
 tasks in each second, fewer than the machine can compute with every viewer there.
+
+Even then a scheduler that shares its core pays for whatever else computes on it. So a fourth kind
+of round has as much computed as the viewers' rounds had, by somebody who asks it nothing: see
+`busy`.
 """
 
 from __future__ import annotations
@@ -13,10 +17,12 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 
 from distributed import Client, wait
 
+from benchmarks.busy import Busy
 from benchmarks.clusters import RunningCluster, separate_cluster
 from benchmarks.report import Figure
 from benchmarks.targets import our_targets, stock_targets
@@ -36,7 +42,11 @@ _CLUSTERS = 2
 _BUDGET_PERCENT = 3.0
 
 Case = tuple[str, int]
-"""``none``, ``ours`` or ``stock``, and how many viewers."""
+"""``none``, ``ours``, ``stock`` or ``busy``, and how many viewers it has, or is like."""
+_NONE: Case = ("none", 0)
+_ATTACHED: Case = ("ours", 0)
+_WATCHED: Case = ("ours", 20)
+_BUSY: Case = ("busy", 20)
 Cost = Callable[[Client], float]
 """Computes, and returns microseconds of scheduler CPU for a task."""
 
@@ -88,21 +98,41 @@ def _cost_at_a_steady_rate(client: Client) -> float:
     return used_s / (_RATE * _ROUND_S) * 1e6
 
 
+@dataclass
+class _Beside:
+    """Shares of a core that were computed beside the scheduler in the last round of a kind."""
+
+    attached: float = 0.0
+    watched: float = 0.0
+    viewers: float = 0.0
+
+    def note(self, case: Case, here: float, viewers: float) -> None:
+        """Take in what this process and that of the viewers computed in a round."""
+        if case == _ATTACHED:
+            self.attached = here
+        elif case == _WATCHED:
+            self.watched, self.viewers = here, viewers
+
+    def again(self) -> Busy:
+        """Compute as much as viewers had computed beyond what is computed without them."""
+        return Busy(max(0.0, self.watched - self.attached), self.viewers)
+
+
 @contextmanager
-def _watched(cluster: RunningCluster, client: Client, case: Case) -> Iterator[None]:
+def _viewers(cluster: RunningCluster, client: Client, case: Case) -> Iterator[Viewers | None]:
     system, n_viewers = case
     with ExitStack() as stack:
         targets = stock_targets(cluster.dashboard)
-        if system == "ours":
+        if system in {"ours", "busy"}:
             targets = our_targets(stack.enter_context(attach(client)))
-        if n_viewers:
-            stack.enter_context(Viewers(targets * n_viewers))
-        yield
+        is_watched = n_viewers and system != "busy"
+        yield stack.enter_context(Viewers(targets * n_viewers)) if is_watched else None
 
 
 @contextmanager
 def _cluster(*, has_own_core: bool) -> Iterator[Callable[[Case, Cost], float]]:
     """Run a cluster; what it gives returns the cost of a task in one case."""
+    beside = _Beside()
     with (
         separate_cluster(has_own_core=has_own_core) as cluster,
         Client(cluster.address) as client,
@@ -111,8 +141,17 @@ def _cluster(*, has_own_core: bool) -> Iterator[Callable[[Case, Cost], float]]:
         _cost_at_full_speed(client)
 
         def cost(case: Case, of: Cost) -> float:
-            with _watched(cluster, client, case):
-                return of(client)
+            with (
+                _viewers(cluster, client, case) as viewers,
+                beside.again() if case == _BUSY else nullcontext(),
+            ):
+                begun, here = time.monotonic(), time.process_time()
+                theirs = viewers.cpu_s() if viewers else 0.0
+                spent = of(client)
+                took_s = time.monotonic() - begun
+                theirs = (viewers.cpu_s() if viewers else 0.0) - theirs
+                beside.note(case, (time.process_time() - here) / took_s, theirs / took_s)
+                return spent
 
         yield cost
 
@@ -122,6 +161,8 @@ def _in_turns(cases: Sequence[Case], rounds: int) -> dict[Case, list[float]]:
     seen: dict[Case, list[float]] = {case: [] for case in cases}
     # On a core of their own, all others could not keep up with the rate.
     with _cluster(has_own_core=False) as cost:
+        for case in cases:  # the first time, each has something to load
+            cost(case, _cost_at_a_steady_rate)
         for number in range(rounds):
             for case in cases if number % 2 == 0 else cases[::-1]:
                 seen[case].append(cost(case, _cost_at_a_steady_rate))
@@ -154,16 +195,20 @@ def _more_percent(after: Sequence[float], before: Sequence[float]) -> tuple[floa
 
 def measure() -> list[Figure]:
     """Return µs per task at 0, 1, 5 and 20 viewers, and what 20 viewers and attaching add."""
-    none, attached, watched = ("none", 0), ("ours", 0), ("ours", 20)
-    turns = _in_turns([none, attached, watched], _ROUNDS)
-    of_viewers, words_of_viewers = _more_percent(turns[watched], turns[attached])
-    of_attaching, words_of_attaching = _more_percent(turns[attached], turns[none])
+    turns = _in_turns([_NONE, _ATTACHED, _WATCHED, _BUSY], _ROUNDS)
     several = [(system, n) for system in ("stock", "ours") for n in (1, 5, 20)]
-    cost = {case: _apart(case) for case in [none, attached, *several]}
+    cost = {case: _apart(case) for case in [_NONE, _ATTACHED, *several]}
+
+    def more(name: str, after: Case, before: Case, budget: float | None = None) -> Figure:
+        percent, words = _more_percent(turns[after], turns[before])
+        return Figure(name, "%", percent, None, budget, words)
+
     return [
-        Figure("nothing attached", "µs", cost[none]),
-        Figure("attached, no viewer", "µs", cost[attached], cost[none]),
+        Figure("nothing attached", "µs", cost[_NONE]),
+        Figure("attached, no viewer", "µs", cost[_ATTACHED], cost[_NONE]),
         *(Figure(f"{n} viewers", "µs", cost["ours", n], cost["stock", n]) for n in (1, 5, 20)),
-        Figure("20 viewers add to none", "%", of_viewers, None, _BUDGET_PERCENT, words_of_viewers),
-        Figure("attaching adds", "%", of_attaching, None, None, words_of_attaching),
+        more("20 viewers add to none, the scheduler's core being shared", _WATCHED, _ATTACHED),
+        more("as much work beside it that asks nothing adds", _BUSY, _ATTACHED),
+        more("20 viewers add to as much work beside it", _WATCHED, _BUSY, _BUDGET_PERCENT),
+        more("attaching adds", _ATTACHED, _NONE),
     ]

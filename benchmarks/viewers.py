@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
+import psutil
 from bokeh.util.token import generate_jwt_token, generate_session_id
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
@@ -130,6 +131,11 @@ class Viewers:
         self._say("counts")
         answer: dict[str, float] = json.loads(self._hear())
         return answer
+
+    def cpu_s(self) -> float:
+        """Return the CPU seconds that the process has used."""
+        times = psutil.Process(self._process.pid).cpu_times()
+        return float(times.user + times.system)
 
     def _say(self, line: str) -> None:
         assert self._process.stdin is not None

@@ -26,7 +26,10 @@ async function told(page: Page, pane: Locator): Promise<{ x: number; y: number }
       await page.mouse.move(x - 2, y);
       await page.mouse.move(x, y);
       await page.waitForTimeout(50); // a tooltip is drawn in the next frame
-      if ((await tooltip.count()) > 0 && ((await tooltip.first().boundingBox())?.height ?? 0) > 20) {
+      if (
+        (await tooltip.count()) > 0 &&
+        ((await tooltip.first().boundingBox())?.height ?? 0) > 20
+      ) {
         return { x, y };
       }
     }
