@@ -29,11 +29,11 @@ class EndedGroups:
         self._forgotten: dict[TaskGroup, int] = {}
         self._of_prefix: Counter[str] = Counter()
         for group in there:
-            self._of_prefix[group.prefix.name] -= group.states["forgotten"]
+            self._of_prefix[group.prefix.name] -= _most_done(group)
 
     def note(self, group: TaskGroup) -> None:
-        """Note how many tasks of a group that is there were forgotten."""
-        self._set(group, group.states["forgotten"])
+        """Note how many tasks of a group that is there were forgotten, all done if any was."""
+        self._set(group, _most_done(group))
 
     def end(self, groups: Iterable[TaskGroup], counted: dict[str, int]) -> dict[TaskGroup, int]:
         """Return how many tasks of each group that is gone had been done.
@@ -46,7 +46,7 @@ class EndedGroups:
         """
         done: dict[TaskGroup, int] = {}
         # What never ran and gave no result was cancelled, or failed: it takes what is left.
-        for group in sorted(groups, key=lambda group: not (group.start or group.types)):
+        for group in sorted(groups, key=lambda group: not _has_begun(group)):
             prefix = group.prefix.name
             self._set(group, 0)
             left = counted[prefix] - self._of_prefix[prefix]
@@ -63,3 +63,13 @@ class EndedGroups:
     def _set(self, group: TaskGroup, forgotten: int) -> None:
         self._of_prefix[group.prefix.name] += forgotten - self._forgotten.get(group, 0)
         self._forgotten[group] = forgotten
+
+
+def _has_begun(group: TaskGroup) -> bool:
+    """Whether any of its tasks came to an end, or gave a result."""
+    return bool(group.start or group.types)
+
+
+def _most_done(group: TaskGroup) -> int:
+    """Return how many of its forgotten tasks may have been done: none where none ever was."""
+    return int(group.states["forgotten"]) if _has_begun(group) else 0

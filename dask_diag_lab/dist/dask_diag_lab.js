@@ -67,7 +67,12 @@
       [minutes % 60, 'min'],
       [carry || Number(rest) === 0 ? 0 : rest, 's']
     ];
-    return parts.filter(([n]) => n !== 0).map(([n, name]) => `${n} ${name}`).join(' ') + before;
+    return (
+      parts
+        .filter(([n]) => n !== 0)
+        .map(([n, name]) => `${n} ${name}`)
+        .join(' ') + before
+    );
   }
 
   function modelsOf(bokeh) {
@@ -444,11 +449,6 @@
       convert_indices_from_subset(indices) {
         return indices;
       }
-
-      get_reference_point(array, value) {
-        const found = array.indexOf(value);
-        return found < 0 ? null : found;
-      }
     }
 
     /** Has one view of its glyph where Bokeh's has five, each of which takes in all data. */
@@ -473,8 +473,6 @@
         this.all_indices = Indices.all_set(this.model.data_source.get_length() ?? 1);
         await this.glyph.set_data(this.model.data_source, this.all_indices, indices);
         await this.set_visuals();
-        this._update_masked_indices();
-        this.decimated = this.all_indices;
         this.plot_view.invalidate_dataranges = true;
       }
 
@@ -488,8 +486,17 @@
         this.glyph.map_data();
       }
 
-      _update_masked_indices() {
-        return this.glyph.mask_data();
+      _paint(ctx) {
+        this.map_data();
+        ctx.save();
+        this.glyph.paint(ctx, this.glyph.mask_data().ones());
+        ctx.restore();
+      }
+
+      /** The first row with this value, for a legend; the first of all where there is none. */
+      get_reference_point(field, value) {
+        const column = field == null ? null : this.model.data_source.get_column(field);
+        return Math.max(column?.indexOf(value) ?? 0, 0);
       }
     }
     const ABOVE = Object.getPrototypeOf(GlyphRendererView.prototype);
@@ -506,7 +513,17 @@
       }
     }
 
-    return [AllRows, PlainRenderer, StreamBars, StreamMoves, StreamTails, StreamHover, RunTimeTickFormatter, RowsWheelTool, StretchTool];
+    return [
+      AllRows,
+      PlainRenderer,
+      StreamBars,
+      StreamMoves,
+      StreamTails,
+      StreamHover,
+      RunTimeTickFormatter,
+      RowsWheelTool,
+      StretchTool
+    ];
   }
 
   /** True for a BokehJS that we draw with; a page of Lab may hold older ones, of other notebooks. */

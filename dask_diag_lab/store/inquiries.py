@@ -50,6 +50,8 @@ class Inquiry:
         Answers that have come so far.
     version : int
         Moves with every change.
+    asked_at : float
+        Monotonic time of the last question.
     """
 
     def __init__(self, kind: str, arguments: Mapping[str, Argument]) -> None:
@@ -61,6 +63,7 @@ class Inquiry:
         self.answered_at = 0.0
         self.n_answers = 0
         self.version = 0
+        self.asked_at = 0.0
 
 
 class Inquiries:
@@ -174,7 +177,12 @@ class Inquiries:
         inquiry.version += 1
         self.version += 1
 
+    def waited_s(self, inquiry: Inquiry) -> float:
+        """Return the seconds since it was asked, 0 when no answer is under way."""
+        return self._clock() - inquiry.asked_at if inquiry.state == "asked" else 0.0
+
     def _send(self, inquiry: Inquiry) -> None:
+        inquiry.asked_at = self._clock()
         if self.on_ask is None:
             self.failed(inquiry, "Nobody is there to ask the cluster.")
         else:

@@ -14,7 +14,7 @@ from math import ceil, floor, inf, log2
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.store.arrays import Floats, Ints, frozen
+from dask_diag_lab.store.arrays import Floats, Ints, frozen, narrow
 from dask_diag_lab.store.block import FINEST, LEAST_MERGE, N_FAMILIES, Block
 from dask_diag_lab.store.rects import Rects, merge
 from dask_diag_lab.store.settled import Settled
@@ -241,8 +241,9 @@ class Query:
             name: np.empty(n, dtype=np.int64) for name in ("prefix", "task", "nbytes", "source")
         }
         kind, outcome = np.empty(n, dtype=np.uint8), np.empty(n, dtype=np.uint8)
-        for index, block in enumerate(blocks):
-            of_block = np.flatnonzero(rects.block == index)
+        order = np.argsort(narrow(rects.block.view(np.uint64)), kind="stable")
+        ends = np.cumsum(np.bincount(rects.block, minlength=len(blocks)))
+        for block, of_block in zip(blocks, np.split(order, ends)[:-1], strict=True):
             rows = rects.row[of_block]
             kind[of_block], outcome[of_block] = block.kind[rows], block.outcome[rows]
             columns["prefix"][of_block] = block.prefix[rows]

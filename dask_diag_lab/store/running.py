@@ -44,8 +44,10 @@ class RunningTable:
         self._done: dict[tuple[int, str], float] = {}
         self._keys: set[str] = set()
         self._keys_version = 0
-        self._columns: tuple[Objects, Ints, Ints, Floats] | None = None
-        self._columns_version = 0
+        self._names: tuple[Objects, Ints] | None = None
+        self._names_version = 0
+        self._places: tuple[Ints, Floats] | None = None
+        self._places_version = 0
 
     @property
     def count(self) -> int:
@@ -141,24 +143,31 @@ class RunningTable:
 
     def rows(self, now: float) -> RunningRows:
         """Return what runs at a time; a start that lies after it is moved back to it."""
-        if self._columns is None or self._columns_version != self.version:
-            self._columns, self._columns_version = self._make_columns(), self.version
-        keys, prefix, lane, start = self._columns
-        return RunningRows(
-            key=keys,
-            prefix=prefix,
-            lane=self._lanes.position[lane],
-            start=np.minimum(start, now),
-        )
+        if self._names is None or self._names_version != self.version:
+            self._names, self._names_version = self._make_names(), self.version
+        (key, prefix), (lane, start) = self._names, self.places(now)
+        return RunningRows(key=key, prefix=prefix, lane=lane, start=start)
 
-    def _make_columns(self) -> tuple[Objects, Ints, Ints, Floats]:
-        """Return key, prefix, lane id and start of what runs; several plots ask at each tick."""
+    def places(self, now: float) -> tuple[Ints, Floats]:
+        """Return lane and start of `rows` alone, in half of the time."""
+        if self._places is None or self._places_version != self.version:
+            self._places, self._places_version = self._make_places(), self.version
+        lane, start = self._places
+        return self._lanes.position[lane], np.minimum(start, now)
+
+    # Kept, as several plots ask at each tick.
+
+    def _make_names(self) -> tuple[Objects, Ints]:
+        """Return key and prefix of what runs."""
         tasks = self._tasks.values()
         keys = np.empty(len(tasks), dtype=np.object_)
         keys[:] = [key for _, key in self._tasks]
+        return keys, np.array([task.prefix for task in tasks], dtype=np.int64)
+
+    def _make_places(self) -> tuple[Ints, Floats]:
+        """Return lane id and start of what runs."""
+        tasks = self._tasks.values()
         return (
-            keys,
-            np.array([task.prefix for task in tasks], dtype=np.int64),
             np.array([task.lane for task in tasks], dtype=np.int64),
             np.array([task.start for task in tasks], dtype=np.float64),
         )

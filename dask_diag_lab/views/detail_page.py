@@ -94,6 +94,11 @@ class DetailPage(RedrawnView):
         del section
         return ""
 
+    def nothing(self, section: Section) -> str:
+        """Return the words in the place of a table without rows; '' to show its header alone."""
+        del section
+        return ""
+
     def clicked(self, row: int) -> None:
         """Open what a row of the table stands for."""
 
@@ -141,10 +146,17 @@ class DetailPage(RedrawnView):
         """Draw controls, facts and section; see `RedrawnView.redraw`."""
         self.draw_controls()
         set_properties(self._facts, text=_facts_html(self.facts()))
-        if self.section.columns:
-            self.rows.set(self.values(self.section))
-        else:
-            set_properties(self._text, text=self.text(self.section))
+        section, words = self.section, ""
+        if section.columns:
+            values = self.values(section)
+            words = "" if len(values[section.columns[0].name]) else self.nothing(section)
+            self.rows.set(values)
+        is_table = bool(section.columns) and not words
+        set_properties(self._text, text=words if section.columns else self.text(section))
+        # The words for an empty page lie in their place.
+        is_shown = not self.notice.empty
+        set_properties(self.rows.model, visible=is_table and is_shown)
+        set_properties(self._text, visible=not is_table and is_shown)
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show something else; see `View.show`."""
@@ -192,12 +204,9 @@ class DetailPage(RedrawnView):
         return next((section for section in self.sections if section.name == name), None)
 
     def _arrange(self) -> None:
-        """Let the section take the place below the facts."""
-        is_table = bool(self.section.columns)
-        if is_table:
+        """Give the table the columns of the section."""
+        if self.section.columns:
             self.rows.replace_columns(self.section.columns)
-        set_properties(self.rows.model, visible=is_table)
-        set_properties(self._text, visible=not is_table)
 
     def restyle_models(self) -> None:
         """Apply `look`; see `RedrawnView.restyle_models`."""

@@ -19,7 +19,7 @@ CHARACTER_PX: Final = 6.6
 
 _SIDES_PX: Final = 28
 _LEAST_FRAME_PX: Final = 40
-_EDGES_PX: Final = 48
+EDGES_PX: Final = 48
 """Height that title and axis labels take from a figure, about."""
 
 
@@ -43,7 +43,7 @@ class PaneSize:
     @property
     def rows_px(self) -> int:
         """Height that is left for rows of data."""
-        return max(self.height - _EDGES_PX, 40)
+        return max(self.height - EDGES_PX, 40)
 
     @property
     def title_characters(self) -> int:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from dask_diag_lab.views.base import View
 
 
 class RedrawnView(View):
-    """Compares what it shows with what was drawn; a subclass says what that is and draws it."""
+    """Compares what it shows with what was drawn; a subclass says what that is and draws it.
+
+    Attributes
+    ----------
+    moves_itself : bool
+        Whether `redraw` changes what `shown` returns, such as ranges that the reader may move.
+    """
+
+    moves_itself: ClassVar[bool] = False
 
     _drawn: object = None
 
@@ -30,7 +39,7 @@ class RedrawnView(View):
         if now != self._drawn:
             self._drawn = None  # until it is: what fails is tried, and told, again
             self.redraw()
-            self._drawn = now
+            self._drawn = self.shown() if self.moves_itself else now
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""

@@ -5,9 +5,9 @@ Knows Bokeh and the look; what is measured comes from the view.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from bokeh.models import FixedTicker, Line, PanTool, Range1d, VArea, WheelZoomTool
@@ -25,12 +25,11 @@ from dask_diag_lab.views.figure import (
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.point_words import PointWords, words_of
+from dask_diag_lab.views.series_unit import SMALLEST, TICKS, WRITE, Unit
 from dask_diag_lab.views.small_legend import Entry, SmallLegend
 from dask_diag_lab.views.tail_source import TailSource, Values
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
 from dask_diag_lab.views.time_points import Floats, Points, common_times, merged_points, points_at
-
-Unit = Literal["bytes", "rate", "percent", "number", "seconds"]
 
 MAX_POINTS: Final = 500
 """Points of a line in view; more are merged by mean, lowest and highest."""
@@ -38,22 +37,8 @@ LIVE_S: Final = 300.0
 """How much of the past the live picture shows."""
 BAND_ALPHA: Final = 0.2
 
-WRITE: Final[Mapping[str, Callable[[float], str]]] = {
-    "bytes": fmt.binary,
-    "rate": lambda value: fmt.si(value, "B/s"),
-    "percent": lambda value: f"{fmt.significant(value)} %",
-    "number": fmt.significant,
-    "seconds": fmt.duration,
-}
-_TICKS: Final[Mapping[str, Callable[[float, int], list[float]]]] = {
-    "bytes": fmt.binary_ticks,
-    "seconds": fmt.duration_ticks,
-}
 _LABELS_PX: Final = 58
 """Width of the labels of the upright axis, about."""
-
-_SMALLEST: Final = {"bytes": 1024.0**2, "rate": 1000.0, "percent": 5.0, "seconds": 1e-3}
-"""Least end of the axis: noise near zero does not fill the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +82,7 @@ class TimeSeries:
         self._n_set = 0
         self._drawn: object = None
         self._words = ("", "")
-        self._end = AxisEnd(_SMALLEST.get(unit, 1.0))
+        self._end = AxisEnd(SMALLEST.get(unit, 1.0))
         self._span_s: float | None = LIVE_S
         self._placed, self._is_moved = (0.0, 1.0), False
         self._times: Floats = np.empty(0)
@@ -108,6 +93,7 @@ class TimeSeries:
         self.model = quiet_figure(look, title=self._title, x_range=self._x, y_range=self._y)
         self._glyphs: list[tuple[VArea | None, Line]] = []
         self._build(look)
+        self._show_axes(is_shown=False, size=pane_size(self.model))
         self.restyle(look)
 
     def _new_texts(self) -> list[PointWords]:
@@ -219,6 +205,8 @@ class TimeSeries:
             return
         size = pane_size(self.model)
         self._draw_words(size)
+        is_known = any(np.isfinite(data.mean).any() for data in self._data.values())
+        self._show_axes(is_shown=is_known, size=size)
         self._times = common_times([data.times for data in self._data.values()])
         if len(self._times):
             self._follow()
@@ -226,6 +214,12 @@ class TimeSeries:
         else:
             self.source.set({name: [] for name in self.source.model.data})
         self._drawn = self._basis()
+
+    def _show_axes(self, *, is_shown: bool, size: PaneSize) -> None:
+        """Show axes, or none: where nothing is drawn words may lie in their place."""
+        set_properties(self.model.xaxis[0], visible=is_shown and size.height >= 120)
+        for part in (self.model.yaxis[0], self.model.ygrid[0]):
+            set_properties(part, visible=is_shown)
 
     def _basis(self) -> object:
         """Return all that the picture depends on."""
@@ -235,7 +229,7 @@ class TimeSeries:
         columns, top = self._window(*self._placed)
         self.source.set(columns)
         end = self._end.at_least(top)
-        ticks = _TICKS.get(self._unit, fmt.number_ticks)(end, max(size.rows_px // 50, 2))
+        ticks = TICKS.get(self._unit, fmt.number_ticks)(end, max(size.rows_px // 50, 2))
         labels = fmt.tick_labels(ticks, self._unit)
         set_properties(self._y, start=0, end=end * 1.02)
         set_properties(self._y_ticker, ticks=ticks)
@@ -248,7 +242,6 @@ class TimeSeries:
         said = fmt.elide(title if len(title) <= room else short, room)
         set_properties(self._title, text=said or " ")
         fit_time_axis(self.model.xaxis[0], size.width)
-        set_properties(self.model.xaxis[0], visible=size.height >= 120)
         self._legend.show(is_shown=not size.is_small, width=size.width)
 
     def _live_window(self) -> tuple[float, float]:

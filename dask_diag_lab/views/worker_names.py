@@ -45,6 +45,17 @@ def worker_name(store: Store, address: str) -> str:
     return readable_name(address) if name is None else readable_name(name) + LEFT
 
 
+def name_in_words(name: str) -> str:
+    """Return a worker's name as it stands among other words: a bare number alone is no name."""
+    name = readable_name(name)
+    return f"worker {name}" if name.removesuffix(LEFT).isdecimal() else name
+
+
+def worker_in_words(store: Store, address: str) -> str:
+    """Return `worker_name` as it stands among other words, such as ``worker 0``."""
+    return name_in_words(worker_name(store, address))
+
+
 def worker_words(store: Store, address: str) -> str:
     """Return ``Worker <name>``."""
     return _WORKER + worker_name(store, address)

@@ -92,12 +92,11 @@ async def test_small_parts_of_a_message_do_not_wait_for_each_other(
     async with opened(client, announced):
         (relayed,) = extension.state.sockets
         assert isinstance(relayed, RelaySocket)
-        assert relayed._upstream is not None
-        assert relayed._upstream.protocol is not None
-        sent_to_the_dashboard = relayed._upstream.protocol.stream.socket
-        sent_to_the_browser = relayed.ws_connection.stream.socket
-        for sent in (sent_to_the_dashboard, sent_to_the_browser):
-            assert sent.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        ends = (relayed._upstream and relayed._upstream.protocol, relayed.ws_connection)
+        for end in ends:
+            assert end is not None
+            assert end.stream is not None
+            assert end.stream.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 async def test_close_code_of_the_dashboard_reaches_the_browser(

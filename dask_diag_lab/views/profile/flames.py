@@ -147,7 +147,9 @@ class Flames:
         room = self._room
         bounds = (0, max(self._rows, room))
         top = min(max(_number(self._y.end), 0.0), bounds[1] - room)
-        set_properties(self._y, start=top + room, end=top, bounds=bounds)
+        # The page keeps a range inside the bounds that it knows: those come first.
+        set_properties(self._y, bounds=bounds)
+        set_properties(self._y, start=top + room, end=top)
 
 
 def _number(value: object) -> float:

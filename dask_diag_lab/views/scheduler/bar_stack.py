@@ -12,6 +12,7 @@ from dask_diag_lab.views import controls
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.redrawn import RedrawnView
+from dask_diag_lab.views.scheduler.bar_row import BarRow
 from dask_diag_lab.views.scheduler.part_bars import PartBars
 
 if TYPE_CHECKING:
@@ -22,14 +23,23 @@ class BarStack(RedrawnView):
     """A column of figures, mostly `PartBars`, under a bar of controls where there is one."""
 
     @abstractmethod
-    def compose(self) -> Sequence[UIElement | PartBars]:
+    def compose(self) -> Sequence[UIElement | PartBars | BarRow]:
         """Return what lies below each other; called once."""
 
     def build(self) -> UIElement:
         """Return the column; see `View.build`."""
         parts = self.compose()
-        self._stacked = [part for part in parts if isinstance(part, PartBars)]
-        children: list[UIElement] = [p.figure if isinstance(p, PartBars) else p for p in parts]
+        self._stacked: list[PartBars] = []
+        children: list[UIElement] = []
+        for part in parts:
+            if isinstance(part, BarRow):
+                self._stacked += part.bars
+                children.append(part.model)
+            elif isinstance(part, PartBars):
+                self._stacked.append(part)
+                children.append(part.figure)
+            else:
+                children.append(part)
         self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
         self.restyle()
         return self._root

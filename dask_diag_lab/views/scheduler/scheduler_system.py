@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 from bokeh.models import Column, Row
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.pane_size import pane_size
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.scheduler.costs import WAITING
-from dask_diag_lab.views.time_series import TimeLine, TimeSeries, Unit
+from dask_diag_lab.views.series_unit import Unit
+from dask_diag_lab.views.time_series import TimeLine, TimeSeries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,10 +53,11 @@ _WRITERS: Final[Mapping[str, fmt.Writer]] = {
 }
 
 
-class SchedulerSystem(View):
+class SchedulerSystem(RedrawnView):
     """Four small charts of the table ``system``."""
 
     needs = frozenset({"system"})
+    moves_itself: ClassVar[bool] = True
 
     def build(self) -> UIElement:
         """Return two rows of two charts; see `View.build`."""
@@ -67,35 +71,27 @@ class SchedulerSystem(View):
             Row(children=models[2:], sizing_mode="stretch_both", spacing=0),
         ]
         self._root = Column(children=rows, sizing_mode="stretch_both", spacing=0)
-        self._drawn: object = None
         self.restyle()
         return self._root
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         set_properties(self._root, styles={"background-color": self.look.background})
         for chart, series in zip(_CHARTS, self._charts, strict=True):
             series.restyle(self.look, _lines(chart, self.look))
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
         """Pass ``live`` and ``fit`` on to the charts."""
         for series in self._charts:
             series.command(verb)
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
-        system = self.store.extras["system"]
-        if self._drawn == (system.version, self.look):
-            for series in self._charts:
-                series.draw()  # the reader may have moved or resized it
-            return
-        self._drawn = None  # until it is: what fails is tried, and told, again
-        self._redraw()
-        self._drawn = system.version, self.look
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        places = tuple((series.place, pane_size(series.model)) for series in self._charts)
+        return self.store.extras["system"].version, places, self.look
 
-    def _redraw(self) -> None:
+    def redraw(self) -> None:
+        """Draw the samples; see `RedrawnView.redraw`."""
         system = self.store.extras["system"]
         if not len(system):
             self.notice = Notice(empty=WAITING if not system.is_known else "No sample yet.")

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from bokeh.core.property.descriptors import UnsetValueError
 
-from dask_diag_lab.records import Kind
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.pane_size import PaneSize, pane_size
 from dask_diag_lab.views.stream import words
@@ -23,7 +22,6 @@ from dask_diag_lab.views.stream.rects import (
     PREFIX_CODES,
     Columns,
     gather,
-    share_of_time,
     to_columns,
     to_rects,
 )
@@ -36,6 +34,7 @@ from dask_diag_lab.views.stream.rows import (
     visible_lanes,
     worker_rows,
 )
+from dask_diag_lab.views.stream.saying import Saying
 from dask_diag_lab.views.stream.shown_rows import RowChoice, ShownRows
 from dask_diag_lab.views.stream.unpacking import Unpacking, unpacking
 
@@ -85,6 +84,7 @@ class Drawing:
         self._fine_version = -1
         self._happenings = Happenings(store)
         self._choice = RowChoice()
+        self._saying = Saying(store, self)
         self._lanes_version = -1
         self._loaded = (np.nan, np.nan)
         self._labelled: tuple[ShownRows, float, int] | None = None
@@ -155,7 +155,7 @@ class Drawing:
             a is b for a, b in zip(parts, self._parts, strict=True)
         )
         if not is_same or basis != self._basis:
-            self._send(window, [self.centre, *flanks], width_px)
+            self._send(window, [self.centre, *flanks])
             self._parts, self._basis = parts, basis
         self.drawn_at = time.monotonic()
         self.cost_s = self.drawn_at - began
@@ -212,45 +212,36 @@ class Drawing:
         facts = {"zero": [window.zero], "now": [until]}
         self.picture.facts.set({**facts, "transfer_words": [self.unpacking.transfer_words]})
 
+    @property
+    def sight(self) -> tuple[int, int]:
+        """First and last row in sight."""
+        top, bottom = self.picture.rows
+        return max(round(top + 0.5), 0), min(round(bottom - 0.5), self.rows.count - 1)
+
+    def pixel_s(self, window: TimeWindow) -> float:
+        """Return the seconds to a pixel."""
+        return window.width / max(self._frame_px("inner_width", self.size.width), 1)
+
     def at(self, window: TimeWindow, x: float, row: float) -> Target | None:
         """Return the rectangle at a position of the picture's axes."""
-        reach_s = REACH_PX * window.width / max(self._frame_px("inner_width", self.size.width), 1)
+        reach_s = REACH_PX * self.pixel_s(window)
         moment = window.zero + x
         target = recorded_at(self.columns, moment, row, reach_s)
         return target or running_at(self._running, moment, row, self._run_until, reach_s)
 
     def say(self, window: TimeWindow, live: float) -> str:
         """Write the title and return the note about what is merged, hidden or lost."""
-        centre = self.centre
-        if centre is None:
+        if self.centre is None:
             return ""
-        top, bottom = self.picture.rows
-        n_rows, threads = self.rows.count, self.rows.threads
-        first, last = max(round(top + 0.5), 0), min(round(bottom - 0.5), n_rows - 1)
-        until = min(window.end, live)
-        running = self.store.running.rows(until)
-        lane = np.append(self.rows.row_of, -1)[running["lane"]]
-        begin = window.zero if window.is_following else window.start
-        thread_s = threads.seconds(begin, until, first, last)
-        starts = np.asarray(running["start"])[(lane >= first) & (lane <= last)]
-        visible = self.rows.lanes[first : last + 1]
-        share = share_of_time(centre, visible, starts, thread_s, window.start, until)
-        moment = self.store.time if window.is_following else until
-        counts = threads.count(moment, first, last), threads.count(moment)
-        title = words.title(share, counts, self.size)
-        set_properties(self.picture.title, text=title)
-        rows, is_small = (first + 1, last + 1, n_rows), self.size.is_small
-        note = words.note(self.store, centre, rows, self.rows.n_hidden, is_short=is_small)
-        has_estimate = not is_small and bool(np.any(centre.kind == Kind.TRANSFER))
-        estimate = self.unpacking.transfer_words if has_estimate else ""
-        return " · ".join(part for part in (note, estimate) if part)
+        set_properties(self.picture.title, text=self._saying.title(self.centre, window, live))
+        return self._saying.note(self.centre, window)
 
-    def _send(self, window: TimeWindow, parts: list[LevelOfDetail], width_px: int) -> None:
+    def _send(self, window: TimeWindow, parts: list[LevelOfDetail]) -> None:
         picture = self.picture
         cut = (window.start, window.end)
         self.columns = columns = to_columns(self.store, parts, cut, self.rows.row_of)
         reach_s = max(abs(end - window.zero) for end in cut) + window.width
-        rects = to_rects(columns, window.zero, reach_s, window.width / max(width_px, 1))
+        rects = to_rects(columns, window.zero, reach_s, self.pixel_s(window))
         self.names.send_texts(columns["prefix"])
         self.names.send_texts(columns["source"])
         picture.outline(is_on=len(columns["start"]) <= OUTLINED_RECTS)

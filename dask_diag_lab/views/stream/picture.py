@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bokeh.models import (
     FixedTicker,
-    HBar,
     HoverTool,
     LinearColorMapper,
     Range1d,
     Scatter,
 )
-from bokeh.models.annotations import Legend, LegendItem, Title
+from bokeh.models.annotations import Title
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.transform import transform
 
@@ -23,10 +22,11 @@ from dask_diag_lab.views.figure import Source, add_glyph, quiet_figure, set_prop
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.pane_size import restyle_pane
-from dask_diag_lab.views.scripted import StreamBars, StreamTails
+from dask_diag_lab.views.scripted import StreamBars, StreamMoves, StreamTails
 from dask_diag_lab.views.stream.code_colors import code_colors
 from dask_diag_lab.views.stream.gestures import Gestures
 from dask_diag_lab.views.stream.hover import LINES, hover_of
+from dask_diag_lab.views.stream.legend import color_legend
 from dask_diag_lab.views.stream.marks import Marks
 from dask_diag_lab.views.stream.rects import (
     FULL_HEIGHT,
@@ -93,13 +93,16 @@ class Picture:
             LinearColorMapper(low=-0.5, high=N_CODES - 0.5) for _ in range(3)
         )
         self._is_outlined = True
+        self._has_labels = False
+        self._axes_shown = (True, True)
         self._hovers: list[HoverTool] = []
         self.marks = Marks(self.figure, look)
         self._bars = self._add_bars()
         self._add_points()
         self.marks.add_above(self.killed)
         self._axes()
-        self._add_legend()
+        fill, edge = transform("code", self._fill), transform("code", self._edge)
+        self._legend = color_legend(self.figure, self.legend, fill, edge)
         self._add_hovers(look)
         self._gestures = Gestures(self.figure, self.x_range, self.y_range)
         self.restyle(look)
@@ -126,7 +129,7 @@ class Picture:
             ("killed", "lane", "height"),
         ):
             source: Source = getattr(self, name)
-            bars = StreamBars(
+            bars = (StreamMoves if name == "moves" else StreamBars)(
                 y=y,
                 left="left",
                 right={"value": 0.0} if name == "running" else "right",
@@ -188,31 +191,6 @@ class Picture:
         self._separators = self.figure.ygrid[0]
         self._separators.ticker = self._divider_ticker
 
-    def _add_legend(self) -> None:
-        swatch = HBar(
-            y="at",
-            left="at",
-            right="at",
-            height=0,
-            fill_color=transform("code", self._fill),
-            line_color=transform("code", self._edge),
-        )
-        shown: Renderer = add_glyph(self.figure, self.legend.model, swatch)
-        self._legend = Legend(
-            items=[LegendItem(label={"field": "label"}, renderers=[shown])],
-            orientation="horizontal",
-            location="top_left",
-            padding=0,  # type: ignore[arg-type]  # Bokeh's stub lacks plain numbers
-            margin=0,
-            spacing=10,
-            label_standoff=4,
-            glyph_width=10,
-            glyph_height=10,
-            label_height=12,
-            click_policy="none",
-        )
-        self.figure.add_layout(self._legend, "above")
-
     def _add_hovers(self, look: Look) -> None:
         tables = {
             "texts": self.texts.model,
@@ -247,10 +225,20 @@ class Picture:
     def label_rows(self, labels: dict[float, str], dividers: list[float]) -> None:
         """Name rows and draw the lines between workers."""
         ticks = [position for position, text in labels.items() if text]
+        self._has_labels = bool(ticks)
         words: dict[float | str, str] = {_exact(at): labels[at] for at in ticks}
         set_properties(self._row_ticker, ticks=ticks)
-        set_properties(self.row_axis, major_label_overrides=words, visible=bool(ticks))
+        set_properties(self.row_axis, major_label_overrides=words)
         set_properties(self._divider_ticker, ticks=dividers)
+
+    def show_axes(self, *, is_shown: bool) -> None:
+        """Show axes and lines, or none: where nothing is drawn words may lie in their place."""
+        wanted = is_shown, is_shown and self._has_labels
+        if wanted != self._axes_shown:
+            self._axes_shown = wanted
+            self.row_axis.visible = wanted[1]
+            for part in (self.figure.xaxis[0], *self.figure.grid):
+                part.visible = is_shown
 
     def outline(self, *, is_on: bool) -> None:
         """Draw the outlines that set adjacent tasks apart, or leave them out."""

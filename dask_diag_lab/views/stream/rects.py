@@ -37,7 +37,7 @@ MOVE_HEIGHT: Final = 0.4
 DISK_HEIGHT: Final = 0.22
 """Of disk accesses and (de)serialization."""
 LEAST_FILL: Final = 0.15
-"""A merged rectangle is as high as it is busy, but never lower than this share."""
+"""Merged tasks are as high as they are busy, but never lower than this share."""
 
 _CODE_OF_KIND: Final = np.array(
     [0, TRANSFER_CODE, DISK_CODE, DISK_CODE, DESERIALIZE_CODE], dtype=np.uint8
@@ -191,7 +191,9 @@ def _wire(
     edge: type[np.floating[Any]],  # either precision
 ) -> Columns:
     span = np.maximum(some["stop"] - some["start"], 1e-12)
-    fill = np.where(some["count"] > 1, np.clip(some["busy_s"] / span, LEAST_FILL, 1.0), 1.0)
+    # What is not computing takes no more of the picture than of the time.
+    least = np.where(some["kind"] == Kind.COMPUTE, LEAST_FILL, 0.0)
+    fill = np.where(some["count"] > 1, np.clip(some["busy_s"] / span, least, 1.0), 1.0)
     return {
         "left": (some["start"] - zero).astype(edge),
         "right": (some["stop"] - zero).astype(edge),

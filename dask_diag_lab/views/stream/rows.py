@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.views.format import elide
+from dask_diag_lab.views.worker_names import name_in_words
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -61,7 +62,7 @@ def worker_rows(store: Store) -> list[WorkerRows]:
     counts = np.diff(np.append(firsts, lanes.count))
     return [
         WorkerRows(
-            label=_readable(lanes.label[first].removesuffix(" · 1" if count > 1 else "")),
+            label=name_in_words(lanes.label[first].removesuffix(" · 1" if count > 1 else "")),
             first=int(first),
             count=int(count),
             ended=float(lanes.ended[first]),
@@ -70,12 +71,6 @@ def worker_rows(store: Store) -> list[WorkerRows]:
         )
         for first, count in zip(firsts, counts, strict=True)
     ]
-
-
-def _readable(name: str) -> str:
-    """Return a worker's name as people read it: bare numbers and addresses are none."""
-    name = name.rpartition("://")[2] or name
-    return f"worker {name}" if name.isdecimal() else name
 
 
 def rows_that_fit(n_rows: int, height_px: float) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from bokeh.document.events import ColumnsPatchedEvent
 
 from dask_diag_lab.views.figure import Source
 from dask_diag_lab.views.stream.rects import Columns
@@ -103,16 +104,24 @@ class SlotSource(Source):
         rows: npt.NDArray[np.intp],
         hidden: npt.NDArray[np.intp],
     ) -> None:
+        """Change the page's rows and ours: `ColumnDataSource.patch` takes three times as long."""
         patches: dict[str, list[tuple[int, float]]] = {}
+        model = self.model
+        data: Columns = model.data  # type: ignore[assignment]  # arrays alone are put here
         for name, column in columns.items():
-            differs = np.flatnonzero(np.asarray(self.model.data[name])[slots] != column[rows])
+            kept, wanted = data[name], column[rows]
+            differs = np.flatnonzero(kept[slots] != wanted)
             if differs.size:
-                values = _short(column[rows[differs]])
-                patches[name] = list(zip(slots[differs].tolist(), values, strict=True))
+                wanted, changed = wanted[differs], slots[differs]
+                patches[name] = list(zip(changed.tolist(), _short(wanted), strict=True))
+                kept[changed] = wanted
         if hidden.size:
             patches.setdefault("left", []).extend((slot, np.nan) for slot in hidden.tolist())
+            data["left"][hidden] = np.nan
         if patches:
-            self.model.patch(patches)
+            if model.document is not None:
+                hint = ColumnsPatchedEvent(model.document, model, "data", patches)
+                model.trigger("data", data, data, hint=hint)
             self.sent_bytes += PATCH_BYTES * sum(len(patch) for patch in patches.values())
 
 

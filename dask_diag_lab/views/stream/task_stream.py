@@ -151,6 +151,8 @@ class TaskStream(View):
             window.pan(-0.25 if verb == "pan-left" else 0.25)
         else:
             return
+        if window.start < window.zero - 0.02 * window.width:
+            window.zero = float(np.fmin(window.zero, self._first()))
         self._is_ordered = verb != "freeze"
         self._due_at = np.inf
         self.update()
@@ -165,12 +167,18 @@ class TaskStream(View):
         return float(self.store.time)
 
     def _running_starts(self) -> npt.NDArray[np.float64]:
-        return np.asarray(self.store.running.rows(self._now())["start"], dtype=np.float64)
+        return self.store.running.places(self._now())[1]
 
     def _live(self) -> float:
         """Return up to when there is data: now while tasks run, else the last end; or NaN."""
         last = float(self.store.actions.last_stop) if self.store.actions.count else np.nan
         return float(np.fmax(last, self._now())) if self.store.running.count else last
+
+    def _first(self) -> float:
+        """Return since when there is data."""
+        starts = self._running_starts()
+        earliest = starts.min() if starts.size else np.nan
+        return float(np.fmin(self.store.actions.first_start, earliest))
 
     def _follow(self) -> None:
         burst = self._burst.advance(self.store.actions, self._running_starts())
@@ -181,9 +189,9 @@ class TaskStream(View):
             return
         self.window.cleared_at = -np.inf
         self.window.frozen_at = np.nan
-        starts = self._running_starts()
-        first = np.fmin(self.store.actions.first_start, starts.min() if starts.size else np.nan)
+        first = self._first()
         margin = 0.01 * max(live - first, 0.01)
+        self.window.zero = first
         self.window.hold(first - margin, live + margin)
         self._is_scrolled = False
 
@@ -261,8 +269,7 @@ class TaskStream(View):
 
     def _say(self, drawing: Drawing) -> None:
         store, window, live = self.store, self.window, self._live()
-        note = drawing.say(window, live)
-        centre = drawing.centre
+        centre, note = drawing.centre, drawing.say(window, live)
         has_picture = bool(store.actions.count or store.running.count)
         is_empty = centre is None or (not len(centre) and not self._runs_in_view())
         empty = words.empty(
@@ -271,6 +278,7 @@ class TaskStream(View):
             is_window_empty=is_empty,
             is_cleared=window.is_following and window.cleared_at > -np.inf,
         )
+        drawing.picture.show_axes(is_shown=has_picture and not (empty and drawing.size.is_small))
         behind_s = window.behind(live)
         self.notice = Notice(empty, note, behind_s, is_frozen=window.is_frozen)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.store import Store
     from dask_diag_lab.store.lod import LevelOfDetail
+    from dask_diag_lab.views.stream.likeness import Unlike
 
 LEGEND_NAME_CHARACTERS: Final = 20
 LEAST_SHARE: Final = 0.0005
@@ -112,6 +113,7 @@ def _names_of(code: int, names: Sequence[str]) -> str:
 def note(
     store: Store,
     centre: LevelOfDetail,
+    likeness: Unlike,
     rows: tuple[int, int, int],
     n_hidden: int = 0,
     *,
@@ -123,6 +125,8 @@ def note(
     ----------
     store : Store
     centre : LevelOfDetail
+    likeness : Unlike
+        What is not drawn as large as it was.
     rows : (first, last, n)
         Visible rows, counted from 1, and how many there are.
     n_hidden : int
@@ -132,6 +136,7 @@ def note(
     """
     first, last, n_rows = rows
     parts = [_merged(store, centre, is_short=is_short)] if centre.resolution_s else []
+    parts += _likeness(likeness, is_short=is_short)
     if last - first + 1 < n_rows:
         more = "" if is_short else ", scroll for more"
         parts.append(f"rows {count(first)}–{count(last)} of {count(n_rows)}{more}")
@@ -164,6 +169,22 @@ def _merged(store: Store, centre: LevelOfDetail, *, is_short: bool) -> str:
         f"{duration(centre.resolution_s)} merged into {count(len(centre))} blocks; "
         "zoom in to see each"
     )
+
+
+def _likeness(likeness: Unlike, *, is_short: bool) -> list[str]:
+    """Return what is too short to be seen, and what is widened so that it can be."""
+    parts = []
+    if likeness.faint and not is_short:
+        what = "transfer or disk access" if likeness.faint == 1 else "transfers or disk accesses"
+        parts.append(f"{count(likeness.faint)} {what} too short to see")
+    some = {"failed": likeness.marked, "short": likeness.widened}
+    whose = [f"{count(n)} {what}" for what, n in some.items() if n]
+    if whose and is_short:
+        parts.append(f"{count(sum(some.values()))} drawn wider")
+    elif whose:
+        noun = "task" if sum(some.values()) == 1 else "tasks"
+        parts.append(f"{' and '.join(whose)} {noun} drawn wider")
+    return parts
 
 
 def _gap(begin: float, end: float) -> str:

@@ -12,7 +12,7 @@ from bokeh.models import FixedTicker, PanTool, Range1d, Scatter, Segment, Text, 
 from bokeh.models.annotations import Title
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
@@ -24,6 +24,7 @@ from dask_diag_lab.views.figure import (
 )
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.tasks.event_marks import (
     LIVE_S,
     Ints,
@@ -51,7 +52,7 @@ _MAX_SAID: Final = 5_000
 """Marks whose words are kept, so that a picture that moves on does not write them again."""
 
 
-class Events(View):
+class Events(RedrawnView):
     """A row of marks for each kind of event; many at one place are one mark with a number."""
 
     def __init__(
@@ -70,7 +71,6 @@ class Events(View):
         self._span_s: float | None = LIVE_S
         self._placed: tuple[float, float] | None = None
         self._is_moved = False
-        self._drawn: object = None
 
     # --- the picture
 
@@ -103,8 +103,8 @@ class Events(View):
         self.restyle()
         return plot
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         look = self.look
         restyle_pane(self.figure, look)
         axis = self.figure.yaxis[0]
@@ -116,8 +116,6 @@ class Events(View):
             text_font_size=smaller(look.font_size, 2),
         )
         set_properties(self._hover, tooltips=tooltip_html(look, *self._hover_fields()))
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
         """``live`` shows the last minutes as they come, ``fit`` all; see `View.command`."""
@@ -138,25 +136,26 @@ class Events(View):
 
     # --- keeping it up to date
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
-        size = pane_size(self.figure)
-        fit_time_axis(self.figure.xaxis[0], size.width)
+    def shown(self) -> object:
+        """Read on, and return what differs when the picture has to; see `RedrawnView.shown`."""
         self._read()
-        is_empty = not len(self._columns.time)
+        if len(self._columns.time):
+            self._follow()
+        return self._read_version, self._placed, pane_size(self.figure), self.look
+
+    def redraw(self) -> None:
+        """Draw the marks; see `RedrawnView.redraw`."""
+        size, is_empty = pane_size(self.figure), not len(self._columns.time)
+        fit_time_axis(self.figure.xaxis[0], size.width)
         for axis in (self.figure.xaxis[0], self.figure.yaxis[0]):
             set_properties(axis, visible=not (is_empty or size.height < 120))
+        set_properties(self.figure.xgrid[0], visible=not is_empty)
         if is_empty:
             self.marks.set({name: [] for name in self.marks.model.data})
             set_properties(self._title, text=" ")
             self.notice = Notice(empty=NO_EVENTS)
-            return
-        self._follow()
-        now = (self._read_version, self._placed, size, self.look)
-        if now != self._drawn:
-            self._drawn = None  # until it is: what fails is tried, and told, again
+        else:
             self._draw(size)
-            self._drawn = now
 
     def _read(self) -> None:
         """Take over the events; what a burst counts changes in its place."""

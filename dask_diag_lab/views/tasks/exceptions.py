@@ -17,7 +17,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tasks.failures import Failure, FailureCounts, failures_of
-from dask_diag_lab.views.worker_names import worker_name
+from dask_diag_lab.views.worker_names import worker_in_words
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -167,7 +167,7 @@ class Exceptions(RedrawnView):
     def _worker_words(self, failure: Failure) -> str:
         """Return the names of the workers it happened on, and how many more there are."""
         shown = [*failure.workers][:_NAMES_SHOWN]
-        names = ", ".join(shown_name(worker_name(self.store, a), 40) for a in shown)
+        names = ", ".join(shown_name(worker_in_words(self.store, a), 40) for a in shown)
         n_more = len(failure.workers) - len(shown)
         return f"{names} and {n_more} more" if n_more else names
 

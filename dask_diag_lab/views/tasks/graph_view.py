@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from bokeh.events import Event, Tap
 from bokeh.models import PanTool, Range1d, WheelZoomTool
 from bokeh.models.annotations import Title
 from bokeh.plotting import figure
 
-from dask_diag_lab.views.base import View
 from dask_diag_lab.views.figure import quiet_figure, set_properties
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.small_legend import Entry, SmallLegend
 
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ Extent = tuple[float, float, float, float]
 """Smallest x, largest x, smallest y and largest y."""
 
 
-class GraphView(View):
+class GraphView(RedrawnView):
     """A graph that is shown whole until the user moves it."""
 
+    moves_itself: ClassVar[bool] = True
+
     _fitted: Extent | None = None
-    _drawn: object = None
 
     @abstractmethod
     def add_to(self, plot: figure) -> None:
@@ -82,13 +83,11 @@ class GraphView(View):
         self.restyle()
         return plot
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         restyle_pane(self.figure, self.look)
         self.restyle_glyphs()
         self.legend.restyle(self.legend_entries())
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
         """``fit``: place everything anew, compactly, and show all of it; see `View.command`."""
@@ -98,13 +97,13 @@ class GraphView(View):
             self._drawn = None
             self.update()
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
-        size = pane_size(self.figure)
-        if (self.seen(), size, self._ranges(), self.look) == self._drawn:
-            return
-        self.draw(size)
-        self._drawn = (self.seen(), size, self._ranges(), self.look)
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        return self.seen(), pane_size(self.figure), self._ranges(), self.look
+
+    def redraw(self) -> None:
+        """Draw the graph; see `RedrawnView.redraw`."""
+        self.draw(pane_size(self.figure))
 
     def _on_tap(self, event: Event) -> None:
         if isinstance(event, Tap) and event.x is not None and event.y is not None:

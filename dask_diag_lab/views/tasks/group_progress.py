@@ -14,7 +14,7 @@ from bokeh.models.annotations import Title
 from dask_diag_lab.records import Kind
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.axis_end import AxisEnd
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import (
     add_glyph,
     quiet_figure,
@@ -25,6 +25,7 @@ from dask_diag_lab.views.figure import (
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.tail_source import TailSource
 from dask_diag_lab.views.tasks.thread_bins import Floats, ThreadBins
 from dask_diag_lab.views.tasks.thread_layers import (
@@ -53,7 +54,7 @@ UNSEEN: Final = 1e-4
 _ALPHA: Final = 0.75
 
 
-class TaskGroupProgress(View):
+class TaskGroupProgress(RedrawnView):
     """A stacked area for each prefix, under the line of all threads there were."""
 
     def __init__(
@@ -70,7 +71,6 @@ class TaskGroupProgress(View):
         self._cursor = 0
         self._y_end = AxisEnd(1.0)
         self._fitted: tuple[float, float] | None = None
-        self._drawn: object = None
 
     # --- the picture
 
@@ -104,13 +104,11 @@ class TaskGroupProgress(View):
         self.restyle()
         return plot
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         restyle_pane(self.figure, self.look)
         set_properties(self._step, line_color=self.look.foreground)
         set_properties(self._hover, tooltips=tooltip_html(self.look, *self._hover_fields()))
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
         """``fit`` and ``live`` show the whole time again; see `View.command`."""
@@ -121,24 +119,21 @@ class TaskGroupProgress(View):
 
     # --- keeping it up to date
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
-        store, size = self.store, pane_size(self.figure)
-        fit_time_axis(self.figure.xaxis[0], size.width)
+    def shown(self) -> object:
+        """Read on, and return what differs when the picture has to; see `RedrawnView.shown`."""
+        store = self.store
         self._read(READ_S if self._can_go_on_later else math.inf)
         # What runs grows while nothing else happens, a quarter of a bin at a time.
         is_running = bool(store.running.count)
         step = int(store.time / self._counts.width_s * 4) if is_running else 0
         versions = (store.actions.version, store.running.version, store.nthreads.version)
-        now = (*versions, store.palette.version, self._cursor, step, size, self.look)
-        if now == self._drawn:
-            return
-        self._drawn = None  # until it is: what fails is tried, and told, again
-        self._redraw(size)
-        self._drawn = now
+        size = pane_size(self.figure)
+        return *versions, store.palette.version, self._cursor, step, size, self.look
 
-    def _redraw(self, size: PaneSize) -> None:
-        layers = self.layers()
+    def redraw(self) -> None:
+        """Draw what was read; see `RedrawnView.redraw`."""
+        layers, size = self.layers(), pane_size(self.figure)
+        fit_time_axis(self.figure.xaxis[0], size.width)
         for axis in (self.figure.xaxis[0], self.figure.yaxis[0]):
             has_room = size.width >= 240 and size.height >= 120
             set_properties(axis, visible=bool(layers.names) and has_room)

@@ -16,11 +16,12 @@ from bokeh.models.annotations import Title
 
 from dask_diag_lab.records import STATES
 from dask_diag_lab.views import controls
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import quiet_figure, set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.small_legend import SmallLegend
 from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks import progress_words as words
@@ -54,10 +55,11 @@ _SPARE: Final = 48
 """Bars drawn beyond either edge."""
 
 
-class Progress(View):
+class Progress(RedrawnView):
     """One bar a prefix, group or span; arguments ``by``, of `KINDS`, and ``order``, of `ORDERS`."""
 
     needs = frozenset({"spans"})
+    moves_itself: ClassVar[bool] = True
     choices: ClassVar[Mapping[str, Sequence[str]]] = {
         "by": tuple(dict(KINDS)),
         "order": tuple(dict(ORDERS)),
@@ -71,7 +73,6 @@ class Progress(View):
         self.cells = self.glyphs.cells
         self.kind = self.arguments.get("by", "prefix")
         self.order = self.arguments.get("order", "size")
-        self._drawn: object = None
 
     # --- the picture
 
@@ -101,15 +102,13 @@ class Progress(View):
         self.restyle()
         return self.root
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         restyle_pane(self.figure, self.look)
         controls.restyle_controls([self._controls], self.look)
         set_properties(self.root, styles={"background-color": self.look.background})
         self.glyphs.restyle(self.look)
         self._legend.restyle(legend_entries(self.look))
-        self._drawn = None
-        self.update()
 
     # --- keeping it up to date
 
@@ -155,22 +154,19 @@ class Progress(View):
         top, bottom = (end if isinstance(end, float | int) else 0.0 for end in ends)
         return top, bottom
 
-    def update(self) -> None:
-        """Draw what changed since the last call; see `View.update`."""
+    def redraw(self) -> None:
+        """Draw the bars; see `RedrawnView.redraw`."""
         size = pane_size(self.figure)
-        if self._seen(size) == self._drawn:
-            return
-        self._drawn = None  # until it is: what fails is tried, and told, again
         rows = rows_of(self.store, self.kind, self.order)
         set_properties(self._controls, visible=not size.is_small)
         if len(rows):
             self._draw(rows, size)
         else:
             self._draw_nothing()
-        self._drawn = self._seen(size)
 
-    def _seen(self, size: PaneSize) -> object:
-        store = self.store
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        store, size = self.store, pane_size(self.figure)
         nthreads = store.scheduler.nthreads if store.scheduler else 0
         groups = (store.groups, store.ended_groups)
         tables = (store.prefixes, *groups, store.extras["spans"], store.palette)
@@ -190,7 +186,8 @@ class Progress(View):
         cells = rows.take(drawn)
         colors = [self._color(prefix) for prefix in cells.prefixes]
         self.glyphs.draw(cells, grid, int(drawn[0]), colors)
-        hidden = words.hidden_note(rows.states, first, min(shown, len(rows) - first), self.kind)
+        seen = first, min(shown, len(rows) - first)
+        hidden = words.hidden_note(rows.states, *seen, self.kind, is_short=size.is_small)
         dropped = dropped_note(self.store, self.kind)
         self.notice = Notice(note="; ".join(note for note in (hidden, dropped) if note))
 
@@ -201,7 +198,9 @@ class Progress(View):
         """
         whole = max(height, grid.height)
         top = min(max(self._sight()[0], 0.0), whole - height) if grid.is_scrolled else 0.0
-        set_properties(self._y, start=top + height, end=top, bounds=(0, whole))
+        # The page keeps a range inside the bounds that it knows: those come first.
+        set_properties(self._y, bounds=(0, whole))
+        set_properties(self._y, start=top + height, end=top)
         scroll = self._wheel if grid.is_scrolled else None
         set_properties(self.figure.toolbar, active_scroll=scroll)
         if not grid.is_scrolled:

@@ -26,7 +26,11 @@ _DONE: Final = [_INDEX[s] for s in ("released", "forgotten", "memory")]
 
 ROW_MIN_PX: Final = 30
 ROW_MAX_PX: Final = 46
+COMPACT_ROW_PX: Final = 21
+"""Of a pane without room for `FEW` bars: names close above thin bars."""
+FEW: Final = 12
 _COLUMN_MIN_PX: Final = 240
+_COMPACT_COLUMN_PX: Final = 140
 _COLUMN_MAX_PX: Final = 1500
 _MAX_COLUMNS: Final = 4
 
@@ -83,6 +87,7 @@ class Grid:
     row_px: float
     column_px: float
     is_scrolled: bool = False
+    is_compact: bool = False
 
     @property
     def height(self) -> float:
@@ -99,13 +104,22 @@ class Grid:
 
 def fit_grid(number: int, width: float, height: float) -> tuple[Grid, int]:
     """Return a grid for ``number`` bars in a space of pixels, and how many can be seen at once."""
-    most_rows = max(int(height // ROW_MIN_PX), 1)
-    most_columns = min(max(int(width // _COLUMN_MIN_PX), 1), _MAX_COLUMNS)
+    row_min_px = ROW_MIN_PX
+    most_rows, most_columns = _room(width / _COLUMN_MIN_PX, height / row_min_px)
+    is_compact = most_rows * most_columns < min(number, FEW)
+    if is_compact:
+        row_min_px = COMPACT_ROW_PX
+        most_rows, most_columns = _room(width / _COMPACT_COLUMN_PX, height / row_min_px)
     shown = min(number, most_rows * most_columns)
     wide = min(math.ceil(width / _COLUMN_MAX_PX), most_columns, shown)
     columns = max(math.ceil(shown / most_rows), wide, 1)
     seen = max(math.ceil(shown / columns), 1)
-    row_px = min(max(height / seen, ROW_MIN_PX), ROW_MAX_PX)
+    row_px = min(max(height / seen, row_min_px), ROW_MAX_PX)
     is_scrolled = shown < number
     rows = math.ceil(number / columns) if is_scrolled else seen
-    return Grid(columns, rows, row_px, width / columns, is_scrolled), shown
+    return Grid(columns, rows, row_px, width / columns, is_scrolled, is_compact), shown
+
+
+def _room(columns: float, rows: float) -> tuple[int, int]:
+    """Return how many whole rows and columns there may be."""
+    return max(int(rows), 1), min(max(int(columns), 1), _MAX_COLUMNS)

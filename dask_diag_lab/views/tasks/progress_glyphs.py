@@ -27,9 +27,10 @@ from dask_diag_lab.views.tasks.progress_rows import Rows
 RELEASED_ALPHA: Final = 0.6
 COLUMN_GAP_PX: Final = 20
 
-_TEXT_PX: Final = 18
-"""From the top of a cell to the top of its bar."""
-_GAP_PX: Final = 9
+_TEXT_PX: Final = (18, 15)
+"""From the top of a cell to the top of its bar; the second one of a compact grid."""
+_GAP_PX: Final = (9, 3)
+_OFFSET_PX: Final = (3, 1)
 _ERRED_MIN_PX: Final = 3
 _HOVER: Final = tuple(f"@hover{line}" for line in range(words.HOVER_LINES))
 
@@ -107,8 +108,8 @@ class ProgressGlyphs:
             "x0": x,
             "x1": x + bar_px,
             "y": y,
-            "top": y + _TEXT_PX,
-            "bottom": y + grid.row_px - _GAP_PX,
+            "top": y + _TEXT_PX[grid.is_compact],
+            "bottom": y + grid.row_px - _GAP_PX[grid.is_compact],
             "end": y + grid.row_px,
             "color": list(colors),
             "label": [
@@ -126,6 +127,8 @@ class ProgressGlyphs:
         said = words.hover(rows)
         columns |= {f"hover{i}": [row[i] for row in said] for i in range(words.HOVER_LINES)}
         self.cells.set(columns)
+        for text in (self.label, self.value):
+            set_properties(text, y_offset=_OFFSET_PX[grid.is_compact])
 
 
 def _segment_style(name: str, look: Look) -> dict[str, Any]:  # properties have no common type

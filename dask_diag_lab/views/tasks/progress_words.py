@@ -104,15 +104,14 @@ def hover(rows: Rows) -> list[tuple[str, ...]]:
     return said
 
 
-def hidden_note(states: Ints, first: int, shown: int, noun: str) -> str:
-    """Return what is out of sight: of all rows, ``shown`` from row ``first`` on are seen."""
-    n_hidden = len(states) - shown
-    if n_hidden <= 0:
+def hidden_note(states: Ints, first: int, shown: int, noun: str, *, is_short: bool = False) -> str:
+    """Return which rows are in sight: of all, ``shown`` from row ``first`` on; '' for all."""
+    if len(states) <= shown:
         return ""
-    hidden = int(states.sum() - states[first : first + shown].sum())
     nouns = {"prefix": "prefixes"}.get(noun, f"{noun}s")
-    return (
-        f"{fmt.count(first + 1)}–{fmt.count(first + shown)} of {fmt.count(len(states))} {nouns}; "
-        f"{fmt.count(n_hidden)} {noun if n_hidden == 1 else nouns} with "
-        f"{fmt.plural(hidden, 'task')} out of sight: scroll to see them"
-    )
+    last = f"–{fmt.count(first + shown)}" if shown > 1 else ""
+    which = f"{nouns if last else noun} {fmt.count(first + 1)}{last} of {fmt.count(len(states))}"
+    if is_short:
+        return f"{which}, scroll for more"
+    in_sight = int(states[first : first + shown].sum())
+    return f"{which}, with {fmt.count(in_sight)} of all tasks; scroll for the others"

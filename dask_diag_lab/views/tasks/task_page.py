@@ -17,10 +17,12 @@ from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.tasks.task_page_words import (
     ERROR_GONE,
     ERROR_NONE,
+    NOTHING,
     error_text,
     task_facts,
 )
 from dask_diag_lab.views.tasks.task_traces import TaskTraces
+from dask_diag_lab.views.worker_names import worker_in_words
 from dask_diag_lab.views.workers.worker_page_words import stack_text
 
 if TYPE_CHECKING:
@@ -143,7 +145,15 @@ class TaskPage(DetailPage):
         """Return what is known in a word each."""
         if self._traces is not None:
             return self._traces.facts()
-        return task_facts(self._known()) if self._known() else []
+        task = self._known()
+        return (
+            task_facts(task, lambda address: worker_in_words(self.store, address)) if task else []
+        )
+
+    def nothing(self, section: Section) -> str:
+        """Return the words in the place of a table without rows."""
+        is_known = bool(self._known() or (self._traces and self._traces.actions))
+        return NOTHING[section.name] if is_known else ""
 
     def values(self, section: Section) -> Values:
         """Return the rows of one of the tables."""
@@ -262,8 +272,6 @@ class TaskPage(DetailPage):
                 parts.append(f"{fmt.count(listed)} of {fmt.count(n)} tasks listed.")
         elif self.section is _STORY:
             parts.append("The scheduler remembers some 1000 changes of all tasks together.")
-        elif self.section is _TIMES and not task.get("actions"):
-            parts.append("Times are known of tasks that ended since these diagnostics began.")
         return " ".join(part for part in parts if part)
 
     # --- what the controls do

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.detail_page import Facts
 
+NOTHING: Final = {
+    "dependencies": "This task depends on no other, and none that the scheduler knows needs it.",
+    "workers": "No worker runs this task or has its result.",
+    "times": "No times are known: it has not run, or it ended before these diagnostics began.",
+    "story": "The scheduler remembers no change of this task.",
+}
+"""What is said in the place of a section without rows."""
 ERROR_NONE: Final = "This task has not failed."
 ERROR_GONE: Final = "This task failed, and its error has been forgotten with it."
 
 
-def task_facts(task: Mapping[str, Any]) -> Facts:
-    """Return what is known of a task; ``task`` answers the question ``task``."""
+def task_facts(task: Mapping[str, Any], name: Callable[[str], str]) -> Facts:
+    """Return what is known of a task.
+
+    Parameters
+    ----------
+    task : mapping
+        Answers the question ``task``.
+    name : callable
+        Returns what a worker is called, by its address.
+    """
     counts = task.get("counts", {})
     nbytes = task.get("nbytes", -1)
     return [
@@ -22,7 +37,8 @@ def task_facts(task: Mapping[str, Any]) -> Facts:
         ("State", str(task["state"])),
         ("Prefix", str(task["prefix"])),
         ("Group", str(task["group"])),
-        ("Runs on", str(task["worker"])),
+        ("Runs on", name(str(task["worker"])) if task["worker"] else ""),
+        ("Failed on", ", ".join(name(str(address)) for address in task.get("erred_on", ()))),
         ("In memory on", fmt.plural(counts["who_has"], "worker") if counts.get("who_has") else ""),
         ("Size", fmt.binary(nbytes) if nbytes >= 0 else ""),
         ("Type", str(task["type"])),

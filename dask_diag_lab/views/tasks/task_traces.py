@@ -14,7 +14,7 @@ from dask_diag_lab.records import Kind, Outcome
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.detail_page import Facts
 from dask_diag_lab.views.tasks.task_page_words import times_words
-from dask_diag_lab.views.worker_names import worker_name
+from dask_diag_lab.views.worker_names import worker_in_words
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -103,7 +103,7 @@ class TaskTraces:
         if not self.actions:
             return []
         last = self.runs[-1] if self.runs else self.actions[-1]
-        where = worker_name(self._store, last["worker"])
+        where = worker_in_words(self._store, last["worker"])
         thread = f", thread {last['thread']}" if last["thread"] else ""
         moves = [action for action in self.actions if action["action"] == "transfer"]
         nbytes = last["nbytes"] if self.runs else -1
@@ -123,7 +123,7 @@ class TaskTraces:
 
     def _transfers(self, moves: list[dict[str, Any]]) -> str:
         sources = list(dict.fromkeys(move["source"] for move in moves if move["source"]))
-        names = ", ".join(worker_name(self._store, source) for source in sources)
+        names = ", ".join(worker_in_words(self._store, source) for source in sources)
         return f"{fmt.count(len(moves))} from {names}" if names else ""
 
     def error(self) -> Mapping[str, str]:

@@ -139,6 +139,8 @@ class TransferLanes:
             major_label_overrides=dict(enumerate(labels)),
             major_tick_line_color=None,
         )
+        for part in (*self.figure.axis, *self.figure.grid):
+            set_properties(part, visible=bool(len(log)))  # words may lie in their place
         set_properties(self.y, start=max(len(labels), 1) - 0.5, end=-0.5)
         last = float(log.stop[drawn].max()) - zero if len(drawn) else 0.0
         return self._follow(last)

@@ -18,7 +18,8 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.pane_size import pane_size
-from dask_diag_lab.views.time_series import WRITE, TimeLine, TimeSeries, Unit
+from dask_diag_lab.views.series_unit import WRITE, Unit
+from dask_diag_lab.views.time_series import TimeLine, TimeSeries
 from dask_diag_lab.views.workers import worker_metrics as wm
 
 if TYPE_CHECKING:

@@ -157,6 +157,31 @@ def test_groups_that_come_and_go_between_two_looks_are_told_with_what_they_did(
     asyncio.run(run())
 
 
+def test_what_was_cancelled_of_a_group_that_is_there_is_not_taken_from_one_that_ended() -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c):
+            tables = TaskTables(s)
+            nowhere = c.submit(inc, 1, key=("other-1", 0), workers=["tcp://10.255.255.1:1"])
+            waiting = [c.submit(add, nowhere, n, key=("block-1", n)) for n in range(5)]
+            await until(lambda: len(s.task_groups.get("block-1", ())) == 5)
+            await c.cancel(waiting[1:])
+            await until(lambda: s.task_groups["block-1"].states["forgotten"] == 4)
+            done = [c.submit(inc, n, key=("block-2", n)) for n in range(3)]
+            await c.gather(done)
+            # The hook is not there: this is what it would have touched.
+            tables.touched.update(s.task_groups.values())
+            tables.refresh()
+            tables.touched.add(s.task_groups["block-2"])
+            del done
+            await until(lambda: "block-2" not in s.task_groups)
+            tables.refresh()
+            assert tables.groups.get("block-2")[2][-1] == 3  # type: ignore[index]  # is there
+            assert tables.n_forgotten_groups == 0
+            del waiting, nowhere
+
+    asyncio.run(run())
+
+
 def test_groups_that_ended_stay_up_to_a_bound_and_until_a_restart() -> None:
     async def run() -> None:
         async with cluster(1) as (s, _, c):

@@ -150,7 +150,7 @@ def test_the_page_of_a_running_task_shows_its_call_stack() -> None:
             page.build()
             try:
                 await drawn(page, lambda: "in wait" in page.text(page.section))
-                assert dict(page.facts())["Runs on"] == w.address
+                assert dict(page.facts())["Runs on"] == "w0"
             finally:
                 GATE.set()
             await busy

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from bokeh.models import ColumnDataSource, CompositeTicker, DataRange1d, Range1d
+from bokeh.models import Axis, ColumnDataSource, CompositeTicker, DataRange1d, Range1d
+from bokeh.models import Plot as BokehPlot
 from bokeh.plotting import figure
 
 from dask_diag_lab import FigureView
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.plot import Plot
+from dask_diag_lab.views.registry import PLOTS
 from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.store.batches import worker_row
 from tests.kernel.views.conftest import Feed
@@ -94,3 +98,27 @@ def test_title_of_the_task_stream_counts_threads_that_are_there(feed: Feed) -> N
     feed.send(4, workers=[worker_row("tcp://w0:1")], removed_workers=["tcp://w1:1"])
     view.update()
     assert "2 threads" in page.title
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
+@pytest.mark.parametrize("workers", [(), (worker(0), worker(1))], ids=["nothing", "workers"])
+def test_words_for_an_empty_plot_lie_over_no_axis(plot: Plot, workers: Sequence[Any]) -> None:
+    view = plot.load()(store_of(workers=list(workers)) if workers else Store())
+    root = view.build()
+    for picture in root.select({"type": BokehPlot}):
+        picture.set_from_json("outer_width", 320)
+        picture.set_from_json("outer_height", 120)
+    view.update()
+    assert not (view.notice.empty and shown_axes(root))
+    view.close()
+
+
+def shown_axes(part: Any) -> list[Axis]:  # any layout or plot
+    """Return the axes that are seen: with ticks, of plots in layouts that are visible."""
+    if not part.visible:
+        return []
+    if isinstance(part, BokehPlot):
+        beside = (*part.left, *part.right, *part.above, *part.below)
+        axes = [each for each in beside if isinstance(each, Axis) and each.visible]
+        return [axis for axis in axes if getattr(axis.ticker, "ticks", True)]
+    return [axis for child in getattr(part, "children", ()) for axis in shown_axes(child)]

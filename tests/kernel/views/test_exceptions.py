@@ -56,7 +56,7 @@ def test_equal_errors_are_one_row_that_counts_tasks_and_workers() -> None:
     data = view.rows.source.data
     assert data["prefix"] == ["load", "div"]
     assert list(data["tasks"]) == [1, 5]
-    assert data["workers"] == ["0", "1, 0"]
+    assert data["workers"] == ["worker 0", "worker 1, worker 0"]
     assert data["exception"][1] == "ZeroDivisionError('x')"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bokeh.document.events import ModelChangedEvent
 
 from dask_diag_lab.records import STATES, ExtraChange
 from dask_diag_lab.views.base import ArgumentError
@@ -105,7 +106,9 @@ def test_hidden_prefixes_are_counted_and_can_be_scrolled_to() -> None:
     shown = len(in_sight(view))
     assert shown == 100
     assert in_sight(view)[0] == "p0"
-    assert f"{300 - shown} prefixes with" in view.notice.note
+    in_sight_tasks = sum(1000 - i for i in range(100))
+    assert "prefixes 1–100 of 300, " in view.notice.note
+    assert f"{in_sight_tasks:,}".replace(",", "\u202f") + " of all tasks" in view.notice.note
     top, bottom = view._sight()
     bounds = view._y.bounds
     assert isinstance(bounds, tuple)
@@ -113,14 +116,35 @@ def test_hidden_prefixes_are_counted_and_can_be_scrolled_to() -> None:
     view._y.update(start=whole, end=whole - (bottom - top))
     page.sent()
     assert in_sight(view)[-1] == "p299"
-    assert "–300 of 300 prefixes" in view.notice.note
+    assert "–300 of 300, " in view.notice.note
     assert len(view.cells.model.data["y"]) < 200
     view.command("fit")
     assert in_sight(view)[0] == "p0"
     page.resize(300, 200)
-    assert 4 <= len(in_sight(view)) <= 6
+    assert 14 <= len(in_sight(view)) <= 18
     page.resize(3840, 2400)
     assert len(in_sight(view)) == 300
+
+
+@pytest.mark.parametrize(("size", "shown"), [((300, 140), 10), ((220, 90), 3), ((220, 60), 1)])
+def test_a_tiny_pane_uses_its_room_and_says_in_a_few_words_what_is_out_of_sight(
+    size: tuple[int, int], shown: int
+) -> None:
+    view = Progress(store_of(prefixes=[prefix(f"p{i}", memory=100 - i) for i in range(11)]))
+    Page(view, *size)
+    assert len(in_sight(view)) == shown
+    which = "prefix 1" if shown == 1 else f"prefixes 1–{shown}"
+    assert view.notice.note == f"{which} of 11, scroll for more"
+
+
+def test_a_pane_that_grows_gets_its_new_bounds_before_its_range() -> None:
+    view = Progress(store_of(prefixes=[prefix(f"p{i}", memory=9) for i in range(8)]))
+    page = Page(view, 320, 120)
+    page.events.clear()
+    page.resize(320, 300)
+    changes = [e for e in page.events if isinstance(e, ModelChangedEvent)]
+    changed = [change.attr for change in changes if change.model is view._y]
+    assert changed.index("bounds") < changed.index("start")
 
 
 def test_rows_that_fit_do_not_scroll() -> None:

@@ -12,7 +12,7 @@ from bokeh.events import Tap
 
 from dask_diag_lab.records import EXTRAS, ExtraChange
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.inquiries import Inquiry
+from dask_diag_lab.store.inquiries import Inquiries, Inquiry
 from dask_diag_lab.views.bar_figure import NUMBER
 from dask_diag_lab.views.base import View
 from dask_diag_lab.views.catalogue import scheduler as catalogue
@@ -303,7 +303,9 @@ def test_the_newest_shuffle_is_shown_busiest_worker_first() -> None:
 
 
 def test_hardware_measures_only_when_asked() -> None:
+    now = [50.0]
     store = store_of(workers=[worker(0)])
+    store.inquiries = Inquiries(lambda: now[0])
     asked: list[Inquiry] = []
     store.inquiries.on_ask = asked.append
     view = Hardware(store)
@@ -313,7 +315,13 @@ def test_hardware_measures_only_when_asked() -> None:
     view._measure()
     view.update()
     assert [inquiry.kind for inquiry in asked] == ["hardware"]
-    assert view.notice.note == MEASURING
+    assert view._button.label == MEASURING
+    assert "0 s so far" in view.notice.note
+    before = view.is_behind
+    now[0] += 3.5
+    assert (before, view.is_behind) == (False, True)
+    view.update()
+    assert "3 s so far" in view.notice.note
     answer = {"memory": [{"size": "2 kB", "rate": 2e9}], "disk": [], "network": []}
     store.answer(asked[0], answer)
     view.update()
@@ -332,6 +340,44 @@ def test_what_one_page_measured_is_shown_by_another_and_by_its_table() -> None:
     store.answer(asked[0], answer)
     assert Hardware(store).table().columns["rate"] == [2e9]
     assert len(asked) == 1
+
+
+SIZES = ("1 kiB", "10 kiB", "100 kiB", "1 MiB", "10 MiB", "50 MiB")
+
+
+@pytest.mark.parametrize(
+    ("pane", "is_row", "left_out"),
+    [
+        ((860, 170), True, ""),
+        ((860, 600), False, ""),
+        ((400, 300), False, "no room for 9 bars"),
+        ((300, 120), False, "no room for 2 bars, Disk, Network"),
+    ],
+)
+def test_all_block_sizes_are_shown_or_it_is_said(
+    pane: tuple[int, int], is_row: bool, left_out: str
+) -> None:
+    store = store_of(workers=[worker(0)])
+    asked: list[Inquiry] = []
+    store.inquiries.on_ask = asked.append
+    view = Hardware(store)
+    drawn(view)
+    view._measure()
+    rows = [{"size": each, "rate": 1e9} for each in SIZES]
+    store.answer(asked[0], dict.fromkeys(("memory", "disk", "network"), rows))
+    view.update()
+    for _ in range(3):  # as the page does: the figures' sizes follow from how they lie
+        figures = [bars.figure for bars in view._bars.values() if bars.figure.visible]
+        is_beside = view._row.is_row
+        across, down = (len(figures), 1) if is_beside else (1, len(figures))
+        for figure in figures:
+            figure.set_from_json("outer_width", pane[0] // across)
+            figure.set_from_json("outer_height", pane[1] // down)
+        view.update()
+    assert view._row.is_row == is_row
+    assert view._row.model.styles == {"flex-direction": "row" if is_row else "column"}
+    assert left_out in view.notice.note
+    assert ("no room" in view.notice.note) == bool(left_out)
 
 
 def test_hardware_says_why_nothing_was_measured() -> None:

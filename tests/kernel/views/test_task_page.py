@@ -11,7 +11,7 @@ from dask_diag_lab.records import Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.tasks import task_traces
 from dask_diag_lab.views.tasks.task_page import HOW, TaskPage
-from dask_diag_lab.views.tasks.task_page_words import ERROR_GONE, ERROR_NONE
+from dask_diag_lab.views.tasks.task_page_words import ERROR_GONE, ERROR_NONE, NOTHING
 from dask_diag_lab.views.tasks.task_traces import LOOK_INTERVAL_S, TaskTraces
 from tests.kernel.store.batches import BatchMaker
 from tests.kernel.views.asked_pages import Answering, Shown
@@ -151,6 +151,31 @@ def test_a_failed_task_shows_its_error_first() -> None:
     page.choose("workers")
     page.settle()
     assert page.rows("role", "worker") == [("it failed there", W2)]
+
+
+def test_a_failed_task_names_the_worker_it_failed_on_and_leads_there() -> None:
+    page, _ = shown(ERRED)
+    assert "<i>Failed on</i> worker 2<" in page.facts
+    page.press("Worker")
+    opening = page.opened()
+    assert opening is not None
+    assert (opening.plot, opening.arguments) == ("worker", {"worker": W2})
+
+
+@pytest.mark.parametrize("section", ["dependencies", "workers", "times", "story"])
+def test_a_table_without_rows_says_so_in_words(section: str) -> None:
+    nothing: dict[str, Any] = {
+        name: [] for name in ("dependencies", "dependents", "who_has", "actions", "story")
+    }
+    page, _ = shown({**KNOWN, **nothing, "counts": {}}, show=section)
+    assert page.text == NOTHING[section]
+    seen = [page.view.rows.model.visible]
+    page.cluster.answers["task"] = lambda _: KNOWN
+    page.press("Ask now")
+    page.settle()
+    seen.append(page.view.rows.model.visible)
+    assert seen == [False, True]
+    assert page.rows(page.view.section.columns[0].name)
 
 
 def test_a_task_that_failed_because_of_another_names_it() -> None:

@@ -13,8 +13,15 @@ from benchmarks.stream_traffic import following
 from dask_diag_lab.records import Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK
+from dask_diag_lab.views.scripted import PlainRenderer, StreamMoves
 from dask_diag_lab.views.stream.picture import Picture
-from dask_diag_lab.views.stream.rects import ERRED_CODE, KILLED_CODE, MAX_RECTS, TRANSFER_CODE
+from dask_diag_lab.views.stream.rects import (
+    ERRED_CODE,
+    KILLED_CODE,
+    MAX_RECTS,
+    MOVE_HEIGHT,
+    TRANSFER_CODE,
+)
 from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
@@ -183,7 +190,7 @@ def test_a_new_burst_starts_the_picture_anew_and_history_stays_reachable(feed: F
     view.update()
     assert view.window.zero == T0 + 60
     view.command("fit")
-    assert picture.times[0] < -59.9
+    assert (view.window.zero, picture.times[0] < 0) == (T0, True)
     assert len(data(picture.work)["left"]) == 2
 
 
@@ -242,7 +249,26 @@ def test_clear_hides_what_was_until_fit(feed: Feed) -> None:
     assert view.notice.empty == ""
     assert view.window.start > T0 + 1
     view.command("fit")
-    assert picture.times[0] < -1.9
+    assert view.window.start < T0
+    assert min(data(picture.work)["left"]) >= 0
+
+
+@pytest.mark.parametrize("verb", ["fit", "pan-left"])
+def test_the_axis_begins_anew_with_what_is_seen_of_earlier_bursts(feed: Feed, verb: str) -> None:
+    feed.maker.action(0, 90)
+    feed.maker.action(200, 210)
+    feed.send(210)
+    view, picture = built(feed)
+    assert data(picture.facts)["zero"] == [T0 + 200]
+    view.command("zoom-out")
+    for _ in range(60):
+        view.command(verb)
+        if view.window.start <= T0 + 100:
+            break
+    assert data(picture.facts)["zero"] == [T0]
+    start, end = picture.times
+    assert end > 0
+    assert start >= -0.02 * (end - start)
 
 
 def test_a_verb_of_another_plot_is_ignored(feed: Feed) -> None:
@@ -295,6 +321,49 @@ def test_a_merged_rectangle_is_as_high_as_it_is_busy(feed: Feed) -> None:
     _, picture = built(feed)
     heights = picture.work.model.data["height"]
     assert heights[1:-1] == pytest.approx(0.4, abs=0.03)
+
+
+def test_transfers_take_no_more_of_a_picture_zoomed_out_than_of_the_time(feed: Feed) -> None:
+    for index in range(12_000):
+        feed.maker.action(index, index + 0.996, key=f"inc-{index}")
+        feed.maker.action(
+            index + 0.996, index + 1, key=f"inc-{index}", kind=Kind.TRANSFER, source="tcp://w1:1"
+        )
+    feed.send(12_000)
+    view, picture = built(feed)
+    moves = {name: np.array(column) for name, column in data(picture.moves).items()}
+    inked = (moves["right"] - moves["left"]) * moves["height"] / MOVE_HEIGHT
+    assert moves["count"].max() > 1
+    assert float(np.sum(inked)) == pytest.approx(12_000 * 0.004, rel=0.01)
+    # Blocks of less than a pixel's width are painted as narrow as they are.
+    drawn = [r for r in picture.figure.renderers if isinstance(r, PlainRenderer)]
+    glyphs = [r.glyph for r in drawn if r.data_source is picture.moves.model]
+    assert isinstance(glyphs[0], StreamMoves)
+    assert "12\u202f000 transfers or disk accesses too short to see" in view.notice.note
+
+
+def test_a_failed_task_stays_visible_however_small_and_the_note_says_so(feed: Feed) -> None:
+    _many(feed, 12_000)
+    feed.maker.action(5.2, 5.2001, key="bad", outcome=Outcome.ERRED)
+    feed.send(12)
+    view, picture = built(feed)
+    assert list(picture.erred.model.data["count"]) == [1]
+    assert "1 failed task drawn wider" in view.notice.note
+
+
+def test_a_task_widened_to_a_pixel_is_counted(feed: Feed) -> None:
+    feed.maker.action(0, 0.001, key="short").action(1, 1000, key="long")
+    feed.send(1000)
+    view, _ = built(feed)
+    assert view.notice.note == "1 short task drawn wider"
+
+
+def test_nothing_is_said_of_blocks_that_are_drawn_as_they_are(feed: Feed) -> None:
+    feed.maker.action(0, 1).action(1, 2, kind=Kind.TRANSFER, source="tcp://w1:1")
+    feed.maker.action(2, 3, outcome=Outcome.ERRED)
+    feed.send(3)
+    view, _ = built(feed)
+    assert view.notice.note == ""
 
 
 def test_busy_share_counts_every_visible_thread(feed: Feed) -> None:

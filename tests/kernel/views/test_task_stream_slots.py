@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from bokeh.document import Document
+from bokeh.protocol import Protocol
 
 from dask_diag_lab.views.stream.rects import Columns
 from dask_diag_lab.views.stream.slots import SlotSource
@@ -119,3 +121,18 @@ def test_many_changes_at_random_end_in_the_same_rows() -> None:
         columns["right"] = columns["right"] + (random.random(len(chosen)) < 0.1).astype(np.float32)
         source.put(columns)
         assert drawn(source) == expected(columns)
+
+
+def test_a_page_that_gets_the_changes_has_the_same_rows() -> None:
+    source, document = SlotSource(*NAMES), Document()
+    document.add_root(source.model)
+    source.put(rows(100))
+    page = Document.from_json(document.to_json())
+    sent: list[Any] = []  # events of documents, of several types
+    document.on_change(sent.append)
+    source.put({name: column[2:] for name, column in rows(105, busy={7: 3.5}).items()})
+    Protocol().create("PATCH-DOC", sent).apply_to_document(page)
+    there: Any = page.roots[0]  # the source
+    assert len(sent) == 2
+    for name in NAMES:
+        np.testing.assert_array_equal(there.data[name], source.model.data[name])

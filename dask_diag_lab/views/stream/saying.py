@@ -1,0 +1,64 @@
+"""What is said of a drawn task stream: how busy its threads are, what was merged, hidden or lost.
+
+Looks at what `Drawing` has drawn; the words are those of `words`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dask_diag_lab.records import Kind
+from dask_diag_lab.views.stream import words
+from dask_diag_lab.views.stream.likeness import Unlike, unlike
+from dask_diag_lab.views.stream.rects import share_of_time
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.store.lod import LevelOfDetail
+    from dask_diag_lab.views.stream.drawing import Drawing
+    from dask_diag_lab.views.stream.window import TimeWindow
+
+
+class Saying:
+    """The title and the note of one task stream."""
+
+    def __init__(self, store: Store, drawing: Drawing) -> None:
+        self._store = store
+        self._drawing = drawing
+        self._measured: tuple[LevelOfDetail, float, Unlike] | None = None
+
+    def title(self, centre: LevelOfDetail, window: TimeWindow, live: float) -> str:
+        """Return how busy the threads in sight were."""
+        drawing, rows = self._drawing, self._drawing.rows
+        first, last = drawing.sight
+        until = min(window.end, live)
+        begin = window.zero if window.is_following else window.start
+        thread_s = rows.threads.seconds(begin, until, first, last)
+        lane, start = self._store.running.places(until)
+        row = np.append(rows.row_of, -1)[lane]
+        starts = start[(row >= first) & (row <= last)]
+        visible = rows.lanes[first : last + 1]
+        share = share_of_time(centre, visible, starts, thread_s, window.start, until)
+        moment = self._store.time if window.is_following else until
+        counts = rows.threads.count(moment, first, last), rows.threads.count(moment)
+        return words.title(share, counts, drawing.size)
+
+    def note(self, centre: LevelOfDetail, window: TimeWindow) -> str:
+        """Return what is merged, hidden, lost or not drawn as it was; '' when nothing is."""
+        drawing = self._drawing
+        first, last = drawing.sight
+        rows, is_small = (first + 1, last + 1, drawing.rows.count), drawing.size.is_small
+        likeness = self._likeness(centre, drawing.pixel_s(window))
+        hidden = drawing.rows.n_hidden
+        note = words.note(self._store, centre, likeness, rows, hidden, is_short=is_small)
+        has_estimate = not is_small and bool(np.any(centre.kind == Kind.TRANSFER))
+        estimate = drawing.unpacking.transfer_words if has_estimate else ""
+        return " · ".join(part for part in (note, estimate) if part)
+
+    def _likeness(self, centre: LevelOfDetail, pixel_s: float) -> Unlike:
+        known = self._measured
+        if known is None or known[0] is not centre or known[1] != pixel_s:
+            known = self._measured = centre, pixel_s, unlike(centre, pixel_s)
+        return known[2]
