@@ -1,7 +1,8 @@
 """A plot of your own: which workers do most of the work, as bars that fill up live.
 
-Run it as a script, or paste its parts into a notebook: the plot is in JupyterLab's Dask sidebar,
-under "Yours", as soon as the last line of the first part has run. See docs/home-made.md.
+Paste it into a notebook: the plot is in JupyterLab's Dask sidebar, under "Yours", for each client
+that the notebook has or makes. Run it as a script, and it makes a cluster of its own to show. See
+docs/home-made.md.
 """
 
 from __future__ import annotations
@@ -59,5 +60,5 @@ def main() -> None:
         client.gather(client.map(lambda n: time.sleep(0.2 + n % 7 / 10), range(800)))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and "__file__" in globals():  # a notebook's cell is in no file
     main()

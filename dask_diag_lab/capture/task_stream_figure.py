@@ -105,11 +105,16 @@ def _note(view: TaskStream, n_actions: int) -> str:
 
 
 def save(figure: Plot, notes: Sequence[str], path: Path) -> None:
-    """Write a page with the picture and what there is to say about it; needs no network."""
+    """Write a page that the picture fills, with what there is to say; needs no network."""
     words = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
     parts: list[UIElement] = [figure, Div(text=words)] if words else [figure]
-    page = Column(children=parts, sizing_mode="stretch_width")
+    own = {"sizing_mode": figure.sizing_mode, "min_height": figure.min_height}
+    # Fewer pixels a row than it was made for are none that a window lends.
+    figure.update(sizing_mode="stretch_both", min_height=figure.height)
+    page = Column(children=parts, sizing_mode="stretch_both")
     path.write_text(file_html(page, INLINE, TITLE), encoding="utf-8")
+    page.children = []
+    figure.update(**own)
 
 
 def _batch(n_workers: int, time: float, **tables: object) -> Batch:

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
-MODULES: Final = ("plot_element.js", "session.js", "parting.js", "successor.js", "tabs.js")
+MODULES: Final = (
+    "theme.js",
+    "plot_element.js",
+    "session.js",
+    "parting.js",
+    "rivals.js",
+    "successor.js",
+    "tabs.js",
+)
 """What ``page.js`` imports."""
 
 _ARTICLE = Template(

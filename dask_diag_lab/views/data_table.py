@@ -45,7 +45,7 @@ _FORMATS: Final[Mapping[str, str]] = {
     "bytes": "0,0.[0] b",
     "rate": "0,0.[0] d",
     "percent": "0.[0] %",
-    "seconds": "0,0.[000]",
+    "seconds": "0,0.000",
 }
 _UNITS: Final[Mapping[str, str]] = {"rate": " /s", "seconds": " (s)"}
 _WIDTHS: Final[Mapping[str, int]] = {

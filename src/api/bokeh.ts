@@ -6,7 +6,8 @@ import type { ITranslate } from './words';
 export interface IBokehView {
   readonly model: object;
   export?(type: 'png', hidpi: boolean): { readonly canvas: HTMLCanvasElement };
-  children_views?(): Iterable<IBokehView>;
+  /** BokehJS 3.10 has gaps among them. */
+  children_views?(): Iterable<IBokehView | null | undefined>;
 }
 
 /** The view of a figure; none of this is in Bokeh's documents, but it is there in Bokeh 3. */
@@ -20,6 +21,7 @@ export interface IBokehFigureView extends IBokehView {
   readonly canvas_view: {
     readonly primary: { readonly canvas: unknown };
     readonly overlays: { readonly canvas: unknown };
+    readonly events_el: HTMLElement;
   };
   /** Puts a hint over the data for two seconds. */
   notify_about: (message: string) => void;

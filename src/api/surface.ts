@@ -38,17 +38,21 @@ function isTitle(value: unknown): value is IBokehTitle {
  * Fit a picture's figures into a page of ours.
  *
  * They lay no hints about wheels over their data, and the elements that hold them have no ground
- * of their own: Bokeh's is white and shines through at the edges of what is drawn.
+ * of their own: Bokeh's is white and shines through at the edges of what is drawn. The picture
+ * they are in has a name and the keys; another stop of the Tab key without either is none.
  */
 export function adopt(view: IBokehView): void {
   if (isFigure(view)) {
     view.notify_about = () => undefined;
     view.el.style.setProperty('background-color', 'transparent', 'important');
+    view.canvas_view.events_el.tabIndex = -1;
     const { background_fill_color: ground } = view.model.properties;
     ground?.change.connect(() => wipe(view));
   }
   for (const child of view.children_views?.() ?? []) {
-    adopt(child);
+    if (child) {
+      adopt(child);
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import type { IDashboard } from '../wire';
 import type { ISeen } from './binding';
 import { shownNames } from './names';
 import type { INotebooks } from './notebooks';
+import type { Tags } from './tags';
 
 /** A dashboard with what this page knows about it. */
 export interface IKnownDashboard extends IDashboard {
@@ -17,7 +18,7 @@ export interface IKnownDashboard extends IDashboard {
   readonly shownName: string;
   /** The path of the notebook whose kernel it lives in. */
   readonly notebook: string | null;
-  /** Which colour tag it wears, from 0; stays with it for the life of the page. */
+  /** Which colour tag it wears, from 0; stays with it, also when the page is loaded again. */
   readonly tag: number;
   /** When this page first and last saw it live, in ms since the epoch; 0 when it never did. */
   readonly firstSeen: number;
@@ -58,6 +59,7 @@ export class DashboardsModel implements IDashboards, IDisposable {
   constructor(
     private readonly _feed: DashboardsFeed,
     private readonly _notebooks: INotebooks,
+    private readonly _tags: Tags,
     private readonly _now: () => number = Date.now
   ) {
     _feed.received.connect(this._onReceived, this);
@@ -144,7 +146,7 @@ export class DashboardsModel implements IDashboards, IDisposable {
         shownName: names[i] ?? one.name,
         notebook: notebooks[i] ?? null
       }))
-      .sort((a, b) => a.firstSeen - b.firstSeen || a.tag - b.tag);
+      .sort((a, b) => a.firstSeen - b.firstSeen); // of those that were there before: as they began
     this._changed.emit();
   }
 
@@ -152,23 +154,14 @@ export class DashboardsModel implements IDashboards, IDisposable {
     const now = this._now();
     let memory = this._memory.get(dashboard.id);
     if (memory === undefined) {
-      memory = { tag: this._freeTag(), firstSeen: now, lastLive: 0 };
+      const listed = this._received.map(one => one.id);
+      memory = { tag: this._tags.of(dashboard.id, listed), firstSeen: now, lastLive: 0 };
       this._memory.set(dashboard.id, memory);
       this._forgetOldest();
     }
     if (dashboard.state === 'live') {
       memory.lastLive = now;
     }
-  }
-
-  /** The lowest tag that no dashboard of the present list wears. */
-  private _freeTag(): number {
-    const worn = new Set(this._received.map(one => this._memory.get(one.id)?.tag));
-    let tag = 0;
-    while (worn.has(tag)) {
-      tag += 1;
-    }
-    return tag;
   }
 
   private _forgetOldest(): void {

@@ -10,8 +10,8 @@ export interface IGroups {
   toggle(group: string): void;
 }
 
-/** With some forty plots a list of all is long; these are what one looks for first. */
-const OPEN_AT_FIRST: readonly string[] = [FAVOURITES, 'Tasks'];
+/** With some forty plots a list of all is long; these are what one looks for first, or made. */
+const OPEN_AT_FIRST: readonly string[] = [FAVOURITES, 'Tasks', 'Yours'];
 
 export class Groups implements IGroups {
   get changed(): ISignal<this, void> {

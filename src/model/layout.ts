@@ -30,6 +30,56 @@ export const STATUS_PAGE: readonly ILayoutStep[] = [
   { plot: 'cluster-memory', mode: 'split-top', at: 'workers-memory' }
 ];
 
+/** A place, in px. */
+export interface IRoom {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A picture in less room than this says little. */
+const LEAST: IRoom = { width: 180, height: 140 };
+
+/**
+ * Return the steps of a layout for the room there is: what would be too small is a tab instead.
+ *
+ * @param room - of the notebook, or of the main area where there is none; empty where it is unknown.
+ */
+export function fitted(layout: readonly ILayoutStep[], room: IRoom): readonly ILayoutStep[] {
+  if (room.width === 0 || room.height === 0) {
+    return layout;
+  }
+  // Panes that are tabs of one place share its number, and so its room.
+  const rooms = [room];
+  const placeOf = new Map([['', 0]]);
+  return layout.map(step => {
+    const place = placeOf.get(step.at) ?? 0;
+    const half = halved(rooms[place] ?? room, step.mode);
+    const isSmall = half.width < LEAST.width || half.height < LEAST.height;
+    // The notebook keeps its place for itself: the first pane beside it stays there.
+    const mode = isSmall && step.at !== '' ? 'tab-after' : step.mode;
+    if (mode === 'tab-after') {
+      placeOf.set(step.plot, place);
+    } else {
+      rooms[place] = half;
+      placeOf.set(step.plot, rooms.push(half) - 1);
+    }
+    return { ...step, mode };
+  });
+}
+
+function halved({ width, height }: IRoom, mode: ILayoutStep['mode']): IRoom {
+  switch (mode) {
+    case 'split-left':
+    case 'split-right':
+      return { width: width / 2, height };
+    case 'split-top':
+    case 'split-bottom':
+      return { width, height: height / 2 };
+    case 'tab-after':
+      return { width, height };
+  }
+}
+
 const MODES = ['split-right', 'split-left', 'split-top', 'split-bottom', 'tab-after'] as const;
 
 /** Return the layout that settings hold, without the steps that cannot be; ours when none is left. */

@@ -8,6 +8,8 @@ import { Server } from '../api/server';
 import { PageVisibility } from '../api/visibility';
 import { DashboardsModel, IDashboards } from '../model/dashboards';
 import { SessionNotebooks } from '../model/notebooks';
+import { browserStorage } from '../model/storage';
+import { Tags } from '../model/tags';
 import { NAMESPACE, PluginIDs } from '../tokens';
 
 export const dashboardsPlugin: JupyterFrontEndPlugin<IDashboards> = {
@@ -20,7 +22,8 @@ export const dashboardsPlugin: JupyterFrontEndPlugin<IDashboards> = {
     const trans = (translator ?? nullTranslator).load(NAMESPACE);
     const { serverSettings, sessions } = app.serviceManager;
     const feed = new DashboardsFeed(new Server(serverSettings, trans), new PageVisibility());
-    const model = new DashboardsModel(feed, new SessionNotebooks(sessions));
+    const tags = new Tags(browserStorage(), `${NAMESPACE}:tags`);
+    const model = new DashboardsModel(feed, new SessionNotebooks(sessions), tags);
     feed.start();
     return model;
   }

@@ -5,7 +5,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
-import { STATUS_PAGE, type ILayoutStep } from '../model/layout';
+import { fitted, STATUS_PAGE, type ILayoutStep } from '../model/layout';
 import { IPreferences } from '../model/preferences';
 import { CommandIDs, PluginIDs } from '../tokens';
 import { IPlotServices } from '../widgets/services';
@@ -41,7 +41,8 @@ export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
       const own = isPatient ? await coming(dashboards, id, kernel) : undefined;
       const found = own ?? (await askDashboard(dashboards, trans, id, kernel));
       if (found !== undefined) {
-        openLayout(panes, layout, found, front?.id);
+        const room = (front ?? app.shell).node.getBoundingClientRect();
+        openLayout(panes, fitted(layout, room), found, front?.id);
         if (front !== null && !front.isDisposed) {
           app.shell.activateById(front.id);
         }

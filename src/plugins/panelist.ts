@@ -15,6 +15,7 @@ import type { IPlotServices } from '../widgets/services';
 import { spotsOf } from '../widgets/spots';
 import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../wire';
 import type { IOpenOptions, IPanes } from './ipanes';
+import { NewClusters } from './newclusters';
 import { openInBrowser, openingUrl } from './opening';
 
 /** A pane that is this wide, or else this high, keeps enough of its own when another joins it. */
@@ -27,7 +28,9 @@ export class PaneList implements IPanes {
     private readonly _services: IPlotServices,
     private readonly _labShell: ILabShell | null,
     private readonly _notebooks: INotebookTracker | null
-  ) {}
+  ) {
+    this._newClusters = new NewClusters(_services, this.tracker);
+  }
 
   readonly tracker = new WidgetTracker<Pane>({ namespace: NAMESPACE });
 
@@ -87,6 +90,7 @@ export class PaneList implements IPanes {
     pane.stateChanged.connect(() => void this.tracker.save(pane), this);
     pane.view.opened.connect((_, opening) => this._openBeside(pane, opening), this);
     void this.tracker.add(pane);
+    this._newClusters.watch(pane);
     return pane;
   }
 
@@ -101,7 +105,9 @@ export class PaneList implements IPanes {
       this._showBoard();
       return;
     }
-    this._app.shell.add(pane, 'main', { mode, ref: ref ?? null, activate: false });
+    // Where Lab shows one document at a time, what is split shares the room of that one.
+    const place = this._labShell.mode === 'single-document' ? {} : { mode, ref: ref ?? null };
+    this._app.shell.add(pane, 'main', { ...place, activate: false });
   }
 
   /** A pane that shows a choice is reused for another choice only, and a plain one for both. */
@@ -189,6 +195,7 @@ export class PaneList implements IPanes {
     return { mode: 'split-right', ...(notebook ? { ref: notebook.id } : {}) };
   }
 
+  private readonly _newClusters: NewClusters;
   private _board: Board | null = null;
   /** What was opened last by a click in a pane: the next one goes to the same place. */
   private readonly _beside = new WeakMap<Pane, Pane>();

@@ -18,6 +18,7 @@ import { Sidebar } from '../widgets/sidebar';
 import type { ISidebarHost } from '../widgets/sidebarhost';
 import { describe, PLOT_ARG, textArg } from './args';
 import { askDashboard, askPlot, frontKernel } from './ask';
+import { showDropped } from './droppedcell';
 import { NotebookInFront } from './front';
 import { IPanes } from './ipanes';
 
@@ -57,7 +58,7 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     }
     const front = new NotebookInFront(notebooks);
     const host = { ...hostOf(app, panes, services, preferences), groups, front };
-    const onCodeDropped = (code: string): void => selectDropped(notebooks, code);
+    const onCodeDropped = (code: string): void => void showDropped(notebooks, services, code);
     const sidebar = new Sidebar({ ...host, onCodeDropped });
     app.shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
     restorer?.add(sidebar, SIDEBAR_ID);
@@ -109,22 +110,6 @@ async function remember(groups: Groups, state: IStateDB): Promise<void> {
 
 function warn(reason: unknown): void {
   console.warn('dask-diag-lab: which groups are open is not remembered.', reason);
-}
-
-/** Select the dropped cell alone: Lab 4.6 extends the selection to the cell before it. */
-function selectDropped(notebooks: INotebookTracker | null, code: string): void {
-  const notebook = notebooks?.currentWidget?.content;
-  if (notebook === undefined) {
-    return;
-  }
-  const active = notebook.activeCellIndex;
-  const dropped = notebook.widgets.findIndex(
-    (cell, i) => Math.abs(i - active) <= 1 && cell.model.sharedModel.getSource() === code
-  );
-  if (dropped >= 0) {
-    notebook.deselectAll();
-    notebook.activeCellIndex = dropped;
-  }
 }
 
 function addCommands(app: JupyterFrontEnd, sidebar: Sidebar, trans: TranslationBundle): void {

@@ -35,6 +35,7 @@ function app(): ITestApp & JupyterFrontEnd {
   let restore = (): void => undefined;
   const restored = new Promise<void>(resolve => (restore = resolve));
   const shell = {
+    node: document.body,
     add: (widget: Widget, area: string) => {
       added.push(`${widget.id} ${area}`);
       Widget.attach(widget, document.body);

@@ -6,6 +6,7 @@ import type { DashboardsFeed, FeedState } from '../api/feed';
 import { bindingOf, heirOf } from '../model/binding';
 import { DashboardsModel } from '../model/dashboards';
 import type { INotebooks } from '../model/notebooks';
+import { Tags } from '../model/tags';
 import type { IDashboard } from '../wire';
 import { dashboard } from './dashboards';
 
@@ -39,16 +40,23 @@ describe('the model of dashboards', () => {
   let now: number;
   let model: DashboardsModel;
 
-  beforeEach(() => {
+  const load = (): void => {
     feed = new Feed();
     notebooks = new Signal<object, void>({});
-    now = 1000;
     const paths = { changed: notebooks, pathOf: () => 'x.ipynb' };
     model = new DashboardsModel(
       feed as unknown as DashboardsFeed, // as much of it as the model uses
       paths as unknown as INotebooks,
+      new Tags(window.localStorage, 'tags'),
       () => now
     );
+  };
+  const shown = (): string[] => model.all.map(one => `${one.id}${one.tag}`);
+
+  beforeEach(() => {
+    now = 1000;
+    window.localStorage.clear();
+    load();
   });
 
   afterEach(() => model.dispose());
@@ -86,5 +94,28 @@ describe('the model of dashboards', () => {
     feed.push();
     expect(model.seen('a')?.lastLive).toBe(ended);
     expect(model.seen('never')).toBeUndefined();
+  });
+
+  it('gives each its tag and its place again when the page is loaded anew', () => {
+    const c = dashboard({ id: 'c', kernel_id: 'k' });
+    feed.push(a, b);
+    now += MINUTE;
+    feed.push(b);
+    feed.push(b, c); // takes the tag of the one that left
+    expect(shown()).toEqual(['b1', 'c0']);
+    model.dispose();
+    load();
+    feed.push(b, c);
+    expect(shown()).toEqual(['b1', 'c0']);
+  });
+
+  it('gives tags also where what was kept is none', () => {
+    window.localStorage.setItem('tags', '[["a", "red"], 7');
+    jest.spyOn(console, 'warn').mockImplementation();
+    model.dispose();
+    load();
+    feed.push(a, b);
+    expect(shown()).toEqual(['a0', 'b1']);
+    jest.restoreAllMocks();
   });
 });

@@ -10,7 +10,7 @@ interface IElement {
 }
 interface IParting {
   update(): void;
-  follow(place: URL | null): void;
+  follow(place: URL | null, isTaken?: boolean): void;
 }
 interface IModule {
   Parting: new (
@@ -49,6 +49,16 @@ describe('the end of a tab’s cluster', () => {
     expect(attended).toEqual([false]);
     expect(banner.textContent).toContain('this page goes on with that one');
     one.follow(NEXT);
+    expect(gone).toEqual([NEXT.href]);
+  });
+
+  it('stays where the next cluster is another page’s, and has a link to it', () => {
+    const one = parting();
+    one.follow(NEXT, true);
+    expect(gone).toEqual([]);
+    expect(banner.textContent).toContain('with which the page of an older one goes on');
+    expect(banner.querySelector('a')?.href).toBe(NEXT.href);
+    one.follow(NEXT, false);
     expect(gone).toEqual([NEXT.href]);
   });
 

@@ -79,6 +79,24 @@ describe('the sidebar', () => {
     expect(document.activeElement).toBe(search());
   });
 
+  it('says why plots that there are elsewhere are not listed here', () => {
+    for (const query of ['gpu', 'GPUs', 'nvidia', 'gpu mem']) {
+      type(query);
+      expect(sidebar.node.textContent).toContain('GPU: no worker reports one.');
+    }
+    type('rmm');
+    expect(sidebar.node.textContent).toContain('RMM: no worker reports its memory.');
+    type('gpu stream');
+    expect(sidebar.node.textContent).not.toContain('no worker reports');
+    const { plots } = known();
+    const gpu = { name: 'gpu-memory', title: 'GPU Memory', group: 'Workers', description: '' };
+    dashboards.set(known({ id: 'a', plots: [...plots, gpu] }));
+    type('gpu');
+    expect(names()).toEqual(['gpu-memory']);
+    type('gpu card');
+    expect(sidebar.node.textContent).not.toContain('no worker reports');
+  });
+
   it('finds what was meant by a slip of the finger', () => {
     type('strem');
     expect(names()).toContain('task-stream');
@@ -108,7 +126,7 @@ describe('the sidebar', () => {
     expect(stops).toHaveLength(1);
   });
 
-  it('has only the tasks open at first, and remembers what was opened', () => {
+  it('has only the tasks and the user’s own open at first, and remembers what was opened', () => {
     const stored: object[] = [];
     const fresh = new Groups();
     fresh.edited.connect((_, choices) => void stored.push(choices));
@@ -116,21 +134,20 @@ describe('the sidebar', () => {
       true,
       true,
       false,
-      false
+      true
     ]);
     fresh.toggle('Workers');
     expect(stored).toEqual([{ Workers: true }]);
     const next = new Groups();
-    next.restore({ ...stored[0], Tasks: false, Yours: 'x' });
-    expect(['Tasks', 'Workers', 'Yours'].map(name => next.isOpen(name))).toEqual([
+    next.restore({ ...stored[0], Tasks: false, Profile: 'x' });
+    expect(['Tasks', 'Workers', 'Profile'].map(name => next.isOpen(name))).toEqual([
       false,
       true,
       false
     ]);
   });
 
-  it('lists a plot that somebody registers while it is open', () => {
-    groups.toggle('Yours');
+  it('lists a plot that somebody registers, in sight', () => {
     const { plots } = known();
     const made = { name: 'mine', title: 'Mine', group: 'Yours', description: 'What I look at.' };
     dashboards.set(known({ id: 'a', plots: [...plots, made] }));

@@ -1,6 +1,7 @@
 /** Which cluster takes over a browser tab whose own has ended. */
 
 import { dashboard } from './dashboards';
+import { Channels } from './pagechannels';
 import { settled } from './plots';
 import { served } from './served';
 import type { IDashboard } from '../wire';
@@ -14,7 +15,8 @@ interface IModule {
     of(
       base: URL,
       plots: readonly string[],
-      told: { own(): void; next(place: URL | null): void }
+      rivalsOf: (id: string) => object,
+      told: { own(): void; next(place: URL | null, isTaken: boolean): void }
     ): ISuccessor | null;
   };
 }
@@ -39,7 +41,12 @@ class PageSocket extends EventTarget {
   }
 }
 
+interface IRivalsModule {
+  Rivals: new (own: string, channel: EventTarget) => object;
+}
+
 const { Successor } = served<IModule>('successor.js');
+const { Rivals } = served<IRivalsModule>('rivals.js');
 const BASE = new URL('http://localhost/dask-diag-lab/dashboards/a/');
 const MINUTE_MS = 60_000;
 
@@ -52,6 +59,7 @@ describe('the successor of a tab’s cluster', () => {
   let asked: number;
   let places: (string | null)[];
   let successor: ISuccessor;
+  let channels: Channels;
 
   const pass = async (ms: number): Promise<void> => {
     await jest.advanceTimersByTimeAsync(ms);
@@ -73,9 +81,14 @@ describe('the successor of a tab’s cluster', () => {
     [listed, asked, places] = [[one('a')], 0, []];
     Object.assign(window, { WebSocket: PageSocket });
     jest.spyOn(globalThis, 'fetch').mockImplementation(answer as never); // as much as is used
-    successor = Successor.of(BASE, ['task-stream'], {
+    window.sessionStorage.clear();
+    channels = new Channels();
+    successor = Successor.of(BASE, ['task-stream'], id => new Rivals(id, channels.open()), {
       own: () => undefined,
-      next: place => places.push(place && place.pathname.replace(/^.*dashboards\/(.*)\/$/, '$1'))
+      next: (place, isTaken) => {
+        const id = place && place.pathname.replace(/^.*dashboards\/(.*)\/$/, '$1');
+        places.push(isTaken ? `${id} of another page` : id);
+      }
     })!;
   });
 
@@ -88,7 +101,8 @@ describe('the successor of a tab’s cluster', () => {
 
   it('is nobody’s for a page that came without a relay', () => {
     const none = { own: () => undefined, next: () => undefined };
-    expect(Successor.of(new URL('http://localhost:4711/'), [], none)).toBeNull();
+    const url = new URL('http://localhost:4711/');
+    expect(Successor.of(url, [], () => ({}), none)).toBeNull();
   });
 
   it('is the first cluster that began after it', async () => {
@@ -207,5 +221,37 @@ describe('the successor of a tab’s cluster', () => {
     socket().close();
     await pass(1000);
     expect(PageSocket.made).toHaveLength(before + 1);
+  });
+
+  it('is left to the page of an older cluster that waits, until that has one', async () => {
+    const older = new Rivals('older', channels.open()) as {
+      know(kernel: unknown, ids: string[]): void;
+    };
+    older.know(one('a').kernel_id, ['older']);
+    listed = [one('older'), one('a')];
+    successor.attend(true, true);
+    await pass(MINUTE_MS);
+    successor.attend(false, true);
+    hear(ended, one('b'));
+    await pass(5000);
+    expect(places).toEqual(['b of another page']);
+    hear(ended, one('b'), one('c'));
+    await pass(5000);
+    expect(places.at(-1)).toBe('c');
+  });
+
+  it('is this page’s again when that of the older cluster is closed', async () => {
+    const channel = channels.open();
+    const older = new Rivals('older', channel) as { know(kernel: unknown, ids: string[]): void };
+    older.know(one('a').kernel_id, ['older']);
+    listed = [one('older'), one('a')];
+    successor.attend(true, true);
+    await pass(MINUTE_MS);
+    successor.attend(false, true);
+    hear(ended, one('b'));
+    await pass(5000);
+    channels.close(channel);
+    await pass(MINUTE_MS);
+    expect(places).toEqual(['b of another page', 'b']);
   });
 });

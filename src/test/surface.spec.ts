@@ -20,17 +20,20 @@ describe('the title of a picture', () => {
 });
 
 describe('a figure in a page of ours', () => {
-  it('lays no hints over its data and has no ground of its own', () => {
+  it('lays no hints over its data, has no ground of its own and is no stop of the Tab key', () => {
     const hints: string[] = [];
+    const events_el = document.createElement('div');
+    events_el.tabIndex = 0;
     const figure = {
       model: { properties: {} },
       el: document.createElement('div'),
-      canvas_view: { primary: { canvas: null }, overlays: { canvas: null } },
+      canvas_view: { primary: { canvas: null }, overlays: { canvas: null }, events_el },
       notify_about: (hint: string) => void hints.push(hint)
     };
-    const layout: IBokehView = { model: {}, children_views: () => [figure] };
+    const layout: IBokehView = { model: {}, children_views: () => [null, figure, undefined] };
     adopt(layout);
     figure.notify_about('use ctrl + scroll to zoom');
     expect([hints, figure.el.style.backgroundColor]).toEqual([[], 'transparent']);
+    expect(events_el.tabIndex).toBe(-1);
   });
 });

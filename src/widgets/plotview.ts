@@ -5,7 +5,7 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import type { Verb } from '../api/session';
-import { isAwaited, type IBinding } from '../model/binding';
+import { bindingOf, isAwaited, type IBinding } from '../model/binding';
 import { titleFromName } from '../model/catalogue';
 import type { IKnownDashboard } from '../model/dashboards';
 import {
@@ -123,6 +123,13 @@ export class PlotView extends Widget {
       this._shown.emit(given);
       this._present();
     }
+  }
+
+  /** Go on with another cluster; also away from one that lives, where the user asks for it. */
+  showCluster(dashboard: IKnownDashboard): void {
+    this._binding = bindingOf(dashboard);
+    this._follow();
+    this._rebound.emit(this._binding);
   }
 
   /** It was opened ahead of its cluster, just now. */

@@ -5,6 +5,7 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import { Arrangement } from '../model/arrangement';
+import { whyUnlisted } from '../model/unlisted';
 import { PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
 import { h, setChildren, setText } from './dom';
 import { Hand } from './hand';
@@ -148,7 +149,9 @@ export class Sidebar extends Widget {
     setText(this._problem, this._problemWords());
     this._problem.hidden = this._problem.textContent === '';
     this._noMatch.hidden = isEmpty || nodes.some(node => !node.hidden);
-    setText(this._noMatchWords, trans.__('No plot matches “%1”.', query));
+    const listed = dashboards.all.flatMap(one => one.plots);
+    const why = whyUnlisted(query, listed, trans);
+    setText(this._noMatchWords, `${trans.__('No plot matches “%1”.', query)} ${why}`.trim());
   }
 
   private _problemWords(): string {

@@ -3,6 +3,7 @@
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
+import type { IKnownDashboard } from '../model/dashboards';
 import { formatCount } from '../model/format';
 import { h, setText } from './dom';
 import { diagIcon } from './icons';
@@ -31,19 +32,26 @@ export class StatusItem extends Widget {
   }
 
   private _update(): void {
-    const { dashboards, trans } = this._services;
-    const live = dashboards.all.filter(one => one.state === 'live');
-    const summaries = live.map(one => one.summary ?? null).filter(one => one !== null);
+    const live = this._services.dashboards.all.filter(one => one.state === 'live');
+    const { trans } = this._services;
+    this.node.hidden = live.length === 0;
+    setText(this._text, this._wordsOf(live));
+    const lines = live.map(one => `${one.shownName}: ${this._wordsOf([one])}`);
+    const all = trans._n('%1 Dask cluster', '%1 Dask clusters together', live.length);
+    this._button.title = [all, ...lines].join('\n');
+  }
+
+  /** What dashboards have and do, together. */
+  private _wordsOf(dashboards: readonly IKnownDashboard[]): string {
+    const { trans } = this._services;
+    const summaries = dashboards.map(one => one.summary ?? null).filter(one => one !== null);
     const sum = (parts: readonly number[]): number => parts.reduce((a, b) => a + b, 0);
     const workers = sum(summaries.map(one => one.workers));
     const processing = sum(summaries.map(one => one.tasks.processing));
-    this.node.hidden = live.length === 0;
-    const words = [
+    return [
       trans._n('%2 worker', '%2 workers', workers, formatCount(workers)),
       trans.__('%1 processing', formatCount(processing))
-    ];
-    setText(this._text, words.join(' · '));
-    this._button.title = trans._n('%1 Dask cluster', '%1 Dask clusters', live.length);
+    ].join(' · ');
   }
 
   private readonly _icon = h('span', { 'aria-hidden': 'true' });

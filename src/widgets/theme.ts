@@ -4,6 +4,8 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import { lookOf, type ITheme } from '../model/look';
+import { browserStorage } from '../model/storage';
+import { NAMESPACE } from '../tokens';
 import type { ILook, Palette } from '../wire';
 
 /** The look of the page at the moment; one per page, shared by all pictures. */
@@ -15,6 +17,7 @@ export class PageLook implements IDisposable {
     this._observer.observe(document.body, body);
     this._observer.observe(document.documentElement, { attributeFilter: ['style'] });
     this._current = readLook(this._palette);
+    tellTabs();
   }
 
   get current(): ILook {
@@ -45,6 +48,7 @@ export class PageLook implements IDisposable {
   }
 
   private _read(): void {
+    tellTabs();
     const look = readLook(this._palette);
     if (JSON.stringify(look) !== JSON.stringify(this._current)) {
       this._current = look;
@@ -57,6 +61,21 @@ export class PageLook implements IDisposable {
   private _palette: Palette = 'viridis';
   private _current: ILook;
   private _isDisposed = false;
+}
+
+/** Where plots in browser tabs read it (`server/static/theme.js`). */
+const TABS_KEY = `${NAMESPACE}:theme`;
+
+/** Keep word of the theme, once Lab has one, for plots in browser tabs of the same browser. */
+function tellTabs(): void {
+  const { jpThemeLight } = document.body.dataset;
+  if (jpThemeLight !== undefined) {
+    try {
+      browserStorage()?.setItem(TABS_KEY, jpThemeLight === 'false' ? 'dark' : 'light');
+    } catch (reason) {
+      console.warn('dask-diag-lab: browser tabs are not told of the theme.', reason);
+    }
+  }
 }
 
 function readLook(palette: Palette): ILook {

@@ -12,6 +12,11 @@ def crunch(i):
     return i
 futures = client.map(crunch, range(4000), pure=False)`;
 
+/** The end of that cluster and of its client. */
+export const CLOSE = `cluster = client.cluster
+client.close()
+cluster.close()`;
+
 /** Write a notebook (format 4.5) with these code cells. */
 export function writeNotebook(file: string, cells: string[]): void {
   const notebook = {

@@ -70,10 +70,17 @@ export class JupyterServer {
     return name;
   }
 
-  /** Copy a file of the repository into the folder that Lab shows; returns its name. */
-  copy(source: string): string {
+  /** Copy a file of the repository to where Lab shows it, with other words; returns its name. */
+  copy(source: string, others: Readonly<Record<string, string>> = {}): string {
     const name = path.basename(source);
-    fs.copyFileSync(path.join(ROOT, source), this.path(name));
+    let text = fs.readFileSync(path.join(ROOT, source), 'utf8');
+    for (const [words, other] of Object.entries(others)) {
+      if (!text.includes(words)) {
+        throw new Error(`${source} has no “${words}”.`);
+      }
+      text = text.replaceAll(words, other);
+    }
+    fs.writeFileSync(this.path(name), text);
     return name;
   }
 

@@ -3,8 +3,8 @@ import { CLUSTER, WORK } from '../harness/ipynb';
 import { expectToShow, pictureOf } from '../harness/picture';
 import { expect, test } from '../harness/test';
 
-test('plots follow a change of theme at once, without a reload', async ({ lab, server }) => {
-  const notebook = await lab.open(server.writeNotebook('theme.ipynb', [CLUSTER, WORK]));
+test('plots follow a change of theme and of size at once', async ({ lab, server }) => {
+  const notebook = await lab.open(server.writeNotebook('look.ipynb', [CLUSTER, WORK]));
   await notebook.run(0);
   const memory = await lab.drag('workers-memory', 'right');
   await notebook.run(1);
@@ -25,13 +25,9 @@ test('plots follow a change of theme at once, without a reload', async ({ lab, s
   await expect
     .poll(async () => (await pictureOf(memory)).brightness, { message: 'the picture is light' })
     .toBeGreaterThan(150);
-});
 
-test('a plot is drawn again at the size of its pane', async ({ lab, server }) => {
-  const notebook = await lab.open(server.writeNotebook('size.ipynb', [CLUSTER, WORK]));
-  await notebook.run(0);
-  const stream = await lab.drag('task-stream', 'right');
-  await notebook.run(1);
+  // Drawn again at the size of its pane.
+  const stream = await lab.drag('task-stream', 'bottom', memory);
   await expectToShow(stream);
   const wide = await stream.boundingBox();
   await lab.page.setViewportSize({ width: 900, height: 600 });

@@ -36,19 +36,6 @@ test('the same plot of two clusters is open side by side', async ({ lab, server 
   }
 });
 
-test('closing the client empties the sidebar', async ({ lab, server }) => {
-  const close = 'client.close()';
-  const notebook = await lab.open(server.writeNotebook('close.ipynb', [CLUSTER, close, CLUSTER]));
-  await notebook.run(0);
-  await lab.sidebar();
-  await expect(lab.item('task-stream')).toBeVisible();
-  await notebook.run(1);
-  await expect(lab.items).toHaveCount(0);
-  // And the next cluster of the same kernel fills it again.
-  await notebook.run(2);
-  await expect(lab.item('task-stream')).toHaveCount(1);
-});
-
 test('a pane whose cluster is gone keeps its picture and says so in words', async ({
   lab,
   server
@@ -64,4 +51,49 @@ test('a pane whose cluster is gone keeps its picture and says so in words', asyn
   await expect(stream).toHaveAttribute('data-state', /stale|offline/);
   await expect(stream).toContainText(/closed|gone|ended|lost|cannot reach/i);
   await expectToShow(stream);
+});
+
+test('a closed client empties the sidebar, and a second one is told in the panes of the first', async ({
+  lab,
+  page,
+  server
+}) => {
+  const cells = [CLUSTER, 'client.close()', CLUSTER, `older = client\n${CLUSTER}`];
+  const notebook = await lab.open(server.writeNotebook('newer.ipynb', cells));
+  await notebook.run(0);
+  await lab.sidebar();
+  await expect(lab.item('task-stream')).toBeVisible();
+  await notebook.run(1);
+  await expect(lab.items).toHaveCount(0);
+  // And the next cluster of the same kernel fills it again.
+  await notebook.run(2);
+  await expect(lab.item('task-stream')).toHaveCount(1);
+
+  await lab.command('dask-diag-lab:open-plot', { plot: 'progress' });
+  await lab.command('dask-diag-lab:open-plot', { plot: 'cpu' });
+  const [cpu, progress] = [await lab.livePane('cpu'), lab.panes('progress')];
+  const older = (await cpu.getAttribute('data-dashboard')) ?? '';
+  await notebook.run(3);
+  const show = cpu.getByRole('button', { name: 'Show it' });
+  await expect(show).toBeVisible();
+  // Nothing leaves by itself a cluster that lives.
+  await expect(cpu).toHaveAttribute('data-dashboard', older);
+  await show.click();
+  await expect(progress).not.toHaveAttribute('data-dashboard', older);
+  await expect(cpu).not.toHaveAttribute('data-dashboard', older);
+  await expect(cpu).toHaveAttribute('data-state', 'live');
+  await expect(show).toBeHidden();
+
+  // Each cluster has the same badge after a reload.
+  const tags = page.locator('#dask-diag-lab-sidebar .jp-DaskDiag-header .jp-DaskDiag-tag');
+  const before = await tags.allInnerTexts();
+  expect(new Set(before).size).toBe(2);
+  const own = cpu.locator('> .jp-DaskDiag-tag');
+  const badge = await own.innerText();
+  await lab.saved('progress', 'cpu');
+  await page.goto(`${server.url}lab`);
+  await lab.restored();
+  await lab.sidebar();
+  await expect(tags).toHaveText(before);
+  await expect(own).toHaveText(badge);
 });

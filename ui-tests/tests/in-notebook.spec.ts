@@ -3,17 +3,17 @@ import { CLUSTER, WORK } from '../harness/ipynb';
 import { expectToMove } from '../harness/picture';
 import { expect, test } from '../harness/test';
 
-test('a plot dropped in a notebook becomes a cell that shows it', async ({ lab, server }) => {
+test('a plot in a cell is live, dropped or written', async ({ lab, server }) => {
   // Long enough to lie in the middle of the page, where the plot is dropped.
   const long = `# ${'a line of a long cell\n# '.repeat(40)}`;
-  const path = server.writeNotebook('drop.ipynb', [CLUSTER, WORK, long]);
+  const written = 'import dask_diag_lab\ndask_diag_lab.plot("profile", prefix="crunch")';
+  const path = server.writeNotebook('drop.ipynb', [CLUSTER, WORK, written, long]);
   const notebook = await lab.open(path);
   await notebook.run(0);
   await notebook.run(1);
   await lab.dropIn('task-stream', notebook.panel);
-  const made = notebook.panel.locator('.jp-CodeCell', { hasText: 'dask_diag_lab.plot' });
+  const made = notebook.panel.locator('.jp-CodeCell', { hasText: 'plot("task-stream")' });
   await expect(made).toHaveCount(1);
-  await expect(made).toContainText('task-stream');
   // A cell of its own: the one that it was dropped on is as it was.
   const hit = notebook.panel.locator('.jp-CodeCell', { hasText: 'a line of a long cell' });
   await expect(hit).toHaveCount(1);
@@ -21,16 +21,11 @@ test('a plot dropped in a notebook becomes a cell that shows it', async ({ lab, 
   await expect(lab.panes()).toHaveCount(0);
 
   const cells = await notebook.panel.locator('.jp-CodeCell').allInnerTexts();
-  const index = cells.findIndex(text => text.includes('dask_diag_lab.plot'));
-  await notebook.run(index);
+  const index = cells.findIndex(text => text.includes('plot("task-stream")'));
+  await notebook.ended(index);
   await expectToMove(notebook.cell(index).locator('.jp-OutputArea'));
-});
 
-test('a plot in a cell shows what its arguments choose', async ({ lab, server }) => {
-  const plot = 'import dask_diag_lab\ndask_diag_lab.plot("profile", prefix="crunch")';
-  const notebook = await lab.open(server.writeNotebook('chosen.ipynb', [CLUSTER, WORK, plot]));
-  await notebook.run(0);
-  await notebook.run(1);
+  // A plot in a cell shows what its arguments choose.
   await notebook.run(2);
   const output = notebook.cell(2).locator('.jp-DaskDiag-output');
   await expect(output.getByRole('group', { name: /^Profile: crunch, / })).toHaveCount(1);

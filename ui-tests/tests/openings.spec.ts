@@ -3,7 +3,7 @@ import { CLUSTER, WORK } from '../harness/ipynb';
 import { expectToShow } from '../harness/picture';
 import { expect, test } from '../harness/test';
 
-test('a click on a rectangle of the task stream opens the profile of its prefix', async ({
+test('a click on a rectangle of the task stream opens the profile of its prefix, with fields', async ({
   lab,
   page,
   server
@@ -43,17 +43,8 @@ test('a click on a rectangle of the task stream opens the profile of its prefix'
   await lab.restored();
   await expect(profile).toHaveAttribute('data-state', 'live');
   await expect(now).toHaveCount(1);
-});
 
-test('what is typed into a field of a plot is no key of its pane', async ({
-  lab,
-  page,
-  server
-}) => {
-  const notebook = await lab.open(server.writeNotebook('typing.ipynb', [CLUSTER, WORK]));
-  await notebook.run(0);
-  await notebook.run(1);
-  await lab.command('dask-diag-lab:open-plot', { plot: 'profile' });
+  // What is typed into a field of a plot is no key of its pane.
   const pane = await lab.livePane('profile');
   const field = pane.locator('input[type="text"]').first();
   await field.click();

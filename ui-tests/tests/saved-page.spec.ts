@@ -22,6 +22,9 @@ test('a saved task stream draws what ran', async ({ browser, lab, server }) => {
   page.on('pageerror', error => errors.push(error.message));
   await page.goto(pathToFileURL(server.path('stream.html')).href);
   await expectToShow(page.locator('body'));
+  // It fills the window, however few its rows are.
+  const box = await page.locator('.bk-Figure').boundingBox();
+  expect(box?.height ?? 0).toBeGreaterThan(0.85 * (page.viewportSize()?.height ?? Infinity));
   expect(errors).toEqual([]);
   await context.close();
 });

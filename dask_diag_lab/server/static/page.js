@@ -2,16 +2,18 @@
 // for the first time, and cost nothing while they are not.
 
 import { Parting } from './parting.js';
-import { PlotElement, dark, look } from './plot_element.js';
+import { PlotElement, look } from './plot_element.js';
+import { Rivals } from './rivals.js';
 import { base } from './session.js';
 import { Successor } from './successor.js';
 import { Tabs } from './tabs.js';
+import { theme } from './theme.js';
 
 const articles = [...document.querySelectorAll('.plot')];
 const names = articles.map(article => article.dataset.plot);
-const successor = Successor.of(base, names, {
+const successor = Successor.of(base, names, id => new Rivals(id), {
   own: () => parting.update(),
-  next: place => parting.follow(place)
+  next: (place, isTaken) => parting.follow(place, isTaken)
 });
 const elements = new Map(
   articles.map(article => [
@@ -46,7 +48,7 @@ for (const article of elements.keys()) {
   observer.observe(article);
 }
 document.addEventListener('visibilitychange', seenChanged);
-dark.addEventListener('change', () => {
+theme.addEventListener('change', () => {
   for (const { control } of elements.values()) {
     if (control !== null) {
       control.look = JSON.stringify(look());

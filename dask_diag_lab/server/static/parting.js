@@ -7,6 +7,7 @@ const FOLLOWS = 'When its notebook makes a new client, this page goes on with th
 const STAYS =
   'A new client has another address: open it by its Diagnostics.url, or from the Dask sidebar of' +
   ' JupyterLab.';
+const TAKEN = 'Its notebook has a new cluster, with which the page of an older one goes on.';
 const HELD = 'Its notebook has a new cluster; this page stays for the picture that is frozen.';
 
 export class Parting {
@@ -18,6 +19,7 @@ export class Parting {
     this.go = go;
     this.goneAt = null;
     this.next = null; // where the page can go on
+    this.isTaken = false; // by the page of another cluster; this one goes there if it is asked to
     this.isLeaving = false;
     this.shown = '';
   }
@@ -35,7 +37,7 @@ export class Parting {
     if (this.isLeaving) {
       return; // once is enough: each further time the way would begin anew
     }
-    if (this.next !== null && all.every(one => one.frozenAt === null)) {
+    if (this.next !== null && !this.isTaken && all.every(one => one.frozenAt === null)) {
       this.isLeaving = true;
       this.go(this.next);
     } else {
@@ -43,14 +45,15 @@ export class Parting {
     }
   }
 
-  follow(place) {
+  follow(place, isTaken) {
     this.next = place;
+    this.isTaken = isTaken;
     this.update();
   }
 
   say(isGone) {
     const when = isGone ? `${this.ended()} ` : '';
-    const what = this.next !== null ? HELD : isGone ? this.hope() : '';
+    const what = this.next !== null ? (this.isTaken ? TAKEN : HELD) : isGone ? this.hope() : '';
     const words = when + what;
     const href = this.next?.href ?? '';
     if (this.shown !== words + href) {

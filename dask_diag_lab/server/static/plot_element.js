@@ -1,10 +1,10 @@
 // One plot of one of our own pages, drawn natively in its element, as Lab's panes do. No frameworks.
 
 import { GoneError, base, openSession } from './session.js';
+import { theme } from './theme.js';
 
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 30000;
-export const dark = window.matchMedia('(prefers-color-scheme: dark)');
 const PLOT_NAME = /^[a-z0-9][a-z0-9-]*$/;
 const NOT_ARGUMENTS = ['token', 'bare'];
 
@@ -22,7 +22,7 @@ export function look() {
   const style = getComputedStyle(document.documentElement);
   const read = name => style.getPropertyValue(`--${name}`).trim();
   return {
-    name: dark.matches ? 'dark' : 'light',
+    name: theme.name,
     foreground: read('foreground'),
     muted: read('muted'),
     grid: read('grid'),
@@ -31,6 +31,15 @@ export function look() {
     font: read('font'),
     font_size: read('font-size')
   };
+}
+
+// The plot around a figure has a name and the keys: another stop of the Tab key has neither.
+function leaveOutTab(view) {
+  if (view.canvas_view !== undefined) {
+    view.canvas_view.events_el.tabIndex = -1;
+  }
+  // BokehJS 3.10 has gaps among them.
+  (view.children_views?.() ?? []).filter(Boolean).forEach(leaveOutTab);
 }
 
 // As Lab's panes say it: `12 s`, `3 min`, `2 h`; and 14:02:10.
@@ -122,6 +131,7 @@ export class PlotElement {
       session.document,
       this.part('picture')
     );
+    [...this.views].forEach(leaveOutTab);
     this.listen(session.document.roots().find(root => root.name === 'dask-diag-control'));
   }
 

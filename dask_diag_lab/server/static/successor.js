@@ -7,6 +7,7 @@ const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 30000;
 const AGAIN_MS = 30000; // who runs beside the page's own dashboard is looked up this often
 const OVERLAP_MS = 30000; // a new cluster may begin this long before the one it replaces ends
+const ASKING_MS = 300; // other pages of this browser have answered by then
 const AWAY_MS = 2000; // a list without the page's own dashboard for less is that of a new server
 
 function readable(answer) {
@@ -15,18 +16,25 @@ function readable(answer) {
 }
 
 export class Successor {
-  // Null for a page that did not come through a relay. `told.own()`: it is known now whose the
-  // page's dashboard is; `told.next(place)`: where the page can go on, null for nowhere any more.
-  static of(base, plots, told) {
+  // Null for a page that did not come through a relay. `rivalsOf(id)`: the other pages, for that of
+  // a dashboard. `told.own()`: it is known now whose the page's dashboard is; `told.next(place,
+  // isTaken)`: where the page can go on, null for nowhere any more; another page's, where it is
+  // taken.
+  static of(base, plots, rivalsOf, told) {
     const match = base.pathname.match(RELAYED);
-    return match && new Successor(base, match[1], decodeURIComponent(match[2]), plots, told);
+    if (match === null) {
+      return null;
+    }
+    const id = decodeURIComponent(match[2]);
+    return new Successor(base, match[1], id, plots, rivalsOf(id), told);
   }
 
-  constructor(base, api, id, plots, told) {
+  constructor(base, api, id, plots, rivals, told) {
     this.base = base;
     this.api = new URL(api, base);
     this.id = id;
     this.plots = plots; // names of those on the page; the next page is to have one at least
+    this.rivals = rivals;
     this.told = told;
     this.own = null; // what was said of the page's dashboard last
     this.firstSeen = new Map(); // of all dashboards that were listed while the page's own was there
@@ -132,6 +140,7 @@ export class Successor {
     }
     const wasKnown = this.own !== null;
     this.own = own;
+    this.rivals.know(own.kernel_id, [...this.firstSeen.keys()]);
     if (!wasKnown) {
       this.told.own();
     }
@@ -143,20 +152,29 @@ export class Successor {
     const own = all.find(one => one.id === this.id);
     const isAway = own === undefined || own.state === 'stale';
     this.awaySince = isAway ? (this.awaySince ?? Date.now()) : null;
-    const next = isAway ? this.nextOf(all) : undefined;
-    const waitMs = next === undefined ? 0 : this.awaySince + AWAY_MS - Date.now();
-    if (waitMs > 0) {
-      this.patience = window.setTimeout(() => this.hear(all), waitMs);
-    } else {
-      this.told.next(next === undefined ? null : this.placeAt(next.id));
+    const kin = isAway && this.own !== null ? all.filter(one => this.mayFollow(one)) : [];
+    if (kin.length === 0) {
+      this.told.next(null, false);
+      return;
     }
+    this.rivals.ask();
+    const waitMs = Math.max(this.awaySince + AWAY_MS - Date.now(), ASKING_MS);
+    this.patience = window.setTimeout(() => this.follow(kin, all), waitMs);
   }
 
   // The list has them in the order in which they began.
-  nextOf(all) {
-    const kin = this.own === null ? [] : all.filter(one => this.mayFollow(one));
-    const scheduler = this.own?.scheduler?.id;
-    return kin.find(one => scheduler && one.scheduler?.id === scheduler) ?? kin[0];
+  follow(kin, all) {
+    const scheduler = this.own.scheduler?.id;
+    const same = kin.find(one => scheduler && one.scheduler?.id === scheduler);
+    const live = all.filter(one => one.state === 'live').map(one => one.id);
+    const heir = same?.id ?? this.rivals.heir(kin.map(one => one.id), live);
+    if (heir === undefined) {
+      this.told.next(this.placeAt(kin[0].id), true);
+      this.patience = window.setTimeout(() => this.hear(all), AGAIN_MS); // a page may be closed
+    } else {
+      this.rivals.leave(heir);
+      this.told.next(this.placeAt(heir), false);
+    }
   }
 
   mayFollow(one) {

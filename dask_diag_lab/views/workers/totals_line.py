@@ -1,4 +1,4 @@
-"""A line of totals above a table: a quiet name over each number, scrolling sideways when narrow.
+"""Totals above a table, a quiet name over each number; scrolling sideways when narrow.
 
 Knows Bokeh and the look; what is counted comes from the view.
 """
@@ -14,15 +14,17 @@ from bokeh.models.widgets import Div
 from dask_diag_lab.views.figure import set_properties, smaller
 from dask_diag_lab.views.look import Look
 
-HEIGHT_PX: Final = 42
-
 _CSS: Final = """
-:host {{ overflow: auto hidden; background: {background}; scrollbar-width: none; }}
-.totals {{ display: flex; white-space: nowrap; padding: 4px 0 2px;
+:host {{ container-type: inline-size; overflow: auto hidden; background: {background};
+  scrollbar-width: none; padding-bottom: 6px;
+  mask-image: linear-gradient(to right, black calc(100% - 24px), transparent); }}
+.totals {{ display: flex; width: max-content; white-space: nowrap; padding: 4px 24px 2px 0;
   font: {font_size} {font}; color: {foreground}; font-variant-numeric: tabular-nums; }}
 .total {{ padding: 0 12px 0 6px; }}
 .total span {{ display: block; color: {muted}; font-size: {small}; }}
 .total b {{ font-weight: 600; }}
+/* In a narrow pane: what fades goes on, and nothing fades all the way to the right. */
+@container (width >= 700px) {{ .totals {{ flex-wrap: wrap; row-gap: 4px; width: auto; }} }}
 """
 
 
@@ -35,9 +37,7 @@ class TotalsLine:
     """
 
     def __init__(self, look: Look) -> None:
-        self.model = Div(
-            text="", sizing_mode="stretch_width", height=HEIGHT_PX, margin=0, min_width=0
-        )
+        self.model = Div(text="", sizing_mode="stretch_width", margin=0, min_width=0)
         self.restyle(look)
 
     def set(self, totals: Sequence[tuple[str, str]]) -> None:

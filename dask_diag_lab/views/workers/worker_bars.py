@@ -25,6 +25,7 @@ from dask_diag_lab.views.workers import bar_names
 from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
 from dask_diag_lab.views.workers.bar_names import BarNames
 from dask_diag_lab.views.workers.bar_picture import BarPicture
+from dask_diag_lab.views.workers.bar_ticks import GAP_PX, tick_labels
 from dask_diag_lab.views.workers.row_choice import (
     FORM_WORDS,
     FORMS,
@@ -210,13 +211,13 @@ class WorkerBars(RedrawnView):
         picture = self.picture
         shown = max(len(rows), round(size.rows_px / self.row_max_px))
         names_px = self._draw_names(rows, size.rows_px / shown, size)
-        room = size.title_room(names_px)
+        room = size.title_room(names_px + GAP_PX)
         title = measure.title if len(measure.title) <= room else measure.short_title
         set_properties(picture.title, text=fmt.elide(title, room))
         picture.reach(measure.end, self._room_px(rows, size) / size.frame_px(names_px))
         ticks = type(self).ticks(measure.end, max(size.width // 120, 2))
-        set_properties(picture.x_ticker, ticks=ticks)
-        labels = fmt.tick_labels(ticks, self.unit)
+        labels = tick_labels(ticks, self.unit, size.frame_px(names_px))
+        set_properties(picture.x_ticker, ticks=list(labels))
         set_properties(self.figure.xaxis[0], visible=True, major_label_overrides=labels)
         set_properties(picture.y, start=shown - 0.5, end=-0.5)
         picture.legend.show(is_shown=not size.is_small, width=size.width)

@@ -6,6 +6,7 @@ Draws what `memory_colors` judges; decides nothing about colours itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,9 @@ PARTS = (
     Part("spilled to disk", color="spilled"),
 )
 """The stack from the left. The first three add up to the resident set size of the process."""
+
+PASSED = "past the limit: spilled, on disk and no longer in memory"
+"""What is said of bars that are longer than their limit."""
 
 COLUMNS = ("managed", "unmanaged_old", "unmanaged_recent", "spilled")
 """The store's column of each part."""
@@ -108,6 +112,17 @@ class WorkersMemory(WorkerBars):
             end=float(max(int(limit.max()), reach, 1)),
             marks=[marked, *(marked * share for share in shares)],
         )
+
+    def redraw(self) -> None:
+        """Draw the bars, and say why one passes its limit; see `WorkerBars.redraw`."""
+        super().redraw()
+        workers = self.store.workers
+        passed = (workers.memory_limit > 0) & (
+            workers.memory + workers.spilled > workers.memory_limit
+        )
+        if bool((passed & (workers.spilled > 0)).any()):
+            words = PASSED if not self.notice.note else f"{self.notice.note} · {PASSED}"
+            self.notice = replace(self.notice, note=words)
 
     @property
     def _thresholds(self) -> dict[str, float | None]:

@@ -75,6 +75,15 @@ def test_the_example_can_be_run_again_as_a_cell_is(client: Client) -> None:
     assert second[0].load() is not first[0].load()
 
 
+def test_the_example_pasted_into_a_notebook_makes_no_cluster(
+    client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exec(compile(EXAMPLE.read_text(encoding="utf-8"), "<cell>", "exec"), {"__name__": "__main__"})
+    assert [plot.name for plot in HOME_MADE.plots()] == ["busy-threads"]
+    assert capsys.readouterr().out == ""
+    assert Client.current() is client
+
+
 def test_the_document_shows_the_class_of_the_example() -> None:
     lines = [line.strip() for line in EXAMPLE.read_text(encoding="utf-8").splitlines()]
     shown = DOCUMENT.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]

@@ -44,6 +44,23 @@ def test_color_follows_process_memory_and_status(
     assert view.bars.model.data["color"] == [getattr(data_colors(look), color)]
 
 
+@pytest.mark.parametrize(
+    ("given", "is_said"),
+    [
+        ({"managed": 3 * GIB, "spilled": 2 * GIB}, True),
+        ({"managed": 1 * GIB, "spilled": 2 * GIB}, False),
+        ({"managed": 5 * GIB}, False),
+        ({"managed": 3 * GIB, "spilled": 2 * GIB, "memory_limit": 0}, False),
+    ],
+)
+def test_a_bar_that_passes_its_limit_by_what_is_on_disk_says_so(
+    given: dict[str, int], is_said: bool
+) -> None:
+    view = WorkersMemory(store_of(workers=[worker(0, **given), worker(1)]))
+    Page(view)
+    assert ("on disk" in view.notice.note) is is_said
+
+
 def test_axis_reaches_the_largest_limit_and_has_binary_ticks() -> None:
     rows = [worker(0, managed=MIB), worker(1, memory_limit=16 * GIB)]
     view = WorkersMemory(store_of(workers=rows))

@@ -1,0 +1,116 @@
+/** What panes of a notebook's older cluster say of its newer one, and where they go. */
+
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { Widget } from '@lumino/widgets';
+
+import type { IKnownDashboard } from '../model/dashboards';
+import { PaneList } from '../plugins/panelist';
+import type { Pane } from '../widgets/pane';
+import { known } from './dashboards';
+import { services, settled, type ITestServices } from './plots';
+
+// All of Lab's notebook would be loaded for a name that is not used without a notebook.
+jest.mock('@jupyterlab/notebook', () => ({ INotebookTracker: {} }));
+
+describe('a newer cluster of the same notebook', () => {
+  const cluster = (id: string, values: Partial<IKnownDashboard> = {}): IKnownDashboard =>
+    known({ id, kernel_id: 'k', scheduler: { id, address: '' }, ...values });
+  const old = cluster('old', { firstSeen: 1000 });
+  const newer = cluster('newer', { tag: 1, firstSeen: 500_000, lastLive: 500_000 });
+
+  let given: ITestServices;
+  let list: PaneList;
+  let panes: Pane[];
+
+  const hint = (pane: Pane): HTMLElement => pane.node.querySelector('.jp-DaskDiag-newer')!;
+  const press = (pane: Pane, name: string): void =>
+    [...hint(pane).querySelectorAll('button')]
+      .find(button => (button.getAttribute('aria-label') ?? button.textContent) === name)
+      ?.click();
+  const isTold = (): boolean[] => panes.map(pane => !hint(pane).hidden);
+  const shown = (): string[] => panes.map(pane => pane.view.binding.dashboard);
+
+  beforeEach(async () => {
+    given = services();
+    const shell = {
+      add: (widget: Widget) => Widget.attach(widget, document.body),
+      activateById: () => undefined
+    };
+    list = new PaneList({ shell } as unknown as JupyterFrontEnd, given, null, null); // as is used
+    given.dashboards.set(old);
+    panes = ['task-stream', 'progress'].map(plot => list.open(plot, 'old'));
+    await settled();
+  });
+
+  afterEach(() => {
+    panes.forEach(pane => pane.dispose());
+    given.look.dispose();
+  });
+
+  it('is told in all panes of the older one, which stay where they are', () => {
+    expect(isTold()).toEqual([false, false]);
+    given.dashboards.set(old, newer);
+    expect(isTold()).toEqual([true, true]);
+    expect(hint(panes[0]!).textContent).toBe('This notebook has a newer cluster2Show it');
+    expect(shown()).toEqual(['old', 'old']);
+  });
+
+  it('is none of another notebook, that began before, or that does not live', () => {
+    const other = { ...newer, kernel_id: 'k2', notebook: 'other.ipynb' };
+    for (const all of [
+      [old, other],
+      [newer, old],
+      [old, { ...newer, state: 'stale' as const }]
+    ]) {
+      given.dashboards.set(...all);
+      expect(isTold()).toEqual([false, false]);
+    }
+  });
+
+  it('is shown in all of them by one press, but for a picture that is frozen', async () => {
+    given.dashboards.set(old, newer);
+    panes.push(list.open('graph', 'old'));
+    await settled();
+    given.connector.last.say({ frozen: true });
+    press(panes[0]!, 'Show it');
+    await settled();
+    expect(shown()).toEqual(['newer', 'newer', 'old']);
+    expect(isTold()).toEqual([false, false, true]);
+    expect(panes[0]!.node.textContent).toContain('picture of newer');
+    press(panes[2]!, 'Show it');
+    expect(shown()[2]).toBe('newer');
+  });
+
+  it('is remembered by the panes that went there', async () => {
+    given.dashboards.set(old, newer);
+    const told: string[] = [];
+    panes[1]!.stateChanged.connect((_, { binding }) => void told.push(binding.dashboard));
+    press(panes[0]!, 'Show it');
+    expect(told.at(-1)).toBe('newer');
+    given.dashboards.set(newer);
+    expect(shown()).toEqual(['newer', 'newer']);
+  });
+
+  it('is not told again where the user stays, until there is one more', () => {
+    given.dashboards.set(old, newer);
+    press(panes[0]!, 'Stay with this cluster');
+    expect(isTold()).toEqual([false, false]);
+    given.dashboards.set(old, newer, cluster('newest', { firstSeen: 900_000 }));
+    expect(isTold()).toEqual([true, true]);
+  });
+
+  it('is not told where the same plot of it is open', () => {
+    given.dashboards.set(old, newer);
+    panes.push(list.open('progress', 'newer'));
+    expect(isTold()).toEqual([true, false, false]);
+    panes.pop()?.dispose();
+    expect(isTold()).toEqual([true, true]);
+  });
+
+  it('is offered also when the older one has ended', () => {
+    given.dashboards.set({ ...old, lastLive: 900_000 }, newer);
+    given.dashboards.set(newer);
+    expect(shown()).toEqual(['old', 'old']); // it ran beside it: no successor
+    expect(isTold()).toEqual([true, true]);
+  });
+});
