@@ -83,6 +83,11 @@ def _counters(_simulation: Simulation, _random: np.random.Generator, scale: floa
     return _columns("counters", [(f"counter-{i}", "count", scale + i) for i in range(60)])
 
 
+def _activities(simulation: Simulation, random: np.random.Generator, scale: float) -> Columns:
+    fine = _fine(simulation, random, scale)
+    return {name: column[: len(column) // 10] for name, column in fine.items() if name != "span"}
+
+
 def _fine(_simulation: Simulation, random: np.random.Generator, scale: float) -> Columns:
     rows = [
         (f"default > part {span}", context, label, activity, unit, scale * random.uniform(0, 9))
@@ -119,6 +124,7 @@ _MAKERS: Final[Mapping[str, Callable[[Simulation, np.random.Generator, float], C
     "errors": _errors,
     "stealing": _stealing,
     "counters": _counters,
+    "activities": _activities,
     "fine": _fine,
     "spans": _spans,
     "shuffles": _shuffles,

@@ -5,20 +5,22 @@ Must not visit tasks.
 
 from __future__ import annotations
 
-import itertools
 import math
+import time
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from dask_diag_lab.collector.ended_spans import MAX_SPANS, is_over, newest
 from dask_diag_lab.collector.strings import cut, key_text
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler
 
-MAX_SPANS: Final = 1_000
-"""Newest spans told apart: the engine never drops one, and a loop makes thousands."""
-
 SEPARATOR: Final = " > "
+
+LATE_S: Final = 15.0
+"""So long after its end a span may still get metrics: they come with the workers' heartbeats, each
+6 s from a thousand workers. What comes later still counts, to no span."""
 
 LABELLED: Final = frozenset({"execute", "p2p"})
 """Contexts whose second part is what was worked on, or where."""
@@ -38,40 +40,107 @@ def span_name(name: Iterable[str]) -> str:
     return cut(SEPARATOR.join(key_text(part) for part in name))
 
 
-def fine(scheduler: Scheduler) -> list[FineRow]:
-    """Return span, context, label, activity, unit and value.
-
-    ``cumulative_worker_metrics`` has the sums over all spans. What spans have of them is told
-    by span, spans of one name together; the rest has no span, so that the sum over all rows is
-    that of the cluster.
-    """
+def activities(scheduler: Scheduler) -> list[tuple[str, str, str, str, float]]:
+    """Return context, label, activity, unit and value, of the whole cluster."""
     totals = getattr(scheduler, "cumulative_worker_metrics", {})
-    rest = {key: value for key, value in totals.items() if _is_metric(key, value)}
-    by_span = _of_spans(scheduler)
-    rows = []
-    for (name, key), value in by_span.items():
-        rows.append((name, *_describe(key), float(value)))
-        if key in rest:
-            rest[key] -= value
-    for key, value in rest.items():
-        if abs(value) > ROUNDING * abs(totals[key]):
-            rows.append(("", *_describe(key), float(value)))
-    return rows
+    return [
+        (*_describe(key), float(value)) for key, value in totals.items() if _is_metric(key, value)
+    ]
 
 
-def _of_spans(scheduler: Scheduler) -> dict[tuple[str, Keys], float]:
-    extension = getattr(scheduler, "extensions", {}).get("spans")
-    known = getattr(extension, "spans", None) or {}
-    sums: dict[tuple[str, Keys], float] = {}
-    for span in itertools.islice(reversed(known.values()), MAX_SPANS):
-        # Its own alone: the public property adds the spans inside it, which have their own rows.
-        metrics = getattr(span, "_cumulative_worker_metrics", None)
-        if metrics:
-            name = span_name(span.name)
-            for key, value in metrics.items():
-                if _is_metric(key, value):
-                    sums[name, key] = sums.get((name, key), 0) + value
-    return sums
+class _Kept(NamedTuple):
+    """A span that is over, and its own metrics."""
+
+    n_groups: int
+    name: str
+    metrics: tuple[tuple[Keys, float], ...]
+
+
+class FineTable:
+    """The fine performance metrics by span.
+
+    ``cumulative_worker_metrics`` has the sums over all spans. What spans have of them is told by
+    span, spans of one name together; the rest has no span, so that the sum over all rows is that of
+    the cluster. What spans have that are over is added up once.
+
+    Parameters
+    ----------
+    late_s : float
+        How long after its end a span may still get metrics, in seconds.
+    max_spans : int
+        The newest that are told apart.
+    """
+
+    def __init__(self, late_s: float = LATE_S, max_spans: int = MAX_SPANS) -> None:
+        self._late_s, self._max_spans = late_s, max_spans
+        self._over_since: dict[str, float] = {}
+        self._over: dict[str, _Kept] = {}
+        self._sums: dict[tuple[str, Keys], tuple[float, int]] = {}
+
+    def rows(self, scheduler: Scheduler) -> list[FineRow]:
+        """Return span, context, label, activity, unit and value."""
+        totals = getattr(scheduler, "cumulative_worker_metrics", {})
+        rest = {key: value for key, value in totals.items() if _is_metric(key, value)}
+        rows = []
+        for (name, key), value in self._by_span(scheduler).items():
+            rows.append((name, *_describe(key), float(value)))
+            if key in rest:
+                rest[key] -= value
+        for key, value in rest.items():
+            if abs(value) > ROUNDING * abs(totals[key]):
+                rows.append(("", *_describe(key), float(value)))
+        return rows
+
+    def _by_span(self, scheduler: Scheduler) -> dict[tuple[str, Keys], float]:
+        live: list[_Kept] = []
+        seen: set[str] = set()
+        now = time.monotonic()
+        for span in newest(scheduler, self._max_spans):
+            seen.add(span.id)
+            kept = self._over.get(span.id)
+            if kept is not None and kept.n_groups == len(span.groups):
+                continue
+            if kept is not None:
+                self._take_back(span.id)
+            if not is_over(span):
+                self._over_since.pop(span.id, None)
+            elif now - self._over_since.setdefault(span.id, now) >= self._late_s:
+                self._put(span.id, _own_metrics(span))
+                continue
+            live.append(_own_metrics(span))
+        self._forget_but(seen)
+        sums = {key: value for key, (value, _) in self._sums.items()}
+        for kept in live:
+            for key, value in kept.metrics:
+                sums[kept.name, key] = sums.get((kept.name, key), 0) + value
+        return sums
+
+    def _put(self, span_id: str, kept: _Kept) -> None:
+        self._over[span_id] = kept
+        for key, value in kept.metrics:
+            total, n = self._sums.get((kept.name, key), (0, 0))
+            self._sums[kept.name, key] = total + value, n + 1
+
+    def _take_back(self, span_id: str) -> None:
+        kept = self._over.pop(span_id)
+        for key, value in kept.metrics:
+            total, n = self._sums.pop((kept.name, key))
+            if n > 1:
+                self._sums[kept.name, key] = total - value, n - 1
+
+    def _forget_but(self, seen: set[str]) -> None:
+        """Forget spans that are no longer among the newest."""
+        for span_id in self._over.keys() - seen:
+            self._take_back(span_id)
+        for span_id in self._over_since.keys() - seen:
+            del self._over_since[span_id]
+
+
+def _own_metrics(span: Any) -> _Kept:  # the engine's Span
+    # Its own alone: the public property adds the spans inside it, which have their own rows.
+    metrics = getattr(span, "_cumulative_worker_metrics", None) or {}
+    own = tuple((key, value) for key, value in metrics.items() if _is_metric(key, value))
+    return _Kept(len(span.groups), span_name(span.name), own)
 
 
 def _is_metric(key: Hashable, value: object) -> bool:

@@ -5,12 +5,12 @@ Must not visit tasks; the groups of the newest spans are looked at once.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.collector.extra_metrics import MAX_SPANS, span_name
+from dask_diag_lab.collector.ended_spans import is_over, newest
+from dask_diag_lab.collector.extra_metrics import span_name
 from dask_diag_lab.collector.strings import key_text
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ STATES: Final = (
 )
 MAX_GROUPS: Final = 100
 """Groups named of one span."""
+
+Row = tuple[Any, ...]  # columns differ in type
 
 
 class _Sum:
@@ -53,39 +55,62 @@ class _Sum:
         self.stop = max(self.stop, other.stop)
 
 
-def spans(scheduler: Scheduler, *, held: Callable[[TaskGroup], int]) -> list[tuple[Any, ...]]:
-    """Return id, name, parent, start, stop, states, nbytes, seconds and groups, newest last.
+class SpanTable:
+    """The rows of the table; those of spans that are over are kept as they are.
 
-    ``held`` tells the bytes in memory of a group.
-
-    Sums include the spans inside a span, as those of the engine's own properties do. The newest
-    is looked at first: a span comes after the one around it, so it is complete when that one is
-    reached.
+    Parameters
+    ----------
+    held : callable
+        Tells the bytes in memory of a group.
     """
-    extension = getattr(scheduler, "extensions", {}).get("spans")
-    known = getattr(extension, "spans", None) or {}
-    sums: dict[str, _Sum] = {}
-    rows = []
-    for span in itertools.islice(reversed(known.values()), MAX_SPANS):
+
+    def __init__(self, held: Callable[[TaskGroup], int]) -> None:
+        self._held = held
+        self._over: dict[str, tuple[int, Row]] = {}
+
+    def rows(self, scheduler: Scheduler) -> list[Row]:
+        """Return id, name, parent, start, stop, states, nbytes, seconds and groups, newest last.
+
+        Sums include the spans inside a span, as those of the engine's own properties do. The newest
+        is looked at first: a span comes after the one around it, so it is complete when that one is
+        reached.
+        """
+        sums: dict[str, _Sum] = {}
+        rows = []
+        over: dict[str, tuple[int, Row]] = {}
+        for span in newest(scheduler):
+            n_groups = len(span.groups)
+            kept = self._over.get(span.id)
+            if kept is None or kept[0] != n_groups or span.children:
+                row = self._row(span, sums)
+                is_alone = not span.children and span.parent is None
+                kept = (n_groups, row) if is_alone and is_over(span) else None
+            else:
+                row = kept[1]
+            if kept is not None:
+                over[span.id] = kept
+            rows.append(row)
+        self._over = over
+        rows.reverse()
+        return rows
+
+    def _row(self, span: Any, sums: dict[str, _Sum]) -> Row:  # the engine's Span
+        """Return the row of a span, whose sums are added to those of the span around it."""
         total = sums.pop(span.id, None) or _Sum()
         for group in span.groups:
-            total.add_group(group, held(group))
+            total.add_group(group, self._held(group))
         parent = span.parent
         if parent is not None:
             sums.setdefault(parent.id, _Sum()).add(total)
-        rows.append(
-            (
-                key_text(span.id),
-                span_name(span.name),
-                "" if parent is None else key_text(parent.id),
-                # The engine's start takes small errors of the workers' clocks out like this.
-                max(total.start, span.enqueued) if total.start < math.inf else math.nan,
-                total.stop or math.nan,
-                tuple(total.states),
-                total.nbytes,
-                total.seconds,
-                tuple(sorted({key_text(g.name) for g in span.groups})[:MAX_GROUPS]),
-            )
+        return (
+            key_text(span.id),
+            span_name(span.name),
+            "" if parent is None else key_text(parent.id),
+            # The engine's start takes small errors of the workers' clocks out like this.
+            max(total.start, span.enqueued) if total.start < math.inf else math.nan,
+            total.stop or math.nan,
+            tuple(total.states),
+            total.nbytes,
+            total.seconds,
+            tuple(sorted({key_text(g.name) for g in span.groups})[:MAX_GROUPS]),
         )
-    rows.reverse()
-    return rows

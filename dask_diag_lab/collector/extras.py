@@ -9,11 +9,10 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dask_diag_lab.collector.extra_metrics import counters, fine
-from dask_diag_lab.collector.extra_spans import spans
+from dask_diag_lab.collector.extra_metrics import FineTable, activities, counters
+from dask_diag_lab.collector.extra_spans import SpanTable
 from dask_diag_lab.collector.extra_stealing import StealingSource
 from dask_diag_lab.collector.extra_system import SystemSource
 from dask_diag_lab.collector.extra_tasks import durations, errors
@@ -65,8 +64,9 @@ def sources(held: Callable[[TaskGroup], int], shuffles: Shuffles) -> Mapping[str
         "errors": Source(6, 1_000, errors),
         "stealing": Source(8, 10_000, StealingSource, is_log=True),
         "counters": Source(3, 2_000, counters),
-        "fine": Source(6, 20_000, fine),
-        "spans": Source(9, 1_000, partial(spans, held=held)),
+        "activities": Source(5, 20_000, activities),
+        "fine": Source(6, 20_000, FineTable().rows),
+        "spans": Source(9, 1_000, SpanTable(held).rows),
         "shuffles": Source(13, 20_000, shuffles.rows),
     }
 

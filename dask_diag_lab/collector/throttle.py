@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from typing import Final
 
-MAX_DUTY: Final = 50
-"""A refresh is not repeated before so many times its own duration has passed: at most 2 %."""
+MAX_DUTY: Final = 100
+"""A refresh is not repeated before so many times its own duration has passed: at most 1 %."""
 
 
 class Throttle:

@@ -38,6 +38,13 @@ class Extra:
 
 
 _TIME: Final = Column("time", "<f8", "s", "Scheduler's clock, seconds since the epoch")
+_ACTIVITY: Final = (
+    Column("context", "O", "", "execute, gather-dep, get-data, memory-monitor, p2p, …"),
+    Column("label", "O", "", "The prefix in execute, the place in p2p; empty elsewhere"),
+    Column("activity", "O", "", "thread-cpu, deserialize, network, disk-write, …"),
+    Column("unit", "O", "", "seconds, bytes, count or a unit of the user's own"),
+    Column("value", "<f8", "", "Sum over all workers since the scheduler started"),
+)
 
 EXTRAS: Final[tuple[Extra, ...]] = (
     Extra(
@@ -145,6 +152,13 @@ EXTRAS: Final[tuple[Extra, ...]] = (
         "what workers count without a context (`workers: latency`, …)",
     ),
     Extra(
+        "activities",
+        _ACTIVITY,
+        is_log=False,
+        max_rows=20_000,
+        doc="Fine performance metrics of the whole cluster: `cumulative_worker_metrics`",
+    ),
+    Extra(
         "fine",
         (
             Column(
@@ -154,11 +168,7 @@ EXTRAS: Final[tuple[Extra, ...]] = (
                 "Name of the span, parts joined by ` > `; `default` for tasks without one; empty "
                 "for what is not told by span, and for spans before the newest 1000",
             ),
-            Column("context", "O", "", "execute, gather-dep, get-data, memory-monitor, p2p, …"),
-            Column("label", "O", "", "The prefix in execute, the place in p2p; empty elsewhere"),
-            Column("activity", "O", "", "thread-cpu, deserialize, network, disk-write, …"),
-            Column("unit", "O", "", "seconds, bytes, count or a unit of the user's own"),
-            Column("value", "<f8", "", "Sum over all workers since the scheduler started"),
+            *_ACTIVITY,
         ),
         is_log=False,
         max_rows=20_000,

@@ -81,7 +81,7 @@ class Drawing:
         self.cost_s = 0.0
         self.drawn_at = -np.inf
         self.unpacking = Unpacking()
-        self._fine_version = -1
+        self._activities_version = -1
         self._happenings = Happenings(store)
         self._choice = RowChoice()
         self._saying = Saying(store, self)
@@ -194,10 +194,10 @@ class Drawing:
 
     def estimate(self) -> None:
         """Take over what the workers' totals tell."""
-        fine = self.store.extras["fine"]
-        if fine.version != self._fine_version:
-            self._fine_version = fine.version
-            self.unpacking = unpacking(fine)
+        activities = self.store.extras["activities"]
+        if activities.version != self._activities_version:
+            self._activities_version = activities.version
+            self.unpacking = unpacking(activities)
             words_of = {
                 self.store.strings.find(name): self.unpacking.prefix_words(name)
                 for name in self.unpacking.of_prefix

@@ -49,7 +49,7 @@ class TaskStream(View):
     """
 
     freezes_itself: ClassVar[bool] = True
-    needs: ClassVar[frozenset[str]] = frozenset({"fine"})
+    needs: ClassVar[frozenset[str]] = frozenset({"activities"})
 
     def __init__(
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None

@@ -58,13 +58,13 @@ class Unpacking:
         return f"{' and '.join(words)} in all tasks of this name" if words else ""
 
 
-def unpacking(fine: ExtraTable) -> Unpacking:
+def unpacking(activities: ExtraTable) -> Unpacking:
     """Return the shares that the fine performance metrics tell.
 
     Source: `Scheduler.cumulative_worker_metrics`, which ``distributed`` documents as *fine
     performance metrics*: seconds by context, label and activity.
     """
-    if not fine.is_known or not len(fine):
+    if not activities.is_known or not len(activities):
         return Unpacking()
     gather, of_gather = 0.0, 0.0
     total: defaultdict[str, float] = defaultdict(float)
@@ -72,7 +72,7 @@ def unpacking(fine: ExtraTable) -> Unpacking:
     names = ("context", "label", "activity", "unit", "value")
     # A loop: comparing the text in arrays of objects takes longer.
     for context, label, activity, unit, seconds in zip(
-        *(fine[name].tolist() for name in names), strict=True
+        *(activities[name].tolist() for name in names), strict=True
     ):
         if unit != "seconds" or not seconds > 0:
             continue

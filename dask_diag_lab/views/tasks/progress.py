@@ -58,7 +58,6 @@ _SPARE: Final = 48
 class Progress(RedrawnView):
     """One bar a prefix, group or span; arguments ``by``, of `KINDS`, and ``order``, of `ORDERS`."""
 
-    needs = frozenset({"spans"})
     moves_itself: ClassVar[bool] = True
     choices: ClassVar[Mapping[str, Sequence[str]]] = {
         "by": tuple(dict(KINDS)),
@@ -73,6 +72,11 @@ class Progress(RedrawnView):
         self.cells = self.glyphs.cells
         self.kind = self.arguments.get("by", "prefix")
         self.order = self.arguments.get("order", "size")
+
+    @property
+    def needs(self) -> frozenset[str]:  # type: ignore[override]  # others always need the same
+        """Spans only where they are shown: they cost the scheduler most."""
+        return frozenset({"spans"} if self.kind == "span" else ())
 
     # --- the picture
 

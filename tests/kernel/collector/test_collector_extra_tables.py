@@ -224,7 +224,7 @@ def naps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_spans_and_fine_metrics_carry_the_names_of_spans_and_sum_up_to_the_total() -> None:
     async def run() -> None:
-        wanted = ["spans", "fine"]
+        wanted = ["spans", "fine", "activities"]
         async with cluster() as (s, _, c), feeding(s.address, wanted=wanted) as (_, seen):
             await c.gather(c.map(slow_inc, range(4)))
             with span("load"), span("read"):
@@ -253,6 +253,8 @@ def test_spans_and_fine_metrics_carry_the_names_of_spans_and_sum_up_to_the_total
             await until(lambda: sum(r["value"] for r in naps(reading())) > 0.05 and equal())
             names = {r["span"] for r in reading()}
             assert names == {"load > read"}
+            whole = [r for r in seen.extra("activities") if r["label"] == "reading"]
+            assert [{"span": "load > read", **row} for row in whole] == reading()
             (mine,) = naps(reading())
             assert (mine["context"], mine["unit"]) == ("execute", "seconds")
             await until(lambda: [sum(r["states"]) for r in seen.extra("spans")][-2:] == [3, 3])

@@ -14,19 +14,18 @@ from dask_diag_lab.views.stream.unpacking import Unpacking, unpacking
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 
-COLUMNS = ("span", "context", "label", "activity", "unit", "value")
+COLUMNS = ("context", "label", "activity", "unit", "value")
 
 
 def change(*rows: tuple[str, str, str, str, float]) -> ExtraChange:
-    """Return a change of ``fine``: rows of context, label, activity, unit and value."""
-    whole = [("", *row) for row in rows]
-    return ExtraChange({name: [row[i] for row in whole] for i, name in enumerate(COLUMNS)}, 0)
+    """Return a change of ``activities``: rows of context, label, activity, unit and value."""
+    return ExtraChange({name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}, 0)
 
 
 def shares(*rows: tuple[str, str, str, str, float]) -> Unpacking:
     extras = Extras()
-    extras.update({"fine": change(*rows)})
-    return unpacking(extras["fine"])
+    extras.update({"activities": change(*rows)})
+    return unpacking(extras["activities"])
 
 
 GATHER = (
@@ -38,7 +37,7 @@ GATHER = (
 
 
 def test_nothing_is_estimated_before_the_workers_told() -> None:
-    assert unpacking(Extras()["fine"]) == Unpacking()
+    assert unpacking(Extras()["activities"]) == Unpacking()
 
 
 def test_the_share_of_transfers_is_of_all_seconds_of_gather_dep() -> None:
@@ -65,7 +64,7 @@ def test_a_prefix_has_words_for_unpacking_and_disk() -> None:
 def test_the_end_of_transfers_is_grey_and_the_estimate_is_said(feed: Feed) -> None:
     feed.maker.action(0, 1, kind=Kind.TRANSFER, source="tcp://w1:1")
     feed.send(1)
-    feed.store.extras.update({"fine": change(*GATHER)})
+    feed.store.extras.update({"activities": change(*GATHER)})
     view = TaskStream(feed.store)
     Document().add_root(view.build())
     picture: Any = view.picture
@@ -79,7 +78,7 @@ def test_the_end_of_transfers_is_grey_and_the_estimate_is_said(feed: Feed) -> No
 def test_without_transfers_in_sight_the_note_says_nothing_of_them(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(1)
-    feed.store.extras.update({"fine": change(*GATHER)})
+    feed.store.extras.update({"activities": change(*GATHER)})
     view = TaskStream(feed.store)
     view.build()
     assert "estimated" not in view.notice.note
