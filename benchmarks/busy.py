@@ -55,7 +55,10 @@ class Busy:
     ) -> None:
         self._is_over.set()
         self._thread.join()
-        self._process.communicate(timeout=20)
+        try:
+            self._process.communicate(timeout=20)
+        finally:
+            self._process.kill()
 
 
 if __name__ == "__main__":

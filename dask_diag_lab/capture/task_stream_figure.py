@@ -112,9 +112,11 @@ def save(figure: Plot, notes: Sequence[str], path: Path) -> None:
     # Fewer pixels a row than it was made for are none that a window lends.
     figure.update(sizing_mode="stretch_both", min_height=figure.height)
     page = Column(children=parts, sizing_mode="stretch_both")
-    path.write_text(file_html(page, INLINE, TITLE), encoding="utf-8")
-    page.children = []
-    figure.update(**own)
+    try:
+        path.write_text(file_html(page, INLINE, TITLE), encoding="utf-8")
+    finally:
+        page.children = []
+        figure.update(**own)
 
 
 def _batch(n_workers: int, time: float, **tables: object) -> Batch:

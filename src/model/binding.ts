@@ -12,6 +12,11 @@ export interface IBinding {
   readonly name: string;
   /** Kin that was seen live at the same time: other clusters, no successors. */
   readonly beside: readonly string[];
+  /**
+   * Kin that is not offered as newer: it was there when the pane came to its dashboard, or the user
+   * has refused it. Left out until the dashboard was listed.
+   */
+  readonly passed?: readonly string[];
 }
 
 /** That of a pane whose dashboard is not known. */
@@ -33,7 +38,7 @@ export interface ISeen {
 /** A new cluster may appear this long before the one it replaces is seen to go (ms). */
 const OVERLAP_MS = 60_000;
 
-/** How many clusters beside its own a pane remembers. */
+/** How many clusters beside its own a pane remembers, of each sort. */
 const REMEMBERED = 20;
 
 /** Return the binding of a pane to a dashboard. */
@@ -57,13 +62,28 @@ export function boundTo(
   const fresh = bindingOf(dashboard);
   // Right after a reload Jupyter's sessions, and with them the notebook, are not known yet.
   const bound = { ...fresh, notebook: fresh.notebook ?? last.notebook };
-  const before = last.dashboard === dashboard.id ? last.beside : [];
-  const now = dashboard.state === 'live' ? all : [];
-  const others = now.filter(
-    one => one.id !== dashboard.id && one.state === 'live' && isKin(bound, one)
-  );
-  const ids = new Set([...before, ...others.map(one => one.id)]);
-  return { ...bound, beside: [...ids].slice(-REMEMBERED) };
+  const isSame = last.dashboard === dashboard.id;
+  const kin = all.filter(one => one.id !== dashboard.id && isKin(bound, one));
+  const now = dashboard.state === 'live' ? kin.filter(one => one.state === 'live') : [];
+  const known = isSame ? last.passed : undefined;
+  return {
+    ...bound,
+    beside: joined(isSame ? last.beside : [], now.map(idOf)),
+    passed: known ?? joined([], kin.filter(one => one.state !== 'stale').map(idOf))
+  };
+}
+
+/** Return the binding of a pane whose user does not want a newer cluster. */
+export function passing(binding: IBinding, newer: string): IBinding {
+  return { ...binding, passed: joined(binding.passed ?? [], [newer]) };
+}
+
+function joined(before: readonly string[], ids: readonly string[]): readonly string[] {
+  return [...new Set([...before, ...ids])].slice(-REMEMBERED);
+}
+
+function idOf({ id }: IKnownDashboard): string {
+  return id;
 }
 
 /** Who else there is where several wait for successors. */
@@ -154,7 +174,8 @@ export function savedBinding(value: unknown): IBinding | null {
     notebook: text('notebook'),
     scheduler: text('scheduler') ?? '',
     name: text('name') ?? '',
-    beside: textsOf(fields['beside'])
+    beside: textsOf(fields['beside']),
+    ...('passed' in fields ? { passed: textsOf(fields['passed']) } : {})
   };
 }
 

@@ -1,5 +1,7 @@
 /** The code we put into people's notebooks: fixed texts, nothing interpolated but a checked name. */
 
+import { UUID } from '@lumino/coreutils';
+
 import { isPlotName } from '../wire';
 
 /** Starts a local cluster. */
@@ -15,6 +17,7 @@ export function plotCode(plot: string): string {
 
 /** A code cell as a notebook keeps it. */
 export interface ICodeCell {
+  readonly id: string;
   readonly cell_type: 'code';
   readonly source: string;
   readonly metadata: Record<string, never>;
@@ -23,5 +26,6 @@ export interface ICodeCell {
 }
 
 export function codeCell(source: string): ICodeCell {
-  return { cell_type: 'code', source, metadata: {}, outputs: [], execution_count: null };
+  const id = UUID.uuid4(); // notebooks keep it: by it a cell is found among others like it
+  return { id, cell_type: 'code', source, metadata: {}, outputs: [], execution_count: null };
 }

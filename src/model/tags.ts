@@ -2,7 +2,7 @@
 
 import type { IStorage } from './storage';
 
-/** How many dashboards are remembered; a browser sees many clusters in its life. */
+/** How many dashboards are remembered, or all that are listed; a browser sees many in its life. */
 const REMEMBERED = 100;
 
 export class Tags {
@@ -13,13 +13,15 @@ export class Tags {
   constructor(
     private readonly _storage: IStorage | null,
     private readonly _key: string
-  ) {
-    this._tags = new Map(this._read());
-  }
+  ) {}
 
   /** Return a dashboard's tag: the one it had, or the lowest, that no other of those listed wears. */
   of(id: string, listed: readonly string[]): number {
-    const worn = new Set(listed.filter(other => other !== id).map(other => this._tags.get(other)));
+    const others = listed.filter(other => other !== id);
+    const shown = [...this._tags].filter(([other]) => others.includes(other));
+    // Other pages of this browser write there too; what is on screen here stays.
+    this._tags = new Map([...this._read(), ...shown]);
+    const worn = new Set(others.map(other => this._tags.get(other)));
     const known = this._tags.get(id);
     if (known !== undefined && !worn.has(known)) {
       return known;
@@ -28,7 +30,7 @@ export class Tags {
     while (worn.has(tag)) {
       tag += 1;
     }
-    this._tags = new Map([...this._tags, [id, tag] as const].slice(-REMEMBERED));
+    this._tags = remembered(new Map([...this._tags, [id, tag]]), [...others, id]);
     this._write();
     return tag;
   }
@@ -51,7 +53,18 @@ export class Tags {
     }
   }
 
-  private _tags: ReadonlyMap<string, number>;
+  private _tags: ReadonlyMap<string, number> = new Map();
+}
+
+/** Return the tags without those too many, of which none is listed; the listed ones go last. */
+function remembered(
+  tags: ReadonlyMap<string, number>,
+  listed: readonly string[]
+): ReadonlyMap<string, number> {
+  const present = [...tags].filter(([id]) => listed.includes(id));
+  const gone = [...tags].filter(([id]) => !listed.includes(id));
+  const room = Math.max(0, REMEMBERED - present.length);
+  return new Map([...gone.slice(Math.max(0, gone.length - room)), ...present]);
 }
 
 function isTag(value: unknown): value is readonly [string, number] {

@@ -1,13 +1,13 @@
 /** Opens several panes in one go, beside the notebook, which keeps the focus. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { INotebookTracker } from '@jupyterlab/notebook';
+import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
-import { fitted, STATUS_PAGE, type ILayoutStep } from '../model/layout';
+import { fitted, STATUS_PAGE, type ILayoutStep, type IRoom } from '../model/layout';
 import { IPreferences } from '../model/preferences';
-import { CommandIDs, PluginIDs } from '../tokens';
+import { BOARD_ID, CommandIDs, PluginIDs } from '../tokens';
 import { IPlotServices } from '../widgets/services';
 import { DASHBOARD_ARG, describe, textArg } from './args';
 import { askDashboard, frontKernel, whenFound } from './ask';
@@ -41,8 +41,7 @@ export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
       const own = isPatient ? await coming(dashboards, id, kernel) : undefined;
       const found = own ?? (await askDashboard(dashboards, trans, id, kernel));
       if (found !== undefined) {
-        const room = (front ?? app.shell).node.getBoundingClientRect();
-        openLayout(panes, fitted(layout, room), found, front?.id);
+        openLayout(panes, fitted(layout, roomOf(front, app.shell)), found, front?.id);
         if (front !== null && !front.isDisposed) {
           app.shell.activateById(front.id);
         }
@@ -83,6 +82,16 @@ function coming(
       .filter(one => isMeant(one) && one.state === 'live' && one.plots.length > 0)
       .pop();
   return whenFound(dashboards, find, PATIENCE_MS);
+}
+
+/** Lab's main area, else the board of Notebook 7. */
+const AREAS = ['#jp-main-dock-panel', `#${BOARD_ID}`];
+
+/** The room of the notebook, or of the main area where no notebook is seen. */
+function roomOf(front: NotebookPanel | null, shell: JupyterFrontEnd.IShell): IRoom {
+  const areas = AREAS.map(selector => shell.node.querySelector(selector));
+  const node = front?.isVisible === true ? front.node : areas.find(area => area !== null);
+  return node?.getBoundingClientRect() ?? { width: 0, height: 0 };
 }
 
 /** Open each pane where the layout says; panes that are open stay where they are. */

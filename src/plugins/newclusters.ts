@@ -2,6 +2,7 @@
 
 import type { WidgetTracker } from '@jupyterlab/apputils';
 
+import { bindingOf, passing } from '../model/binding';
 import type { IKnownDashboard } from '../model/dashboards';
 import { newerOf } from '../model/newer';
 import { NewerHint } from '../widgets/newerhint';
@@ -43,30 +44,29 @@ export class NewClusters {
     }
   }
 
-  /** The newer cluster of a pane, unless it is on screen already or the user stays with the old. */
+  /** The newer cluster of a pane, unless it is on screen already or the pane stays with the old. */
   private _newer({ view }: Pane): IKnownDashboard | undefined {
     const { binding, plot } = view;
-    const newer = newerOf(binding, plot, this._services.dashboards.all);
+    const newer = newerOf(binding, plot, this._services.dashboards);
     const isOpen = this._panes.find(
       other =>
         other.view.plot === plot &&
         other.view.binding.dashboard === newer?.id &&
         isSameArguments(other.view.arguments, view.arguments)
     );
-    const isDeclined = this._declined.has(`${binding.dashboard} ${newer?.id}`);
-    return isOpen === undefined && !isDeclined ? newer : undefined;
+    return isOpen === undefined ? newer : undefined;
   }
 
   /** Show the newer cluster, also in the other panes of the old one; a picture that is held stays. */
   private _follow(pane: Pane): void {
-    const { dashboard } = pane.view.binding;
-    for (const other of [...this._hints.keys()]) {
-      const newer = this._newer(other);
-      const isMeant =
-        other === pane ||
-        (other.view.binding.dashboard === dashboard && other.view.presentation.pill === '');
-      if (newer !== undefined && isMeant) {
-        other.view.showCluster(newer);
+    const free = this._panesOf(pane).filter(
+      one => one === pane || one.view.presentation.pill === ''
+    );
+    // A pane that has gone there is open there: all are asked before the first goes.
+    const moves = free.map(one => [one.view, this._newer(one)] as const);
+    for (const [view, newer] of moves) {
+      if (newer !== undefined) {
+        view.follow(bindingOf(newer));
       }
     }
     pane.activate();
@@ -74,12 +74,17 @@ export class NewClusters {
 
   private _stay(pane: Pane): void {
     const newer = this._newer(pane);
-    this._declined.add(`${pane.view.binding.dashboard} ${newer?.id}`);
-    this._update();
+    if (newer !== undefined) {
+      this._panesOf(pane).forEach(({ view }) => view.follow(passing(view.binding, newer.id)));
+    }
     pane.activate();
   }
 
+  /** Those of the same cluster as one of them. */
+  private _panesOf(pane: Pane): readonly Pane[] {
+    const { dashboard } = pane.view.binding;
+    return [...this._hints.keys()].filter(({ view }) => view.binding.dashboard === dashboard);
+  }
+
   private readonly _hints = new Map<Pane, NewerHint>();
-  /** Pairs of an old and a newer cluster between which the user has chosen the old. */
-  private readonly _declined = new Set<string>();
 }

@@ -58,7 +58,8 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     }
     const front = new NotebookInFront(notebooks);
     const host = { ...hostOf(app, panes, services, preferences), groups, front };
-    const onCodeDropped = (code: string): void => void showDropped(notebooks, services, code);
+    const onCodeDropped = (dashboard: string, cell: string): void =>
+      void showDropped(notebooks, services, dashboard, cell);
     const sidebar = new Sidebar({ ...host, onCodeDropped });
     app.shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
     restorer?.add(sidebar, SIDEBAR_ID);

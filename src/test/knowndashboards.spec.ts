@@ -109,6 +109,28 @@ describe('the model of dashboards', () => {
     expect(shown()).toEqual(['b1', 'c0']);
   });
 
+  it('gives a cluster its tag again also after very many that came and went beside it', () => {
+    feed.push(a, b);
+    for (let i = 0; i < 120; i += 1) {
+      feed.push(b, dashboard({ id: `passing${i}` }));
+    }
+    expect(JSON.parse(window.localStorage.getItem('tags')!)).toHaveLength(100);
+    model.dispose();
+    load();
+    feed.push(b, dashboard({ id: 'c' }));
+    expect(shown()).toEqual(['b1', 'c0']);
+  });
+
+  it('keeps the tags that another page of this browser gave', () => {
+    const other = new Tags(window.localStorage, 'tags');
+    expect(other.of('elsewhere', [])).toBe(0);
+    feed.push(a, b); // of another server
+    expect(other.of('more', ['elsewhere'])).toBe(1);
+    const tags = new Tags(window.localStorage, 'tags');
+    const worn = ['a', 'b', 'elsewhere', 'more'].map(id => tags.of(id, []));
+    expect(worn).toEqual([0, 1, 0, 1]);
+  });
+
   it('gives tags also where what was kept is none', () => {
     window.localStorage.setItem('tags', '[["a", "red"], 7');
     jest.spyOn(console, 'warn').mockImplementation();

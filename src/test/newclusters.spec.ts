@@ -3,9 +3,11 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { Widget } from '@lumino/widgets';
 
+import { savedBinding } from '../model/binding';
 import type { IKnownDashboard } from '../model/dashboards';
 import { PaneList } from '../plugins/panelist';
-import type { Pane } from '../widgets/pane';
+import type { IPaneState, Pane } from '../widgets/pane';
+import { NO_ARGUMENTS } from '../wire';
 import { known } from './dashboards';
 import { services, settled, type ITestServices } from './plots';
 
@@ -18,6 +20,8 @@ describe('a newer cluster of the same notebook', () => {
   const old = cluster('old', { firstSeen: 1000 });
   const newer = cluster('newer', { tag: 1, firstSeen: 500_000, lastLive: 500_000 });
 
+  const newest = cluster('newest', { firstSeen: 900_000 });
+
   let given: ITestServices;
   let list: PaneList;
   let panes: Pane[];
@@ -28,6 +32,15 @@ describe('a newer cluster of the same notebook', () => {
       .find(button => (button.getAttribute('aria-label') ?? button.textContent) === name)
       ?.click();
   const isTold = (): boolean[] => panes.map(pane => !hint(pane).hidden);
+  /** Close all panes, and open them from what they have saved. */
+  const reload = (): void => {
+    const saved = panes.map(pane => JSON.stringify(pane.state));
+    panes.splice(0).forEach(pane => pane.dispose());
+    panes = saved.map(text => {
+      const { plot, key, binding } = JSON.parse(text) as IPaneState; // as it was saved
+      return list.make(plot, savedBinding(binding)!, key, NO_ARGUMENTS);
+    });
+  };
   const shown = (): string[] => panes.map(pane => pane.view.binding.dashboard);
 
   beforeEach(async () => {
@@ -68,10 +81,10 @@ describe('a newer cluster of the same notebook', () => {
   });
 
   it('is shown in all of them by one press, but for a picture that is frozen', async () => {
-    given.dashboards.set(old, newer);
     panes.push(list.open('graph', 'old'));
     await settled();
     given.connector.last.say({ frozen: true });
+    given.dashboards.set(old, newer);
     press(panes[0]!, 'Show it');
     await settled();
     expect(shown()).toEqual(['newer', 'newer', 'old']);
@@ -86,7 +99,7 @@ describe('a newer cluster of the same notebook', () => {
     const told: string[] = [];
     panes[1]!.stateChanged.connect((_, { binding }) => void told.push(binding.dashboard));
     press(panes[0]!, 'Show it');
-    expect(told.at(-1)).toBe('newer');
+    expect(told).toEqual(['newer']);
     given.dashboards.set(newer);
     expect(shown()).toEqual(['newer', 'newer']);
   });
@@ -95,8 +108,35 @@ describe('a newer cluster of the same notebook', () => {
     given.dashboards.set(old, newer);
     press(panes[0]!, 'Stay with this cluster');
     expect(isTold()).toEqual([false, false]);
-    given.dashboards.set(old, newer, cluster('newest', { firstSeen: 900_000 }));
+    given.dashboards.set(old, newer, newest);
     expect(isTold()).toEqual([true, true]);
+  });
+
+  it('is not told again after a reload where the user stays, but where nobody was asked', () => {
+    given.dashboards.set(old, newer);
+    reload();
+    expect(isTold()).toEqual([true, true]);
+    press(panes[0]!, 'Stay with this cluster');
+    reload();
+    expect(isTold()).toEqual([false, false]);
+    given.dashboards.set(old, newer, newest);
+    expect(isTold()).toEqual([true, true]);
+  });
+
+  it('is not told in a pane that is opened on the older one beside it, but one more is', () => {
+    given.dashboards.set(old, newer);
+    panes.push(list.open('graph', 'old'));
+    expect(isTold()).toEqual([true, true, false]);
+    given.dashboards.set(old, newer, newest);
+    expect(isTold()).toEqual([true, true, true]);
+  });
+
+  it('is shown in both of two equal panes, whichever is pressed', () => {
+    const { binding } = panes[1]!.state;
+    panes.push(list.make('progress', binding, 'second', NO_ARGUMENTS));
+    given.dashboards.set(old, newer);
+    press(panes[2]!, 'Show it');
+    expect(shown()).toEqual(['newer', 'newer', 'newer']);
   });
 
   it('is not told where the same plot of it is open', () => {
@@ -112,5 +152,16 @@ describe('a newer cluster of the same notebook', () => {
     given.dashboards.set(newer);
     expect(shown()).toEqual(['old', 'old']); // it ran beside it: no successor
     expect(isTold()).toEqual([true, true]);
+  });
+
+  it('is none that began before one that has left the list, or of one that nobody saw', () => {
+    given.dashboards.set(old, newer);
+    panes.splice(0).forEach(pane => pane.dispose());
+    panes = [list.open('progress', 'newer')];
+    const lost = { ...panes[0]!.state.binding, dashboard: 'lost', beside: ['old', 'newer'] };
+    panes.push(list.make('progress', lost, 'lost', NO_ARGUMENTS));
+    given.dashboards.set(old);
+    expect(shown()).toEqual(['newer', 'lost']);
+    expect(isTold()).toEqual([false, false]);
   });
 });

@@ -65,4 +65,12 @@ describe('the theme of a plot in a browser tab', () => {
     window.dispatchEvent(new StorageEvent('storage', { key: 'something else' }));
     expect(told).toEqual(['dark']);
   });
+
+  it('is Lab’s also for a page that comes back by the way back in history', () => {
+    lab(true);
+    const theme = tab();
+    window.localStorage.setItem('dask-diag-lab:theme', 'dark'); // it was told nothing
+    window.dispatchEvent(new Event('pageshow'));
+    expect(theme.name).toBe('dark');
+  });
 });

@@ -8,39 +8,59 @@ interface IElement {
   control: object | null;
   frozenAt: Date | null;
 }
+interface IHeir {
+  readonly id: string;
+  readonly place: URL;
+}
+interface ISuccessor {
+  own: object | null;
+  attend(isThere: boolean, isSeen: boolean): void;
+  leave(id: string): void;
+}
 interface IParting {
   update(): void;
-  follow(place: URL | null, isTaken?: boolean): void;
+  follow(heir: IHeir | null, isTaken?: boolean): void;
 }
 interface IModule {
   Parting: new (
     banner: HTMLElement,
     elements: ReadonlyMap<string, IElement>,
-    successor: { own: object | null; attend(isThere: boolean, isSeen: boolean): void } | null,
+    successor: ISuccessor | null,
     go: (place: URL) => void
   ) => IParting;
 }
 
 document.body.dataset['base'] = './';
 const { Parting } = served<IModule>('parting.js');
-const NEXT = new URL('http://localhost/next');
+const NEXT = { id: 'next', place: new URL('http://localhost/next') };
 
 describe('the end of a tab’s cluster', () => {
   let element: IElement;
   let banner: HTMLElement;
   let gone: string[];
   let attended: boolean[];
+  let left: string[];
 
   const parting = (isRelayed = true): IParting => {
-    const successor = { own: {}, attend: (isThere: boolean) => void attended.push(isThere) };
+    const successor = {
+      own: {},
+      attend: (isThere: boolean) => void attended.push(isThere),
+      leave: (id: string) => void left.push(id)
+    };
     const go = (place: URL): void => void gone.push(place.href);
     return new Parting(banner, new Map([['a', element]]), isRelayed ? successor : null, go);
+  };
+
+  const press = (): void => {
+    const link = banner.querySelector('a')!;
+    link.addEventListener('click', event => event.preventDefault()); // jsdom goes nowhere
+    link.click();
   };
 
   beforeEach(() => {
     element = { isGone: true, isAtEnd: false, control: null, frozenAt: null };
     banner = document.createElement('p');
-    [gone, attended] = [[], []];
+    [gone, attended, left] = [[], [], []];
   });
 
   it('leaves the page for the next cluster', () => {
@@ -49,7 +69,7 @@ describe('the end of a tab’s cluster', () => {
     expect(attended).toEqual([false]);
     expect(banner.textContent).toContain('this page goes on with that one');
     one.follow(NEXT);
-    expect(gone).toEqual([NEXT.href]);
+    expect([gone, left]).toEqual([[NEXT.place.href], [NEXT.id]]);
   });
 
   it('stays where the next cluster is another page’s, and has a link to it', () => {
@@ -57,9 +77,11 @@ describe('the end of a tab’s cluster', () => {
     one.follow(NEXT, true);
     expect(gone).toEqual([]);
     expect(banner.textContent).toContain('with which the page of an older one goes on');
-    expect(banner.querySelector('a')?.href).toBe(NEXT.href);
+    expect(banner.querySelector('a')?.href).toBe(NEXT.place.href);
+    press();
+    expect(left).toEqual([]); // it is still the other page's
     one.follow(NEXT, false);
-    expect(gone).toEqual([NEXT.href]);
+    expect([gone, left]).toEqual([[NEXT.place.href], [NEXT.id]]);
   });
 
   it('sets out once, however often it is told while the page is being left', () => {
@@ -67,7 +89,7 @@ describe('the end of a tab’s cluster', () => {
     one.follow(NEXT);
     one.follow(NEXT);
     one.update();
-    expect(gone).toEqual([NEXT.href]);
+    expect(gone).toEqual([NEXT.place.href]);
   });
 
   it('keeps a frozen picture until it is let go, and has a link meanwhile', () => {
@@ -76,10 +98,13 @@ describe('the end of a tab’s cluster', () => {
     one.follow(NEXT);
     expect(gone).toEqual([]);
     expect(banner.hidden).toBe(false);
-    expect(banner.querySelector('a')?.href).toBe(NEXT.href);
+    expect(banner.querySelector('a')?.href).toBe(NEXT.place.href);
+    expect(left).toEqual([]); // it has not gone yet
+    press();
+    expect(left).toEqual([NEXT.id]);
     element.frozenAt = null;
     one.update();
-    expect(gone).toEqual([NEXT.href]);
+    expect(gone).toEqual([NEXT.place.href]);
   });
 
   it('forgets the next cluster when its own is there again', () => {

@@ -2,6 +2,7 @@
 
 import { Channels } from './pagechannels';
 import { served } from './served';
+import { SUCCESSIONS } from './successions';
 
 interface IPage {
   own: string;
@@ -24,7 +25,7 @@ interface IModule {
     candidates: readonly string[],
     live: readonly string[]
   ): string | undefined;
-  Rivals: new (own: string, channel: EventTarget) => IRivals;
+  Rivals: new (own: string, channel?: EventTarget) => IRivals;
 }
 
 const { heirOf, Rivals } = served<IModule>('rivals.js');
@@ -38,11 +39,22 @@ describe('of two clusters of a notebook in browser tabs', () => {
   const second = page('first');
   const both = ['next', 'after'];
 
-  it('the first goes on with the next one, the second with the one after it', () => {
-    expect(heirOf(first, [second], ['next'], ['next'])).toBe('next');
-    expect(heirOf(second, [first], ['next'], ['next'])).toBeUndefined();
-    expect(heirOf(first, [second], both, both)).toBe('next');
-    expect(heirOf(second, [first], both, both)).toBe('after');
+  /** One page after the other looks at a list, the last one first, and goes where it may. */
+  const gone = (pages: readonly IPage[], list: readonly string[]): readonly IPage[] =>
+    pages.reduceRight<readonly IPage[]>((now, me) => {
+      const candidates = list.filter(id => !me.order.includes(id));
+      const others = now.filter(other => other !== me);
+      const heir = list.includes(me.own) ? undefined : heirOf(me, others, candidates, list);
+      const then = heir === undefined ? me : { ...me, own: heir, from: me.own };
+      return now.map(one => (one === me ? then : one));
+    }, pages);
+
+  it.each(SUCCESSIONS)('$what', ({ old, lists, shown }) => {
+    const pages = lists.reduce(
+      gone,
+      old.map(own => page(own, { order: [...old] }))
+    );
+    expect(pages.map(({ own }) => own)).toEqual(shown);
   });
 
   it('the second goes on with the next one where no page is of the first, or that lives', () => {
@@ -69,6 +81,28 @@ describe('of two clusters of a notebook in browser tabs', () => {
     const [a, b] = [page('a', { order: ['a'] }), page('b', { order: ['b'] })];
     const heirs = [heirOf(a, [b], both, both), heirOf(b, [a], both, both)];
     expect(new Set(heirs)).toEqual(new Set(both));
+  });
+
+  it('a page keeps its line, however many clusters it saw', () => {
+    const rivals = new Rivals('own', new Channels().open());
+    const many = Array.from({ length: 30 }, (_, i) => `c${i}`);
+    rivals.know('k', ['own', ...many]);
+    expect([rivals.me.order[0], rivals.me.order.at(-1)]).toEqual(['own', 'c29']);
+    expect(rivals.me.order).toHaveLength(21);
+  });
+
+  it('a page goes on alone where the browser has no channel for it', () => {
+    const debug = jest.spyOn(console, 'debug').mockImplementation();
+    const BroadcastChannel = jest.fn(() => {
+      throw new DOMException('no storage for this page', 'SecurityError');
+    });
+    Object.assign(window, { BroadcastChannel });
+    const rivals = new Rivals('second');
+    rivals.know('k', ['second']);
+    rivals.ask();
+    expect(rivals.heir(['next'], ['next'])).toBe('next');
+    expect(debug.mock.calls.flat().join()).toContain('no storage for this page');
+    debug.mockRestore();
   });
 
   it('pages tell each other, also where they came from', () => {

@@ -6,6 +6,7 @@ import { Succession } from '../model/succession';
 import { PlotView } from '../widgets/plotview';
 import { known } from './dashboards';
 import { services, type ITestServices } from './plots';
+import { SUCCESSIONS } from './successions';
 
 describe('of two clusters of a notebook', () => {
   let given: ITestServices;
@@ -91,6 +92,17 @@ describe('of two clusters of a notebook', () => {
     expect(shown()).toEqual(['second', 'next', 'second', 'next']);
     given.dashboards.set(next, afterNext);
     expect(shown()).toEqual(['after-next', 'next', 'after-next', 'next']);
+  });
+
+  it.each(SUCCESSIONS)('$what', ({ old, lists, shown: expected }) => {
+    views.splice(0).forEach(one => one.dispose());
+    given = services();
+    const began = [...old, ...lists.flat()];
+    const made = (id: string): IKnownDashboard => cluster(id, 1000 + 100 * began.indexOf(id));
+    given.dashboards.set(...old.map(made));
+    old.forEach(id => view(bindingOf(made(id))));
+    lists.forEach(list => given.dashboards.set(...list.map(made)));
+    expect(shown()).toEqual(expected);
   });
 
   it('one that is there keeps its panes', () => {

@@ -10,13 +10,17 @@ interface ISuccessor {
   readonly own: IDashboard | null;
   attend(isThere: boolean, isSeen: boolean): void;
 }
+interface IHeir {
+  readonly id: string;
+  readonly place: URL;
+}
 interface IModule {
   Successor: {
     of(
       base: URL,
       plots: readonly string[],
       rivalsOf: (id: string) => object,
-      told: { own(): void; next(place: URL | null, isTaken: boolean): void }
+      told: { own(): void; next(heir: IHeir | null, isTaken: boolean): void }
     ): ISuccessor | null;
   };
 }
@@ -41,8 +45,11 @@ class PageSocket extends EventTarget {
   }
 }
 
+interface IRivals {
+  readonly me: { readonly order: readonly string[] };
+}
 interface IRivalsModule {
-  Rivals: new (own: string, channel: EventTarget) => object;
+  Rivals: new (own: string, channel: EventTarget) => IRivals;
 }
 
 const { Successor } = served<IModule>('successor.js');
@@ -60,6 +67,7 @@ describe('the successor of a tab’s cluster', () => {
   let places: (string | null)[];
   let successor: ISuccessor;
   let channels: Channels;
+  let rivals: IRivals;
 
   const pass = async (ms: number): Promise<void> => {
     await jest.advanceTimersByTimeAsync(ms);
@@ -83,13 +91,19 @@ describe('the successor of a tab’s cluster', () => {
     jest.spyOn(globalThis, 'fetch').mockImplementation(answer as never); // as much as is used
     window.sessionStorage.clear();
     channels = new Channels();
-    successor = Successor.of(BASE, ['task-stream'], id => new Rivals(id, channels.open()), {
-      own: () => undefined,
-      next: (place, isTaken) => {
-        const id = place && place.pathname.replace(/^.*dashboards\/(.*)\/$/, '$1');
-        places.push(isTaken ? `${id} of another page` : id);
+    successor = Successor.of(
+      BASE,
+      ['task-stream'],
+      id => (rivals = new Rivals(id, channels.open())),
+      {
+        own: () => undefined,
+        next: (heir, isTaken) => {
+          const id = heir && heir.place.pathname.replace(/^.*dashboards\/(.*)\/$/, '$1');
+          expect(id).toBe(heir?.id ?? null);
+          places.push(isTaken ? `${id} of another page` : id);
+        }
       }
-    })!;
+    )!;
   });
 
   afterEach(() => {
@@ -105,13 +119,21 @@ describe('the successor of a tab’s cluster', () => {
     expect(Successor.of(url, [], () => ({}), none)).toBeNull();
   });
 
-  it('is the first cluster that began after it', async () => {
+  it('is the newest cluster that began after it, to which the page has not gone yet', async () => {
     successor.attend(true, true);
     await pass(MINUTE_MS);
     successor.attend(false, true);
     hear(ended, one('b'), one('c'));
     await pass(MINUTE_MS);
-    expect(places).toEqual(['b']);
+    expect(places).toEqual(['c']);
+    expect(window.sessionStorage).toHaveLength(0); // a picture may be frozen
+  });
+
+  it('is told from clusters of other kernels, which have no place in the order', async () => {
+    listed = [one('else', { kernel_id: 'k2' }), one('a')];
+    successor.attend(true, true);
+    await pass(MINUTE_MS);
+    expect(rivals.me.order).toEqual(['a']);
   });
 
   it('is none that has run beside it, since before or after the page was opened', async () => {
@@ -224,7 +246,7 @@ describe('the successor of a tab’s cluster', () => {
   });
 
   it('is left to the page of an older cluster that waits, until that has one', async () => {
-    const older = new Rivals('older', channels.open()) as {
+    const older = new Rivals('older', channels.open()) as unknown as {
       know(kernel: unknown, ids: string[]): void;
     };
     older.know(one('a').kernel_id, ['older']);
@@ -242,7 +264,9 @@ describe('the successor of a tab’s cluster', () => {
 
   it('is this page’s again when that of the older cluster is closed', async () => {
     const channel = channels.open();
-    const older = new Rivals('older', channel) as { know(kernel: unknown, ids: string[]): void };
+    const older = new Rivals('older', channel) as unknown as {
+      know(kernel: unknown, ids: string[]): void;
+    };
     older.know(one('a').kernel_id, ['older']);
     listed = [one('older'), one('a')];
     successor.attend(true, true);

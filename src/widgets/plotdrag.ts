@@ -21,8 +21,8 @@ export interface IPlotDragOptions {
   readonly createPane: () => Widget;
   /** The press became a drag: the click that follows is none. */
   readonly onStart: () => void;
-  /** The drag ended over something that took the code. */
-  readonly onCodeDropped: (code: string) => void;
+  /** The drag ended over something that took the code, perhaps as the cell of this id. */
+  readonly onCodeDropped: (cell: string) => void;
 }
 
 /** Begin to watch a press; it becomes a drag when the pointer moves far enough. */
@@ -51,10 +51,10 @@ export function watchPress(press: PointerEvent, options: IPlotDragOptions): void
 
 function startDrag(event: PointerEvent, options: IPlotDragOptions): void {
   const mimeData = new PlotMime();
-  const code = plotCode(options.plot);
+  const cell = codeCell(plotCode(options.plot));
   mimeData.setData(MimeTypes.widgetFactory, options.createPane);
-  mimeData.setData(MimeTypes.cells, [codeCell(code)]);
-  mimeData.setData(MimeTypes.text, code);
+  mimeData.setData(MimeTypes.cells, [cell]);
+  mimeData.setData(MimeTypes.text, cell.source);
   const drag = new Drag({
     mimeData,
     dragImage: ghost(options),
@@ -69,7 +69,7 @@ function startDrag(event: PointerEvent, options: IPlotDragOptions): void {
     window.removeEventListener('pointerup', steer, true);
     drag.dispose();
     if (action !== 'none' && mimeData.isCode) {
-      options.onCodeDropped(code);
+      options.onCodeDropped(cell.id);
     }
   };
   void drag.start(event.clientX, event.clientY).then(end);

@@ -45,7 +45,7 @@ function openButton(dashboard: string, plot: IPlot, host: ISidebarHost, tip: Tip
       tip.hide();
     };
     const createPane = (): Widget => host.createPane(dashboard, plot.name);
-    const onCodeDropped = (code: string): void => host.onCodeDropped(code);
+    const onCodeDropped = (cell: string): void => host.onCodeDropped(dashboard, cell);
     const { name, title } = plot;
     watchPress(press, { plot: name, title, createPane, onStart, onCodeDropped });
   });

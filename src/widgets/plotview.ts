@@ -5,7 +5,7 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import type { Verb } from '../api/session';
-import { bindingOf, isAwaited, type IBinding } from '../model/binding';
+import { isAwaited, type IBinding } from '../model/binding';
 import { titleFromName } from '../model/catalogue';
 import type { IKnownDashboard } from '../model/dashboards';
 import {
@@ -56,12 +56,12 @@ export class PlotView extends Widget {
     this._link = new PlotLink(connector, this.plot, stage, look.current, this._arguments, trans);
     this.node.append(...this._frame.nodes);
     this._link.changed.connect(this._present, this);
-    dashboards.changed.connect(this._follow, this);
+    dashboards.changed.connect(() => this.follow(this._binding), this);
     look.changed.connect(this._onLook, this);
     this._sight.changed.connect(this._onSight, this);
     this._onSight();
     this._services.succession.join(this);
-    this._follow();
+    this.follow(this._binding);
   }
 
   readonly plot: string;
@@ -125,11 +125,20 @@ export class PlotView extends Widget {
     }
   }
 
-  /** Go on with another cluster; also away from one that lives, where the user asks for it. */
-  showCluster(dashboard: IKnownDashboard): void {
-    this._binding = bindingOf(dashboard);
-    this._follow();
-    this._rebound.emit(this._binding);
+  /** Go where a binding leads, to its dashboard or the one that takes over. */
+  follow(binding: IBinding): void {
+    const { succession } = this._services;
+    const next = succession.dashboardFor(binding);
+    this._bind(succession.rebound(binding, next));
+    const wasSilent = this._dashboard?.state === 'unreachable' || this._dashboard === undefined;
+    this._dashboard = next;
+    this._lastInfo = this.info;
+    this._silent.note(next?.state === 'unreachable');
+    this._aim();
+    if (wasSilent && next?.state === 'live') {
+      this._link.retryNow();
+    }
+    this._present();
   }
 
   /** It was opened ahead of its cluster, just now. */
@@ -173,27 +182,12 @@ export class PlotView extends Widget {
     this.node.focus({ preventScroll: true });
   }
 
-  /** The list changed: stay with our dashboard, or go to the one that takes over. */
-  private _follow(): void {
-    const next = this._services.succession.dashboardFor(this._binding);
-    this._bind(next);
-    const wasSilent = this._dashboard?.state === 'unreachable' || this._dashboard === undefined;
-    this._dashboard = next;
-    this._lastInfo = this.info;
-    this._silent.note(next?.state === 'unreachable');
-    this._aim();
-    if (wasSilent && next?.state === 'live') {
-      this._link.retryNow();
-    }
-    this._present();
-  }
-
   /** Remember what we need to find our dashboard, or its successor, again. */
-  private _bind(dashboard: IKnownDashboard | undefined): void {
+  private _bind(binding: IBinding): void {
     const last = this._binding;
-    this._binding = this._services.succession.rebound(last, dashboard);
-    if (JSON.stringify(this._binding) !== JSON.stringify(last)) {
-      this._rebound.emit(this._binding);
+    this._binding = binding;
+    if (JSON.stringify(binding) !== JSON.stringify(last)) {
+      this._rebound.emit(binding);
     }
   }
 

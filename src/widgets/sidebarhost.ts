@@ -24,8 +24,8 @@ export interface ISidebarHost {
   openPlot(dashboard: string, plot: string): void;
   openLayout(dashboard: string): void;
   createPane(dashboard: string, plot: string): Widget;
-  /** A plot's code was dropped somewhere, perhaps as a cell. */
-  onCodeDropped(code: string): void;
+  /** A plot's code was dropped somewhere, perhaps as the cell of this id. */
+  onCodeDropped(dashboard: string, cell: string): void;
   openMenu(dashboard: string, anchor: HTMLElement): void;
   /** Put the code of a local cluster into the active notebook. */
   insertClient(): void;

@@ -7,23 +7,24 @@ test('a plot in a cell is live, dropped or written', async ({ lab, server }) => 
   // Long enough to lie in the middle of the page, where the plot is dropped.
   const long = `# ${'a line of a long cell\n# '.repeat(40)}`;
   const written = 'import dask_diag_lab\ndask_diag_lab.plot("profile", prefix="crunch")';
-  const path = server.writeNotebook('drop.ipynb', [CLUSTER, WORK, written, long]);
+  const same = 'import dask_diag_lab\n\ndask_diag_lab.plot("task-stream")';
+  const path = server.writeNotebook('drop.ipynb', [CLUSTER, WORK, written, same, long]);
   const notebook = await lab.open(path);
   await notebook.run(0);
   await notebook.run(1);
   await lab.dropIn('task-stream', notebook.panel);
   const made = notebook.panel.locator('.jp-CodeCell', { hasText: 'plot("task-stream")' });
-  await expect(made).toHaveCount(1);
+  await expect(made).toHaveCount(2);
   // A cell of its own: the one that it was dropped on is as it was.
   const hit = notebook.panel.locator('.jp-CodeCell', { hasText: 'a line of a long cell' });
   await expect(hit).toHaveCount(1);
   await expect(hit).not.toContainText('dask_diag_lab');
   await expect(lab.panes()).toHaveCount(0);
 
-  const cells = await notebook.panel.locator('.jp-CodeCell').allInnerTexts();
-  const index = cells.findIndex(text => text.includes('plot("task-stream")'));
-  await notebook.ended(index);
-  await expectToMove(notebook.cell(index).locator('.jp-OutputArea'));
+  // The new cell runs, and not the one above it that says the same.
+  await notebook.ended(4);
+  await expectToMove(notebook.cell(4).locator('.jp-OutputArea'));
+  await expect(notebook.cell(3).locator('.jp-OutputArea-output')).toHaveCount(0);
 
   // A plot in a cell shows what its arguments choose.
   await notebook.run(2);

@@ -13,7 +13,7 @@ const articles = [...document.querySelectorAll('.plot')];
 const names = articles.map(article => article.dataset.plot);
 const successor = Successor.of(base, names, id => new Rivals(id), {
   own: () => parting.update(),
-  next: (place, isTaken) => parting.follow(place, isTaken)
+  next: (heir, isTaken) => parting.follow(heir, isTaken)
 });
 const elements = new Map(
   articles.map(article => [

@@ -18,7 +18,7 @@ export class Parting {
     this.successor = successor;
     this.go = go;
     this.goneAt = null;
-    this.next = null; // where the page can go on
+    this.next = null; // with which dashboard the page can go on, and the place of that page
     this.isTaken = false; // by the page of another cluster; this one goes there if it is asked to
     this.isLeaving = false;
     this.shown = '';
@@ -39,26 +39,35 @@ export class Parting {
     }
     if (this.next !== null && !this.isTaken && all.every(one => one.frozenAt === null)) {
       this.isLeaving = true;
-      this.go(this.next);
+      this.leave();
+      this.go(this.next.place);
     } else {
       this.say(isGone);
     }
   }
 
-  follow(place, isTaken) {
-    this.next = place;
+  follow(heir, isTaken) {
+    this.next = heir;
     this.isTaken = isTaken;
     this.update();
+  }
+
+  // What is another page's this one only visits: it takes nothing over, so that the other can.
+  leave() {
+    if (!this.isTaken) {
+      this.successor.leave(this.next.id);
+    }
   }
 
   say(isGone) {
     const when = isGone ? `${this.ended()} ` : '';
     const what = this.next !== null ? (this.isTaken ? TAKEN : HELD) : isGone ? this.hope() : '';
     const words = when + what;
-    const href = this.next?.href ?? '';
+    const href = this.next?.place.href ?? '';
     if (this.shown !== words + href) {
       this.shown = words + href;
-      this.banner.replaceChildren(words, ...(href ? [' ', link(href)] : []));
+      const onward = href ? [' ', link(href, () => this.leave())] : [];
+      this.banner.replaceChildren(words, ...onward);
       this.banner.hidden = !words;
     }
   }
@@ -75,9 +84,10 @@ export class Parting {
   }
 }
 
-function link(href) {
+function link(href, onClick) {
   const element = document.createElement('a');
   element.href = href;
   element.textContent = 'Go on with the new cluster';
+  element.addEventListener('click', onClick);
   return element;
 }

@@ -17,7 +17,8 @@ function isBefore(one, other) {
   return one.line < other.line;
 }
 
-// Return which of the new clusters takes over the page `me`, or undefined while none does.
+// Return which of the new clusters takes over the page `me`, or undefined while none does. The newest
+// are shared out, to those that wait in the order in which they began; of too few all.
 //
 // A page: the cluster it shows, `own`; `from`, the one it came from, or ''; `line`, the one with
 // which it began; `kernel`; and `order`, the clusters it knows in the order in which they began.
@@ -28,16 +29,22 @@ export function heirOf(me, others, candidates, live) {
   }
   const taken = others.filter(one => one.from !== '').map(one => one.own);
   const isServed = own => others.some(one => one.from === own && live.includes(one.own));
-  const before = others.filter(
+  const waiting = others.filter(
     one =>
       one.own !== me.own &&
       one.kernel === me.kernel &&
       !live.includes(one.own) &&
-      !isServed(one.own) &&
-      isBefore(one, me)
+      !isServed(one.own)
   );
+  const before = clustersOf(waiting.filter(one => isBefore(one, me)));
   const free = candidates.filter(id => !taken.includes(id));
-  return free[new Set(before.map(one => one.own)).size];
+  const surplus = free.length - clustersOf(waiting) - 1;
+  return free[Math.max(0, surplus) + before];
+}
+
+// How many they show.
+function clustersOf(pages) {
+  return new Set(pages.map(one => one.own)).size;
 }
 
 function isPage(value) {
@@ -56,8 +63,18 @@ function remembered(own) {
   }
 }
 
+// Null where the browser has none for this page, which then knows of no others.
+function openChannel() {
+  try {
+    return new BroadcastChannel(CHANNEL);
+  } catch (error) {
+    console.debug('Other pages of this browser are not known:', error.message);
+    return null;
+  }
+}
+
 export class Rivals {
-  constructor(own, channel = new BroadcastChannel(CHANNEL)) {
+  constructor(own, channel = openChannel()) {
     const memory = remembered(own);
     this.me = {
       own,
@@ -68,13 +85,16 @@ export class Rivals {
     };
     this.others = new Map();
     this.channel = channel;
-    channel.addEventListener('message', ({ data }) => this.hear(data));
+    channel?.addEventListener('message', ({ data }) => this.hear(data));
     this.page = `${Date.now()} ${Math.random()}`; // also where the page's way is not encrypted
   }
 
-  // What the page knows now of its kernel and of who there is, in the order of their beginnings.
+  // What the page knows now of its kernel and of who is there, in the order of their beginnings.
   know(kernel, ids) {
-    const order = [...new Set([...this.me.order, ...ids])].slice(-MAX_ORDER);
+    const { line } = this.me;
+    const known = [...new Set([...this.me.order, ...ids])];
+    // Without its own line nobody could tell where the page stands.
+    const order = known.filter((id, i) => id === line || i >= known.length - MAX_ORDER);
     this.me = { ...this.me, kernel, order };
   }
 
@@ -99,7 +119,7 @@ export class Rivals {
   }
 
   say(isAsking) {
-    this.channel.postMessage({ page: this.page, isAsking, ...this.me });
+    this.channel?.postMessage({ page: this.page, isAsking, ...this.me });
   }
 
   hear(message) {

@@ -17,9 +17,9 @@ function readable(answer) {
 
 export class Successor {
   // Null for a page that did not come through a relay. `rivalsOf(id)`: the other pages, for that of
-  // a dashboard. `told.own()`: it is known now whose the page's dashboard is; `told.next(place,
-  // isTaken)`: where the page can go on, null for nowhere any more; another page's, where it is
-  // taken.
+  // a dashboard. `told.own()`: it is known now whose the page's dashboard is; `told.next(heir,
+  // isTaken)`: with which one, by its id and the place of its page, this page can go on, null for
+  // none any more; another page's, where it is taken.
   static of(base, plots, rivalsOf, told) {
     const match = base.pathname.match(RELAYED);
     if (match === null) {
@@ -140,10 +140,17 @@ export class Successor {
     }
     const wasKnown = this.own !== null;
     this.own = own;
-    this.rivals.know(own.kernel_id, [...this.firstSeen.keys()]);
+    this.rivals.know(own.kernel_id, this.seenOf(own.kernel_id, all));
     if (!wasKnown) {
       this.told.own();
     }
+  }
+
+  // Those of a kernel, in the order in which they began.
+  seenOf(kernel, all) {
+    return all
+      .filter(one => one.kernel_id === kernel && this.firstSeen.has(one.id))
+      .map(one => one.id);
   }
 
   hear(all) {
@@ -167,13 +174,13 @@ export class Successor {
     const scheduler = this.own.scheduler?.id;
     const same = kin.find(one => scheduler && one.scheduler?.id === scheduler);
     const live = all.filter(one => one.state === 'live').map(one => one.id);
-    const heir = same?.id ?? this.rivals.heir(kin.map(one => one.id), live);
+    const ids = kin.map(one => one.id);
+    const heir = same?.id ?? this.rivals.heir(ids, live);
     if (heir === undefined) {
-      this.told.next(this.placeAt(kin[0].id), true);
+      this.told.next(this.heirAt(kin[0].id), true);
       this.patience = window.setTimeout(() => this.hear(all), AGAIN_MS); // a page may be closed
     } else {
-      this.rivals.leave(heir);
-      this.told.next(this.placeAt(heir), false);
+      this.told.next(this.heirAt(heir), false);
     }
   }
 
@@ -189,6 +196,15 @@ export class Successor {
   // Another cluster of the same notebook, which was there long before the page's own ended.
   ranBeside(id) {
     return this.firstSeen.get(id) < this.endedAt - OVERLAP_MS;
+  }
+
+  // The page is left for that of another dashboard.
+  leave(id) {
+    this.rivals.leave(id);
+  }
+
+  heirAt(id) {
+    return { id, place: this.placeAt(id) };
   }
 
   // The same page of another dashboard: plot, arguments and frame stay, a token does not.

@@ -20,6 +20,8 @@ class Theme extends EventTarget {
     super();
     this.read();
     systemDark.addEventListener('change', () => this.read());
+    // While it waits for the way back in history, a page is told nothing.
+    window.addEventListener('pageshow', () => this.read());
     window.addEventListener('storage', event => {
       if (event.key === KEY) {
         this.read();

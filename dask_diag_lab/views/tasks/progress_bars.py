@@ -105,11 +105,11 @@ class Grid:
 def fit_grid(number: int, width: float, height: float) -> tuple[Grid, int]:
     """Return a grid for ``number`` bars in a space of pixels, and how many can be seen at once."""
     row_min_px = ROW_MIN_PX
-    most_rows, most_columns = _room(width / _COLUMN_MIN_PX, height / row_min_px)
+    most_columns, most_rows = _room(width / _COLUMN_MIN_PX, height / row_min_px)
     is_compact = most_rows * most_columns < min(number, FEW)
     if is_compact:
         row_min_px = COMPACT_ROW_PX
-        most_rows, most_columns = _room(width / _COMPACT_COLUMN_PX, height / row_min_px)
+        most_columns, most_rows = _room(width / _COMPACT_COLUMN_PX, height / row_min_px)
     shown = min(number, most_rows * most_columns)
     wide = min(math.ceil(width / _COLUMN_MAX_PX), most_columns, shown)
     columns = max(math.ceil(shown / most_rows), wide, 1)
@@ -121,5 +121,5 @@ def fit_grid(number: int, width: float, height: float) -> tuple[Grid, int]:
 
 
 def _room(columns: float, rows: float) -> tuple[int, int]:
-    """Return how many whole rows and columns there may be."""
-    return max(int(rows), 1), min(max(int(columns), 1), _MAX_COLUMNS)
+    """Return how many whole columns and rows there may be."""
+    return min(max(int(columns), 1), _MAX_COLUMNS), max(int(rows), 1)

@@ -1,0 +1,94 @@
+/** How much room a layout has: that of the notebook, or of the main area. */
+
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import { CommandRegistry } from '@lumino/commands';
+import { Widget } from '@lumino/widgets';
+
+import { Preferences } from '../model/preferences';
+import type { IOpenOptions, IPanes } from '../plugins/ipanes';
+import { layoutsPlugin } from '../plugins/layouts';
+import { BOARD_ID, CommandIDs } from '../tokens';
+import { known } from './dashboards';
+import { services } from './plots';
+
+// All of Lab's notebook would be loaded for a name that is not used without a notebook.
+jest.mock('@jupyterlab/notebook', () => ({ INotebookTracker: {} }));
+
+describe('the usual four', () => {
+  let shell: Widget;
+  let modes: (string | undefined)[];
+
+  const sized = (node: HTMLElement, width: number, height: number): HTMLElement => {
+    node.getBoundingClientRect = () => ({ width, height }) as DOMRect; // as is read
+    return node;
+  };
+  const area = (id: string, width: number, height: number): void => {
+    const node = sized(document.createElement('div'), width, height);
+    node.id = id;
+    shell.node.append(node);
+  };
+  const open = async (currentWidget: Widget | null = null): Promise<(string | undefined)[]> => {
+    modes = [];
+    const commands = new CommandRegistry();
+    const app = { commands, shell: Object.assign(shell, { activateById: () => undefined }) };
+    const panes: Partial<IPanes> = {
+      open: (_plot, _dashboard, options?: IOpenOptions) => {
+        modes.push(options?.mode);
+        return undefined as never; // nobody looks at the pane
+      },
+      find: () => undefined
+    };
+    const notebooks = { currentWidget } as unknown as INotebookTracker; // what is touched of it
+    const given = services();
+    given.dashboards.set(known({ id: 'a', kernel_id: 'k' }));
+    const preferences = new Preferences();
+    void layoutsPlugin.activate(
+      app as unknown as JupyterFrontEnd, // what is touched of it
+      panes,
+      given,
+      preferences,
+      notebooks
+    );
+    await commands.execute(CommandIDs.openLayout);
+    given.look.dispose();
+    return modes;
+  };
+  const notebook = (): Widget =>
+    Object.assign(new Widget(), { sessionContext: { session: { kernel: { id: 'k' } } } });
+  const SPLIT = ['split-right', 'split-bottom', 'split-right', 'split-right'];
+  const TABS = ['split-right', 'tab-after', 'tab-after', 'tab-after'];
+
+  beforeEach(() => {
+    shell = new Widget();
+    sized(shell.node, 2000, 1200); // with side areas and all
+    Widget.attach(shell, document.body);
+  });
+
+  afterEach(() => shell.dispose());
+
+  it('are laid out in the main area, not in the window', async () => {
+    area('jp-main-dock-panel', 300, 200);
+    expect(await open()).toEqual(TABS);
+  });
+
+  it('are laid out in the main area where the notebook is behind another tab', async () => {
+    area('jp-main-dock-panel', 300, 200);
+    expect(await open(notebook())).toEqual(TABS);
+  });
+
+  it('are laid out in the room of the notebook that is seen', async () => {
+    area('jp-main-dock-panel', 2000, 1200);
+    const front = notebook();
+    sized(front.node, 300, 200);
+    Widget.attach(front, shell.node);
+    expect(await open(front)).toEqual(TABS);
+    front.dispose();
+  });
+
+  it('are laid out on the board where there is no such area, and freely before there is one', async () => {
+    expect(await open()).toEqual(SPLIT);
+    area(BOARD_ID, 300, 200);
+    expect(await open()).toEqual(TABS);
+  });
+});
