@@ -11,9 +11,7 @@ import pytest
 from distributed import Scheduler, span, wait
 from distributed.metrics import context_meter
 
-from dask_diag_lab.store import Store
-from dask_diag_lab.views.tasks.progress import Progress
-from tests.kernel.situations_real.reading import LIMIT_S, Situation, near, situation
+from tests.kernel.situations_real.reading import Situation, near, situation
 
 
 def nap(x: int) -> int:
@@ -144,15 +142,7 @@ def test_counters_are_the_schedulers(measured: Situation) -> None:
 
 
 def test_progress_by_span_counts_their_tasks(measured: Situation) -> None:
-    def by_span(store: Store) -> dict[str, int]:
-        view = Progress(store)
-        view.build()
-        view.command("by-span")
-        columns = view.table().columns
-        return dict(zip(columns["span"], columns["done"], strict=True)) if "span" in columns else {}
-
     def ours() -> dict[str, int]:
-        measured.table("progress")  # somebody looks, so that spans are sent
-        return measured.diagnostics.submit(by_span, is_fresh=True).result(LIMIT_S)
+        return measured.by("span", "progress", "done", by="span")
 
     measured.seen(ours, {"ingest": 20, "ingest > clean": 10}.__eq__)
