@@ -101,7 +101,8 @@ class FineTable:
             if kept is not None and kept.n_groups == len(span.groups):
                 continue
             if kept is not None:
-                self._take_back(span.id)
+                self._take_back(span.id)  # it went on: what is new may be late again
+                self._over_since.pop(span.id, None)
             if not is_over(span):
                 self._over_since.pop(span.id, None)
             elif now - self._over_since.setdefault(span.id, now) >= self._late_s:

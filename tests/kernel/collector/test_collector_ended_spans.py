@@ -140,3 +140,20 @@ def test_metrics_that_come_after_the_end_are_waited_for() -> None:
             assert not table._over
 
     asyncio.run(run())
+
+
+def test_a_span_that_went_on_is_waited_for_again() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            table = FineTable(late_s=0.5)
+            with span("training"):
+                await compute(c, s)
+                table.rows(s)
+                await asyncio.sleep(0.5)  # the wait itself is what is tested
+                table.rows(s)
+                assert len(table._over) == 1
+                await compute(c, s)
+            table.rows(s)
+            assert not table._over
+
+    asyncio.run(run())
