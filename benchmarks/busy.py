@@ -11,8 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from types import TracebackType
-from typing import Self
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _PERIOD_S = 0.25
 """As often as our plots are drawn."""
@@ -26,39 +26,25 @@ def _burn(share: float, is_over: threading.Event) -> None:
             sorted(str(number) for number in range(500))
 
 
-class Busy:
-    """Computes in a thread of this process and in a process of its own, as a context manager.
+@contextmanager
+def busy(here: float, elsewhere: float) -> Iterator[None]:
+    """Compute in a thread of this process and in a process of its own.
 
     Parameters
     ----------
     here, elsewhere : float
         Shares of a core, 0 to 1.
     """
-
-    def __init__(self, here: float, elsewhere: float) -> None:
-        self._elsewhere = elsewhere
-        self._is_over = threading.Event()
-        self._thread = threading.Thread(target=_burn, args=(here, self._is_over))
-
-    def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.busy", str(self._elsewhere)], stdin=subprocess.PIPE
-        )
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._is_over.set()
-        self._thread.join()
+    is_over = threading.Event()
+    thread = threading.Thread(target=_burn, args=(here, is_over))
+    command = [sys.executable, "-m", "benchmarks.busy", str(elsewhere)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE):  # ends when its input does
+        thread.start()
         try:
-            self._process.communicate(timeout=20)
+            yield
         finally:
-            self._process.kill()
+            is_over.set()
+            thread.join()
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from distributed import Client, wait
 
-from benchmarks.busy import Busy
+from benchmarks.busy import busy
 from benchmarks.clusters import RunningCluster, separate_cluster
 from benchmarks.report import Figure
 from benchmarks.targets import our_targets, stock_targets
@@ -113,9 +113,9 @@ class _Beside:
         elif case == _WATCHED:
             self.watched, self.viewers = here, viewers
 
-    def again(self) -> Busy:
+    def again(self) -> AbstractContextManager[None]:
         """Compute as much as viewers had computed beyond what is computed without them."""
-        return Busy(max(0.0, self.watched - self.attached), self.viewers)
+        return busy(max(0.0, self.watched - self.attached), self.viewers)
 
 
 @contextmanager

@@ -245,25 +245,8 @@ describe('the successor of a tab’s cluster', () => {
     expect(PageSocket.made).toHaveLength(before + 1);
   });
 
-  it('is left to the page of an older cluster that waits, until that has one', async () => {
-    const older = new Rivals('older', channels.open()) as unknown as {
-      know(kernel: unknown, ids: string[]): void;
-    };
-    older.know(one('a').kernel_id, ['older']);
-    listed = [one('older'), one('a')];
-    successor.attend(true, true);
-    await pass(MINUTE_MS);
-    successor.attend(false, true);
-    hear(ended, one('b'));
-    await pass(5000);
-    expect(places).toEqual(['b of another page']);
-    hear(ended, one('b'), one('c'));
-    await pass(5000);
-    expect(places.at(-1)).toBe('c');
-  });
-
-  it('is this page’s again when that of the older cluster is closed', async () => {
-    const channel = channels.open();
+  /** Lose the cluster while the page of an older one waits as well, and have one new listed. */
+  async function waitBesideOlder(channel: ReturnType<typeof channels.open>): Promise<void> {
     const older = new Rivals('older', channel) as unknown as {
       know(kernel: unknown, ids: string[]): void;
     };
@@ -274,6 +257,19 @@ describe('the successor of a tab’s cluster', () => {
     successor.attend(false, true);
     hear(ended, one('b'));
     await pass(5000);
+  }
+
+  it('is left to the page of an older cluster that waits, until that has one', async () => {
+    await waitBesideOlder(channels.open());
+    expect(places).toEqual(['b of another page']);
+    hear(ended, one('b'), one('c'));
+    await pass(5000);
+    expect(places.at(-1)).toBe('c');
+  });
+
+  it('is this page’s again when that of the older cluster is closed', async () => {
+    const channel = channels.open();
+    await waitBesideOlder(channel);
     channels.close(channel);
     await pass(MINUTE_MS);
     expect(places).toEqual(['b of another page', 'b']);

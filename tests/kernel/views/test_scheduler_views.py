@@ -329,13 +329,19 @@ def test_hardware_measures_only_when_asked() -> None:
     assert view.table().columns["rate"] == [2e9]
 
 
-def test_what_one_page_measured_is_shown_by_another_and_by_its_table() -> None:
+def measuring() -> tuple[Store, Hardware, list[Inquiry]]:
+    """Return a store, its view with the button pressed, and what was asked."""
     store = store_of(workers=[worker(0)])
     asked: list[Inquiry] = []
     store.inquiries.on_ask = asked.append
     view = Hardware(store)
     drawn(view)
     view._measure()
+    return store, view, asked
+
+
+def test_what_one_page_measured_is_shown_by_another_and_by_its_table() -> None:
+    store, _, asked = measuring()
     answer = {"memory": [{"size": "2 kB", "rate": 2e9}], "disk": [], "network": []}
     store.answer(asked[0], answer)
     assert Hardware(store).table().columns["rate"] == [2e9]
@@ -357,12 +363,7 @@ SIZES = ("1 kiB", "10 kiB", "100 kiB", "1 MiB", "10 MiB", "50 MiB")
 def test_all_block_sizes_are_shown_or_it_is_said(
     pane: tuple[int, int], is_row: bool, left_out: str
 ) -> None:
-    store = store_of(workers=[worker(0)])
-    asked: list[Inquiry] = []
-    store.inquiries.on_ask = asked.append
-    view = Hardware(store)
-    drawn(view)
-    view._measure()
+    store, view, asked = measuring()
     rows = [{"size": each, "rate": 1e9} for each in SIZES]
     store.answer(asked[0], dict.fromkeys(("memory", "disk", "network"), rows))
     view.update()
@@ -381,12 +382,7 @@ def test_all_block_sizes_are_shown_or_it_is_said(
 
 
 def test_hardware_says_why_nothing_was_measured() -> None:
-    store = store_of(workers=[worker(0)])
-    asked: list[Inquiry] = []
-    store.inquiries.on_ask = asked.append
-    view = Hardware(store)
-    drawn(view)
-    view._measure()
+    store, view, asked = measuring()
     store.fail(asked[0], "the scheduler forbids it.")
     view.update()
     assert "forbids" in view.notice.note
