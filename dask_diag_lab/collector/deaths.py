@@ -19,6 +19,7 @@ CAUSES = (
     ("worker-send-comm-fail", "the connection was lost"),
     ("send-all-comm-fail", "the connection was lost"),
     ("check-worker-ttl", "no heartbeat for too long"),
+    ("nanny-close", "its process ended"),  # seen by the nanny before the connection's end was
 )
 """Beginnings of the engine's stimulus ids that mean a worker did not leave by itself."""
 
@@ -47,7 +48,8 @@ class Deaths:
         self._n_killed = 0
 
     def arrived(self, address: str) -> None:
-        self.workers[address] = ws = self._scheduler.workers[address]
+        """Follow a worker that the scheduler has just taken in, and record its coming."""
+        ws = self.workers[address] = self._scheduler.workers[address]
         self._events.add(
             self._clock(), "worker-added", worker=address, name=ws.name, nthreads=ws.nthreads
         )
@@ -77,23 +79,24 @@ class Deaths:
         else:
             self._closing.discard(address)
 
-    def gave_up(self, ts: TaskState, address: str) -> None:
+    def gave_up(self, ts: TaskState, address: str, stimulus: str) -> None:
         """Record a task that the engine marked erred because its worker died once too often.
 
-        It has no timings. Where the last heartbeat did not name it, it began after that, if a
-        thread was free for it, and otherwise most likely never: then it gets a row of no length.
+        It has no timings; one that most likely never began gets a row of no length.
+        ``stimulus`` is the engine's id of what ended the worker.
         """
         now = self._clock()
         ws = self.workers.get(address)
-        start = now
-        if ws is not None:
-            elapsed_s = ws.executing.get(ts)
-            if elapsed_s is not None:
-                start = ws.last_seen - elapsed_s
-            elif len(ws.processing) + self._n_killed < ws.nthreads:
-                start = ws.last_seen
         self._n_killed += 1
-        self._add(ts, address, start, now)
+        is_killed = self._cause(address, stimulus, is_expected=False)[0] == "worker-killed"
+        start = None
+        if ws is not None:
+            may_infer = is_killed and self._has_threads(ws)
+            # What the worker held the engine takes away only later.
+            is_given = may_infer and all(ws in (d.who_has or ()) for d in ts.dependencies)
+            start = self._began(ws, ts, is_given=is_given)
+        self._add(ts, address, now if start is None else start, now)
+        self._events.add_failure(now, ts.prefix.name, address)
 
     def removed(self, message: Mapping[str, Any]) -> None:  # the engine's event, as it comes
         """Record what ran on a worker that has just been dropped, and why it was.
@@ -105,33 +108,62 @@ class Deaths:
         now = self._clock()
         self._restarting.intersection_update(self.workers)
         ws = self.workers.pop(address, None)
-        n_lost = self._n_killed
+        kind, cause = self._cause(
+            address, str(message.get("stimulus_id", "")), is_expected=bool(message.get("expected"))
+        )
+        for note in (self._over_memory, self._restarting, self._closing):
+            note.discard(address)
+        running = [] if ws is None else self._running(ws, is_killed=kind == "worker-killed")
+        n_lost = self._n_killed + len(running)
         self._n_killed = 0
-        if ws is not None:
-            for ts, elapsed_s in ws.executing.items():
-                if ts.processing_on is ws:
-                    self._add(ts, address, ws.last_seen - elapsed_s, now)
-                    n_lost += 1
-        kind, cause = self._cause(address, message)
+        for ts, start in running:
+            self._add(ts, address, start, now)
         self._events.add(now, kind, worker=address, cause=cause, lost_tasks=n_lost)
+
+    def _running(self, ws: WorkerState, *, is_killed: bool) -> list[tuple[TaskState, float]]:
+        """Return what ran on a worker that is gone, and since when."""
+        may_infer = is_killed and self._has_threads(ws)
+        # The engine has taken away by now what the worker held, but not what it had to fetch.
+        lacked = ws.needs_what.keys()
+        begun = [
+            (ts, self._began(ws, ts, is_given=may_infer and lacked.isdisjoint(ts.dependencies)))
+            for ts in ws.processing
+            if ts.processing_on is ws
+        ]
+        return [(ts, start) for ts, start in begun if start is not None]
+
+    @staticmethod
+    def _began(ws: WorkerState, ts: TaskState, *, is_given: bool) -> float | None:
+        """Return when a task began on its worker, as far as the scheduler can tell.
+
+        Where the last heartbeat did not name it, it began after that if it ``is_given``: the
+        worker ended in the midst of its work, with a thread and all that the task needs for it.
+        """
+        elapsed_s = ws.executing.get(ts)
+        if elapsed_s is not None:
+            return ws.last_seen - elapsed_s
+        return ws.last_seen if is_given else None
+
+    def _has_threads(self, ws: WorkerState) -> bool:
+        """Tell whether all that a worker was given had a thread each.
+
+        Of more than these nobody knows which were still waiting.
+        """
+        return len(ws.processing) + self._n_killed <= ws.nthreads
 
     def _add(self, ts: TaskState, address: str, start: float, stop: float) -> None:
         action = {"action": "compute", "start": min(start, stop), "stop": stop}
         self._log.add(ts.key, ts.group.prefix.name, address, 0, -1, KILLED, (action,))
 
-    def _cause(self, address: str, message: Mapping[str, Any]) -> tuple[str, str]:
-        stimulus = str(message.get("stimulus_id", ""))
-        notes = (self._over_memory, self._restarting, self._closing)
-        over_memory, restarting, closing = (address in note for note in notes)
-        for note in notes:
-            note.discard(address)
-        if over_memory:
+    def _cause(self, address: str, stimulus: str, *, is_expected: bool) -> tuple[str, str]:
+        """Return the kind of event that a worker's end is, and why it ended."""
+        if address in self._over_memory:
             return "worker-killed", "its memory went over the terminate threshold"
-        if restarting:
+        if address in self._restarting:
             return "worker-removed", "the cluster was restarted"
-        if message.get("expected"):
+        if is_expected:
             return "worker-removed", "it was retired"
-        if closing:
+        if address in self._closing:
             return "worker-removed", "it closed"
         for beginning, cause in CAUSES:
             if stimulus.startswith(beginning):

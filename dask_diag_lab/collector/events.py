@@ -24,6 +24,7 @@ class EventLog:
         self._events: deque[Event] = deque(maxlen=limit)
         self._graphs: dict[str, tuple[float, int, int]] = {}
         self._moves: tuple[float, float, int] | None = None
+        self._failures: dict[tuple[str, str], tuple[float, float, int]] = {}
 
     def add(self, time: float, kind: str, **detail: object) -> None:
         """Record an event; details are numbers, None, or made text."""
@@ -41,6 +42,11 @@ class EventLog:
         """Count a task that was moved to another worker: stealing does that in bursts."""
         first, _, n = self._moves or (time, time, 0)
         self._moves = (first, time, n + 1)
+
+    def add_failure(self, time: float, prefix: str, worker: str) -> None:
+        """Count a task that was given up with its worker, which may have held thousands."""
+        first, _, n = self._failures.get((prefix, worker), (time, time, 0))
+        self._failures[prefix, worker] = (first, time, n + 1)
 
     def since(self, cursor: int) -> tuple[int, tuple[Event, ...]]:
         """Return the next cursor and the events after ``cursor``.
@@ -63,6 +69,10 @@ class EventLog:
         moves, self._moves = self._moves, None
         if moves is not None:
             self._append(moves[0], "steal-burst", {"count": moves[2], "until": moves[1]})
+        failures, self._failures = self._failures, {}
+        for (prefix, worker), (time, until, n) in failures.items():
+            detail = {"prefix": prefix, "count": n, "until": until, "worker": worker}
+            self._append(time, "task-erred", detail)
 
     def _append(self, time: float, kind: str, detail: dict[str, object]) -> None:
         plain = tuple(

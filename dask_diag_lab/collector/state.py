@@ -18,10 +18,12 @@ from distributed.metrics import time as wall_clock
 from dask_diag_lab.collector.actions import ERRED, OK, ActionLog
 from dask_diag_lab.collector.clocks import Clocks
 from dask_diag_lab.collector.deaths import Deaths
+from dask_diag_lab.collector.ended_before import n_ended
 from dask_diag_lab.collector.events import EventLog
 from dask_diag_lab.collector.extras import Extras, sources
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
 from dask_diag_lab.collector.leases import Leases
+from dask_diag_lab.collector.recall import recall
 from dask_diag_lab.collector.running import RunningTable
 from dask_diag_lab.collector.shuffles import Shuffles
 from dask_diag_lab.collector.strings import Strings
@@ -72,6 +74,7 @@ class State:
         clocks = Clocks()
         self.log = ActionLog(self.strings, max_actions, clocks)
         self.events = EventLog()
+        recall(scheduler, self.events)
         limit = dask.config.get("distributed.dashboard.graph-max-items", MAX_TASKS)
         self.graph = GraphLog(scheduler, min(int(limit or 0), MAX_TASKS))
         self._graph_leases = Leases(graph_lease_s, time.monotonic, is_given=False)
@@ -91,6 +94,7 @@ class State:
             itertools.islice(reversed(getattr(stock, "buffer", ())), max_actions // 4)
         )
         self.began = self._history_from()
+        self._n_before = max(0, n_ended(scheduler) - len(self._stock))
 
     def answer(
         self, subscriber: str, cursors: Mapping[str, int], wanted: Collection[str] = ()
@@ -137,6 +141,7 @@ class State:
                 "addresses": self.log.unplaced,
                 "running": self._running.left_out,
                 "groups": self.tables.n_forgotten_groups,
+                "before": self._n_before,
             },
             "strings_from": at("strings", 0),
             "strings": self.strings.since(at("strings", 0)),
@@ -209,7 +214,7 @@ class State:
             return
         actions = message.get("startstops") or ()
         if not actions and worker not in self._scheduler.workers:
-            self.deaths.gave_up(ts, worker)
+            self.deaths.gave_up(ts, worker, str(message.get("stimulus_id", "")))
             return
         if not actions:
             now = self.now()

@@ -112,7 +112,8 @@ class Batch:
     left_out : mapping of str to int
         What the collector's bounds keep out: ended tasks without their prefix's name (names) or
         their worker's (addresses), counted since it started, groups that were done (groups), since
-        it started or the scheduler restarted, and tasks that run now (running).
+        it started or the scheduler restarted, and tasks that run now (running). Besides, tasks that
+        had ended on this scheduler before ``began`` (before).
     cost_s : float
         Scheduler seconds that the collector has used since it started.
     degraded : str

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.store.arrays import GrowingArray
 from dask_diag_lab.store.strings import StringTable
+
+BEFORE: Final = "before"
+"""Name of that count in `Batch.left_out`."""
 
 
 class Epoch:
@@ -22,6 +27,8 @@ class Epoch:
         The store's ordinal of the wire's task 0.
     known_until : float
         What ended before this time on the scheduler's clock was recorded in an epoch before.
+    n_before : int
+        Tasks that ended before the first epoch of the same scheduler, which nobody recorded.
 
     Attributes
     ----------
@@ -31,14 +38,20 @@ class Epoch:
         The workers that there are have been told.
     """
 
-    def __init__(self, name: str, first_task: int, known_until: float) -> None:
+    def __init__(self, name: str, first_task: int, known_until: float, n_before: int = 0) -> None:
         self.name = name
         self.first_task = first_task
         self.known_until = known_until
+        self.n_before = n_before
         self.is_confirmed = False
         self.actions_to = 0
         self._strings: GrowingArray[np.uint32] = GrowingArray(np.uint32)
         self._strings.extend([0])
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no epoch before was of the same scheduler."""
+        return self.known_until == -inf
 
     @property
     def n_strings(self) -> int:
@@ -61,6 +74,14 @@ class Epoch:
         first = actions_to - n
         known = min(max(self.actions_to - first, 0), n)
         return known, min(dropped, max(first - self.actions_to, 0))
+
+    def left_out(self, told: Mapping[str, int]) -> Mapping[str, int]:
+        """Return `Batch.left_out` as it is for all epochs of the same scheduler.
+
+        To a collector that starts anew, all that has ended there ended before it.
+        """
+        same = told.get(BEFORE, 0) == self.n_before
+        return told if same else {**told, BEFORE: self.n_before}
 
     def learn(self, first: int, texts: Sequence[str], strings: StringTable) -> None:
         """Add entries of the wire's string table; known ones are left as they are."""

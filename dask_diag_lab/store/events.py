@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -56,6 +57,9 @@ KINDS: Final[Mapping[str, str]] = {
 # The detail of an event is whatever the engine logged: its types are not ours to know.
 Event = tuple[float, str, Mapping[str, Any]]
 
+_DEPARTURES: Final = frozenset({"worker-removed", "worker-killed"})
+_MOMENT_S: Final = 1.0
+
 UNKNOWN_CAUSE: Final = "not known without a collector"
 
 
@@ -64,15 +68,24 @@ class EventLog:
 
     Rows are in order of arrival, which is nearly that of their times. The last ones of a burst
     change: its ``until`` and counts grow with every event that is added to it.
+
+    Attributes
+    ----------
+    n_undated : int
+        Workers that the first batch of the scheduler had, and of which nobody knows when they came.
     """
 
     def __init__(self, limit: int = MAX_EVENTS) -> None:
         self.version = 0
         self.total = 0
+        self.n_undated = 0
         self.rows: deque[Event] = deque(maxlen=limit)
         self._limit = limit
         self._bursts: dict[tuple[object, ...], tuple[float, dict[str, Any]]] = {}
+        self._came_at: dict[str, float] = {}
         self._lost_at: float | None = None
+        self._scheduler = self._epoch = ""
+        self._told_until = -inf
 
     @property
     def dropped(self) -> int:
@@ -80,14 +93,42 @@ class EventLog:
         return self.total - len(self.rows)
 
     def extend(self, events: Sequence[Event]) -> None:
-        """Append events in order of arrival."""
+        """Append events in order of arrival, but not again the coming of a worker that is there.
+
+        A collector that starts anew on a known scheduler tells who came before it did.
+        """
         for time, kind, detail in events:
             same = MERGED.get(kind)
             if same is None:
-                self._append((time, kind, detail))
+                if self._is_news(time, kind, detail):
+                    self._append((time, kind, detail))
             else:
                 self._merge(time, kind, detail, (kind, *(detail.get(name) for name in same)))
         self.version += bool(events)
+
+    def hear(self, batch: Batch) -> None:
+        """Append the events of a batch that no batch before has brought.
+
+        The first batch of an epoch has what the collector recalls of the time before it, or all
+        that one has told already. An event of a later batch is new whatever a clock did.
+        """
+        if batch.scheduler.id != self._scheduler:
+            self._scheduler, self._told_until = batch.scheduler.id, -inf
+        events = batch.events
+        if batch.epoch != self._epoch:
+            events = [event for event in events if event[0] > self._told_until]
+        self.extend(events)
+        self._epoch = batch.epoch
+        if not batch.degraded:  # else the time is of another clock, and no event was told
+            self._told_until = batch.time
+
+    def begin(self, batch: Batch) -> None:
+        """Count the workers of a scheduler's first batch that has no event of their coming."""
+        self._came_at.clear()
+        came = {d.get("worker") for _, kind, d in batch.events if kind == "worker-added"}
+        number = sum(row["address"] not in came for row in batch.workers or ())
+        self.version += number != self.n_undated
+        self.n_undated = number
 
     def compare(self, known: Callable[[str], Row | None], batch: Batch) -> None:
         """Note what the worker rows of a batch say, compared with those ``known`` by address."""
@@ -109,6 +150,17 @@ class EventLog:
             lost_s = max(time - self._lost_at, 0.0)
             self._lost_at = None
             self.extend([(time, "scheduler-back", {"lost_s": lost_s})])
+
+    def _is_news(self, time: float, kind: str, detail: Mapping[str, Any]) -> bool:
+        worker = str(detail.get("worker", ""))
+        if kind in _DEPARTURES:
+            self._came_at.pop(worker, None)
+        elif kind == "worker-added":
+            # The engine's own log and the collector write down one coming a moment apart.
+            if time <= self._came_at.get(worker, -inf) + _MOMENT_S:
+                return False
+            self._came_at[worker] = time
+        return True
 
     def _append(self, event: Event) -> None:
         self.rows.append(event)

@@ -16,7 +16,7 @@ import numpy as np
 from dask_diag_lab.records import Batch, Kind, SchedulerInfo
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
 from dask_diag_lab.store.arrays import Columns, Row
-from dask_diag_lab.store.epoch import Epoch
+from dask_diag_lab.store.epoch import BEFORE, Epoch
 from dask_diag_lab.store.events import EventLog, failures
 from dask_diag_lab.store.extras import Extras
 from dask_diag_lab.store.feed_state import FeedStateView, State
@@ -57,7 +57,7 @@ class Store:
     gaps : deque of (float, float)
         Stretches of the scheduler's clock in which nobody recorded what was done, newest last.
     left_out : mapping of str to int
-        `Batch.left_out` of the last batch.
+        `Batch.left_out` of the last batch; ``before`` as the first one of the scheduler told.
     groups, ended_groups : GroupTable
         Those that the scheduler has, and those that it dropped when all their tasks were done.
     on_apply : list of callable
@@ -186,7 +186,9 @@ class Store:
             self.gaps.append((self._batch_time, batch.began))
             self.events.extend([(self._batch_time, "not-recorded", {"until": batch.began})])
         self._next_task = max(self._next_task, self._keys.stop)
-        self._epoch = Epoch(batch.epoch, self._next_task, self._batch_time if is_same else -inf)
+        known_until = self._batch_time if is_same else -inf
+        n_before = self._epoch.n_before if is_same else batch.left_out.get(BEFORE, 0)
+        self._epoch = Epoch(batch.epoch, self._next_task, known_until, n_before)
         self.running.clear()
         self.workers.clear()
         self.prefixes.clear()
@@ -198,7 +200,7 @@ class Store:
     def _set_facts(self, batch: Batch) -> None:
         self.scheduler = batch.scheduler
         self.degraded = batch.degraded
-        self.left_out = batch.left_out
+        self.left_out = self._epoch.left_out(batch.left_out)
         self.cost_s = batch.cost_s
         self._batch_time = batch.time
         self._batch_clock = self._clock()
@@ -256,6 +258,8 @@ class Store:
         is_told = batch.workers is not None or batch.scheduler.n_workers == 0
         if is_told and not self._epoch.is_confirmed:
             self._epoch.is_confirmed = True
+            if self._epoch.is_first:
+                self.events.begin(batch)
             self.lanes.leave_all_but({row["address"] for row in rows}, batch.time)
         if batch.workers is not None:
             self.series.record(batch.time, self.workers)
@@ -277,7 +281,7 @@ class Store:
         if batch.graph is not None:
             self.graph.update(batch.graph)
         self.nthreads.extend(batch.nthreads)
-        self.events.extend(batch.events)
+        self.events.hear(batch)
         self.extras.update(batch.extras)
 
     def _update_groups(self, rows: Iterable[Row], removed: Sequence[str]) -> None:

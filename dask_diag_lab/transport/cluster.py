@@ -9,7 +9,9 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final
 
 from dask_diag_lab.transport import on_worker
@@ -23,7 +25,11 @@ WORKER_TIMEOUT_S: Final = 8.0
 """One worker's answer; a stopped process would otherwise hold its place for good."""
 
 FAN_OUT_S: Final = 24.0
-"""Workers not asked by then are missing: the rest of the answer is worth more than they are."""
+"""Workers that have not answered so long after the question began are missing: the rest of the
+answer is worth more than they are, and has to be put together before the question is given up."""
+
+FAN_OUT_LINKS: Final = MAX_LINKS - 4
+"""The other links are for questions to one worker, which do not wait for those to a thousand."""
 
 CALL_TIMEOUT_S: Final = 25.0
 
@@ -54,7 +60,7 @@ class _Excuse:
 
 
 class Cluster:
-    """A scheduler and its workers, asked over a few links.
+    """A scheduler and its workers, asked over a few links; each question has its `for_question`.
 
     Parameters
     ----------
@@ -63,15 +69,35 @@ class Cluster:
         Of the scheduler, for words.
     worker_timeout_s : float
         Longest wait for one worker.
+    fan_out_s : float
+        Longest wait for many, from the beginning of the question.
     """
 
     def __init__(
-        self, links: LinkPool, address: str, *, worker_timeout_s: float = WORKER_TIMEOUT_S
+        self,
+        links: LinkPool,
+        address: str,
+        *,
+        worker_timeout_s: float = WORKER_TIMEOUT_S,
+        fan_out_s: float = FAN_OUT_S,
     ) -> None:
         self._links = links
         self._address = address
         self._worker_timeout_s = worker_timeout_s
+        self._fan_out_s = fan_out_s
+        self._fan_out = asyncio.Semaphore(FAN_OUT_LINKS)
         self._excused: dict[tuple[str, str], _Excuse] = {}
+        self._end = time.monotonic() + fan_out_s
+
+    def for_question(self) -> Cluster:
+        """Return this cluster for a question that begins now.
+
+        What it asks of the scheduler counts towards its time for many workers: after a slow
+        answer to that, too few seconds would be left to put the workers' answers together.
+        """
+        asked = copy(self)  # links, places and excuses are those of all questions
+        asked._end = time.monotonic() + self._fan_out_s
+        return asked
 
     async def call(self, op: str, *, timeout_s: float = CALL_TIMEOUT_S, **message: Any) -> Any:
         """Return what a handler of the scheduler answers; None of a handler it does not have.
@@ -153,16 +179,12 @@ class Cluster:
         """
         missing: dict[str, str] = {}
         waiting = deque(workers)
-        end = time.monotonic() + FAN_OUT_S
 
         async def ask_some() -> None:
             while waiting:
                 worker = waiting.popleft()
-                if time.monotonic() > end:
-                    missing[worker] = f"not asked within {FAN_OUT_S:g} s"
-                    continue
                 try:
-                    taking = take(worker, await self.ask_worker(worker, **message))
+                    taking = take(worker, await self._ask_in_time(worker, message))
                     if taking is not None:
                         await taking
                 except AnswerError as error:
@@ -171,9 +193,25 @@ class Cluster:
                     missing[worker] = f"its answer cannot be read: {error}"
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(MAX_LINKS, len(workers))):
+            for _ in range(min(FAN_OUT_LINKS, len(workers))):
                 group.create_task(ask_some())
         return missing
+
+    async def _ask_in_time(self, worker: str, message: Mapping[str, Any]) -> Any:  # what it sent
+        """Return what one of many workers answers; `AnswerError` at the end of their time."""
+        left_s, asked_at = self._end - time.monotonic(), inf
+        late = f"no answer within {self._fan_out_s:g} s"
+        if left_s <= 0:
+            raise AnswerError(late)
+        try:
+            async with asyncio.timeout(left_s), self._fan_out:
+                asked_at = time.monotonic()
+                return await self.ask_worker(worker, **message)
+        except TimeoutError as error:
+            waited_s = time.monotonic() - asked_at
+            if waited_s >= self._worker_timeout_s / 2:  # long enough to be called silent
+                self._excuse(worker, "", AnswerError, f"no answer in {waited_s:.0f} s")
+            raise AnswerError(late) from error
 
     def run_message(self, function: str, **arguments: int | str) -> dict[str, Any]:
         """Return the message that runs a function of `on_worker`; read what comes by `result`."""

@@ -12,13 +12,15 @@ from functools import partial
 from typing import Any, Final
 
 from dask_diag_lab.transport.answers import ANSWERS
-from dask_diag_lab.transport.cluster import WORKER_TIMEOUT_S, AnswerError, Cluster
+from dask_diag_lab.transport.cluster import FAN_OUT_S, WORKER_TIMEOUT_S, AnswerError, Cluster
 from dask_diag_lab.transport.links import CONNECT_TIMEOUT_S, LinkPool
 from dask_diag_lab.transport.wire import WireError
 
 logger = logging.getLogger(__name__)
 
 AT_ONCE: Final = 3
+"""Questions to all workers, and as many to one of them or to the scheduler alone."""
+
 MAX_WAITING: Final = 100
 TIMEOUT_S: Final = 30.0
 LONGER_S: Final = {"hardware": 300.0}
@@ -44,6 +46,9 @@ class Inquirer:
         A link that was not used for so long is closed.
     worker_timeout_s : float
         Longest wait for one worker among many.
+    fan_out_s : float
+        Longest wait for all workers, from the beginning of the question; then those that have
+        answered are the answer.
     """
 
     def __init__(
@@ -54,6 +59,7 @@ class Inquirer:
         timeout_s: float = TIMEOUT_S,
         idle_s: float = 30.0,
         worker_timeout_s: float = WORKER_TIMEOUT_S,
+        fan_out_s: float = FAN_OUT_S,
     ) -> None:
         self._links = LinkPool(
             address,
@@ -61,9 +67,12 @@ class Inquirer:
             idle_s=idle_s,
             connect_timeout_s=min(CONNECT_TIMEOUT_S, timeout_s / 2),
         )
-        self._cluster = Cluster(self._links, address, worker_timeout_s=worker_timeout_s)
+        self._cluster = Cluster(
+            self._links, address, worker_timeout_s=worker_timeout_s, fan_out_s=fan_out_s
+        )
         self._timeout_s = timeout_s
-        self._room = asyncio.Semaphore(AT_ONCE)
+        # What somebody wants to know of one worker does not wait for answers of a thousand.
+        self._rooms = {is_wide: asyncio.Semaphore(AT_ONCE) for is_wide in (False, True)}
         self._asked: set[asyncio.Task[object]] = set()
         self._is_closing = False
 
@@ -102,10 +111,11 @@ class Inquirer:
 
     async def _answer(self, kind: str, arguments: Mapping[str, Argument]) -> object:
         timeout_s = LONGER_S.get(kind, self._timeout_s)
-        async with self._room:
+        answering = ANSWERS[kind]
+        async with self._rooms[answering.is_wide(arguments)]:
             try:
                 async with asyncio.timeout(timeout_s):
-                    return await ANSWERS[kind](self._cluster, arguments)
+                    return await answering.answer(self._cluster.for_question(), arguments)
             except TimeoutError as error:
                 raise AnswerError(f"The cluster gave no answer within {timeout_s:g} s.") from error
             except WireError as error:

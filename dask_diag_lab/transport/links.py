@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from dask_diag_lab.transport.link import Link, LinkLostError
 
-MAX_LINKS: Final = 4
-"""Calls under way at once: enough that one silent worker does not hold up the others."""
+MAX_LINKS: Final = 16
+"""Calls under way at once: workers that are busy take half a second to answer, and with four at
+once a thousand of them were not asked in time."""
 
 CONNECT_TIMEOUT_S: Final = 10.0
 

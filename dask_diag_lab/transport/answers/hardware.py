@@ -17,7 +17,8 @@ BENCHMARK_S: Final = 290.0
 async def hardware(cluster: Cluster, arguments: Mapping[str, str | float]) -> dict[str, Any]:
     """Run ``benchmark_hardware``, which keeps every worker busy for some seconds.
 
-    Rates are means over the workers, sizes ascending. Two workers are needed for the network.
+    Sizes are in bytes and ascending, rates means over the workers. Two workers are needed for the
+    network.
     """
     del arguments
     answer = wire.mapping(
@@ -26,9 +27,6 @@ async def hardware(cluster: Cluster, arguments: Mapping[str, str | float]) -> di
     return {kind: _rows(answer.get(kind, {}), kind) for kind in ("memory", "disk", "network")}
 
 
-def _rows(value: Any, kind: str) -> list[dict[str, str | float]]:  # what the scheduler sent
-    sizes = wire.mapping(value, kind)
-    return [
-        {"size": size, "rate": wire.number(sizes[size], kind)}
-        for size in sorted(sizes, key=parse_bytes)
-    ]
+def _rows(value: Any, kind: str) -> list[dict[str, float]]:  # what the scheduler sent
+    sizes = {parse_bytes(size): rate for size, rate in wire.mapping(value, kind).items()}
+    return [{"size": size, "rate": wire.number(sizes[size], kind)} for size in sorted(sizes)]

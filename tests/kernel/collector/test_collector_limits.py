@@ -88,7 +88,7 @@ def test_running_tasks_beyond_the_bound_are_counted(tmp_path: Any) -> None:
             await until(lambda: seen.state == "live")
             plugin = registered(s)
             assert plugin is not None
-            assert seen.last.left_out == {"names": 0, "addresses": 0, "running": 0, "groups": 0}
+            assert set(seen.last.left_out.values()) == {0}
             plugin._state._running._limit = 1
             gate = tmp_path / "gate"
             futures = [c.submit(wait_for, gate, key=f"long-{i}") for i in range(3)]

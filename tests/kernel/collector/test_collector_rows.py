@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import threading
 import time
 from itertools import pairwise
@@ -39,10 +38,6 @@ def first_time(path: str, error: type[Exception]) -> str:
     except FileExistsError:
         return "well"
     raise error
-
-
-def die(_: object) -> None:
-    os._exit(1)
 
 
 def test_compute_has_its_times_worker_thread_prefix_and_size() -> None:
@@ -143,63 +138,6 @@ def test_retried_rescheduled_and_cancelled_tasks_are_not_killed(tmp_path: Any) -
             await until(lambda: seen.of("last"))
             assert {r["outcome"] for r in seen.rows} == {Outcome.OK}
             assert seen.of("cancelled") == []
-
-    asyncio.run(run())
-
-
-@pytest.mark.slow
-def test_tasks_that_die_with_their_worker_leave_rows_and_queued_ones_do_not(tmp_path: Any) -> None:
-    async def run() -> None:
-        async with (
-            cluster(1, nanny=True, nthreads=2) as (s, (nanny,), c),
-            feeding(s.address) as (_, seen),
-        ):
-            victim = nanny.worker_address
-            gate = str(tmp_path / "gate")
-            done = c.submit(inc, 1, key="done")
-            await done
-            held = [c.submit(wait_for, gate, key=f"held-{i}") for i in range(2)]
-            await until(lambda: {key for key, *_ in seen.running} == {"held-0", "held-1"})
-            starts = {key: start for key, _, _, start in seen.running}
-            queued = c.submit(wait_for, gate, key="queued", workers=[victim])
-            await until(lambda: len(s.workers[victim].processing) == 3, "assigned, not running")
-            (pid,) = (await c.run(os.getpid)).values()
-            os.kill(pid, signal.SIGKILL)
-            (event,) = await until(lambda: seen.happened("worker-killed"))
-            assert (event["worker"], event["lost_tasks"]) == (victim, 2)
-            assert event["cause"] == "the connection was lost"
-            await until(lambda: victim not in seen.workers)
-            killed = [r for r in seen.rows if r["outcome"] is Outcome.KILLED]
-            assert {r["key"] for r in killed} == {"held-0", "held-1"}
-            for row in killed:
-                assert row["worker"] == victim
-                assert row["prefix"] == "held"
-                assert abs(row["start"] - starts[row["key"]]) < 0.5
-                assert row["start"] < row["stop"] <= time.time()
-            (tmp_path / "gate").touch()  # the nanny's next worker ends them
-            await c.gather([f for f in held if f.status != "error"])
-            del queued
-
-    asyncio.run(run())
-
-
-@pytest.mark.slow
-def test_killed_worker_errors_always_leave_a_row() -> None:
-    async def run() -> None:
-        config = {"distributed.scheduler.allowed-failures": 0}
-        async with (
-            cluster(1, nanny=True, config=config) as (s, _, c),
-            feeding(s.address) as (_, seen),
-        ):
-            deadly = c.submit(die, 1, key="deadly")
-            exception = await deadly.exception()
-            assert type(exception).__name__ == "KilledWorker"
-            (row,) = await until(lambda: seen.of("deadly"))
-            assert row["outcome"] is Outcome.KILLED
-            assert 0 <= row["stop"] - row["start"] < 30
-            (event,) = await until(lambda: seen.happened("worker-killed"))
-            assert event["cause"] == "the connection was lost"
-            assert event["lost_tasks"] == 1
 
     asyncio.run(run())
 

@@ -21,10 +21,14 @@ ONLY_OF_WORKERS = {
 SHOWN_WITHOUT_TASKS = {
     *(ONLY_OF_WORKERS - {"gpu-utilization", "gpu-memory", "rmm-memory"}),
     *("scheduler-system", "contention", "counters"),
+    "events",  # when the workers came
 }
 """They have something to show of workers that do nothing; all others have to say why not."""
 
-SHOWN_WITHOUT_WORKERS = {"scheduler-system", "contention", "counters"}
+SHOWN_WITHOUT_WORKERS = {
+    *("scheduler-system", "contention", "counters"),
+    "events",  # when the client came
+}
 
 
 @pytest.fixture(scope="module")

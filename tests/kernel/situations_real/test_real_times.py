@@ -172,6 +172,28 @@ def test_times_on_the_task_page_are_those_of_the_stream(timed: tuple[Situation, 
     assert row["seconds"] == pytest.approx(action["stop"] - action["start"], abs=1e-5)
 
 
+def test_the_task_page_says_where_and_when_a_forgotten_task_ran(
+    timed: tuple[Situation, Any, Any],
+) -> None:
+    found, _, _ = timed
+    address = found.addresses[1]
+    future = found.client.submit(fast, -1, key="gone-1", workers=[address])
+    wait(future)
+    name = found.engine(lambda scheduler: scheduler.workers[address].name)
+    (task,) = (task for task in found.client.get_task_stream() if task["key"] == "gone-1")
+    del future
+    found.seen(
+        lambda: found.engine(lambda scheduler: "gone-1" in scheduler.tasks), lambda is_: not is_
+    )
+    rows = found.seen(lambda: found.rows("task", key="gone-1", show="times"), bool)
+    (row,) = (row for row in rows if row["action"] == "compute")
+    (action,) = (action for action in task["startstops"] if action["action"] == "compute")
+    assert row["start"] == pytest.approx(action["start"], abs=1e-5)
+    assert row["seconds"] == pytest.approx(action["stop"] - action["start"], abs=1e-5)
+    assert row["worker"] == f"worker {name}"
+    assert row["thread"] in {1, 2}
+
+
 def test_a_table_that_nobody_looked_at_before_has_what_has_just_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -34,6 +34,56 @@ def test_spilling_begins_and_ends_once_for_each_worker() -> None:
     ]
 
 
+def test_workers_that_were_there_first_are_counted_unless_it_is_told_when_they_came() -> None:
+    store, maker = Store(), BatchMaker()
+    came = (T0 - 5, "worker-added", {"worker": A, "name": "a", "nthreads": 1})
+    store.apply(maker.batch(workers=[worker_row(A), worker_row(B)], events=[came]))
+    assert store.events.n_undated == 1
+    assert told(store) == [(-5, "worker-added", came[2])]
+    store.apply(maker.batch(workers=[worker_row("tcp://c:1")]))
+    assert store.events.n_undated == 1
+
+
+def test_what_a_collector_tells_after_a_feed_with_another_clock_is_kept() -> None:
+    store = Store()
+    plain = BatchMaker()
+    plain.time = T0 + 300  # of a kernel whose clock is ahead
+    store.apply(plain.batch(workers=[worker_row(A)], degraded="no plugins"))
+    second = BatchMaker(epoch="second")
+    second.time = T0 + 60
+    died = (T0 + 50, "worker-killed", {"worker": A, "cause": "", "lost_tasks": 1})
+    store.apply(second.batch(workers=[worker_row(B)], events=[died]))
+    assert (50, "worker-killed", died[2]) in told(store)
+
+
+def test_a_worker_that_comes_back_at_its_address_is_told_again() -> None:
+    store, maker = Store(), BatchMaker()
+    detail = {"worker": A, "name": "a", "nthreads": 1}
+    gone = {"worker": A, "cause": "", "lost_tasks": 0}
+    events = [
+        (T0, "worker-added", detail),
+        (T0 + 0.1, "worker-removed", gone),
+        (T0 + 0.2, "worker-added", detail),
+    ]
+    store.apply(maker.batch(workers=[worker_row(A)], events=events))
+    assert [kind for _, kind, _ in told(store)] == [kind for _, kind, _ in events]
+
+
+def test_a_collector_that_starts_anew_tells_nothing_twice() -> None:
+    store = Store()
+    came = (T0 - 5, "worker-added", {"worker": A, "name": "a", "nthreads": 1})
+    store.apply(BatchMaker().batch(workers=[worker_row(A)], events=[came]))
+    second = BatchMaker(epoch="second")
+    second.time = T0 + 9
+    late = (T0 + 5, "worker-added", {"worker": B, "name": "b", "nthreads": 1})
+    store.apply(second.batch(workers=[worker_row(A), worker_row(B)], events=[came, late]))
+    assert [(at, kind) for at, kind, _ in told(store)] == [
+        (-5, "worker-added"),
+        (5, "worker-added"),
+    ]
+    assert store.events.n_undated == 0
+
+
 def test_data_that_was_on_disk_before_anybody_looked_is_no_event() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(maker.batch(workers=[worker_row(A, spilled=5)]))

@@ -104,3 +104,19 @@ def test_what_is_left_out_is_kept_and_moves_the_version() -> None:
     store.apply(maker.batch(left_out={"names": 3}))
     assert store.left_out == {"names": 3}
     assert store.version > version
+
+
+def test_what_ended_before_recording_is_that_of_the_first_collector() -> None:
+    store = Store()
+    store.apply(BatchMaker(epoch="1").batch(left_out={"before": 3}))
+    assert store.left_out == {"before": 3}
+    for told in ({"before": 70}, {}):  # another one, and none at all
+        store.apply(BatchMaker(epoch=f"2 {told}").batch(left_out=told))
+        assert store.left_out == {"before": 3}
+
+
+def test_what_ended_before_recording_is_forgotten_with_its_scheduler() -> None:
+    store = Store()
+    store.apply(BatchMaker(epoch="1").batch(left_out={"before": 3}))
+    store.apply(BatchMaker(epoch="2", scheduler="another").batch(left_out={"before": 4}))
+    assert store.left_out == {"before": 4}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -59,3 +59,14 @@ def profile_of(source: str = "tasks", **arguments: Any) -> dict[str, Any]:
         "stop": 0.0,
         **arguments,
     }
+
+
+EVERY_KIND: Mapping[str, Mapping[str, str | float]] = {
+    "profile": profile_of(),
+    "activity": {"source": "tasks", "worker": ""},
+    "transfers": {"worker": ""},
+    "call-stacks": {"worker": "", "key": ""},
+    "logs": {"worker": ""},
+    "task": {"key": "x"},
+}
+"""Arguments of the kinds that need no worker of their own, of all workers."""

@@ -237,8 +237,8 @@ def test_hardware_runs_the_engine_benchmark() -> None:
 
             s.handlers["benchmark_hardware"] = quick
             found = await ask("hardware")
-            assert [row["size"] for row in found["disk"]] == ["10 kiB", "1 MiB"]
-            assert found["memory"] == [{"size": "2 kiB", "rate": 4.0}]
+            assert [row["size"] for row in found["disk"]] == [10 << 10, 1 << 20]
+            assert found["memory"] == [{"size": 2 << 10, "rate": 4.0}]
             assert found["network"] == []
 
     asyncio.run(run())

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import pickle
-import pickletools
-import signal
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,31 +12,19 @@ import pytest
 from distributed import LocalCluster, Scheduler
 from distributed.security import Security
 
-from dask_diag_lab.transport import Inquirer, on_worker
+from dask_diag_lab.transport import Inquirer
 from dask_diag_lab.transport.answers import ANSWERS
-from dask_diag_lab.transport.cluster import AnswerError, Cluster
-from dask_diag_lab.transport.links import LinkPool
-from dask_diag_lab.transport.shipped import pack_function
-from tests.kernel.transport.asking import RefusalError, asking, profile_of
+from tests.kernel.transport.asking import EVERY_KIND, RefusalError, asking, profile_of
 from tests.kernel.transport.live_cluster import cluster, connected, feeding, until
-
-EVERY_KIND: Mapping[str, Mapping[str, str | float]] = {
-    "profile": profile_of(),
-    "activity": {"source": "tasks", "worker": ""},
-    "transfers": {"worker": ""},
-    "call-stacks": {"worker": "", "key": ""},
-    "logs": {"worker": ""},
-    "task": {"key": "x"},
-}
-
-
-def nap(seconds: float) -> None:
-    time.sleep(seconds)
 
 
 def wait_for(path: Path) -> None:
     while not path.exists():
         time.sleep(0.01)
+
+
+def nap(seconds: float) -> None:
+    time.sleep(seconds)
 
 
 def test_every_kind_works_with_workers_in_processes_of_their_own() -> None:
@@ -103,91 +87,6 @@ def test_every_kind_works_inside_one_process() -> None:
                 for kind, arguments in EVERY_KIND.items():
                     assert not (await ask(kind, **arguments)).get("missing")
                 assert (await ask("worker", worker=a.address))["counts"]["executing"] == 0
-
-    asyncio.run(run())
-
-
-def test_a_worker_killed_during_a_fan_out_is_named_and_the_others_answer() -> None:
-    async def run() -> None:
-        async with cluster(3) as (s, (a, b, _), c), asking(s.address) as ask:
-            began = asyncio.Event()
-            x = await c.submit(bytes, 10, workers=[b.address], key="x")
-            assert x
-
-            async def never(**_: object) -> None:
-                began.set()
-                await asyncio.sleep(60)
-
-            a.handlers["profile"] = never
-            asked = asyncio.create_task(ask("profile", **profile_of()))
-            await began.wait()
-            await a.close()
-            answer = await asked
-            assert list(answer["missing"]) == [a.address]
-            assert "gone" in answer["missing"][a.address]
-            assert answer["n_workers"] == 3
-
-    asyncio.run(run())
-
-
-def test_a_stopped_worker_costs_only_its_own_answer_and_is_not_asked_again_at_once() -> None:
-    async def run() -> None:
-        async with (
-            cluster(2, nanny=True) as (s, (a, _), _),
-            asking(s.address, worker_timeout_s=4.0) as ask,
-        ):
-            pid, address = a.pid, a.worker_address
-            os.kill(pid, signal.SIGSTOP)
-            try:
-                answer = await ask("transfers", worker="")
-                assert list(answer["missing"]) == [address]
-                assert "no answer in 4 s" in answer["missing"][address]
-                began = time.monotonic()
-                assert "no answer" in await ask.refused("call-stacks", worker=address, key="")
-                assert time.monotonic() - began < 4.0
-            finally:
-                os.kill(pid, signal.SIGCONT)
-
-    asyncio.run(run())
-
-
-def test_the_first_worker_missing_does_not_shift_the_others_answers() -> None:
-    async def run() -> None:
-        async with cluster(3) as (s, workers, c), asking(s.address) as ask:
-            for w in workers:
-                await c.submit(bytes, 10, workers=[w.address], key=f"on-{w.name}")
-            a, b, d = workers
-            a.blocked_handlers = ["call_stack"]
-            for w in (b, d):
-                w.active_threads[0] = f"key of {w.name}"
-                w.handlers["call_stack"] = lambda keys=None, w=w: {f"key of {w.name}": ["f"]}
-            answer = await ask("call-stacks", worker="", key="")
-            assert {stack["worker"]: stack["key"] for stack in answer["stacks"]} == {
-                b.address: f"key of {b.name}",
-                d.address: f"key of {d.name}",
-            }
-            assert list(answer["missing"]) == [a.address]
-            for w in (b, d):
-                w.active_threads.clear()
-
-    asyncio.run(run())
-
-
-def test_a_worker_that_runs_no_foreign_code_is_told_of_by_the_scheduler(tmp_path: Path) -> None:
-    async def run() -> None:
-        async with cluster() as (s, (w,), c), asking(s.address) as ask:
-            w.blocked_handlers = ["run"]
-            gate = tmp_path / "gate"
-            busy = c.map(wait_for, [gate, gate], key=["n-1", "n-2"])
-            await until(lambda: len(s.workers[w.address].processing) == 2)
-            answer = await ask("worker", worker=w.address)
-            gate.touch()
-            assert answer["counts"] == {"processing": 2}
-            assert {task["key"] for task in answer["tasks"]} == {"n-1", "n-2"}
-            assert "blocked-handlers" in answer["missing"]
-            transfers = await ask("transfers", worker="")
-            assert "blocked-handlers" in transfers["missing"][w.address]
-            await c.gather(busy)
 
     asyncio.run(run())
 
@@ -279,6 +178,63 @@ def test_at_most_three_questions_are_under_way() -> None:
     asyncio.run(run())
 
 
+def test_questions_to_all_workers_do_not_hold_up_those_to_one() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, _), asking(s.address) as ask:
+            began, gate = [0], asyncio.Event()
+
+            async def slow(**_: object) -> dict[str, object]:
+                began[0] += 1
+                await gate.wait()
+                return {}
+
+            s.handlers["broadcast"] = slow
+            asked = [asyncio.create_task(ask("activity", **EVERY_KIND["activity"]))]
+            asked += [
+                asyncio.create_task(ask("profile", **profile_of(prefix=name))) for name in "abc"
+            ]
+            await until(lambda: began[0] == 3)
+            assert "lines" in await ask("logs", worker="")
+            gate.set()
+            await asyncio.gather(*asked)
+
+    asyncio.run(run())
+
+
+# Of a task without the collector on the scheduler, which alone could tell what runs it.
+TO_ALL = [("call-stacks", {"worker": "", "key": "busy"}), *EVERY_KIND.items()]
+TO_NO_OTHER = [
+    ("profile", profile_of("scheduler-loop")),
+    *((kind, {**arguments, "worker": "one"}) for kind, arguments in EVERY_KIND.items()),
+    ("worker", {"worker": "one"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "arguments"), [*TO_ALL, *TO_NO_OTHER])
+def test_a_kind_is_wide_where_it_asks_all_workers_and_only_there(
+    kind: str, arguments: Mapping[str, str | float], tmp_path: Path
+) -> None:
+    async def run() -> None:
+        async with cluster(2) as (s, (a, _), c), asking(s.address) as ask:
+            reached: set[str] = set()
+            real, gate = s.handlers["broadcast"], tmp_path / "gate"
+
+            async def counted(*args: Any, workers: list[str], **message: Any) -> Any:
+                reached.update(workers)
+                return await real(*args, workers=workers, **message)
+
+            s.handlers["broadcast"] = counted
+            busy = c.submit(wait_for, gate, key="busy", workers=[a.address])
+            await until(lambda: a.state.executing)
+            where = {"worker": a.address} if arguments.get("worker") else {}
+            await ask(kind, **{**arguments, **where})
+            gate.touch()
+            await busy
+            assert (len(reached) > 1) == ANSWERS[kind].is_wide(arguments)
+
+    asyncio.run(run())
+
+
 def test_closing_fails_what_is_asked_and_leaves_nothing() -> None:
     async def run() -> None:
         async with cluster(0) as (s, _, _):
@@ -334,52 +290,3 @@ def test_too_many_waiting_questions_are_refused() -> None:
         assert len(said) == 150
 
     asyncio.run(run())
-
-
-def test_an_answer_of_another_shape_is_refused_in_words() -> None:
-    async def run() -> None:
-        async with cluster() as (s, (w,), _), asking(s.address) as ask:
-            w.handlers["profile"] = lambda **_: {"count": "many"}
-            answer = await ask("profile", **profile_of())
-            assert "cannot be read" in answer["missing"][w.address]
-            s.handlers["get_logs"] = lambda **_: 7
-            assert "cannot be read" in await ask.refused("logs", worker="")
-
-    asyncio.run(run())
-
-
-def test_an_error_on_a_worker_is_told_without_opening_its_pickle() -> None:
-    class TrapError(Exception):
-        def __reduce__(self) -> Any:  # what a pickle would run
-            return os.putenv, ("DASK_DIAG_LAB_TRAP", "sprung")
-
-    async def run() -> None:
-        async with cluster() as (s, (w,), _):
-            links = LinkPool(s.address, {})
-            asked = Cluster(links, s.address)
-
-            def say(**_: object) -> None:
-                raise KeyError("no such thing")
-
-            async def answer(**_: object) -> Mapping[str, bytes]:
-                return {w.address: pickle.dumps(TrapError("boom"))}
-
-            s.handlers["broadcast"], real = answer, s.handlers["broadcast"]
-            with pytest.raises(AnswerError):
-                await asked.ask_worker(w.address, op="profile")
-            assert os.environ.get("DASK_DIAG_LAB_TRAP") is None
-            s.handlers["broadcast"] = real
-            w.handlers["profile"] = say
-            with pytest.raises(AnswerError, match="no such thing"):
-                await asked.ask_worker(w.address, op="profile")
-            await links.close()
-
-    asyncio.run(run())
-
-
-def test_code_for_workers_is_sent_as_source_that_any_python_compiles() -> None:
-    packed = pack_function(on_worker, "dask_diag_lab_worker")
-    names = [arg for op, arg, _ in pickletools.genops(packed) if "UNICODE" in op.name]
-    assert names[:2] == ["builtins", "eval"]
-    assert pickle.loads(packed).__name__ == "dask_diag_lab_worker"
-    assert len(packed) < 20_000

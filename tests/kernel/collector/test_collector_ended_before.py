@@ -1,0 +1,83 @@
+"""What ended before the collector came is counted: what ran, once each time, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from dask_diag_lab.collector.ended_before import n_ended
+from tests.kernel.transport.live_cluster import cluster, feeding, until
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def fail(x: object) -> None:
+    raise ValueError(x)
+
+
+def test_tasks_that_ended_before_the_collector_came_are_counted() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            kept = c.map(inc, range(5))
+            gone = c.map(inc, range(10, 13))
+            await c.gather([*kept, *gone])
+            for future in gone:
+                future.release()
+            await until(lambda: len(s.tasks) == 5)
+            async with feeding(s.address) as (_, seen):
+                await until(lambda: seen.state == "live")
+                assert seen.last.left_out["before"] == 8
+                await c.submit(inc, 100)
+                await until(lambda: len(seen.computed) == 1)
+                assert seen.last.left_out["before"] == 8
+
+    asyncio.run(run())
+
+
+def test_tasks_that_a_stock_task_stream_brought_are_not_among_them() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            await c.gather(c.map(inc, range(4)))
+            assert await c.scheduler.get_task_stream() == ()
+            await c.gather(c.map(inc, range(10, 16)))
+            async with feeding(s.address) as (_, seen):
+                await until(lambda: len(seen.computed) == 6)
+                assert seen.last.left_out["before"] == 4
+
+    asyncio.run(run())
+
+
+def test_a_task_that_failed_counts_and_those_that_wait_for_it_do_not() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            after = c.submit(inc, c.submit(fail, "no"))
+            with pytest.raises(ValueError, match="no"):
+                await after
+            assert n_ended(s) == 1
+
+    asyncio.run(run())
+
+
+def test_scattered_data_is_no_task_that_ended() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            data = await c.scatter([1, 2, 3])
+            assert n_ended(s) == 0
+            await c.gather(c.map(inc, data))
+            assert n_ended(s) == 3
+
+    asyncio.run(run())
+
+
+def test_a_task_that_takes_long_does_not_hide_those_before_it() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c):
+            await c.gather(c.map(inc, range(4)))
+            s.task_prefixes["inc"].add_exec_time(1000.0)
+            assert s.task_prefixes["inc"].duration_average < 0
+            assert n_ended(s) == 4
+
+    asyncio.run(run())
