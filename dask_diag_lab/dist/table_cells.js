@@ -19,6 +19,40 @@
     return 0 < index && index <= LONGEST_INDEX ? index : SHORTEST_END;
   }
 
+  const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+  const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
+
+  /** As toFixed, but of two numbers that are equally near the even one, as in Python. */
+  function fixed(value, digits) {
+    const text = value.toFixed(digits);
+    // A hundred digits, the most there are, write a number of this size exactly.
+    const rest = value.toFixed(100).split('.')[1] ?? '';
+    const last = Number(text.at(-1));
+    // toFixed went away from zero: the even one is that before an odd one.
+    const isWrong = /^50*$/.test(rest.slice(digits)) && last % 2 === 1;
+    return isWrong ? `${text.slice(0, -1)}${last - 1}` : text;
+  }
+
+  /** Three significant digits, as `significant` of views/format.py. */
+  function significant(value) {
+    const digits = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+    const text = fixed(value, digits);
+    // 9.996 rounds to 10.0, not to 10.00.
+    const isLong = text.replace(/[-.]/g, '').replace(/^0+/, '').length > 3;
+    return isLong && digits > 0 ? fixed(value, digits - 1) : text;
+  }
+
+  /** A size in words, as `binary` and `si` of views/format.py. */
+  function sizeInWords(value, unit, isBinary) {
+    const [names, base] = isBinary ? [BINARY, 1024] : [DECIMAL, 1000];
+    let step = 0;
+    for (; Math.abs(value) >= 999.5 && step < names.length - 1; step++) {
+      value /= base;
+    }
+    const number = isBinary && step === 0 ? fixed(value, 0) : significant(value);
+    return `${number} ${names[step]}${unit}`;
+  }
+
   function span(text) {
     const made = document.createElement('span');
     made.textContent = text;
@@ -52,6 +86,23 @@
       }
     }
 
+    /** A number of bytes, or of bytes a second, in the words of all plots; 0 has its unit, too. */
+    class SizeCell extends StringFormatter {
+      static {
+        this.__module__ = MODULE;
+        this.__name__ = 'SizeCell';
+        this.define(({ Bool, Str }) => ({ unit: [Str, 'B'], is_binary: [Bool, true] }));
+      }
+
+      doFormat(row, cell, value, column, data) {
+        if (typeof value === 'number') {
+          // Nothing else than a number that is none gets the words of the table for that.
+          value = Number.isFinite(value) ? sizeInWords(value, this.unit, this.is_binary) : NaN;
+        }
+        return super.doFormat(row, cell, value, column, data);
+      }
+    }
+
     /** Keeps its share of the width: a grid that was laid out unseen has all columns alike. */
     class SteadyColumn extends TableColumn {
       static {
@@ -64,7 +115,7 @@
       }
     }
 
-    return [TextCell, SteadyColumn];
+    return [TextCell, SizeCell, SteadyColumn];
   }
 
   /** True for a BokehJS that we draw with; a page of Lab may hold older ones, of other notebooks. */

@@ -31,15 +31,24 @@ class LivePlot:
         Pixels.
     arguments : mapping of str to str
         What to show of many.
+    is_chosen : bool
+        The user has named the cluster: it is not another one that they want while this one lives.
     """
 
     def __init__(
-        self, plot: Plot, dashboard_id: str, height: int, arguments: Mapping[str, str] | None = None
+        self,
+        plot: Plot,
+        dashboard_id: str,
+        height: int,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        is_chosen: bool = False,
     ) -> None:
         self.plot = plot
         self.dashboard_id = dashboard_id
         self.height = height
         self.arguments = dict(arguments or {})
+        self.is_chosen = is_chosen
 
     def __repr__(self) -> str:
         return f"<Live plot “{self.plot.title}” of dashboard {self.dashboard_id}>"
@@ -56,6 +65,8 @@ class LivePlot:
         }
         if self.arguments:
             shown["arguments"] = self.arguments
+        if self.is_chosen:
+            shown["chosen"] = True
         return {
             MIME: shown,
             "text/html": self._fallback(),
@@ -100,7 +111,8 @@ def plot(
     name : str
         Such as ``"task-stream"``; `plots` lists them.
     client : distributed.Client, optional
-        Default: the current client.
+        Default: the current client. With one that is given the plot does not offer a newer
+        cluster of the notebook while its own lives.
     height : int
         Pixels, 80 to 4000.
     **arguments : str
@@ -127,7 +139,8 @@ def plot(
     given = read_arguments(arguments)
     if reason := missing_bokeh():
         raise RuntimeError(reason)
-    return LivePlot(found, attach(client).id, int(height), given)
+    shown = attach(client).id
+    return LivePlot(found, shown, int(height), given, is_chosen=client is not None)
 
 
 def plots() -> Catalogue:

@@ -63,9 +63,7 @@ def progress(
     """
     if group_by not in GROUPS and not callable(group_by):
         raise ValueError(f"group_by is {group_by!r}; it may be 'prefix', 'spans' or a callable")
-    interval_s = parse_timedelta(interval, default="s")
-    if not interval_s > 0:
-        raise ValueError(f"interval is {interval!r}; it has to be above 0")
+    interval_s = _seconds(interval)
     given = futures_of(futures)
     client = given[0].client if given else None
     keys = list({future.key for future in given})
@@ -86,6 +84,13 @@ def progress(
         return _show(follower)
     _wait(follower, width)
     return None
+
+
+def _seconds(interval: str | float) -> float:
+    seconds = float(parse_timedelta(interval, default="s"))
+    if not seconds > 0:
+        raise ValueError(f"interval is {interval!r}; it has to be above 0")
+    return seconds
 
 
 def _show(make: Callable[[Callable[[Report], None]], Follower]) -> ProgressBars:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakValueDictionary
 
 from bokeh.application.application import Application
 from bokeh.core.types import ID
 from bokeh.server.tornado import BokehTornado
 
 from dask_diag_lab.server import current_document
-from dask_diag_lab.server.picture_message import picture_message
+from dask_diag_lab.server.prepared_session import PreparedSession
 from dask_diag_lab.views.look import LIGHT, Look
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from bokeh.server.session import ServerSession
 
     from dask_diag_lab.server.pages import Pages
-    from dask_diag_lab.server.plot_socket import PlotSocket
     from dask_diag_lab.views.registry import Plot
 
 PLOTS = "/plots"
@@ -82,12 +81,18 @@ def _asked_of(context: SessionContext) -> _Asked:
 
 
 class PlotTornado(BokehTornado):
-    """Bokeh's tornado application that tells `Pages` when viewers come and go."""
+    """Bokeh's tornado application that tells `Pages` when viewers come and go.
+
+    Attributes
+    ----------
+    prepared : WeakValueDictionary of str to PreparedSession
+        Those whose page is not connected yet, by session id; each ends with its document.
+    """
 
     def __init__(self, pages: Pages, application: Application, **kwargs: Any) -> None:
         # kwargs are Bokeh's and tornado's own, of many types
         self._pages = pages
-        self._sockets: WeakKeyDictionary[ServerConnection, PlotSocket] = WeakKeyDictionary()
+        self.prepared: WeakValueDictionary[str, PreparedSession] = WeakValueDictionary()
         super().__init__({PLOTS: application}, **kwargs)
 
     @property
@@ -95,42 +100,27 @@ class PlotTornado(BokehTornado):
         """What Bokeh's websockets want to know."""
         return self.applications[PLOTS]
 
-    async def prepare(self, session_id: str, token: str) -> Document:
-        """Make the document of a session before its page connects; dropped when none does."""
+    async def prepare(self, session_id: str, token: str) -> PreparedSession:
+        """Make a session with its document before its page connects; dropped when none does."""
         session = await self.context.create_session_if_needed(ID(session_id), token=token)
-        return session.document
+        prepared = self.prepared[session_id] = PreparedSession(session)
+        return prepared
 
     def new_connection(
         self,
         protocol: Protocol,
-        socket: Any,  # WSHandler before Bokeh 3.10, a protocol class after
+        socket: Any,  # PlotSocket; Bokeh declares its own kind, another one in 3.10
         application_context: ApplicationContext,
         session: ServerSession,
     ) -> ServerConnection:
-        """Accept one page's connection to a session."""
+        """Accept the connection of the page that has the session's document."""
         _patch_on_the_loop(session, self._pages)
-        self._count_from_the_pull(session)
+        socket.catch_up(session.document)
         connection = super().new_connection(protocol, socket, application_context, session)
-        self._sockets[connection] = socket
+        self._pages.connect(session.id, socket)
+        # After Bokeh's greeting, which has to come first.
+        self.io_loop.add_callback(self._pages.recount)
         return connection
-
-    def _count_from_the_pull(self, session: ServerSession) -> None:
-        """Have a page updated once it has its document, which lacks what came since it was made.
-
-        An update before that would reach the browser twice: in the document and after it.
-        """
-
-        async def handle_pull(message: Any, connection: ServerConnection) -> Any:
-            async def reply_to_it() -> Any:  # Bokeh's message
-                return picture_message(message.header["msgid"], session.document)
-
-            reply = await session.with_document_locked(reply_to_it)
-            if connection in self._sockets:
-                self._pages.connect(session.id, self._sockets[connection])
-            self.io_loop.add_callback(self._pages.recount)
-            return reply
-
-        session._handle_pull = handle_pull  # type: ignore[method-assign,assignment]  # the one way in
 
     def client_lost(self, connection: ServerConnection) -> None:
         """One page is gone."""

@@ -23,6 +23,10 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 
 MODULES: Final = (
     "theme.js",
+    "badge.js",
+    "figure_surface.js",
+    "newer.js",
+    "picture_title.js",
     "plot_element.js",
     "session.js",
     "parting.js",
@@ -30,10 +34,11 @@ MODULES: Final = (
     "successor.js",
     "tabs.js",
 )
-"""What ``page.js`` imports."""
+"""What ``page.js`` imports, and what these import."""
 
 _ARTICLE = Template(
     '<article class="plot$area" data-plot="$name" aria-label="$title">'
+    '<div class="head"$hidden>$heading<span class="title"></span></div>'
     '<div class="picture"></div>'
     '<p class="empty" role="status" hidden></p>'
     '<a class="opening" target="_blank" rel="noopener" hidden></a>'
@@ -55,16 +60,23 @@ def _filled(template: str, **values: str) -> str:
     return Template((TEMPLATES / template).read_text(encoding="utf-8")).substitute(values)
 
 
-def _article(plot: Plot, area: str = "") -> str:
-    name, title = escape(plot.name), escape(plot.title)
-    return _ARTICLE.substitute(name=name, title=title, area=f" {area}" if area else "")
+def _article(plot: Plot, area: str = "", *, is_named: bool = False) -> str:
+    """Return the place of a picture; `is_named` where nothing beside it says which plot it is."""
+    title = escape(plot.title)
+    return _ARTICLE.substitute(
+        name=escape(plot.name),
+        title=title,
+        area=f" {area}" if area else "",
+        heading=f'<h2 class="name">{title}</h2>' if is_named else "",
+        hidden="" if is_named else " hidden",
+    )
 
 
-def _cell(cell: Cell, plots: Mapping[str, Plot]) -> str:
-    """Return the picture of a cell, or tabs when it has several."""
+def _cell(cell: Cell, plots: Mapping[str, Plot], *, is_named: bool) -> str:
+    """Return the picture of a cell, or tabs when it has several, which name theirs."""
     inside = [plots[name] for name in cell.plots]
     if len(inside) == 1:
-        return _article(inside[0], cell.area)
+        return _article(inside[0], cell.area, is_named=is_named)
     tabs = panels = ""
     for index, plot in enumerate(inside):
         is_first = index == 0
@@ -187,8 +199,9 @@ class PlannedPageHandler(PageHandler):
         elif plan is None:
             self.show_missing(404, f"None of the plots of the page “{page}” is here.", base="./")
         else:
-            body = "".join(_cell(cell, self.site.plots) for cell in plan.cells)
-            kind = "single" if len(plan.cells) == 1 else plan.grid
+            is_single = len(plan.cells) == 1
+            cells = (_cell(cell, self.site.plots, is_named=not is_single) for cell in plan.cells)
+            body, kind = "".join(cells), "single" if is_single else plan.grid
             plots = [self.site.plots[name] for cell in plan.cells for name in cell.plots]
             self.show(plan.title, body, kind=kind, here=page, base="./", plots=plots)
 

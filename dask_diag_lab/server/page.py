@@ -15,6 +15,7 @@ from dask_diag_lab.server import current_document
 from dask_diag_lab.server.arguments import read_arguments
 from dask_diag_lab.server.control import CONTROL_NAME, SHOW, Command, PaneControl, show_notice
 from dask_diag_lab.server.fault_words import cannot_be_built, cannot_be_done, cannot_be_drawn
+from dask_diag_lab.server.plot_document import PlotDocument
 from dask_diag_lab.server.wishes import Wishes
 from dask_diag_lab.views.look import LIGHT, Look
 
@@ -68,7 +69,7 @@ class Page:
         on_watch: Callable[[], None],
     ) -> None:
         self.plot = plot
-        self.document = document
+        self.document = PlotDocument.take_over(document)
         self.control = PaneControl(name=CONTROL_NAME)
         self.sockets: WeakSet[PlotSocket] = WeakSet()
         self._store = store
@@ -148,11 +149,9 @@ class Page:
     def _fill(self) -> None:
         self.document.title = self.plot.title
         config = self.document.config
-        # Our pages say in words what is wrong, and open a new session, which starts with the
-        # picture of now, instead of reviving an old one.
+        # Our pages say in words what is wrong, and open a new session for the picture of now.
         config.update(reconnect_session=False, notify_connection_status=False, notifications=None)
-        # Frozen: Bokeh would look for all models after each root, a fifth of the time.
-        with self.document.models.freeze():
+        with self.document.models.freeze():  # looks for its models once, not after each root
             try:
                 self._build()
             except Exception as error:  # noqa: BLE001  # a bug in a view stays in its pane

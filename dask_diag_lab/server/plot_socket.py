@@ -6,17 +6,23 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
+from bokeh.protocol import Protocol
 from bokeh.server.views.ws import WSHandler
-from bokeh.util.token import check_token_signature, get_token_payload
+from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from tornado.iostream import StreamClosedError
 from tornado.routing import URLSpec
 from tornado.websocket import WebSocketProtocol13
 
 if TYPE_CHECKING:
+    from bokeh.document import Document
+    from bokeh.document.events import DocumentPatchedEvent
     from bokeh.protocol.message import Message
     from bokeh.server.contexts import ApplicationContext
+
+    from dask_diag_lab.server.prepared_session import PreparedSession
 
 logger = logging.getLogger(__name__)
 
@@ -48,10 +54,14 @@ class PlotSocket(WSHandler):
         application_context: ApplicationContext,  # noqa: ARG002  # Bokeh's __init__ keeps it
         bokeh_websocket_path: str,  # noqa: ARG002  # Bokeh's handlers all get it
         sockets: set[PlotSocket],
+        waiting: MutableMapping[str, PreparedSession],
         secret: bytes,
     ) -> None:
         self._sockets = sockets
+        self._waiting = waiting
         self._secret = secret
+        self._prepared: PreparedSession | None = None
+        self._missed: list[DocumentPatchedEvent] = []
         self._held: list[tuple[str | bytes, bool]] | None = None
 
     def check_origin(self, origin: str) -> bool:  # noqa: ARG002  # tornado's
@@ -59,8 +69,13 @@ class PlotSocket(WSHandler):
         return True
 
     def open(self, name: str) -> None:
-        """Go on only with a token for this plot that this server signed and that still counts."""
-        if self.selected_subprotocol != "bokeh" or not self._has_good_token(name):
+        """Go on only with a token that this server signed for this plot, once, and not long ago."""
+        given: str | None = self._token
+        token = given or ""
+        if self.selected_subprotocol == "bokeh" and self._is_good(token, name):
+            # Else Bokeh would make a second document, which is not the one that the page has.
+            self._prepared = self._waiting.pop(get_session_id(token), None)
+        if self._prepared is None:
             self.close(CLOSE_TOKEN_REFUSED, "open the plot again")
             return
         self._sockets.add(self)
@@ -101,6 +116,12 @@ class PlotSocket(WSHandler):
         with contextlib.suppress(StreamClosedError):
             await asyncio.gather(joined, *written)
 
+    def catch_up(self, document: Document) -> None:
+        """Have what has changed since the page was sent `document` follow Bokeh's greeting."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None:
+            self._missed = prepared.take(document)
+
     async def send_message(self, message: Message[Any]) -> None:
         """Write a whole message in one piece."""
         if self._held is not None:
@@ -109,6 +130,9 @@ class PlotSocket(WSHandler):
         self.hold()
         try:
             await super().send_message(message)
+            if self._missed:
+                missed, self._missed = self._missed, []
+                await super().send_message(Protocol().create("PATCH-DOC", missed))
         finally:
             await self.release()
 
@@ -128,9 +152,7 @@ class PlotSocket(WSHandler):
         """Log where Dask's and tornado's default set-up does not print into a cell."""
         logger.warning("A plot's websocket failed", exc_info=args)
 
-    def _has_good_token(self, plot: str) -> bool:
-        given: str | None = self._token
-        token = given or ""
+    def _is_good(self, token: str, plot: str) -> bool:
         try:
             # The signature first: what somebody else has written is not even unpacked.
             if not check_token_signature(token, signed=True, secret_key=self._secret):
@@ -142,11 +164,16 @@ class PlotSocket(WSHandler):
 
 
 def socket_rule(
-    context: ApplicationContext, sockets: set[PlotSocket], secret: bytes, name: str
+    context: ApplicationContext,
+    sockets: set[PlotSocket],
+    waiting: MutableMapping[str, PreparedSession],
+    secret: bytes,
+    name: str,
 ) -> URLSpec:
     """Return the rule of the plots' websockets; the open ones are kept in `sockets`.
 
-    `name` is the regular expression of a plot's name.
+    `waiting` are the sessions that a page may connect to, by their id; `name` is the regular
+    expression of a plot's name.
     """
     return URLSpec(
         rf"/plots/{name}/ws",
@@ -155,6 +182,7 @@ def socket_rule(
             "application_context": context,
             "bokeh_websocket_path": "/plots/ws",  # only Bokeh's own pages would use it
             "sockets": sockets,
+            "waiting": waiting,
             "secret": secret,
         },
     )

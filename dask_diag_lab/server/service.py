@@ -21,6 +21,7 @@ from tornado.web import Application
 
 from dask_diag_lab.server.gate import Gate
 from dask_diag_lab.server.handlers import quiet_log
+from dask_diag_lab.server.loading import load_plots
 from dask_diag_lab.server.routes import NAME, nothing, site_rules, static_rules
 from dask_diag_lab.server.site import Site
 from dask_diag_lab.views import registry
@@ -56,18 +57,6 @@ def missing_bokeh() -> str:
     if numbers < OLDEST_BOKEH:
         return f"The plots need Bokeh {wanted} or newer; this kernel has {found}. {remedy}"
     return ""
-
-
-def _import_plots(plots: Sequence[Plot]) -> None:
-    """Import what drawing needs; runs beside the loop and touches nothing of it."""
-    import dask_diag_lab.server.application
-    import dask_diag_lab.server.sessions  # noqa: F401
-
-    for plot in plots:
-        try:
-            plot.load()
-        except Exception as error:  # noqa: BLE001  # its own pane says so; the others go on
-            logger.warning("Plot %s cannot be loaded: %s", plot.name, error)
 
 
 class Server:
@@ -250,7 +239,7 @@ class Server:
             if not site.missing:
                 if self._catalogue is None:
                     await asyncio.to_thread(registry.HOME_MADE.discover)
-                await asyncio.to_thread(_import_plots, self._plots_now())
+                await asyncio.to_thread(load_plots, self._plots_now())
                 gate.application = self._with_plots(site)
         except Exception as error:  # a broken installation: said in the list and by every plot
             logger.warning("Bokeh could not be loaded", exc_info=error)
@@ -287,7 +276,8 @@ class Server:
         bokeh_static = Path(settings.bokehjs_path())
         # Added handlers come before Bokeh's own, and ours end with one that takes every path:
         # nothing of Bokeh's is reachable but what stands in this table.
-        socket = socket_rule(plots.context, self._open_sockets, site.secret, NAME)
+        sockets = self._open_sockets
+        socket = socket_rule(plots.context, sockets, plots.prepared, site.secret, NAME)
         rules = [*site_rules(site), socket, *static_rules(site.packed, bokeh_static), nothing(site)]
         plots.add_handlers(r".*", rules)
         plots.initialize(IOLoop.current())

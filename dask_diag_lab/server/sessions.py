@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bokeh.models import Plot as BokehPlot
 from bokeh.settings import settings
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
@@ -31,20 +32,26 @@ USUAL: Final = ("dask_diag_lab.views.scripted", "bokeh.models.widgets")
 async def new_session(
     site: Site, plot: Plot, look: Mapping[str, str], arguments: Mapping[str, str]
 ) -> dict[str, Any]:  # JSON
-    """Return token, Bokeh's version and the scripts that the page has to load, in order.
+    """Return token, document, Bokeh's version and the scripts that the page has to load, in order.
 
-    ``later`` are scripts that the next plot is likely to need, for when the page is idle.
+    ``document`` is Bokeh's JSON of it: the page draws it while its websocket opens. ``later`` are
+    scripts that the next plot is likely to need, for when the page is idle.
 
-    The token lasts 5 minutes; a page that reconnects later asks for another. The document is
-    made now: the page connects in a moment and need not wait for it a second time.
+    The token is good for one connection, soon; a page that reconnects asks for another.
     """
     session_id = generate_session_id(site.secret, signed=True)
     payload = {"plot": plot.name, "look": dict(look), "arguments": dict(arguments)}
     token = generate_jwt_token(session_id, site.secret, signed=True, extra_payload=payload)
-    document = await site.prepare(session_id, token)
-    scripts = scripts_for(document.models)
+    prepared = await site.prepare(session_id, token)
+    scripts = scripts_for(prepared.models)
     later = [name for module, name in EXTRA if module in USUAL and name not in scripts]
-    return {"token": token, "bokeh": site.bokeh, "scripts": scripts, "later": later}
+    return {
+        "token": token,
+        "document": prepared.write(),
+        "bokeh": site.bokeh,
+        "scripts": scripts,
+        "later": later,
+    }
 
 
 def scripts_for(models: Iterable[Model]) -> list[str]:
@@ -55,7 +62,8 @@ def scripts_for(models: Iterable[Model]) -> list[str]:
     for module, script in reversed(EXTRA):
         if any(name == module or name.startswith(f"{module}.") for name in modules):
             needed.append(script)
-    if any(getattr(model, "output_backend", "") == "webgl" for model in models):
+    # By its class: Bokeh answers for a property that a model lacks by looking for similar names.
+    if any(isinstance(model, BokehPlot) and model.output_backend == "webgl" for model in models):
         needed.append(WEBGL)
     return needed
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from dask_diag_lab.server.packed import Packed
 
 if TYPE_CHECKING:
-    from bokeh.document import Document
-
     from dask_diag_lab.server.pages import Pages
+    from dask_diag_lab.server.prepared_session import PreparedSession
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
@@ -47,7 +46,7 @@ class Site:
     plots_version : int
         Moves when a plot came, went or was replaced.
     prepare : callable
-        Makes the document of a session, by the session's id and token; there once Bokeh is.
+        Makes a session with its document, by its id and token; there once Bokeh is.
     packed : Packed
         Scripts that were compressed beforehand.
     loaded : Event
@@ -63,7 +62,7 @@ class Site:
     pages: Pages | None = None
     catch_up: Callable[[], Awaitable[None]] | None = None
     plots_version: int = 0
-    prepare: Callable[[str, str], Awaitable[Document]] = field(init=False)
+    prepare: Callable[[str, str], Awaitable[PreparedSession]] = field(init=False)
     packed: Packed = field(default_factory=Packed)
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
 

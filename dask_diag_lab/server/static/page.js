@@ -1,6 +1,8 @@
 // Brings one of our own pages to life: its plots, its tabs, its menus. Plots open when they are seen
 // for the first time, and cost nothing while they are not.
 
+import { Badge } from './badge.js';
+import { Newer } from './newer.js';
 import { Parting } from './parting.js';
 import { PlotElement, look } from './plot_element.js';
 import { Rivals } from './rivals.js';
@@ -13,8 +15,21 @@ const articles = [...document.querySelectorAll('.plot')];
 const names = articles.map(article => article.dataset.plot);
 const successor = Successor.of(base, names, id => new Rivals(id), {
   own: () => parting.update(),
+  listed: (own, all) => {
+    const ids = all.map(({ id }) => id);
+    badge.show(own.id, ids);
+    newer.show(own, all);
+  },
   next: (heir, isTaken) => parting.follow(heir, isTaken)
 });
+// A hidden page asks nothing by itself, and its title is seen all the same.
+const badge = new Badge(document.querySelector('header .tag'), () => successor?.peek());
+const newer = new Newer(
+  document.querySelector('.newer'),
+  names,
+  id => successor.placeAt(id),
+  () => articles[0]?.focus()
+);
 const elements = new Map(
   articles.map(article => [
     article,

@@ -1,10 +1,13 @@
 // One plot of one of our own pages, drawn natively in its element, as Lab's panes do. No frameworks.
 
+import { adopt } from './figure_surface.js';
+import { lift } from './picture_title.js';
 import { GoneError, base, openSession } from './session.js';
 import { theme } from './theme.js';
 
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 30000;
+const PATIENCE_MS = 1500;
 const PLOT_NAME = /^[a-z0-9][a-z0-9-]*$/;
 const NOT_ARGUMENTS = ['token', 'bare'];
 
@@ -31,15 +34,6 @@ export function look() {
     font: read('font'),
     font_size: read('font-size')
   };
-}
-
-// The plot around a figure has a name and the keys: another stop of the Tab key has neither.
-function leaveOutTab(view) {
-  if (view.canvas_view !== undefined) {
-    view.canvas_view.events_el.tabIndex = -1;
-  }
-  // BokehJS 3.10 has gaps among them.
-  (view.children_views?.() ?? []).filter(Boolean).forEach(leaveOutTab);
 }
 
 // As Lab's panes say it: `12 s`, `3 min`, `2 h`; and 14:02:10.
@@ -71,6 +65,7 @@ export class PlotElement {
     this.isOnScreen = false;
     this.isOpened = false;
     this.isGone = false;
+    this.isConnected = false;
     this.part('behind').addEventListener('click', () => this.command('live'));
     article.tabIndex = 0;
     article.addEventListener('keydown', event => this.key(event));
@@ -112,7 +107,6 @@ export class PlotElement {
     }
     try {
       await this.draw();
-      this.retryMs = RETRY_FIRST_MS;
       this.isGone = false;
     } catch (error) {
       this.isGone = error instanceof GoneError;
@@ -127,12 +121,35 @@ export class PlotElement {
     this.close();
     this.session = session;
     this.part('picture').replaceChildren();
+    lift(session.document.roots(), this.part('head'));
     this.views = await window.Bokeh.embed.add_document_standalone(
       session.document,
       this.part('picture')
     );
-    [...this.views].forEach(leaveOutTab);
+    [...this.views].forEach(adopt);
+    if (!session.isOpen()) {
+      throw new Error('The connection ended.');
+    }
+    this.isConnected = false;
     this.listen(session.document.roots().find(root => root.name === 'dask-diag-control'));
+    this.awaitGreeting(session);
+  }
+
+  // There is a picture, and nothing follows it yet.
+  awaitGreeting(session) {
+    const late = window.setTimeout(() => this.say('message', 'Connecting …'), PATIENCE_MS);
+    const end = () => window.clearTimeout(late);
+    session.connected.then(end, end); // `offline` hears of a failure
+    session.connected.then(
+      () => {
+        this.retryMs = RETRY_FIRST_MS; // not before: a proxy may let pictures through, and no sockets
+        this.isConnected = true;
+        if (this.control !== null) {
+          this.show();
+        }
+      },
+      () => {}
+    );
   }
 
   listen(control) {
@@ -157,7 +174,7 @@ export class PlotElement {
   show() {
     const { state, message, empty, note } = this.control;
     this.frozenAt = this.control.frozen ? (this.frozenAt ?? new Date()) : null;
-    this.article.dataset.state = state;
+    this.article.dataset.state = this.isConnected ? state : 'connecting';
     this.say('message', state === 'live' ? '' : message);
     this.say('empty', empty);
     this.say('note', note);

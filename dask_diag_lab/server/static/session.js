@@ -1,8 +1,9 @@
-// The way to the live document of one plot: asked for, with its scripts, and pulled; each step ends
-// in its time. Knows only relative addresses, so that it works behind any prefix.
+// The way to the live document of one plot: asked for, with its scripts, and connected; each step
+// ends in its time. Knows only relative addresses, so that it works behind any prefix.
 
 export const base = new URL(document.body.dataset.base, window.location.href);
 const ANSWER_MS = 60000; // a kernel that holds the interpreter answers when it lets go
+const BAD_PROTOCOL = 4002; // 3000 to 4999 are for pages
 const scripts = new Map();
 // What the page began to fetch before this ran.
 const hints = document.querySelectorAll('link[rel="preload"][as="script"]');
@@ -110,21 +111,55 @@ async function ask(plot, wish, isRelayed) {
   return { reply, text };
 }
 
-// A session that comes after its time is closed unseen.
-async function pull(plot, token) {
-  const socket = new URL(`plots/${plot}/ws`, base);
-  socket.protocol = socket.protocol === 'https:' ? 'wss:' : 'ws:';
-  const { pull_session } = window.Bokeh.require('client/connection');
-  const pulled = pull_session(socket.href, token);
-  try {
-    return await inTime(pulled);
-  } catch (error) {
-    pulled.then(late => late.close()).catch(() => {});
-    throw error;
-  }
+// Hold what Bokeh would send until the server has greeted, which has no ear for a page before that;
+// drop it after the other side's goodbye, where the browser would report it as an error.
+function holdBack(socket) {
+  const send = socket.send.bind(socket);
+  let held = [];
+  socket.send = data => {
+    if (held !== null) {
+      held.push(data);
+    } else if (socket.readyState === WebSocket.OPEN) {
+      send(data);
+    }
+  };
+  return () => {
+    const early = held;
+    held = null;
+    early.forEach(data => socket.send(data));
+  };
 }
 
-// Return Bokeh's session of a plot, drawn after a wish: look and arguments.
+// Bokeh's connection to a document that is here already, so that it is drawn while the socket opens.
+// JupyterLab's panes do the same (src/api/connection.ts).
+function connect(plot, token, json) {
+  const socket = new URL(`plots/${plot}/ws`, base);
+  socket.protocol = socket.protocol === 'https:' ? 'wss:' : 'ws:';
+  const { require } = window.Bokeh;
+  const connection = new (require('client/connection').ClientConnection)(socket.href, token, '');
+  const events = [];
+  const document = require('document/document').Document.from_json(json, events);
+  const session = new (require('client/session').ClientSession)(connection, document);
+  connection.session = session;
+  // Bokeh closes with a code that browsers refuse, and would go on with half a message.
+  connection._close_bad_protocol = () => connection.socket?.close(BAD_PROTOCOL);
+  const connected = connection.connect();
+  const greeted = holdBack(connection.socket);
+  // Bokeh asks for the document here, after the server's greeting.
+  connection._repull_session_doc = resolve => {
+    greeted();
+    resolve(session);
+  };
+  for (const event of events) {
+    document._trigger_on_change(event); // what the models changed of themselves when they were made
+  }
+  inTime(connected).catch(() => connection.socket?.close()); // the document hears of the end
+  const isOpen = () => connection.socket !== null;
+  return { document, connected, isOpen, close: () => session.close() };
+}
+
+// Return the session of a plot, drawn after a wish (look and arguments): its document, `close`, the
+// promise `connected`, and `isOpen`, false once its connection has ended.
 export async function openSession(plot, wish, isRelayed) {
   const asked = ask(plot, wish, isRelayed);
   loadAll(hinted).catch(() => {}); // while the server makes the picture; else after its answer
@@ -133,7 +168,7 @@ export async function openSession(plot, wish, isRelayed) {
     const said = words(text) || `The server answered ${reply.status}.`;
     throw isRelayed && isJupyters404(reply) ? new GoneError(said) : new Error(said);
   }
-  const { token, scripts: paths } = JSON.parse(text);
+  const { token, document, scripts: paths } = JSON.parse(text);
   await loadAll(paths.map(path => new URL(path, base).href));
-  return pull(plot, token);
+  return connect(plot, token, document);
 }

@@ -17,9 +17,10 @@ function readable(answer) {
 
 export class Successor {
   // Null for a page that did not come through a relay. `rivalsOf(id)`: the other pages, for that of
-  // a dashboard. `told.own()`: it is known now whose the page's dashboard is; `told.next(heir,
-  // isTaken)`: with which one, by its id and the place of its page, this page can go on, null for
-  // none any more; another page's, where it is taken.
+  // a dashboard. `told.own()`: it is known now whose the page's dashboard is; `told.listed(own, all)`:
+  // which ones there are, in the order in which they began, the page's own among them;
+  // `told.next(heir, isTaken)`: with which one, by its id and the place of its page, this page can go
+  // on, null for none any more; another page's, where it is taken.
   static of(base, plots, rivalsOf, told) {
     const match = base.pathname.match(RELAYED);
     if (match === null) {
@@ -81,6 +82,26 @@ export class Successor {
 
   async look() {
     const turn = this.turn;
+    const all = await this.listed();
+    if (all === null) {
+      this.retry(turn, () => this.look());
+    } else {
+      this.retryMs = RETRY_FIRST_MS;
+      this.later(turn, AGAIN_MS, () => this.look());
+      this.note(all);
+    }
+  }
+
+  // Look once, whoever sees the page.
+  async peek() {
+    const all = await this.listed();
+    if (all !== null) {
+      this.note(all);
+    }
+  }
+
+  // Return the dashboards of the server; null where nobody answers.
+  async listed() {
     try {
       const reply = await fetch(new URL('api/dashboards', this.api), {
         credentials: 'same-origin',
@@ -89,12 +110,10 @@ export class Successor {
       if (!reply.ok) {
         throw new Error(`the Jupyter server answered ${reply.status}`);
       }
-      this.note(readable(await reply.json()));
-      this.retryMs = RETRY_FIRST_MS;
-      this.later(turn, AGAIN_MS, () => this.look());
+      return readable(await reply.json());
     } catch (error) {
       console.debug('The dashboards of this server are not known:', error.message);
-      this.retry(turn, () => this.look());
+      return null;
     }
   }
 
@@ -144,6 +163,7 @@ export class Successor {
     if (!wasKnown) {
       this.told.own();
     }
+    this.told.listed(own, all);
   }
 
   // Those of a kernel, in the order in which they began.

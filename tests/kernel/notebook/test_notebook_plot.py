@@ -31,6 +31,7 @@ def test_lab_gets_dashboard_plot_and_height(client: Client) -> None:
         "dashboard": dask_diag_lab.attach(client).id,
         "plot": "task-stream",
         "height": 300,
+        "chosen": True,
     }
     assert shown["text/plain"] == repr(dask_diag_lab.plot("task-stream", client))
 
@@ -39,6 +40,12 @@ def test_what_to_show_of_many_goes_along(client: Client) -> None:
     shown = dask_diag_lab.plot("cpu", client, worker="tcp://1.2.3.4:5")._repr_mimebundle_()
     assert isinstance(shown[MIME], dict)
     assert shown[MIME]["arguments"] == {"worker": "tcp://1.2.3.4:5"}
+
+
+def test_a_plot_of_the_current_client_may_go_on_with_a_newer_one(client: Client) -> None:
+    shown = dask_diag_lab.plot("cpu")._repr_mimebundle_()
+    assert isinstance(shown[MIME], dict)
+    assert "chosen" not in shown[MIME]
 
 
 def test_arguments_are_texts(client: Client) -> None:

@@ -42,19 +42,16 @@ class BrowserPage:
         served: Served,
         plot: str,
         look: dict[str, str] | None = None,
-        token: str | None = None,
+        session: Any = None,  # JSON
         arguments: dict[str, str] | None = None,
     ) -> Self:
-        """Ask for a session (or take `token`), connect, and pull the first picture."""
-        if token is None:
+        """Ask for a session with the first picture (or take `session`), and connect."""
+        if session is None:
             body = json.dumps({"look": look or {}, "arguments": arguments or {}})
             session = await served.json(f"/plots/{plot}/session", method="POST", body=body)
-            token = session["token"]
-        page = cls(await connect(served, plot, str(token)))
+        page = cls(await connect(served, plot, session["token"]))
+        page.document.replace_with_json(session["document"])
         assert (await page._message()).msgtype == "ACK"
-        await page._send(page._protocol.create("PULL-DOC-REQ"))
-        reply: Any = await page._message()  # Bokeh's messages are not told apart by type
-        reply.push_to_document(page.document)
         page._reading = asyncio.create_task(page._read())
         return page
 

@@ -72,6 +72,19 @@ def test_tabs_can_be_used_without_eyes_and_without_a_mouse() -> None:
     assert ["hidden" in panel for panel in panels] == [False, True, True, True]
 
 
+def test_each_of_several_plots_says_its_name_once() -> None:
+    async def names_on(path: str) -> list[str]:
+        async with serving(PLOTS) as served:
+            reply = await served.ask(path)
+            return re.findall(r'<h2 class="name">(.+?)</h2>', reply.body.decode())
+
+    # Those in tabs have it there, and that of a page of its own is the page's.
+    named = ["Cluster Memory", "Workers Memory", "Task Stream", "Progress"]
+    assert run(names_on("/status")) == named
+    assert run(names_on("/plots/cluster-memory")) == []
+    assert run(names_on("/profile")) == []
+
+
 def test_every_page_of_the_stock_scheduler_is_here() -> None:
     # Those of /individual-… are plots; /sitemap.json and the like are not Bokeh applications.
     stock = {path.strip("/") for path in applications if not path.startswith("/individual-")}

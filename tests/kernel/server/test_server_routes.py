@@ -178,9 +178,14 @@ async def _raw(served: Served, path: str, encoding: str = "identity") -> HTTPRes
     return await AsyncHTTPClient().fetch(request)
 
 
+def _imported_by(script: str) -> set[str]:
+    """Return the scripts that one needs, and those that these need."""
+    own = set(re.findall(r"from '\./(.+?)'", (STATIC / script).read_text()))
+    return own.union(*(_imported_by(name) for name in own))
+
+
 def test_what_a_page_hints_at_is_there_at_once() -> None:
-    imported = re.findall(r"from '\./(.+?)'", (STATIC / "page.js").read_text())
-    modules = {f"static/dask-diag-lab/{name}" for name in imported}
+    modules = {f"static/dask-diag-lab/{name}" for name in _imported_by("page.js")}
 
     async def hinted(served: Served) -> set[str]:
         page = (await served.ask("/plots/progress")).body.decode()

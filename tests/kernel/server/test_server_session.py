@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import functools
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from bokeh.document import Document
 from bokeh.protocol import Protocol
 
-from tests.kernel.server.browser import BrowserPage, connect
+from dask_diag_lab.server.control import CONTROL_NAME, PaneControl
+from dask_diag_lab.server.prepared_session import PreparedSession
+from tests.kernel.server.browser import BrowserPage, connect, is_refused
 from tests.kernel.server.sample_views import Counting, Unbuildable, sample_plot
 from tests.kernel.serving import Served, make_batch, run, serving, until
 
@@ -34,60 +37,90 @@ def test_a_document_is_built_once_when_the_session_is_asked_for() -> None:
         async with serving(SAMPLES) as served:
             session = await asked(served)
             assert (len(Counting.made), served.server.page_count) == (1, 1)
-            page = await BrowserPage.open(served, "count", token=session["token"])
+            page = await BrowserPage.open(served, "count", session=session)
             assert (len(Counting.made), served.server.page_count) == (1, 1)
             await page.close()
 
     run(story())
 
 
-def test_a_page_that_comes_late_gets_a_document_all_the_same() -> None:
+def test_a_page_that_takes_its_time_gets_its_document_all_the_same() -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            session = await asked(served)
+            left = await BrowserPage.open(served, "count")
+            await left.close()
+            # Those that were left go after some seconds; by then the other one was awaited, too.
+            await until(lambda: served.server.page_count == 1, "a page that was left is kept")
+            page = await BrowserPage.open(served, "count", session=session)
+            assert page.control.state == "live"
+            await page.close()
+            await until(lambda: served.server.page_count == 0, "it is kept for ever")
+
+    run(story())
+
+
+def test_a_page_that_comes_too_late_is_told_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    soon = functools.partialmethod(PreparedSession.__init__, awaited_s=0.01)
+    monkeypatch.setattr(PreparedSession, "__init__", soon)
+
     async def story() -> None:
         async with serving(SAMPLES) as served:
             session = await asked(served)
             await until(lambda: served.server.page_count == 0, "nobody came, and it is kept")
             assert Counting.made[0].is_closed
-            page = await BrowserPage.open(served, "count", token=session["token"])
-            assert page.control.state == "live"
+            assert await is_refused(served, "count", session["token"])
+            assert served.server.page_count == 0
+
+    run(story())
+
+
+def test_a_session_is_good_for_one_connection() -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            session = await asked(served)
+            page = await BrowserPage.open(served, "count", session=session)
+            late = await connect(served, "count", session["token"])
+            assert await late.read_message() is None
+            late.close()
             await page.close()
 
     run(story())
 
 
-def test_nothing_comes_before_the_document_and_what_was_missed_comes_after_it() -> None:
+def test_nobody_counts_as_a_viewer_before_the_page_is_connected() -> None:
     async def story() -> None:
         async with serving(SAMPLES) as served:
             session = await asked(served)
-            socket = await connect(served, "count", session["token"])
-            ack = [await socket.read_message() for _ in range(3)]
-            assert json.loads(str(ack[0]))["msgtype"] == "ACK"
             served.feed(make_batch(2))
             served.feed(make_batch(3))
-            await asyncio.sleep(0.1)
-            assert served.watched == []
-            await _pull(socket)
-            heads = [await _head(socket) for _ in range(2)]
-            assert [head["msgtype"] for head in heads] == ["PULL-DOC-REPLY", "PATCH-DOC"]
-            socket.close()
-            while await socket.read_message() is not None:
-                continue
-            await until(lambda: not served.server.connection_count, "the socket is still open")
+            await asyncio.sleep(0)  # the turn in which pages would be brought up to date
+            assert (served.watched, Counting.made[0].updates) == ([], 1)
+            page = await BrowserPage.open(served, "count", session=session)
+            await until(lambda: page.patches, "what was missed did not come")
+            await page.close()
 
     run(story())
 
 
-async def _pull(socket: Any) -> None:  # tornado's connection
-    request = Protocol().create("PULL-DOC-REQ")
-    for part in (request.header_json, request.metadata_json, request.content_json):
-        await socket.write_message(part)
+async def _note(document: Document) -> None:
+    control = document.select_one({"name": CONTROL_NAME})
+    assert isinstance(control, PaneControl)
+    control.note = "changed meanwhile"
 
 
-async def _head(socket: Any) -> Any:  # JSON
-    """Return the head of the next message; reads it to its end."""
-    head = json.loads(str(await socket.read_message()))
-    for _ in range(2 + 2 * head.get("num_buffers", 0)):
-        await socket.read_message()
-    return head
+def test_what_changes_between_answer_and_connection_follows_the_greeting() -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            session = await asked(served)
+            assert served.server._plots is not None
+            (prepared,) = served.server._plots.context.sessions
+            await prepared.with_document_locked(_note, prepared.document)
+            page = await BrowserPage.open(served, "count", session=session)
+            await until(lambda: page.control.note == "changed meanwhile", "the change was lost")
+            await page.close()
+
+    run(story())
 
 
 def test_a_message_leaves_in_one_piece() -> None:
