@@ -15,8 +15,17 @@ if TYPE_CHECKING:
 REFRESH_S: Final = 2.0
 """Age at which an answer is asked for again."""
 
+PER_REQUEST_S: Final = 0.02
+"""Answers of many workers are asked for again more seldom: each of these costs the scheduler some
+2 ms, and so a tenth of its time at most."""
+
 RETRY_S: Final = 15.0
 """After a failure; the button of the page tries at once."""
+
+
+def refresh_s(usual_s: float, n_requests: int) -> float:
+    """Return the age at which answers are asked for again that so many workers have to give."""
+    return max(usual_s, PER_REQUEST_S * n_requests)
 
 
 class Asked:

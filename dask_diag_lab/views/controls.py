@@ -152,6 +152,21 @@ def bar(*models: UIElement) -> Row:
     )
 
 
+def bar_px(row: Row, width: int) -> int:
+    """Return how high a `bar` of controls with a width of their own is, when it is shown.
+
+    It depends on the width of the whole alone: the parts wrap as the browser wraps them.
+    """
+    lines, end = 1, 0
+    for part in row.children:
+        if isinstance(part, Styled) and part.visible:
+            part_px = int(part.width or 0)
+            is_new = end > 0 and end + _GAP_PX[1] + part_px > width - 2 * _EDGE_PX[1]
+            lines += is_new
+            end = part_px if is_new or not end else end + _GAP_PX[1] + part_px
+    return lines * (HEIGHT_PX + _GAP_PX[0]) - _GAP_PX[0] + 2 * _EDGE_PX[0]
+
+
 def restyle_controls(models: Iterable[UIElement], look: Look) -> None:
     """Give controls the colours and font of ``look``; a `bar` passes it on to its parts."""
     for model in models:
@@ -163,11 +178,15 @@ def restyle_controls(models: Iterable[UIElement], look: Look) -> None:
 
 _LABEL_GAP_PX: Final = 5
 
-_BAR_CSS: Final = """
-:host {
-  flex-wrap: wrap; align-items: center; gap: 4px 6px; padding: 3px 8px;
-  container-type: inline-size;
-}
+_GAP_PX: Final = (4, 6)
+_EDGE_PX: Final = (3, 8)
+"""Of a bar: upright, and sideways."""
+
+_BAR_CSS: Final = f"""
+:host {{
+  flex-wrap: wrap; align-items: center; gap: {_GAP_PX[0]}px {_GAP_PX[1]}px;
+  padding: {_EDGE_PX[0]}px {_EDGE_PX[1]}px; container-type: inline-size;
+}}
 """
 
 _CSS: Final = """

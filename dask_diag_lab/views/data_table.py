@@ -26,7 +26,7 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data_table_style import ROW_PX, table_css
 from dask_diag_lab.views.figure import ColumnData, set_properties
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.table_cells import SteadyColumn, TextCell
+from dask_diag_lab.views.table_cells import SizeCell, SteadyColumn, TextCell
 
 Kind = Literal["text", "key", "number", "bytes", "rate", "percent", "seconds", "time"]
 
@@ -42,12 +42,12 @@ _TEXTS: Final = frozenset({"text", "key"})
 # Numbers stay numbers, since Bokeh sorts by the values: 10 GiB comes after 9 GiB that way.
 _FORMATS: Final[Mapping[str, str]] = {
     "number": "0,0.[00]",
-    "bytes": "0,0.[0] b",
-    "rate": "0,0.[0] d",
     "percent": "0.[0] %",
     "seconds": "0,0.000",
 }
-_UNITS: Final[Mapping[str, str]] = {"rate": " /s", "seconds": " (s)"}
+_SIZES: Final[Mapping[str, tuple[str, bool]]] = {"bytes": ("B", True), "rate": ("B/s", False)}
+"""Unit, and whether its steps are binary."""
+_UNITS: Final[Mapping[str, str]] = {"seconds": " (s)"}
 _WIDTHS: Final[Mapping[str, int]] = {
     "text": 130,
     "key": 180,
@@ -69,7 +69,7 @@ class TableColumn:
     name : str
         Key in the mapping given to `SortableTable.set`.
     title : str
-        Header; text of any origin. The unit of ``rate`` and ``seconds`` is added to it.
+        Header; text of any origin. The unit of ``seconds`` is added to it.
     kind : str
         How values are written: ``text``, cut at its end where room is short; ``key``, text that
         keeps its end, where the keys of a collection differ; ``number``; ``bytes`` in binary
@@ -253,6 +253,9 @@ def _bokeh_column(column: TableColumn) -> SteadyColumn:
         formatter = TextCell(keeps_end=column.kind == "key", **style)
     elif column.kind == "time":
         formatter = DateFormatter(format="%H:%M:%S", **style)
+    elif column.kind in _SIZES:
+        unit, is_binary = _SIZES[column.kind]
+        formatter = SizeCell(unit=unit, is_binary=is_binary, **style)
     else:
         formatter = NumberFormatter(format=_FORMATS[column.kind], **style)
     return SteadyColumn(

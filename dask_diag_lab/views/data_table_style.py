@@ -44,6 +44,8 @@ _CSS: Final = """
 .slick-cell.selected {{ background: {hover}; }}
 .slick-cell.active {{ border: 0; border-bottom: 1px solid {accent}; }}
 {frozen} {{ border-right: 1px solid {muted}; box-sizing: border-box; }}
+/* A bar that moves nothing: it keeps the room that the other pane's takes, so that rows align. */
+{frozen} .slick-viewport {{ scrollbar-color: transparent transparent; }}
 """
 
 

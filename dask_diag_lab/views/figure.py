@@ -24,12 +24,15 @@ ColumnData = npt.NDArray[Any] | Sequence[Any]  # dtypes differ from column to co
 MIN_BORDER_PX: Final = 4
 
 _TOOLTIP_FIT: Final = (
+    ":host{opacity:1!important}"
     ".ddl{max-width:min(420px,calc(50vw - 26px))}"
     "@\\6d edia (max-width:480px){"  # Bokeh would read "@media" as the name of a column
     ":host{left:4px!important;top:auto!important;bottom:4px!important;max-width:calc(100vw - 8px)}"
     ".ddl{max-width:none;line-height:1.3}}"
 )
 """Keeps a tooltip in the window, which in an output or a frame may be as small as the plot.
+
+Bokeh lets what is below shine through, which is words among words where that is dark.
 
 Bokeh puts it at the left or right of the pointer, where it fits if it is not wider than half of the
 window. A narrow one has no room at either side: there it lies along the lower edge.

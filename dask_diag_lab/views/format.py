@@ -18,6 +18,10 @@ _SI: Final = ("", "k", "M", "G", "T", "P")
 _THIN: Final = "\u202f"
 """Narrow no-break space, between groups of three digits."""
 
+_LEAST_SHARE: Final = 0.0005
+"""What is less of a whole is nothing, in tenths of a percent."""
+_ALL_BUT: Final = 1e-7
+"""Percent that the sum of parts may lack of the whole: they are floats."""
 _UNKNOWN: Final = "unknown"
 _ROUND_STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _BINARY_STEPS: Final = tuple(float(1 << power) for power in range(10))
@@ -62,6 +66,11 @@ def binary(nbytes: float) -> str:
     return f"{value:.0f} B" if unit == 0 else f"{significant(value)} {_BINARY[unit]}"
 
 
+def whole_binary(nbytes: float) -> str:
+    """Return a round number of bytes without zeros behind the point, e.g. ``100 KiB``."""
+    return _short(binary(nbytes))
+
+
 def si(value: float, unit: str) -> str:
     """Return ``value`` in SI steps of 1000, e.g. ``12.3 MB/s`` for a rate."""
     if not math.isfinite(value):
@@ -73,13 +82,36 @@ def si(value: float, unit: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share (1.0 is everything) in percent: a decimal only below 10 %."""
+    """Return a share (1.0 is everything) in percent: a decimal only below 10 %.
+
+    ``0 %`` is nothing and ``100 %`` is all: what lacks a little of it is ``99 %``.
+    """
     if not math.isfinite(share):
         return _UNKNOWN
     value = share * 100
+    if 99 < value < 100 - _ALL_BUT:
+        return "99 %"
     if 0 < value < 0.05:
         return "<0.1 %"
     return f"{value:.0f} %" if abs(value) >= 9.95 or value == 0 else f"{value:.1f} %"
+
+
+def shares(parts: Sequence[float]) -> list[str]:
+    """Return parts of one whole (1.0 together) in percent, so that the figures add up to 100.
+
+    Whole percents, or tenths where a part that is not nothing has less than one percent; the
+    largest remainders are rounded up. What is less than half a tenth is ``0 %``, so ``100 %``
+    never stands beside anything else.
+    """
+    is_fine = any(_LEAST_SHARE <= part < 0.01 for part in parts)
+    units = [part * (1000 if is_fine else 100) for part in parts]
+    whole = [math.floor(unit + 1e-9) for unit in units]
+    by_remainder = sorted(range(len(units)), key=lambda index: whole[index] - units[index])
+    for index in by_remainder[: max(round(sum(units)) - sum(whole), 0)]:
+        whole[index] += 1
+    if is_fine and max(whole) < 1000:
+        return [f"{unit / 10:.1f} %" if unit else "0 %" for unit in whole]
+    return [f"{unit // 10 if is_fine else unit} %" for unit in whole]
 
 
 def duration(seconds: float) -> str:

@@ -25,10 +25,19 @@ EDGES_PX: Final = 48
 
 @dataclass(frozen=True, slots=True)
 class PaneSize:
-    """Width and height of a figure with everything around it, in CSS pixels."""
+    """Width and height of a figure with everything around it, in CSS pixels.
+
+    Attributes
+    ----------
+    width, height : int
+    beside_px : float
+        Height that the figure gave to what comes and goes beside it, see `room`; negative where
+        it has more than it would with all of that.
+    """
 
     width: int
     height: int
+    beside_px: float = 0.0
 
     @property
     def is_narrow(self) -> bool:
@@ -38,7 +47,12 @@ class PaneSize:
     @property
     def is_small(self) -> bool:
         """Whether there is no room for a legend."""
-        return self.is_narrow or self.height < 220
+        return self.is_narrow or self.whole_px < 220
+
+    @property
+    def whole_px(self) -> float:
+        """Height that does not change with what comes and goes beside the figure."""
+        return self.height + self.beside_px
 
     @property
     def rows_px(self) -> int:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bokeh.core.properties import Float, Instance, String
+from bokeh.core.properties import Float, Instance, Override, String
+from bokeh.core.property.singletons import Undefined
 from bokeh.models import (
     CDSView,
     ColumnDataSource,
@@ -40,6 +41,9 @@ class PlainRenderer(GlyphRenderer):  # type: ignore[type-arg]  # only generic in
     them take in each change of the data. This one draws everything with its own, and knows no
     ``hover_glyph`` and no other ``view`` than `AllRows`.
     """
+
+    view: Any = Override(default=Undefined)  # a property of type AllRows
+    """Has to be given: Bokeh's default would be made for each, only to be replaced."""
 
 
 class StreamBars(HBar):

@@ -1,4 +1,4 @@
-"""A legend of one quiet line below the plot, whose entries need no data to be there."""
+"""A quiet legend below the plot, whose entries need no data to be there: one line, or a few."""
 
 from __future__ import annotations
 
@@ -25,7 +25,14 @@ _LOOKS: Final = {
 }
 """Properties of a swatch, and the parts of an entry that give them."""
 _SWATCH_PX: Final = 20
-_SPACING_PX: Final = 10
+"""Of a line too; the swatch itself is less than half as large."""
+_STANDOFF_PX: Final = (4, 0)
+"""Between swatch and word; the second one of several lines."""
+_SPACING_PX: Final = (10, 4)
+_EDGE_PX: Final = 8
+_LOWEST_PX: Final = 220
+"""A lower figure has no room for a legend."""
+_MOST_LINES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +52,28 @@ class Entry:
 
 
 class SmallLegend:
-    """The legend of a figure; made once, recoloured with the look, hidden where room is short."""
+    """The legend of a figure; made once, recoloured with the look, hidden where room is short.
+
+    Attributes
+    ----------
+    n_lines : int
+        Lines that are shown.
+    """
 
     def __init__(self, plot: figure, entries: Sequence[Entry]) -> None:
         self._swatches = ColumnDataSource(data={name: [] for name in ("x", "y", *_LOOKS)})
         by_row: dict[str, Any] = {name: field(name) for name in _LOOKS}  # of several Bokeh types
         swatch = Scatter(x="x", y="y", size=10, hatch_scale=5, **by_row)
         renderer = add_glyph(plot, self._swatches, swatch)
-        self._characters = sum(len(entry.label) for entry in entries)
-        self._n_entries = len(entries)
+        self._labels = [entry.label for entry in entries]
+        self.n_lines = 0
         self._legend = Legend(
             orientation="horizontal",
             location="left",
             visible=False,
             margin=0,
-            spacing=_SPACING_PX,
-            label_standoff=4,
+            spacing=_SPACING_PX[0],
+            label_standoff=_STANDOFF_PX[0],
             glyph_width=_SWATCH_PX,
             glyph_height=_SWATCH_PX,
             label_height=11,
@@ -79,8 +92,32 @@ class SmallLegend:
         if any(self._swatches.data[name] != values for name, values in looks.items()):
             self._swatches.data = {"x": nowhere, "y": nowhere, **looks}
 
-    def show(self, *, is_shown: bool, width: int = 0) -> None:
-        """Show the line where it fits into ``width`` pixels, or hide it."""
-        needed = self._characters * CHARACTER_PX
-        needed += self._n_entries * (_SWATCH_PX + _SPACING_PX + 4)
-        set_properties(self._legend, visible=is_shown and bool(self._n_entries) and needed <= width)
+    def show(self, *, is_shown: bool, width: int = 0, most_lines: int = 1) -> None:
+        """Show the legend where it fits into ``width`` pixels and so many lines, or hide it."""
+        lines = range(1, most_lines + 1) if is_shown and self._labels else ()
+        self.n_lines = next((n for n in lines if self._width_px(n) <= width), 0)
+        set_properties(self._legend, visible=bool(self.n_lines))
+        if self.n_lines:
+            spacing, standoff = (px[self.n_lines > 1] for px in (_SPACING_PX, _STANDOFF_PX))
+            columns = self._columns(self.n_lines)
+            set_properties(self._legend, ncols=columns, spacing=spacing, label_standoff=standoff)
+
+    @property
+    def more_px(self) -> int:
+        """Height of the lines beyond the first."""
+        return max(self.n_lines - 1, 0) * (_SWATCH_PX + _SPACING_PX[1])
+
+    def _columns(self, n_lines: int) -> int:
+        return -(-len(self._labels) // n_lines)
+
+    def _width_px(self, n_lines: int) -> float:
+        """Return how wide the legend is in so many lines, whose entries are in columns."""
+        columns, is_wrapped = self._columns(n_lines), n_lines > 1
+        longest = (max(map(len, self._labels[column::columns])) for column in range(columns))
+        more = _SWATCH_PX + _STANDOFF_PX[is_wrapped] + _SPACING_PX[is_wrapped]
+        return sum(longest) * CHARACTER_PX + columns * more + is_wrapped * _EDGE_PX
+
+
+def lines_for(height: float) -> int:
+    """Return how many lines of a legend a figure of that many pixels has room for."""
+    return 0 if height < _LOWEST_PX else _MOST_LINES

@@ -105,8 +105,7 @@ class TimeSeries:
 
     def _build(self, look: Look) -> None:
         plot = self.model
-        plot.update(min_border_right=24)
-        make_time_axis(plot.xaxis[0])
+        make_time_axis(plot)
         plot.yaxis.ticker = self._y_ticker
         plot.ygrid.ticker = self._y_ticker
         plot.xgrid.visible = False
@@ -213,6 +212,7 @@ class TimeSeries:
             self._draw_lines(size)
         else:
             self.source.set({name: [] for name in self.source.model.data})
+        fit_time_axis(self.model, size.width)
         self._drawn = self._basis()
 
     def _show_axes(self, *, is_shown: bool, size: PaneSize) -> None:
@@ -241,7 +241,6 @@ class TimeSeries:
         room = max(size.title_room(_LABELS_PX), 4)
         said = fmt.elide(title if len(title) <= room else short, room)
         set_properties(self._title, text=said or " ")
-        fit_time_axis(self.model.xaxis[0], size.width)
         self._legend.show(is_shown=not size.is_small, width=size.width)
 
     def _live_window(self) -> tuple[float, float]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 LEFT: Final = " (left)"
 """Follows the name of a worker that is not there any more."""
 
-_WORKER: Final = "Worker "
 _PIECES: Final = re.compile(
     # A number at the end of a word is a piece of its own, those inside a hash are not.
     r"[A-Za-z]+(?=[0-9]+(?![0-9A-Za-z]))|[0-9A-Za-z]+|[^0-9A-Za-z]"
@@ -46,7 +45,12 @@ def worker_name(store: Store, address: str) -> str:
 
 
 def name_in_words(name: str) -> str:
-    """Return a worker's name as it stands among other words: a bare number alone is no name."""
+    """Return a worker's name as it stands by itself or among other words.
+
+    A bare number says of nobody that it is a worker: ``0`` is written ``worker 0``. Other names
+    stay as they are. Only beside the word, such as under a heading or along an axis that says
+    "worker", `readable_name` is enough.
+    """
     name = readable_name(name)
     return f"worker {name}" if name.removesuffix(LEFT).isdecimal() else name
 
@@ -56,17 +60,10 @@ def worker_in_words(store: Store, address: str) -> str:
     return name_in_words(worker_name(store, address))
 
 
-def worker_words(store: Store, address: str) -> str:
-    """Return ``Worker <name>``."""
-    return _WORKER + worker_name(store, address)
-
-
-def open_worker(view: View, words: str) -> None:
-    """Open the page of the worker that is shown as `words`, if it is still there."""
-    for address in view.store.workers.address:
-        if worker_words(view.store, address) == words:
-            view.open("worker", worker=address)
-            return
+def open_worker(view: View, address: str) -> None:
+    """Open the page of a worker, if it is still there."""
+    if address in view.store.workers:
+        view.open("worker", worker=address)
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
@@ -90,15 +87,6 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
 def _end(name: str, width: int) -> str:
     """Return the end of a name that is longer than ``width``."""
     return "…"[:width] + name[len(name) + 1 - width :]
-
-
-def short_worker_words(words: Sequence[str], width: int) -> list[str]:
-    """Return `worker_words` as `short_names` where they are too long; other words lose letters."""
-    if all(len(word) <= width for word in words):
-        return list(words)
-    names = [word.removeprefix(_WORKER) for word in words if word.startswith(_WORKER)]
-    short = iter(short_names(names, width))
-    return [next(short) if word.startswith(_WORKER) else fmt.elide(word, width) for word in words]
 
 
 def _without_common_pieces(names: Sequence[str]) -> list[str]:

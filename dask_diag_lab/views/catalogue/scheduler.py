@@ -47,7 +47,8 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- level lines: network\n"
             "- dots: packs and unpacks data\n"
             "- upright lines: disk\n"
-            "- controls: seconds, bytes or counts, and one span of the computation\n"
+            "- controls: seconds, bytes or counts, and one span of the computation; spans of one "
+            "name are one, and those inside a span count for themselves\n"
             "- click a function: its profile\n"
             "- healthy: plain is most of each function's bar\n"
             "- how long: sums since the scheduler started, as the workers report them with their "
@@ -125,10 +126,11 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Scheduler",
         description="P2P shuffles: bytes sent, received and stored by each worker.",
         help=(
-            "Above, for each worker, what each shuffle moved; below, what waits in its buffers "
-            "now, on a scale that ends at their limit.\n"
-            "- first pair of bars: bytes it sent and, striped, received\n"
-            "- second pair, in another colour: bytes written to disk and, striped, read\n"
+            "Above, for each worker, what a shuffle moved; below, what waits in its buffers, on "
+            "a scale that ends at their limit. Workers report with their heartbeats: of a short "
+            "shuffle some tell only a part, or nothing.\n"
+            "- each bar, by parts: bytes it sent and, striped, received; in another colour bytes "
+            "written to disk and, striped, read; its number is their sum\n"
             "- healthy: bars of like length and nearly empty buffers\n"
             "- one long bar: the data is skewed; look at the key it is shuffled by\n"
             "- full buffers: network or disk is the limit\n"

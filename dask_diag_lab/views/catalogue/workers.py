@@ -6,6 +6,8 @@ from typing import Final
 
 from dask_diag_lab.views.plot import Plot
 
+_PROCESS_MEMORY: Final = ("process memory", "ram", "rss", "spill", "spilled", "disk", "limit")
+
 PLOTS: Final[tuple[Plot, ...]] = (
     Plot(
         name="workers-memory",
@@ -28,7 +30,8 @@ PLOTS: Final[tuple[Plot, ...]] = (
         ),
         stock_title="Individual Workers Memory",
         keywords=(
-            *("bytes stored per worker", "ram", "rss", "spill", "spilled", "disk", "limit"),
+            "bytes stored per worker",
+            *_PROCESS_MEMORY,
             *("managed", "unmanaged", "leak", "paused", "out of memory", "oom"),
         ),
         view="workers.workers_memory:WorkersMemory",
@@ -53,7 +56,9 @@ PLOTS: Final[tuple[Plot, ...]] = (
         ),
         stock_title="Individual Cluster Memory",
         keywords=(
-            *("bytes stored", "ram", "rss", "spill", "spilled", "disk", "limit", "total"),
+            "bytes stored",
+            *_PROCESS_MEMORY,
+            "total",
             *("managed", "unmanaged", "out of memory", "oom"),
         ),
         view="workers.cluster_memory:ClusterMemory",
@@ -178,7 +183,17 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- a wide band: data is spread unevenly"
         ),
         stock_title="Individual Workers Memory Timeseries",
-        keywords=("history", "ram", "rss", "average", "spill", "resources", "trend", "leak"),
+        keywords=(
+            "history",
+            "bytes stored",
+            "ram",
+            "rss",
+            "average",
+            "spill",
+            "resources",
+            "trend",
+            "leak",
+        ),
         view="workers.worker_series:MemorySeries",
     ),
     Plot(

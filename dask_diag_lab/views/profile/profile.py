@@ -6,6 +6,7 @@ Puts together what is asked (`sampling`), drawn (`flames`, `timeline`) and said 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from bokeh.models.layouts import Column
@@ -24,6 +25,7 @@ from dask_diag_lab.views.profile.reading import Reader, Reading
 from dask_diag_lab.views.profile.sampling import TASKS, Sampling, task_prefix
 from dask_diag_lab.views.profile.timeline import HEIGHT_PX, Bins, Timeline
 from dask_diag_lab.views.profile.toolbar import Acts, Toolbar
+from dask_diag_lab.views.worker_names import worker_in_words
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -57,7 +59,7 @@ class Profile(View):
         self.timeline: Timeline | None = None
         self.toolbar: Toolbar | None = None
         self.listing: SortableTable | None = None
-        self._search = ""
+        self._from_task, self._search = self.arguments.get("from_task", ""), ""
         self._is_listed = False
         self._reader = Reader(self.sampling, store.workings)
         self._pictures: Latest[Picture] = Latest(store.workings)
@@ -75,6 +77,7 @@ class Profile(View):
             tabulate=self._tabulate,
             clear_period=lambda: self._select(0.0, 0.0),
             clear_worker=lambda: self._restrict(""),
+            open_task=self._open_task,
             reset=lambda: self.command("fit"),
         )
         options, value = self._options()
@@ -83,12 +86,8 @@ class Profile(View):
         self.flames = Flames(self.look, self._zoom)
         self.listing = SortableTable(self.look, rows.COLUMNS)
         self.listing.model.visible = False
-        parts: list[UIElement] = [
-            self.toolbar.model,
-            self.timeline.figure,
-            self.flames.figure,
-            self.listing.model,
-        ]
+        pictures: list[UIElement] = [self.timeline.figure, self.flames.figure]
+        parts = [self.toolbar.model, *pictures, self.listing.model]
         self.update()
         return Column(children=parts, sizing_mode="stretch_both", spacing=0, min_width=0)
 
@@ -120,10 +119,16 @@ class Profile(View):
             self._select(0.0, 0.0)
 
     def show(self, arguments: Mapping[str, str]) -> None:
-        """Show another task or worker."""
+        """Show another task or worker, or the way to another task of the function that is shown."""
+        before, subject = self.arguments, self.sampling.subject
         super().show(arguments)
-        self._obey()
-        self._zoom_to(None)
+        changed = {name for name, _ in before.items() ^ self.arguments.items()}
+        if changed != {"from_task"} or self.sampling.prefix != task_prefix(self.arguments):
+            self._obey()
+        self._from_task = self.arguments.get("from_task", "")
+        if self.sampling.subject != subject:
+            self._zoom_to(None)
+        self._draw()
 
     # What is chosen.
 
@@ -146,7 +151,12 @@ class Profile(View):
     def _choose(self, value: str) -> None:
         if value != self.sampling.prefix:
             self.sampling.prefix = value
+            self._from_task = ""
             self._zoom_to(None)
+
+    def _open_task(self) -> None:
+        """Open the task from which this profile was asked for."""
+        self.open("task", key=self._from_task)
 
     def _restrict(self, worker: str) -> None:
         self.sampling.worker = worker
@@ -215,9 +225,8 @@ class Profile(View):
             raise
 
     def _draw_anew(self, flames: Flames, timeline: Timeline) -> None:
-        picture = self._current_picture(self._reading(), flames)
+        self._shown = picture = self._current_picture(self._reading(), flames)
         bins = self._current_bins()
-        self._shown = picture
         if picture is None or picture.listing is None:
             scene = picture.scene if picture is not None else None
             flames.show(picture, words.title(self.sampling, scene))
@@ -226,7 +235,8 @@ class Profile(View):
         if bins is not None:
             timeline.show(bins, self.look, self.store.palette.index, self.sampling.prefix)
         timeline.mark(self.sampling.start, self.sampling.stop)
-        self._arrange(flames, timeline, bins)
+        timeline.say(words.activity(self.sampling, bins, picture))
+        self._arrange(flames, timeline)
         self._say(picture, bins)
 
     def _key(self, flames: Flames) -> tuple[object, ...]:
@@ -236,10 +246,11 @@ class Profile(View):
             *(sampling.profile, sampling.activity, store.inquiries.version, self.look),
             *(flames.size, self.focus, self._search, self._is_listed, sampling.start),
             *(sampling.stop, len(store.prefixes), len(store.workers), bool(store.actions.count)),
-            *(store.workings.version, int(sampling.late_s)),
+            *(store.workings.version, int(sampling.late_s), self._from_task),
+            *(bool(store.running.count), store.seen_workers.version),
         )
 
-    def _arrange(self, flames: Flames, timeline: Timeline, bins: Bins | None) -> None:
+    def _arrange(self, flames: Flames, timeline: Timeline) -> None:
         """Show the flame graph or the table, and the timeline where there is room for it."""
         if self.listing is not None:
             set_properties(self.listing.model, visible=self._is_listed)
@@ -249,7 +260,7 @@ class Profile(View):
         # Told apart by some pixels more, so that it does not come and go by itself.
         least = LEAST_FLAMES_PX + HEIGHT_PX + (0 if is_shown else 16)
         has_room = self._is_listed or height >= least
-        set_properties(timeline.figure, visible=bins is not None and has_room)
+        set_properties(timeline.figure, visible=timeline.is_telling and has_room)
 
     def _say(self, picture: Picture | None, bins: Bins | None) -> None:
         sampling = self.sampling
@@ -258,7 +269,9 @@ class Profile(View):
             seconds = sampling.stop - sampling.start
         n_workers = 1 if sampling.worker else len(self.store.workers)
         is_known = sampling.prefix in {"", *self.store.prefixes.names}
-        extent = words.Extent(n_workers, seconds, bool(self.store.actions.count), is_known)
+        has_worked, is_running = bool(self.store.actions.count), bool(self.store.running.count)
+        name = partial(worker_in_words, self.store)
+        extent = words.Extent(n_workers, seconds, has_worked, is_known, is_running, name)
         self.notice = Notice(
             empty=words.empty(sampling, extent, picture),
             note=words.note(sampling, extent, picture),
@@ -274,13 +287,12 @@ class Profile(View):
                 is_zoomed=scene is not None and scene.is_zoomed,
                 period=period if sampling.has_period else "",
                 worker=self._worker_words(),
+                task=self._from_task,
             )
 
     def _worker_words(self) -> str:
         worker = self.sampling.worker
-        if not worker:
-            return ""
-        return f"Worker {worker}" if worker in self.store.workers else f"Worker {worker} (gone)"
+        return worker_in_words(self.store, worker) if worker else ""
 
     def close(self) -> None:
         """Forget the parts; the page is gone."""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from dask_diag_lab.views.asked import refresh_s
+
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.store.inquiries import Inquiry
@@ -13,7 +15,11 @@ if TYPE_CHECKING:
 REFRESH_S: Final = 5.0
 """An answer costs every worker some milliseconds, so the next one is not asked for sooner."""
 
+SOON_S: Final = 1.0
+"""While there are no samples: workers hand on new ones about once a second."""
+
 TASKS: Final = "tasks"
+SCHEDULER: Final = "scheduler-loop"
 
 # What a thread did besides computing is named after the task it did it for.
 _ACTION: Final = re.compile(r"^(?:transfer|disk-read|disk-write|deserialize)-(?=.)")
@@ -52,6 +58,11 @@ class Sampling:
         self._asked: tuple[tuple[Inquiry, ...], float, object] | None = None
 
     @property
+    def subject(self) -> tuple[str, str, str]:
+        """Whose time it is that is asked for, whatever the period."""
+        return self.source, self.prefix, self.worker
+
+    @property
     def has_period(self) -> bool:
         return self.stop > self.start
 
@@ -88,6 +99,21 @@ class Sampling:
             return 0.0
         return max(self._store.time - self._asked[1], 0.0)
 
+    @property
+    def refresh_s(self) -> float:
+        """Age at which the answers are asked for again: more where many workers give them."""
+        if self.source == SCHEDULER:
+            return REFRESH_S
+        usual_s = SOON_S if self._is_empty() else REFRESH_S
+        n_workers = 1 if self.worker else len(self._store.workers)
+        return refresh_s(usual_s, n_workers * (1 + max(len(self.parts), 1)))
+
+    def _is_empty(self) -> bool:
+        """Tell whether nothing has been sampled yet, of any task."""
+        answer = self.profile.answer
+        is_all = self.source == TASKS and not self.prefix
+        return is_all and answer is not None and not answer["tree"]["count"]
+
     def refresh(self) -> None:
         """Ask for newer answers."""
         self._asked = None
@@ -103,7 +129,7 @@ class Sampling:
             self._asked = asked, now, None
             return
         _, asked_at, known = self._asked
-        if now - asked_at >= REFRESH_S and (work is None or work != known):
+        if now - asked_at >= self.refresh_s and (work is None or work != known):
             self._asked = asked, now, work
             for inquiry in asked:
                 self._store.inquiries.ask_again(inquiry)

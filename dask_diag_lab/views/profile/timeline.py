@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from bokeh.events import Event, SelectionGeometry
 from bokeh.models import BoxSelectTool, FixedTicker, HoverTool, Quad, Range1d
-from bokeh.models.annotations import BoxAnnotation
+from bokeh.models.annotations import BoxAnnotation, Title
 from bokeh.plotting import figure
 
 from dask_diag_lab.views import format as fmt
@@ -79,6 +79,11 @@ class Bins:
         return np.asarray(np.bincount(at, weights=row, minlength=n)[:n], dtype=np.float64)
 
     @property
+    def has_samples(self) -> bool:
+        """Whether any bar is higher than nothing: workers without work tell of empty cycles."""
+        return bool(self.counts.any())
+
+    @property
     def stop(self) -> float:
         """End of the last bar."""
         return float(self.start[-1]) + self.width_s if len(self.start) else 0.0
@@ -92,20 +97,27 @@ class Timeline:
     look : Look
     on_select : callable
         Takes start and stop in seconds of the scheduler's clock.
+
+    Attributes
+    ----------
+    is_telling : bool
+        Whether there are bars, or words instead of them.
     """
 
     def __init__(self, look: Look, on_select: Callable[[float, float], None]) -> None:
+        self.is_telling = False
         self._on_select = on_select
         self._zero = self._stop = 0.0
         self._shown: tuple[object, ...] = ()
         self.bars = Source("left", "right", "top", "bottom", "fill", "when", "what", "rate")
+        self._title = Title(text=" ")
         self.figure: figure = quiet_figure(
             look,
             sizing_mode="stretch_width",
             height=HEIGHT_PX,
             x_range=Range1d(start=0, end=1),
             y_range=Range1d(start=0, end=1),
-            title="Activity over time",
+            title=self._title,
         )
         self.figure.grid.visible = False
         for axis in self.figure.axis:
@@ -141,6 +153,11 @@ class Timeline:
         )
         layers.append(("" if layers else "all tasks", rest))
         self._set(bins, layers, colors)
+
+    def say(self, title: str) -> None:
+        """Write above the bars what they are, or why there are none; '' where that is no matter."""
+        self.is_telling = bool(title)
+        set_properties(self._title, text=title or " ")
 
     def mark(self, start: float, stop: float) -> None:
         """Mark the period that was chosen; none where both are 0."""

@@ -31,6 +31,7 @@ class Acts:
     tabulate: Callable[[bool], None]
     clear_period: Callable[[], None]
     clear_worker: Callable[[], None]
+    open_task: Callable[[], None]
     reset: Callable[[], None]
 
 
@@ -58,11 +59,12 @@ class Toolbar:
         self.reset = controls.button(look, RESET, acts.reset)
         self.period = controls.button(look, "", acts.clear_period)
         self.worker = controls.button(look, "", acts.clear_worker)
+        self.task = controls.button(look, "", acts.open_task)
         self.tabulate = controls.toggle(look, "Table", acts.tabulate)
         self.refresh = controls.button(look, "Refresh", acts.refresh)
         self.model: Row = controls.bar(
-            *(self.choice, self.search, self.matches, self.reset, self.period),
-            *(self.worker, self.tabulate, self.refresh),
+            *(self.choice, self.task, self.search, self.matches, self.reset),
+            *(self.period, self.worker, self.tabulate, self.refresh),
         )
 
     def offer(self, options: Sequence[tuple[str, str]], value: str) -> None:
@@ -70,14 +72,21 @@ class Toolbar:
         set_properties(self.choice, options=list(options[:MAX_OPTIONS]))
         set_properties(self.choice, value=value)
 
-    def say(self, *, matches: str, is_zoomed: bool, period: str, worker: str) -> None:
-        """Show what has been narrowed down, each with a way back; '' where nothing has."""
+    def say(
+        self, *, matches: str, is_zoomed: bool, period: str, worker: str, task: str = ""
+    ) -> None:
+        """Show what has been narrowed down, each with a way back; '' where nothing has.
+
+        ``task`` is the key of the one whose page is a click away; '' for none.
+        """
         set_properties(self.matches, text=matches, visible=bool(matches))
         set_properties(self.reset, visible=is_zoomed)
         set_properties(self.period, label=f"{period} ✕", visible=bool(period))
         set_properties(self.worker, label=f"{fmt.elide(worker, 40)} ✕", visible=bool(worker))
+        of = "" if self._is_narrow else f" of {fmt.elide(task, 32)}"
+        set_properties(self.task, label=f"Task page{of}", visible=bool(task))
         # It asks again by itself: the place is worth more.
-        is_crowded = self._is_narrow and bool(matches or is_zoomed or period or worker)
+        is_crowded = self._is_narrow and bool(matches or is_zoomed or period or worker or task)
         set_properties(self.refresh, visible=not is_crowded)
 
     def fit(self, *, is_narrow: bool) -> None:
@@ -86,7 +95,7 @@ class Toolbar:
         set_properties(self.choice, title="" if is_narrow else self._title)
         width = 96 if is_narrow else controls.select_width(self._title, CHOICE_PX)
         set_properties(self.choice, width=width)
-        set_properties(self.search, width=80 if is_narrow else 130)
+        set_properties(self.search, width=64 if is_narrow else 130)
         set_properties(self.search, placeholder="Search" if is_narrow else SEARCH)
         set_properties(self.reset, label="Reset" if is_narrow else RESET)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.profile.sampling import TASKS
+from dask_diag_lab.views.profile.sampling import REFRESH_S, TASKS
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.profile.boxes import Scene
     from dask_diag_lab.views.profile.picture import Picture
     from dask_diag_lab.views.profile.sampling import Sampling
+    from dask_diag_lab.views.profile.timeline import Bins
 
 MAX_NAMED: Final = 3
 """Workers without an answer that are named."""
@@ -20,6 +21,8 @@ MAX_NAMED: Final = 3
 LOOP_SAMPLING: Final = (
     "Dask looks at event loops about once a second only: short work is missed, waiting left out"
 )
+
+ACTIVITY: Final = "Activity over time"
 
 LATE_S: Final = 2.0
 """So long nobody is told that a newer answer is under way: words that come and go with each would
@@ -40,12 +43,18 @@ class Extent:
         Whether any task has ended since there is a record.
     is_known : bool
         Whether the scheduler has tasks of the chosen name, or none is chosen.
+    is_running : bool
+        Whether tasks run now.
+    name : callable
+        Returns what a worker is called, by its address.
     """
 
     n_workers: int
     seconds: float
     has_worked: bool
     is_known: bool = True
+    is_running: bool = False
+    name: Callable[[str], str] = str
 
 
 def title(sampling: Sampling, scene: Scene | None) -> str:
@@ -65,6 +74,23 @@ def title(sampling: Sampling, scene: Scene | None) -> str:
     return text
 
 
+def activity(sampling: Sampling, bins: Bins | None, picture: Picture | None) -> str:
+    """Return what stands above the samples over time: what they are, or why there are none.
+
+    Nothing is said of them where they are never told, or where the whole profile is empty.
+    """
+    inquiry = sampling.activity
+    if bins is not None and bins.has_samples:
+        return ACTIVITY
+    if sampling.source != TASKS or picture is None or picture.scene is None:
+        return ""
+    if inquiry.state == "failed":
+        return f"{ACTIVITY}: {inquiry.error}"
+    if inquiry.answer is None:
+        return f"{ACTIVITY}: waiting for the cluster's answer"
+    return f"{ACTIVITY}: no samples yet, they come while tasks run"
+
+
 def note(sampling: Sampling, extent: Extent, picture: Picture | None) -> str:
     """Return how it was measured, what was left out, who did not answer, and how old it is."""
     if picture is None:
@@ -80,8 +106,10 @@ def note(sampling: Sampling, extent: Extent, picture: Picture | None) -> str:
             parts.append(LOOP_SAMPLING)
         parts += _begun(picture, scene) + _merged(picture, scene)
         parts += _doubts(picture)
+    if sampling.refresh_s > REFRESH_S and not sampling.has_period:
+        parts.append(f"renewed every {sampling.refresh_s:.0f} s, as it takes many answers")
     if reading.missing and (scene is not None or sampling.source == TASKS):
-        parts.append(_missing(reading.missing))
+        parts.append(_missing(reading.missing, extent.name))
     if sampling.late_s >= LATE_S:
         asked = f"asked again {fmt.duration(sampling.late_s)} ago, no answer yet"
         parts.append(f"as of {fmt.clock(sampling.profile.answered_at)}, {asked}")
@@ -169,6 +197,11 @@ def _no_samples(sampling: Sampling, extent: Extent) -> str:
             f"No samples of {fmt.elide(sampling.prefix, 80)}. Tasks shorter than 10 ms may never be"
             " sampled; choose all tasks, or run more of them."
         )
+    if extent.is_running:
+        return (
+            "No samples yet of the tasks that run; the first ones come within some seconds. Where"
+            " none come, profiling is switched off: distributed.worker.profile.enabled."
+        )
     if extent.has_worked:
         return (
             "Tasks have run but no samples were kept. Profiling may be switched off: set"
@@ -182,8 +215,8 @@ def _interval(seconds: float) -> str:
     return f"{seconds:g} s" if seconds >= 1 else f"{seconds * 1000:g} ms"
 
 
-def _missing(missing: Mapping[str, str]) -> str:
-    names = list(missing)[:MAX_NAMED]
-    said = ", ".join(f"{fmt.elide(name, 40)} ({fmt.elide(missing[name], 60)})" for name in names)
-    more = f" and {len(missing) - len(names)} more" if len(missing) > len(names) else ""
+def _missing(missing: Mapping[str, str], name: Callable[[str], str]) -> str:
+    named = list(missing)[:MAX_NAMED]
+    said = ", ".join(f"{fmt.elide(name(at), 40)} ({fmt.elide(missing[at], 60)})" for at in named)
+    more = f" and {len(missing) - len(named)} more" if len(missing) > len(named) else ""
     return f"Nothing from {said}{more}"

@@ -16,7 +16,7 @@ from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
-from dask_diag_lab.views.worker_names import open_worker, worker_words
+from dask_diag_lab.views.worker_names import open_worker, worker_in_words
 
 Floats = npt.NDArray[np.float64]
 
@@ -83,9 +83,6 @@ class Contention(BarStack):
         system = self.store.extras["system"]
         return float(system[column][-1]) if len(system) else float("nan")
 
-    def _name(self, index: int) -> str:
-        return worker_words(self.store, self.store.workers.address[index])
-
     def _bars(self, own: float, values: Floats, write: fmt.Writer, limit: float) -> list[Bar]:
         known = np.flatnonzero(np.isfinite(values))
         bars = [self._bar("Scheduler", own, write, limit)] if np.isfinite(own) else []
@@ -93,20 +90,26 @@ class Contention(BarStack):
             return bars
         mean = f"Mean of {fmt.plural(len(known), 'worker')}"
         bars.append(self._bar(mean, float(values[known].mean()), write, limit))
+        addresses = self.store.workers.address
         worst = known[np.argsort(-values[known], kind="stable")][:WORST]
         bars += [
-            self._bar(self._name(index), float(values[index]), write, limit)
+            self._bar(
+                worker_in_words(self.store, addresses[index]),
+                *(float(values[index]), write, limit, addresses[index]),
+            )
             for index in worst.tolist()
         ]
         return bars
 
-    def _bar(self, name: str, amount: float, write: fmt.Writer, limit: float) -> Bar:
+    def _bar(
+        self, name: str, amount: float, write: fmt.Writer, limit: float, worker: str = ""
+    ) -> Bar:
         colors = data_colors(self.look)
         is_high = amount > limit
         color = colors.memory_near if is_high else colors.load_normal
         said = f"{write(amount)} · high" if is_high else write(amount)
         hatch = "right_diagonal_line" if is_high else " "
-        return Bar(name, [Part(amount, color, (name, said), hatch)], said)
+        return Bar(name, [Part(amount, color, (name, said), hatch)], said, worker)
 
     def table(self) -> Table:
         """Return one row for the scheduler and one for each worker."""

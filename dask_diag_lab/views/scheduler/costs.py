@@ -13,6 +13,7 @@ from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.scheduler import activities as act
 from dask_diag_lab.views.scheduler.bar_stack import BarStack
+from dask_diag_lab.views.scheduler.costs_room import fitting_bars
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ class Costs(BarStack):
         idle = max(offered - self._held(), 0.0)
         bars.append(self._idle(idle, offered))
         largest = max(bars, key=lambda bar: bar.length).name
-        self._bars.draw(f"{largest} most: {ADVICE[largest]}", bars)
+        color = data_colors(self.look).gone
+        shown = fitting_bars(bars, self._bars.room, color, lambda s: self._said(s, offered))
+        self._bars.draw(f"{largest} most: {ADVICE[largest]}", shown)
         self.notice = Notice(note=self._note(offered))
 
     def _rows(self) -> list[act.Amount]:

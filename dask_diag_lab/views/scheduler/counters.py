@@ -21,10 +21,10 @@ WINDOW_S: Final = 10.0
 """Over which the growth is measured: long enough to be read, short enough to be of now."""
 
 COLUMNS: Final = (
-    TableColumn("name", "Counter", "text", 260),
-    TableColumn("unit", "Unit", "text", 80),
-    TableColumn("value", "Sum", "number", 120),
-    TableColumn("growth", "A second", "number", 120),
+    TableColumn("name", "Counter", "text", 176),
+    TableColumn("value", "Sum", "number", 92),
+    TableColumn("growth", "A second", "number", 84),
+    TableColumn("unit", "Unit", "text", 60),
 )
 
 
@@ -60,9 +60,9 @@ class Counters(RedrawnView):
         self._table.set(
             {
                 "name": names,
-                "unit": counters["unit"].tolist(),
                 "value": values,
                 "growth": self._growth(names, values),
+                "unit": counters["unit"].tolist(),
             }
         )
         self.notice = Notice(note=f"{fmt.plural(len(names), 'counter')} since the scheduler began")
@@ -81,6 +81,6 @@ class Counters(RedrawnView):
         return growth
 
     def table(self) -> Table:
-        """Return name, unit and sum of each counter."""
+        """Return name, sum and unit of each counter."""
         counters = self.store.extras["counters"]
-        return Table({name: counters[name].tolist() for name in counters.columns})
+        return Table({name: counters[name].tolist() for name in ("name", "value", "unit")})

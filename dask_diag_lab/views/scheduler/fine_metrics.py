@@ -14,6 +14,7 @@ from dask_diag_lab.views.bar_figure import BYTES, NUMBER, SECONDS
 from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.room import size_among
 from dask_diag_lab.views.scheduler import activities as act
 from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.costs import NO_METRICS, WAITING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
     from dask_diag_lab.store import Store
+    from dask_diag_lab.views.pane_size import PaneSize
 
 ALL: Final = ""
 _SCALES: Final = {"seconds": SECONDS, "bytes": BYTES}
@@ -74,13 +76,19 @@ class FineMetrics(BarStack):
     def shown(self) -> object:
         """Return what differs when the picture has to; see `RedrawnView.shown`."""
         version = self.store.extras["fine"].version
-        return version, self.unit, self.span, self.sizes, self.look
+        return version, self.unit, self.span, self.size, self.look
+
+    @property
+    def size(self) -> PaneSize:
+        """How large the figure is on the page, among controls and note."""
+        note, font_size = self.notice.note, self.look.font_size
+        return size_among(self._bars.figure, note, font_size, self._controls)
 
     def redraw(self) -> None:
         """Draw what is chosen; see `RedrawnView.redraw`."""
         fine = self.store.extras["fine"]
         is_empty = not len(fine)
-        set_properties(self._controls, visible=not (is_empty or self._bars.size.is_small))
+        set_properties(self._controls, visible=not (is_empty or self.size.is_small))
         if is_empty:
             self._bars.clear()
             self.notice = Notice(empty=NO_METRICS if fine.is_known else WAITING)
@@ -94,7 +102,9 @@ class FineMetrics(BarStack):
         note = f"{fmt.plural(hidden, 'smaller bar')} in one; " if hidden else ""
         has_shuffle = "p2p" in self.store.extras["fine"]["context"].tolist()
         idle = "; waiting loops of shuffles are left out" if has_shuffle else ""
-        self.notice = Notice(note=f"{note}since the scheduler started{idle}")
+        together = "all spans of this name together, " if self.span else ""
+        together += "without those inside them, " if self._holds_others() else ""
+        self.notice = Notice(note=f"{note}{together}since the scheduler started{idle}")
 
     def _offer(self) -> None:
         """Offer the units and spans that there are."""
@@ -105,6 +115,11 @@ class FineMetrics(BarStack):
         spans = sorted(set(fine["span"].tolist()) - {ALL})
         options = [(ALL, "All spans"), *((span, shown_name(span, 60)) for span in spans)]
         set_properties(self._spans, options=options, visible=len(spans) > 1)
+
+    def _holds_others(self) -> bool:
+        """Return whether there are spans inside those that are shown: these have their own rows."""
+        names = set(self.store.extras["fine"]["span"].tolist())
+        return bool(self.span) and any(name.startswith(f"{self.span} > ") for name in names)
 
     def _chosen(self) -> npt.NDArray[np.int64]:
         """Return the rows of the table that are shown."""

@@ -14,6 +14,7 @@ from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.scheduler.bar_row import BarRow
 from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
+from dask_diag_lab.views.worker_names import name_in_words
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -69,7 +70,7 @@ class Hardware(BarStack):
         workers = self.store.workers
         limits = zip(workers.name, workers.memory_limit.tolist(), workers.memory, strict=True)
         short = [
-            f"{name} ({fmt.binary(max(limit - int(used), 0))} free)"
+            f"{name_in_words(name)} ({fmt.binary(max(limit - int(used), 0))} free)"
             for name, limit, used in limits
             if limit and limit - int(used) < NEEDED_BYTES
         ]
@@ -139,8 +140,9 @@ class Hardware(BarStack):
         bars = []
         for row in rows:
             said = fmt.si(row["rate"], "B/s")
-            hover = (f"{title}, blocks of {row['size']}", said)
-            bars.append(Bar(str(row["size"]), [Part(float(row["rate"]), color, hover)], said))
+            size = fmt.whole_binary(row["size"])
+            hover = (f"{title}, blocks of {size}", said)
+            bars.append(Bar(size, [Part(float(row["rate"]), color, hover)], said))
         self._bars[name].draw(f"{title} bandwidth", bars)
 
     def table(self) -> Table:
@@ -153,4 +155,4 @@ class Hardware(BarStack):
             for row in (answer or {}).get(name, ())
         ]
         columns = {n: [row[i] for row in rows] for i, n in enumerate(("kind", "size", "rate"))}
-        return Table(columns, {"rate": "B/s"})
+        return Table(columns, {"size": "B", "rate": "B/s"})

@@ -18,7 +18,7 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.shown_name import shown_name
-from dask_diag_lab.views.worker_names import short_worker_words
+from dask_diag_lab.views.worker_names import name_in_words, short_names
 
 HOVER_LINES: Final = 4
 HOVER_FIELDS: Final = tuple(f"@hover{line}" for line in range(HOVER_LINES))
@@ -36,11 +36,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One named bar; ``value`` is written beside it."""
+    """One named bar; ``value`` is written beside it, ``worker`` is the address of its worker."""
 
     name: str
     parts: Sequence[Part]
     value: str = ""
+    worker: str = ""
 
     @property
     def length(self) -> float:
@@ -56,7 +57,7 @@ class PartBars:
     look : Look
     scale : Scale
     on_tap : callable, optional
-        Takes the name of the bar that was clicked.
+        Takes the worker of the bar that was clicked, or the name of one that is of none.
     is_sum : bool
         Whether bars may be added up; else those that do not fit are left out, and counted.
     """
@@ -75,7 +76,7 @@ class PartBars:
         self.scale = scale
         self.hidden = 0
         self._look = look
-        self._names: list[str] = []
+        self._bars: list[Bar] = []
         self._on_tap = on_tap
         self._is_sum = is_sum
         self.figure = self._build(look)
@@ -103,8 +104,8 @@ class PartBars:
 
     def _tapped(self, event: Any) -> None:  # Bokeh's tap event, in data units
         row = round(event.y) if event.y is not None else -1
-        if self._on_tap is not None and 0 <= row < len(self._names):
-            self._on_tap(self._names[row])
+        if self._on_tap is not None and 0 <= row < len(self._bars):
+            self._on_tap(self._bars[row].worker or self._bars[row].name)
 
     def restyle(self, look: Look) -> None:
         """Apply another look; the colours of parts come with the next `draw`."""
@@ -117,7 +118,7 @@ class PartBars:
         """Show nothing at all."""
         for source in (self.parts, self.values):
             source.set({name: [] for name in source.model.data})
-        self._names = []
+        self._bars = []
         self.hidden = 0
         self._frame.clear()
 
@@ -153,14 +154,22 @@ class PartBars:
             self.hidden = len(rest) + more[0]
             total = sum(bar.length for bar in rest) + more[1]
             shown = [*shown[: room - 1], self._others(total)]
-        self._names = [bar.name for bar in shown]
-        width = self._frame.name_characters
-        short = short_worker_words([bar.name for bar in shown], width)
-        labels = [shown_name(name, width) for name in short]
+        self._bars = shown
+        labels = self._labels(shown)
         longest = max([at_least, *(bar.length for bar in shown)])
         said = [bar.value for bar in shown]
         self._frame.lay_out((title, short_title or title), labels, said, longest, self.scale)
         self._draw_parts(shown)
+
+    def _labels(self, bars: Sequence[Bar]) -> list[str]:
+        """Return the names beside the bars; those of workers are shortened together."""
+        width = self._frame.name_characters
+        short = iter(short_names([bar.name for bar in bars if bar.worker], width))
+        labels = [shown_name(next(short) if bar.worker else bar.name, width) for bar in bars]
+        named = zip(bars, labels, strict=True)
+        is_bare = any(name_in_words(label) == bar.name != label for bar, label in named)
+        set_properties(self.figure.yaxis[0], axis_label="worker" if is_bare else None)
+        return labels
 
     def _others(self, total: float) -> Bar:
         name = f"{fmt.count(self.hidden)} others"

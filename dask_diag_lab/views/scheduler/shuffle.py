@@ -19,7 +19,7 @@ from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.costs import WAITING
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 from dask_diag_lab.views.shown_name import shown_name
-from dask_diag_lab.views.worker_names import open_worker, worker_words
+from dask_diag_lab.views.worker_names import open_worker, worker_in_words
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -45,7 +45,7 @@ BUFFERS: Final = (
 
 
 class Shuffle(BarStack):
-    """Bytes moved by one shuffle, and the bytes in its buffers now."""
+    """Bytes moved by one shuffle, and the bytes in its buffers, as each worker last reported."""
 
     needs = frozenset({"shuffles"})
     chosen = NEWEST
@@ -86,7 +86,10 @@ class Shuffle(BarStack):
         self._draw_buffers(rows)
         hidden = self._moved.hidden
         more = f"; {fmt.plural(hidden, 'worker')} in one bar" if hidden else ""
-        self.notice = Notice(note=f"{fmt.plural(len(ids), 'shuffle')}, as last reported{more}")
+        told = f"this one by {fmt.plural(len(rows), 'worker')}"
+        self.notice = Notice(
+            note=f"{fmt.plural(len(ids), 'shuffle')}; {told} as last reported{more}"
+        )
 
     def _rows(self) -> npt.NDArray[np.int64]:
         """Return the rows of the chosen shuffle, busiest worker first."""
@@ -101,13 +104,14 @@ class Shuffle(BarStack):
         shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)
         bars = []
         for row in rows[: self._moved.room].tolist():
-            name = worker_words(self.store, shuffles["worker"][row])
+            address = str(shuffles["worker"][row])
+            name = worker_in_words(self.store, address)
             parts = [
                 self._part(name, title, float(shuffles[column][row]), getattr(colors, color), hatch)
                 for column, title, color, hatch in MOVED
             ]
             total = sum(part.length for part in parts)
-            bars.append(Bar(name, parts, fmt.binary(total)))
+            bars.append(Bar(name, parts, fmt.binary(total), address))
         sent = float(shuffles["comm_written"][rows].sum())
         stored = float(shuffles["disk_written"][rows].sum())
         title = f"{fmt.binary(sent)} sent, {fmt.binary(stored)} written to disk"
@@ -118,7 +122,8 @@ class Shuffle(BarStack):
         shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)
         bars = []
         for row in rows[: self._buffers.room].tolist():
-            name = worker_words(self.store, shuffles["worker"][row])
+            address = str(shuffles["worker"][row])
+            name = worker_in_words(self.store, address)
             parts = [
                 self._part(
                     *(name, title, float(shuffles[column][row]), getattr(colors, color), " "),
@@ -127,11 +132,11 @@ class Shuffle(BarStack):
                 for column, title, color, limit in BUFFERS
             ]
             total = sum(part.length for part in parts)
-            bars.append(Bar(name, parts, fmt.binary(total)))
+            bars.append(Bar(name, parts, fmt.binary(total), address))
         limits = [shuffles[limit][rows] for _, _, _, limit in BUFFERS]
         known = [float(np.nanmax(limit)) for limit in limits if np.isfinite(limit).any()]
         self._buffers.draw(
-            "In buffers now",
+            "In buffers, as last reported",
             bars,
             at_least=max(known, default=0.0),
             more=self._more(rows[len(bars) :], [name for name, *_ in BUFFERS]),

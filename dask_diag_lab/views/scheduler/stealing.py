@@ -19,7 +19,7 @@ from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.costs import WAITING
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 from dask_diag_lab.views.time_series import TimeLine, TimeSeries
-from dask_diag_lab.views.worker_names import open_worker, worker_words
+from dask_diag_lab.views.worker_names import open_worker, worker_in_words
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -105,7 +105,7 @@ class Stealing(BarStack):
         ranked = (gave + took).most_common()
         room = self._bars.room
         for address, _ in ranked[:room]:
-            name = worker_words(self.store, address)
+            name = worker_in_words(self.store, address)
             given, taken = gave[address], took[address]
             parts = [
                 Part(given, colors.load_saturated, (name, f"Gave {fmt.plural(given, 'task')}")),
@@ -116,7 +116,8 @@ class Stealing(BarStack):
                     "right_diagonal_line",
                 ),
             ]
-            bars.append(Bar(name, parts, f"gave {fmt.count(given)}, took {fmt.count(taken)}"))
+            said = f"gave {fmt.count(given)}, took {fmt.count(taken)}"
+            bars.append(Bar(name, parts, said, address))
         if bars:
             rest = ranked[room:]
             more = len(rest), float(sum(n for _, n in rest))

@@ -13,7 +13,9 @@ import numpy.typing as npt
 from bokeh.core.property.descriptors import UnsetValueError
 
 from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.pane_size import PaneSize, pane_size
+from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.pane_size import PaneSize
+from dask_diag_lab.views.room import size_among
 from dask_diag_lab.views.stream import words
 from dask_diag_lab.views.stream.happenings import Happenings
 from dask_diag_lab.views.stream.names import Names
@@ -69,6 +71,8 @@ class Drawing:
         Seconds that the last `rects` took.
     drawn_at : float
         Monotonic time of it.
+    note : str
+        What is said below the picture.
     """
 
     def __init__(self, store: Store, picture: Picture) -> None:
@@ -80,6 +84,7 @@ class Drawing:
         self.columns: Columns = {}
         self.cost_s = 0.0
         self.drawn_at = -np.inf
+        self.note = ""
         self.unpacking = Unpacking()
         self._activities_version = -1
         self._happenings = Happenings(store)
@@ -98,7 +103,7 @@ class Drawing:
     @property
     def size(self) -> PaneSize:
         """Size of the whole figure on the page."""
-        return pane_size(self.picture.figure)
+        return size_among(self.picture.figure, self.note, LIGHT.font_size)
 
     @property
     def pace_s(self) -> float:
@@ -222,6 +227,12 @@ class Drawing:
         """Return the seconds to a pixel."""
         return window.width / max(self._frame_px("inner_width", self.size.width), 1)
 
+    @property
+    def pixel_rows(self) -> float:
+        """Rows to a pixel."""
+        top, bottom = self.picture.rows
+        return (bottom - top) / max(self._frame_px("inner_height", self.size.rows_px), 1)
+
     def at(self, window: TimeWindow, x: float, row: float) -> Target | None:
         """Return the rectangle at a position of the picture's axes."""
         reach_s = REACH_PX * self.pixel_s(window)
@@ -234,7 +245,8 @@ class Drawing:
         if self.centre is None:
             return ""
         set_properties(self.picture.title, text=self._saying.title(self.centre, window, live))
-        return self._saying.note(self.centre, window)
+        self.note = self._saying.note(self.centre, window)
+        return self.note
 
     def _send(self, window: TimeWindow, parts: list[LevelOfDetail]) -> None:
         picture = self.picture

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dask_diag_lab.records import Kind, Outcome
 from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.format import count
+from dask_diag_lab.views.stream.rects import Columns
 from dask_diag_lab.views.stream.rows import worker_rows
 
 if TYPE_CHECKING:
@@ -42,10 +43,8 @@ def history(store: Store, begin: float, end: float) -> tuple[Table, str]:
     """
     rows, total = store.actions.between(begin, end, MAX_ROWS)
     now = float(store.time)
-    running: dict[str, Any] = dict(store.running.rows(now))  # columns differ in dtype
-    is_in = (running["start"] <= end) & (now >= begin) & (running["lane"] >= 0)
-    running = {name: column[is_in] for name, column in running.items()}
-    n_running = int(is_in.sum())
+    running = _running(store, now, begin, end)
+    n_running = len(running["start"])
     start = np.concatenate((rows["start"], running["start"]))
     stop = np.concatenate((rows["stop"], np.full(n_running, now)))
     lanes = np.concatenate((rows["lane"], running["lane"])).astype(np.int64)
@@ -72,6 +71,13 @@ def history(store: Store, begin: float, end: float) -> tuple[Table, str]:
     if total > MAX_ROWS:
         note = f"the newest {count(MAX_ROWS)} of {count(total)} actions; zoom in for the others"
     return Table({name: column.tolist() for name, column in columns.items()}, _UNITS), note
+
+
+def _running(store: Store, now: float, begin: float, end: float) -> Columns:
+    """Return what runs ``now`` and did so between the two times, where its thread is known."""
+    running: dict[str, Any] = dict(store.running.rows(now))  # columns differ in dtype
+    is_in = (running["start"] <= end) & (now >= begin) & (running["lane"] >= 0)
+    return {name: column[is_in] for name, column in running.items()}
 
 
 def _lane_names(store: Store) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64]]:

@@ -13,6 +13,10 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 
 GONE_ALPHA: Final = 0.12
+_LINE_PX, _HALO_PX = 2.0, 5.0
+"""Outline of the chosen rectangle, and what it is laid on, so that it is told from neighbours."""
+RING_PX: Final = _HALO_PX / 2
+"""So far outside of the rectangle the middle of both is: it keeps all of its colour."""
 _BOX: Final[dict[str, Any]] = {  # arguments of `Quad`, of several types
     "left": "left",
     "right": "right",
@@ -37,7 +41,8 @@ class Marks:
         Moments at which the cluster lost a worker or began anew: ``at``, ``top``, ``bottom``,
         ``title``, ``text``, ``clock``.
     chosen : Source
-        The outline of the chosen rectangle: ``left``, ``right``, ``top``, ``bottom``.
+        The outline around the chosen rectangle, `RING_PX` off its edges: ``left``, ``right``,
+        ``top``, ``bottom``.
     band : GlyphRenderer
         Of ``gone``, for a hover.
     hover : HoverTool
@@ -77,8 +82,10 @@ class Marks:
         self._lines = add_glyph(self._plot, self.events.model, line)
         pin = Scatter(x="at", y="top", marker="inverted_triangle", size=10, line_color=None)
         self._pins = add_glyph(self._plot, self.events.model, pin)
-        outline = Quad(**_BOX, fill_alpha=0, line_width=2.5)
-        self._outline: Renderer = add_glyph(self._plot, self.chosen.model, outline)
+        self._halo, self._outline = (
+            add_glyph(self._plot, self.chosen.model, Quad(**_BOX, fill_alpha=0, line_width=width))
+            for width in (_HALO_PX, _LINE_PX)
+        )
         self.hover.renderers = [self._pins, self._lines]
         self._plot.add_tools(self.hover)
 
@@ -91,5 +98,6 @@ class Marks:
             set_properties(cross.glyph, line_color=color)
         set_properties(self._lines.glyph, line_color=look.foreground)
         set_properties(self._pins.glyph, fill_color=look.foreground)
+        set_properties(self._halo.glyph, line_color=look.background)
         set_properties(self._outline.glyph, line_color=look.foreground)
         set_properties(self.hover, tooltips=tooltip_html(look, *EVENT_LINES))

@@ -20,13 +20,13 @@ from bokeh.transform import transform
 
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_figure, set_properties, tooltip_html
 from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.name_legend import color_legend
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.pane_size import restyle_pane
 from dask_diag_lab.views.scripted import StreamBars, StreamMoves, StreamTails
 from dask_diag_lab.views.stream.code_colors import code_colors
 from dask_diag_lab.views.stream.gestures import Gestures
 from dask_diag_lab.views.stream.hover import LINES, hover_of
-from dask_diag_lab.views.stream.legend import color_legend
 from dask_diag_lab.views.stream.marks import Marks
 from dask_diag_lab.views.stream.rects import (
     FULL_HEIGHT,
@@ -90,7 +90,7 @@ class Picture:
         self.facts = Source("zero", "now", "transfer_words")
         self.legend = Source("label", "code", "at")
         self._fill, self._edge, self._tail = (
-            LinearColorMapper(low=-0.5, high=N_CODES - 0.5) for _ in range(3)
+            LinearColorMapper(low=-0.5, high=N_CODES - 0.5, high_color=_CLEAR) for _ in range(3)
         )
         self._is_outlined = True
         self._has_labels = False
@@ -184,7 +184,7 @@ class Picture:
         set_properties(self.tails.glyph, share=share)
 
     def _axes(self) -> None:
-        make_time_axis(self.figure.xaxis[0])
+        make_time_axis(self.figure)
         self.row_axis = self.figure.yaxis[0]
         self._row_ticker, self._divider_ticker = FixedTicker(ticks=[]), FixedTicker(ticks=[])
         self.row_axis.update(ticker=self._row_ticker, major_tick_line_color=None)

@@ -25,6 +25,8 @@ DESERIALIZE_CODE: Final = 218
 ERRED_CODE: Final = 219
 KILLED_CODE: Final = 220
 N_CODES: Final = 221
+NO_CODE: Final = N_CODES
+"""Of words in the legend that stand for no colour."""
 
 MAX_RECTS: Final = 7000
 """What Chromium redraws in one or two frames without a GPU, when it draws no outlines."""
@@ -68,13 +70,13 @@ class Rects:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What the threads did with their time inside a window, as shares of all thread time.
+    """What the threads did with their time inside a window, as shares that add up to all of it.
 
     Attributes
     ----------
     busy, moving, disk, idle : float
-        Computing; transfers and (de)serialization; reading and writing spilled data; the rest.
-        NaN without any thread time.
+        Computing; of the rest transfers and (de)serialization, and reading and writing spilled
+        data; what is left. NaN without any thread time.
     """
 
     busy: float = np.nan
@@ -121,31 +123,35 @@ def to_columns(
     row_of : ndarray of int64
         Where each lane is shown; -1 where it is not.
     """
-    pieces = [_piece(parts[0])]
-    for part in parts[1:]:
-        piece = _piece(part)
-        reaches_in = (piece["start"] < cut[1]) & (piece["stop"] > cut[0])
-        keep = ~reaches_in | (piece["count"] > 1)
-        is_before = piece["start"] < cut[0]
-        piece["stop"] = np.where(reaches_in & is_before, cut[0], piece["stop"])
-        piece["start"] = np.where(reaches_in & ~is_before, cut[1], piece["start"])
-        keep &= piece["stop"] >= piece["start"]
-        pieces.append({name: column[keep] for name, column in piece.items()})
+    pieces = [_piece(parts[0]), *(_flank(_piece(part), cut) for part in parts[1:])]
     joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     joined["lane"] = row_of[joined["lane"]]
     if joined["lane"].min(initial=0) < 0:
         joined = {name: column[joined["lane"] >= 0] for name, column in joined.items()}
-    index = store.palette.indices(joined["prefix"])
-    code = np.where(
-        joined["kind"] == Kind.COMPUTE,
-        np.maximum(index, 0) % PREFIX_CODES,
-        _CODE_OF_KIND[joined["kind"]],
-    )
-    is_work = joined["kind"] == Kind.COMPUTE
-    code[is_work & (joined["outcome"] == Outcome.ERRED)] = ERRED_CODE
-    code[is_work & (joined["outcome"] == Outcome.KILLED)] = KILLED_CODE
-    joined["code"] = code.astype(np.uint8)
+    joined["code"] = _codes(joined, store.palette.indices(joined["prefix"]))
     return joined
+
+
+def _flank(piece: Columns, cut: tuple[float, float]) -> Columns:
+    """Return what of a flank lies outside the window; none of single ones that reach into it."""
+    reaches_in = (piece["start"] < cut[1]) & (piece["stop"] > cut[0])
+    keep = ~reaches_in | (piece["count"] > 1)
+    is_before = piece["start"] < cut[0]
+    stop = np.where(reaches_in & is_before, cut[0], piece["stop"])
+    start = np.where(reaches_in & ~is_before, cut[1], piece["start"])
+    keep &= stop >= start
+    outside = {**piece, "start": start, "stop": stop}
+    return {name: column[keep] for name, column in outside.items()}
+
+
+def _codes(columns: Columns, colors: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    """Return the colour code of each rectangle, whose prefix is ``colors`` in the palette."""
+    is_work = columns["kind"] == Kind.COMPUTE
+    prefix = np.maximum(colors, 0) % PREFIX_CODES
+    code = np.where(is_work, prefix, _CODE_OF_KIND[columns["kind"]])
+    code[is_work & (columns["outcome"] == Outcome.ERRED)] = ERRED_CODE
+    code[is_work & (columns["outcome"] == Outcome.KILLED)] = KILLED_CODE
+    return code.astype(np.uint8)
 
 
 def _piece(part: LevelOfDetail) -> Columns:
@@ -253,6 +259,7 @@ def share_of_time(
     is_disk = (centre.kind == Kind.DISK_READ) | (centre.kind == Kind.DISK_WRITE)
     still = np.clip(end - np.maximum(running, begin), 0.0, None).sum()
     busy = min((float(seconds[is_work].sum()) + float(still)) / thread_s, 1.0)
-    disk = min(float(seconds[is_disk].sum()) / thread_s, 1.0)
-    moving = min(float(seconds[~is_work & ~is_disk].sum()) / thread_s, 1.0)
+    # A thread may compute while data moves for the next task: that time counts once.
+    disk = min(float(seconds[is_disk].sum()) / thread_s, 1.0 - busy)
+    moving = min(float(seconds[~is_work & ~is_disk].sum()) / thread_s, 1.0 - busy - disk)
     return Share(busy, moving, disk, max(1.0 - busy - moving - disk, 0.0))

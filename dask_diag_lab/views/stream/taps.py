@@ -1,4 +1,4 @@
-"""What a tap on a task stream opens: a profile, a task, a worker.
+"""What a tap on a task stream opens: a profile that leads to the task, a task, a worker.
 
 A tap moves nothing: neither the window nor the rows.
 """
@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bokeh.events import DoubleTap, Event, PointEvent, Tap
+
+from dask_diag_lab.views.stream.marks import RING_PX
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -50,12 +52,14 @@ class Taps:
         figure.on_event(DoubleTap, self._tapped)
 
     def draw(self) -> None:
-        """Outline what is chosen where it is now."""
+        """Outline what is chosen where it is now; around it, for it may be narrower than a line."""
         edges: dict[str, list[float]] = {name: [] for name in ("left", "right", "top", "bottom")}
         if self.chosen is not None:
-            zero = self._window.zero
-            edges["left"], edges["right"] = [self.chosen.start - zero], [self.chosen.stop - zero]
-            edges["top"], edges["bottom"] = [self.chosen.top], [self.chosen.bottom]
+            zero, drawing = self._window.zero, self._drawing
+            wide, tall = RING_PX * drawing.pixel_s(self._window), RING_PX * drawing.pixel_rows
+            edges["left"] = [self.chosen.start - zero - wide]
+            edges["right"] = [self.chosen.stop - zero + wide]
+            edges["top"], edges["bottom"] = [self.chosen.top - tall], [self.chosen.bottom + tall]
             self._drawing.names.send_key(self.chosen.task)
         self._drawing.picture.marks.chosen.set(edges)
 
@@ -82,8 +86,10 @@ class Taps:
         key = target.key or self._store.actions.key(target.task)
         if is_again and key:
             self._open("task", key=key)
-        else:
-            self._open("profile", prefix=self._store.strings[target.prefix])
+            return
+        # The profile may cover this picture: it has the way to the task as well.
+        task = {"from_task": key} if key else {}
+        self._open("profile", prefix=self._store.strings[target.prefix], **task)
 
     def _open_worker(self, row: float) -> None:
         worker = self._drawing.rows.worker_at(row)

@@ -89,9 +89,9 @@ class TaskStream(View):
         self._follow()
         drawing.estimate()
         with self._setting():
-            fit_time_axis(drawing.picture.figure.xaxis[0], drawing.size.width)
             if drawing.place(self.window, is_scrolled=self._is_scrolled):
                 self._placed_at = time.monotonic()
+            fit_time_axis(drawing.picture.figure, drawing.size.width)
             self._due_at = np.inf
             if not self._is_still(drawing):
                 if wait_s := self._wait_s(drawing):

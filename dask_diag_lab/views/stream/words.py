@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dask_diag_lab.views.format import count, duration, elide, percent, plural
+from dask_diag_lab.views.format import count, duration, elide, plural, shares
+from dask_diag_lab.views.name_legend import more, n_fitting
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.stream.rects import (
     DESERIALIZE_CODE,
     DISK_CODE,
     ERRED_CODE,
     KILLED_CODE,
+    NO_CODE,
     PREFIX_CODES,
     TRANSFER_CODE,
     Columns,
@@ -31,10 +33,9 @@ if TYPE_CHECKING:
     from dask_diag_lab.views.stream.likeness import Unlike
 
 LEGEND_NAME_CHARACTERS: Final = 20
-LEAST_SHARE: Final = 0.0005
-"""What is less of the thread time has no word in the title."""
 _DOT: Final = "  ·  "
-_SWATCH_PX: Final = 24
+_NARROW_DOT: Final = " · "
+_NONE: Final = "0 %"
 _FIXED: Final = {
     TRANSFER_CODE: "transfer",
     DISK_CODE: "disk",
@@ -44,10 +45,12 @@ _FIXED: Final = {
 }
 
 _LEFT_OUT: Final = {
+    "before": ("task", "ended before recording began"),
     "names": ("task", "shown as (other): too many different names"),
     "addresses": ("task", "in the row (other): too many different workers"),
     "running": ("running task", "not shown: too many at once"),
 }
+_LEFT_OUT_SHORT: Final = _LEFT_OUT | {"before": ("task", "not recorded")}
 
 
 def title(share: Share, threads: tuple[int, int], size: PaneSize) -> str:
@@ -58,22 +61,31 @@ def title(share: Share, threads: tuple[int, int], size: PaneSize) -> str:
         some = f"{count(visible)} of " if visible < n_threads else ""
         words.append(some + plural(n_threads, "thread"))
     if not np.isnan(share.busy):
-        words.append(f"{percent(share.busy)} computing")
-        if not size.is_narrow:
-            words += [
-                f"{percent(part)} {what}"
-                for part, what in ((share.moving, "transfer"), (share.disk, "disk"))
-                if part >= LEAST_SHARE
-            ]
-        words.append(f"{percent(share.idle)} idle")
-    whole = _DOT.join(words)
+        words += _share_words(share, is_narrow=size.is_narrow)
+    whole = (_NARROW_DOT if size.is_narrow else _DOT).join(words)
     return whole if len(whole) <= size.title_characters or not size.is_narrow else words[0]
+
+
+def _share_words(share: Share, *, is_narrow: bool) -> list[str]:
+    """Return what threads did, in figures that add up; transfer and disk where there is any.
+
+    Where it is narrow these two are one, ``other``.
+    """
+    between = {"transfer": share.moving, "disk": share.disk}
+    if is_narrow:
+        between = {"other": share.moving + share.disk}
+    busy, *some, idle = shares([share.busy, *between.values(), share.idle])
+    named = zip(some, between, strict=True)
+    shown = [f"{part} {what}" for part, what in named if part != _NONE]
+    return [f"{busy} computing", *shown, f"{idle} idle"]
 
 
 def legend(
     columns: Columns, names: Sequence[str], size: PaneSize, *, has_tails: bool = False
 ) -> tuple[list[str], list[int]]:
     """Return labels and colour codes of what takes most time, as many as fit in one line.
+
+    The last label counts those that do not; its code is `NO_CODE`.
 
     Parameters
     ----------
@@ -85,24 +97,25 @@ def legend(
     has_tails : bool
         Whether transfers end in a part that is (de)serialization.
     """
+    entries = [
+        (_FIXED.get(code) or elide(_names_of(code, names), LEGEND_NAME_CHARACTERS), code)
+        for code in _by_weight(columns, has_tails=has_tails)
+    ]
+    fitting = n_fitting([label for label, _ in entries], size.width)
+    shown = sorted(entries[:fitting], key=lambda entry: entry[1])
+    if fitting < len(entries):
+        shown.append((more(len(entries) - fitting), NO_CODE))
+    return [label for label, _ in shown], [code for _, code in shown]
+
+
+def _by_weight(columns: Columns, *, has_tails: bool) -> list[int]:
+    """Return the colour codes there are: those that are no prefix first, then by time taken."""
     code = columns["code"]
     seconds = np.bincount(code, weights=columns["busy_s"], minlength=KILLED_CODE + 1)
     present = np.bincount(code, minlength=KILLED_CODE + 1) > 0
     present[DESERIALIZE_CODE] |= has_tails and present[TRANSFER_CODE]
     by_time = [int(c) for c in np.argsort(-seconds, kind="stable") if present[c]]
-    fixed = [c for c in by_time if c >= PREFIX_CODES]
-    labels: list[str] = []
-    codes: list[int] = []
-    room = size.width * 0.9
-    for each in [*fixed, *(c for c in by_time if c < PREFIX_CODES)]:
-        label = _FIXED.get(each) or elide(_names_of(each, names), LEGEND_NAME_CHARACTERS)
-        room -= _SWATCH_PX + len(label) * 6.6
-        if room < 0:
-            break
-        labels.append(label)
-        codes.append(each)
-    order = sorted(range(len(codes)), key=lambda i: codes[i])
-    return [labels[i] for i in order], [codes[i] for i in order]
+    return sorted(by_time, key=lambda c: c < PREFIX_CODES)
 
 
 def _names_of(code: int, names: Sequence[str]) -> str:
@@ -134,25 +147,10 @@ def note(
     is_short : bool
         There is no room for what can be done about it.
     """
-    first, last, n_rows = rows
     parts = [_merged(store, centre, is_short=is_short)] if centre.resolution_s else []
     parts += _likeness(likeness, is_short=is_short)
-    if last - first + 1 < n_rows:
-        more = "" if is_short else ", scroll for more"
-        parts.append(f"rows {count(first)}–{count(last)} of {count(n_rows)}{more}")
-    if n_hidden and not is_short:
-        parts.append(f"{plural(n_hidden, 'worker')} that left had no part in this stretch of time")
-    if store.gaps:
-        parts.append(_gap(*store.gaps[-1]))
-    if store.actions.dropped:
-        parts.append(f"{plural(store.actions.dropped, 'action')} lost: the collector was overrun")
-    if store.actions.evicted:
-        parts.append(f"the oldest {plural(store.actions.evicted, 'action')} given up")
-    parts += [
-        f"{plural(store.left_out[bound], noun)} {words}"
-        for bound, (noun, words) in _LEFT_OUT.items()
-        if store.left_out.get(bound)
-    ]
+    parts += _hidden(rows, n_hidden, is_short=is_short)
+    parts += _lost(store, is_short=is_short)
     if store.degraded:
         parts.append(store.degraded)
     return " · ".join(parts)
@@ -187,6 +185,41 @@ def _likeness(likeness: Unlike, *, is_short: bool) -> list[str]:
     return parts
 
 
+def _hidden(rows: tuple[int, int, int], n_hidden: int, *, is_short: bool) -> list[str]:
+    """Return which rows are out of sight, and how many workers have none."""
+    first, last, n_rows = rows
+    parts = []
+    if last - first + 1 < n_rows:
+        more = "" if is_short else ", scroll for more"
+        parts.append(f"rows {count(first)}–{count(last)} of {count(n_rows)}{more}")
+    if n_hidden and not is_short:
+        parts.append(f"{plural(n_hidden, 'worker')} that left had no part in this stretch of time")
+    return parts
+
+
+def _lost(store: Store, *, is_short: bool) -> list[str]:
+    """Return what was not recorded, or is not kept as it was."""
+    parts = [_gap(*store.gaps[-1])] if store.gaps else []
+    if store.actions.dropped:
+        parts.append(f"{plural(store.actions.dropped, 'action')} lost: the collector was overrun")
+    if store.actions.evicted:
+        parts.append(f"the oldest {plural(store.actions.evicted, 'action')} given up")
+    left_out = _LEFT_OUT_SHORT if is_short else _LEFT_OUT
+    return parts + [
+        f"{plural(store.left_out[bound], noun)} {words}"
+        for bound, (noun, words) in left_out.items()
+        if store.left_out.get(bound)
+    ]
+
+
+def _none_finished(store: Store) -> str:
+    """Return that no task has ended, as far as that was recorded."""
+    n_before = store.left_out.get("before", 0)
+    if not n_before:
+        return "No task has finished yet"
+    return f"No task has finished since recording began ({plural(n_before, 'task')} ended before)"
+
+
 def _gap(begin: float, end: float) -> str:
     """Return since when and until when nobody recorded, by the clock on this machine's wall."""
     days = [time.strftime("%Y-%m-%d", time.localtime(at)) for at in (begin, time.time())]
@@ -204,10 +237,10 @@ def empty(store: Store, *, has_picture: bool, is_window_empty: bool, is_cleared:
     if not has_picture:
         if not store.lanes.count:
             return (
-                "No task has finished yet, and the cluster has no workers. "
+                f"{_none_finished(store)}, and the cluster has no workers. "
                 "Start or scale up workers, then compute something."
             )
-        return "No task has finished yet. Compute something with this cluster to see it here."
+        return f"{_none_finished(store)}. Compute something with this cluster to see it here."
     if is_window_empty:
         return "Nothing ran in this stretch of time. Press L for live data, F for all of it."
     return ""

@@ -94,6 +94,14 @@ def words(kind: str, detail: Detail, names: Names) -> str:
     return write(detail, names)
 
 
+def undated_words(number: int) -> str:
+    """Return of how many workers the coming is not shown; '' for none."""
+    if not number:
+        return ""
+    they = "it" if number == 1 else "they"
+    return f"Of {fmt.plural(number, 'worker')} nobody knows when {they} came"
+
+
 def _came(detail: Detail, names: Names) -> str:
     del names
     name = shown_name(readable_name(str(detail.get("name") or detail.get("worker", ""))), 60)

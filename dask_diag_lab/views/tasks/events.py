@@ -34,7 +34,7 @@ from dask_diag_lab.views.tasks.event_marks import (
     live_window,
     marks_between,
 )
-from dask_diag_lab.views.tasks.event_words import ROW_OF, ROWS, row_colors, words
+from dask_diag_lab.views.tasks.event_words import ROW_OF, ROWS, row_colors, undated_words, words
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ class Events(RedrawnView):
         plot = self.figure = quiet_figure(
             self.look, title=self._title, x_range=self._x, y_range=self._y
         )
-        plot.update(min_border_left=8, min_border_right=24)
-        make_time_axis(plot.xaxis[0])
+        plot.update(min_border_left=8)
+        make_time_axis(plot)
         plot.yaxis.ticker = self._y_ticker
         plot.ygrid.ticker = self._y_ticker
         source = self.marks.model
@@ -146,14 +146,14 @@ class Events(RedrawnView):
     def redraw(self) -> None:
         """Draw the marks; see `RedrawnView.redraw`."""
         size, is_empty = pane_size(self.figure), not len(self._columns.time)
-        fit_time_axis(self.figure.xaxis[0], size.width)
+        fit_time_axis(self.figure, size.width)
         for axis in (self.figure.xaxis[0], self.figure.yaxis[0]):
             set_properties(axis, visible=not (is_empty or size.height < 120))
         set_properties(self.figure.xgrid[0], visible=not is_empty)
         if is_empty:
             self.marks.set({name: [] for name in self.marks.model.data})
             set_properties(self._title, text=" ")
-            self.notice = Notice(empty=NO_EVENTS)
+            self.notice = Notice(empty=NO_EVENTS, note=undated_words(self.store.events.n_undated))
         else:
             self._draw(size)
 
@@ -209,6 +209,8 @@ class Events(RedrawnView):
             notes.append("marks with a number stand for so many that lie close together")
         if dropped := self.store.events.dropped:
             notes.append(f"{fmt.plural(dropped, 'older event')} forgotten")
+        if undated := undated_words(self.store.events.n_undated):
+            notes.append(undated)
         self.notice = Notice(note="; ".join(notes))
 
     def _draw_rows(self) -> None:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 NO_FAILURES: Final = "No task has failed."
 WAITING: Final = "Waiting for the scheduler's answer."
 
-_COLUMNS: Final = (
-    TableColumn("exception", "Exception", "text", 230),
-    TableColumn("prefix", "Function", "text", 100),
-    TableColumn("workers", "Workers", "text", 80),
-    TableColumn("tasks", "Tasks", "number", 48),
+COLUMNS: Final = (
+    TableColumn("exception", "Exception", "text", 148),
+    TableColumn("tasks", "Tasks", "number", 50),
     TableColumn("time", "Last", "time", 66),
+    TableColumn("prefix", "Function", "text", 84),
+    TableColumn("workers", "Workers", "text", 68),
 )
 _NAMES_SHOWN: Final = 3
 
@@ -62,7 +62,7 @@ class Exceptions(RedrawnView):
 
     def build(self) -> UIElement:
         """Return the table and the place for a traceback; see `View.build`."""
-        self.rows = SortableTable(self.look, _COLUMNS, on_click=self.choose)
+        self.rows = SortableTable(self.look, COLUMNS, on_click=self.choose)
         self._words = controls.words(self.look)
         self._open = controls.button(self.look, "Open the task", self._open_task)
         self._close = controls.button(self.look, "Close", self._forget)
@@ -113,10 +113,10 @@ class Exceptions(RedrawnView):
         self.rows.set(
             {
                 "exception": [shown_name(failure.exception) for failure in self.failures],
-                "prefix": [shown_name(failure.prefix) for failure in self.failures],
-                "workers": [self._worker_words(failure) for failure in self.failures],
                 "tasks": [failure.n_tasks for failure in self.failures],
                 "time": [failure.time for failure in self.failures],
+                "prefix": [shown_name(failure.prefix) for failure in self.failures],
+                "workers": [self._worker_words(failure) for failure in self.failures],
             }
         )
         self._show_details()
@@ -129,8 +129,9 @@ class Exceptions(RedrawnView):
         notes = []
         if dropped := self.store.extras["errors"].dropped:
             notes.append(f"{fmt.plural(dropped, 'older error')} not listed")
-        if self._counts.killed:
-            notes.append(f"{fmt.plural(self._counts.killed, 'run')} lost with a worker that died")
+        if killed := self._counts.killed:
+            # No heartbeat names a run that ends its worker within a moment.
+            notes.append(f"at least {fmt.plural(killed, 'run')} lost with a worker that died")
         return Notice(note="; ".join(notes))
 
     def choose(self, index: int) -> None:
@@ -181,12 +182,12 @@ class Exceptions(RedrawnView):
         self._counts.read(self.store)
         failures = failures_of(self.store, self._counts)
         columns: dict[str, Sequence[object]] = {
+            "exception": [failure.exception for failure in failures],
+            "tasks": [failure.n_tasks for failure in failures],
             "time": [failure.time if failure.is_kept else None for failure in failures],
             "prefix": [failure.prefix for failure in failures],
-            "tasks": [failure.n_tasks for failure in failures],
-            "key": [failure.last_key for failure in failures],
             "workers": [", ".join(failure.workers) for failure in failures],
-            "exception": [failure.exception for failure in failures],
+            "key": [failure.last_key for failure in failures],
             "traceback": [failure.traceback for failure in failures],
         }
         return Table(columns, {"time": "s"})

@@ -1,5 +1,7 @@
 """Where the nodes of a growing graph go: layers left to right, nodes once placed stay.
 
+What is gone leaves room, until most of the picture is: then all closes up in one step.
+
 Pure functions over lists and arrays; knows neither tasks nor Bokeh.
 
 The order inside a layer follows the barycentre heuristic of Sugiyama, Tagawa and Toda (1981); the
@@ -22,8 +24,8 @@ Place = tuple[float, float]
 
 _MANY_EDGES: Final = 30_000
 """Above this one sweep has to do: a sweep costs about 0.3 µs an edge."""
-_SPARSE: Final = 4
-"""A picture with this many times more rows than nodes is laid out anew when it grows."""
+_CLOSED: Final = 0.5
+"""Empty rows or layers are closed up when that leaves at most this share of their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ def place_nodes(
     edges: npt.NDArray[np.integer],
     placed: Mapping[Node, Place],
     rank: Sequence[int] | None = None,
+    *,
+    may_close: bool = False,
 ) -> dict[Node, Place]:
     """Return (x, y) of every node of ``names``; those in ``placed`` stay where they are.
 
@@ -63,10 +67,11 @@ def place_nodes(
     edges : ndarray of int, shape (m, 2)
         (dependency, dependent) as indices into ``names``.
     placed : mapping
-        What this function returned for the graph before. When few scattered nodes are left of
-        it, it is not used and the whole picture is made anew.
+        What this function returned for the graph before.
     rank : sequence of int, optional
         Order among nodes that nothing else orders; the order of ``names`` by default.
+    may_close : bool
+        Whether what stays may close up where most of its room is that of nodes that are gone.
 
     Returns
     -------
@@ -75,26 +80,48 @@ def place_nodes(
         apart.
     """
     fixed = {index: placed[name] for index, name in enumerate(names) if name in placed}
+    if may_close:
+        fixed = closed_up(fixed)
     if len(fixed) == len(names):
-        return {name: placed[name] for name in names}
-    if _is_sparse(fixed, len(names)):
-        fixed = {}
+        return {name: fixed[index] for index, name in enumerate(names)}
     graph = make_graph(rank if rank is not None else range(len(names)), edges)
+    return dict(zip(names, _places(graph, fixed), strict=True))
+
+
+def _places(graph: Graph, fixed: Mapping[int, Place]) -> list[Place]:
+    """Return places: nodes that touch nothing placed go below it, the others beside it."""
     x = depths(graph, {index: int(place[0]) for index, place in fixed.items()})
     y = {index: place[1] for index, place in fixed.items()}
     attached = attached_nodes(graph, set(fixed))
     _place_attached(graph, x, y, [index for index in sorted(attached) if index not in fixed])
-    free = [index for index in range(len(names)) if index not in attached]
+    free = [index for index in range(len(graph)) if index not in attached]
+    left = min((int(place[0]) for place in fixed.values()), default=0)
+    for index in free:
+        x[index] += left
     _place_free(graph, x, y, free)
-    return {name: (float(x[index]), y[index]) for index, name in enumerate(names)}
+    return [(float(depth), y[index]) for index, depth in enumerate(x)]
 
 
-def _is_sparse(fixed: Mapping[int, Place], total: int) -> bool:
-    """Return whether ``fixed`` stretches the picture far beyond what ``total`` nodes need."""
-    if not fixed:
-        return False
-    rows = [place[1] for place in fixed.values()]
-    return max(rows) - min(rows) > _SPARSE * total
+def closed_up(placed: Mapping[Node, Place]) -> dict[Node, Place]:
+    """Return places without empty layers and rows, in each direction in which most are empty.
+
+    Nodes keep their order, and those of one x stay at least 1 apart.
+    """
+    places = np.array(list(placed.values()), dtype=np.float64).reshape(-1, 2)
+    for axis in (0, 1) if len(places) else ():
+        closed = _without_gaps(places[:, axis])
+        if np.ptp(closed) + 1 <= _CLOSED * (np.ptp(places[:, axis]) + 1):
+            places[:, axis] = closed
+    return {name: (x, y) for name, (x, y) in zip(placed, places.tolist(), strict=True)}
+
+
+def _without_gaps(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return values of which none is more than 1 above the next smaller one."""
+    distinct, index = np.unique(values, return_inverse=True)
+    steps = np.minimum(np.diff(distinct), 1.0)
+    places = distinct[0] + np.concatenate([[0.0], np.cumsum(steps)])
+    closed: npt.NDArray[np.float64] = places[index]
+    return closed
 
 
 def depths(graph: Graph, fixed: Mapping[int, int]) -> list[int]:

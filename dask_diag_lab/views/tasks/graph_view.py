@@ -17,14 +17,19 @@ from bokeh.plotting import figure
 from dask_diag_lab.views.figure import quiet_figure, set_properties
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
-from dask_diag_lab.views.small_legend import Entry, SmallLegend
+from dask_diag_lab.views.small_legend import Entry, SmallLegend, lines_for
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
+    from dask_diag_lab.views.tasks.group_graph import GroupGraph
+
 _MARGIN: Final = 0.6
 _BOX_PX: Final = (260, 104)
 """Largest distance between two boxes of groups: few of them need not fill the pane."""
+_NARROW_PX: Final = 60
+_TURNED_PX: Final = 300
+"""Largest distance between rows where layers are narrower than that: names stand upright there."""
 
 Extent = tuple[float, float, float, float]
 """Smallest x, largest x, smallest y and largest y."""
@@ -117,7 +122,7 @@ class GraphView(RedrawnView):
         """Show all of it, unless the user looks at a part."""
         x0, x1, y0, y1 = extent
         whole = (x0 - _MARGIN, x1 + _MARGIN, y1 + _MARGIN, y0 - _MARGIN)
-        if self._fitted is not None and self._ranges() != self._fitted:
+        if not self.is_followed:
             return
         set_properties(self._x, start=whole[0], end=whole[1])
         set_properties(self._y, start=whole[2], end=whole[3])
@@ -132,17 +137,38 @@ class GraphView(RedrawnView):
         x0, x1, y1, y0 = (end if isinstance(end, float | int) else 0.0 for end in ends)
         return x0, x1, y1, y0
 
+    def show_legend(self, size: PaneSize, *, is_shown: bool) -> None:
+        """Show or hide the legend, which may take several lines of a narrow pane."""
+        self.legend.show(is_shown=is_shown, width=size.width, most_lines=lines_for(size.height))
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether all of it is shown: the user looks at no part of it."""
+        return self._fitted is None or self._ranges() == self._fitted
+
+    def draw_groups(self, groups: GroupGraph, size: PaneSize) -> None:
+        """Bring a picture of groups up to date and show all of it."""
+        groups.update(self.look, self.cell_px(size), may_close=self.is_followed)
+        self.fit(roomy(groups.extent(), self.frame_px(size)))
+        groups.update(self.look, self.cell_px(size), may_close=False)
+
+    def frame_px(self, size: PaneSize) -> tuple[float, float]:
+        """Return about how wide and how high the frame is."""
+        return max(size.width - 8, 40), max(size.rows_px - self.legend.more_px, 40)
+
     def cell_px(self, size: PaneSize) -> tuple[float, float]:
         """Return the pixels between two layers and between two rows as they are shown."""
         x0, x1, y1, y0 = self._ranges()
-        width, height = max(size.width - 8, 40), size.rows_px
+        width, height = self.frame_px(size)
         # Whole pixels: a hair's breadth of zoom must not send new sizes.
         return float(round(width / max(x1 - x0, 1e-9))), round(height / max(y1 - y0, 1e-9), 1)
 
 
-def roomy(extent: Extent, size: PaneSize) -> Extent:
+def roomy(extent: Extent, frame_px: tuple[float, float]) -> Extent:
     """Return ``extent`` widened so that boxes do not get larger than they should."""
-    x0, x1, y0, y1 = extent
-    wide = max(size.width / _BOX_PX[0] - 2 * _MARGIN - (x1 - x0), 0) / 2
-    tall = max(size.rows_px / _BOX_PX[1] - 2 * _MARGIN - (y1 - y0), 0) / 2
+    (x0, x1, y0, y1), (width, height) = extent, frame_px
+    box_px = width / (x1 - x0 + 2 * _MARGIN)
+    largest_px = _TURNED_PX if box_px < _NARROW_PX else _BOX_PX[1]
+    wide = max(width / _BOX_PX[0] - 2 * _MARGIN - (x1 - x0), 0) / 2
+    tall = max(height / largest_px - 2 * _MARGIN - (y1 - y0), 0) / 2
     return x0 - wide, x1 + wide, y0 - tall, y1 + tall

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,8 +9,6 @@ from bokeh.core.properties import value
 from bokeh.models import Quad, Segment, Text
 from bokeh.plotting import figure
 
-from dask_diag_lab.records import STATES
-from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
@@ -23,10 +19,9 @@ from dask_diag_lab.views.figure import (
 )
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
-from dask_diag_lab.views.pane_size import CHARACTER_PX
-from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes
+from dask_diag_lab.views.tasks.group_box import LINE, PADDING_PX, Box, box_of
 from dask_diag_lab.views.tasks.group_nodes import (
     Floats,
     Metrics,
@@ -34,18 +29,14 @@ from dask_diag_lab.views.tasks.group_nodes import (
     metrics_of,
     structure_of,
 )
+from dask_diag_lab.views.tasks.group_words import wanted_px, words_of
 from dask_diag_lab.views.tasks.progress_bars import SEGMENTS
+from dask_diag_lab.views.text_room import font_px
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
-_HALF_WIDTH: Final = 0.42
-_HALF_HEIGHT: Final = 0.38
-_STRIP: Final = 0.2
-"""Height of the progress strip, in rows."""
 _HOVER: Final = ("@name", "@done", "@states", "@memory", "@time", "@erred", "@prefix")
-_LINE_PX: Final = 14
-"""Height of one line of a box's text."""
 _QUIET_PX, _BUSY_PX = 1.5, 4.0
 """Outline of a group without and with tasks that are processing."""
 _RELEASED_ALPHA: Final = 0.6
@@ -74,6 +65,9 @@ class GroupGraph:
         self._placed: dict[str, Place] = {}
         self._structured: object = None
         self._seen: object = None
+        self._box_now = box_of((1.0, 1.0), 1.0)
+        self._reaches: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
+        self._wanted: tuple[object, float] = (None, 0.0)
 
     def add_to(self, plot: figure, look: Look) -> None:
         """Add the glyphs to ``plot``."""
@@ -90,11 +84,10 @@ class GroupGraph:
             strip = Quad(left=left, right=f"edge{index}", top="strip", bottom="bottom")
             add_glyph(plot, self.boxes.model, strip)
             self._strips.append(strip)
-        self._texts = [
-            Text(x="left", y="top", text=text, x_offset=5, y_offset=offset, text_baseline="top")
-            for text, offset in (("label", 5), ("count", 5 + _LINE_PX), ("more", 5 + 2 * _LINE_PX))
-        ]
+        texts = ("label", "count", "more")
+        self._texts = [Text(x="left", text=text, text_baseline="top") for text in texts]
         for text in self._texts:
+            text.update(text_line_height=LINE)
             add_glyph(plot, self.boxes.model, text)
         self._hover = quiet_hover(look, *_HOVER, renderers=[target])
         plot.add_tools(self._hover)
@@ -119,7 +112,6 @@ class GroupGraph:
             set_properties(strip, fill_color=fill, fill_alpha=alpha, line_color=line)
         for text, color in zip(self._texts, (look.foreground, look.muted, look.muted), strict=True):
             set_properties(text, text_color=color, text_font=value(look.font))
-            set_properties(text, text_font_size=smaller(look.font_size))
         set_properties(self._hover, tooltips=tooltip_html(look, *_HOVER))
         self._seen = None
 
@@ -133,10 +125,12 @@ class GroupGraph:
 
     def at(self, x: float, y: float) -> str:
         """Return the prefix of the box at a point, '' where there is none."""
+        box = self._box_now
         if self.structure is not None:
-            for name, prefix in zip(self.structure.names, self.structure.prefix, strict=True):
+            names, prefixes = self.structure.names, self.structure.prefix
+            for name, prefix, up, down in zip(names, prefixes, *self._reaches, strict=True):
                 its_x, its_y = self._placed[name]
-                if abs(its_x - x) <= _HALF_WIDTH and abs(its_y - y) <= _HALF_HEIGHT:
+                if abs(its_x - x) <= box.half_width and its_y - up <= y <= its_y + down:
                     return prefix
         return ""
 
@@ -151,43 +145,66 @@ class GroupGraph:
         self._placed = {}
         self._seen = None
 
-    def update(self, look: Look, box_px: tuple[float, float]) -> bool:
-        """Bring boxes and lines up to date; return whether boxes came, went or moved.
+    def update(self, look: Look, cell_px: tuple[float, float], *, may_close: bool) -> None:
+        """Bring boxes and lines up to date.
 
         Parameters
         ----------
         look : Look
-        box_px : tuple of float
+        cell_px : tuple of float
             Width and height in pixels that one layer and one row have: decides what is written.
+        may_close : bool
+            Whether boxes may move to close up the room of those that are gone.
         """
         groups = self.store.groups
-        now = (groups.version, self.store.palette.version, look, box_px)
+        now = (groups.version, self.store.palette.version, look, cell_px)
         if now == self._seen:
-            return False
+            return
         self._seen = now
-        before = self._placed
-        structure = self._restructured()
+        structure = self._restructured(may_close=may_close)
+        box = self._box_now = box_of(cell_px, font_px(smaller(look.font_size)))
+        self._set_texts(box)
         places = np.array([self._placed[name] for name in structure.names]).reshape(-1, 2)
+        self._reaches = box.reaches(places, self._wanted_px(structure, box.font_px))
         metrics = metrics_of(self.store, structure)
-        self.boxes.set(self._columns(structure, metrics, places, look, box_px))
+        self.boxes.set(self._columns(structure, metrics, places, look, box))
         source, target = places[structure.edges[:, 0]], places[structure.edges[:, 1]]
         self.edges.set(
             {
-                "x0": source[:, 0] + _HALF_WIDTH,
+                "x0": source[:, 0] + box.half_width,
                 "y0": source[:, 1],
-                "x1": target[:, 0] - _HALF_WIDTH,
+                "x1": target[:, 0] - box.half_width,
                 "y1": target[:, 1],
             }
         )
-        return before != self._placed
 
-    def _restructured(self) -> Structure:
+    def _wanted_px(self, structure: Structure, font_px: float) -> float:
+        """Return the room that names need; that of before until they or the font change."""
+        asked = (self._structured, font_px)
+        if self._wanted[0] != asked:
+            self._wanted = (asked, wanted_px(structure, font_px))
+        return self._wanted[1]
+
+    def _set_texts(self, box: Box) -> None:
+        """Set size and direction of what is written into boxes."""
+        for number, text in enumerate(self._texts):
+            across = box.before_px + number * box.line_px
+            set_properties(
+                text,
+                y="strip" if box.is_turned else "top",
+                angle=np.pi / 2 if box.is_turned else 0.0,
+                x_offset=across if box.is_turned else PADDING_PX,
+                y_offset=-PADDING_PX if box.is_turned else across,
+                text_font_size=f"{box.font_px:g}px",
+            )
+
+    def _restructured(self, *, may_close: bool) -> Structure:
         """Return the nodes, placed; those of before while no group came or went."""
         now = self.store.groups.structure_version
         if self.structure is None or self._structured != now or not self._placed:
             self.structure, self._structured = structure_of(self.store), now
             names, edges = self.structure.names, self.structure.edges
-            self._placed = place_nodes(names, edges, self._placed)
+            self._placed = place_nodes(names, edges, self._placed, may_close=may_close)
         return self.structure
 
     def _columns(
@@ -196,93 +213,30 @@ class GroupGraph:
         metrics: Metrics,
         places: Floats,
         look: Look,
-        box_px: tuple[float, float],
+        box: Box,
     ) -> dict[str, Any]:  # arrays and lists
-        left, bottom = places[:, 0] - _HALF_WIDTH, places[:, 1] + _HALF_HEIGHT
+        up, down = self._reaches
+        left, bottom = places[:, 0] - box.half_width, places[:, 1] + down
         is_busy = bars.counts(metrics.states, "processing") > 0
         index = self.store.palette.index
         columns: dict[str, Any] = {
             "left": left,
-            "right": places[:, 0] + _HALF_WIDTH,
-            "top": places[:, 1] - _HALF_HEIGHT,
+            "right": places[:, 0] + box.half_width,
+            "top": places[:, 1] - up,
             "bottom": bottom,
-            "strip": bottom - _STRIP,
+            "strip": bottom - box.strip,
             "color": [prefix_color(index(name), look) for name in structure.prefix],
             "line": np.where(is_busy, _BUSY_PX, _QUIET_PX),
-            "prefix": _origins(structure),
         }
-        return columns | _strips(metrics, left) | _words(structure.names, metrics, box_px)
+        columns |= _strips(metrics, left, 2 * box.half_width)
+        return columns | words_of(structure, metrics, box, box.rooms_px(up + down))
 
 
-def _strips(metrics: Metrics, left: Floats) -> dict[str, Floats]:
+def _strips(metrics: Metrics, left: Floats, width: float) -> dict[str, Floats]:
     """Return where the parts of each strip end, and where that of failed tasks begins."""
     edges = bars.segment_edges(metrics.states, 0.02)
-    strip = {f"edge{i}": left + 2 * _HALF_WIDTH * edges[:, i] for i in range(len(SEGMENTS))}
+    strip = {f"edge{i}": left + width * edges[:, i] for i in range(len(SEGMENTS))}
     # Not there rather than of no width: it has an outline, which would be seen.
     before = strip[f"edge{SEGMENTS.index('erred') - 1}"]
     has_failed = bars.counts(metrics.states, "erred") > 0
     return strip | {"failed": np.where(has_failed, before, np.nan)}
-
-
-def _words(
-    names: Sequence[str], metrics: Metrics, box_px: tuple[float, float]
-) -> dict[str, list[str]]:
-    """Return what is written into each box, as far as it fits, and said about it in the hover."""
-    fits, n_lines = room_for_text(box_px)
-    states, nodes = metrics.states, range(len(names))
-    erred = bars.counts(states, "erred").tolist()
-    totals = zip(bars.done(states).tolist(), states.sum(axis=1).tolist(), strict=True)
-    counted = [f"{fmt.count(done)} / {fmt.count(total)}" for done, total in totals]
-    failed = [f"{fmt.count(n)} erred · " if n else "" for n in erred]
-    memory = [_memory_words(metrics, node) for node in nodes]
-    times = [fmt.duration(seconds) for seconds in metrics.seconds.tolist()]
-
-    def line(number: int, texts: Iterable[str]) -> list[str]:
-        return [fmt.elide(text, fits) if n_lines > number else "" for text in texts]
-
-    return {
-        "label": [shown_name(name, fits) if n_lines else "" for name in names],
-        "count": line(1, (bad + text for bad, text in zip(failed, counted, strict=True))),
-        "more": line(2, (" · ".join(filter(None, two)) for two in zip(memory, times, strict=True))),
-        "name": [shown_name(name) for name in names],
-        "done": [f"{text} tasks done" for text in counted],
-        "states": [_state_words(row) for row in states.tolist()],
-        "memory": [f"{text} in memory" if text else "" for text in memory],
-        "time": [_time_words(metrics, node) for node in nodes],
-        "erred": [f"{fmt.plural(n, 'task')} erred" if n else "" for n in erred],
-    }
-
-
-def room_for_text(box_px: tuple[float, float]) -> tuple[int, int]:
-    """Return the characters and the lines that fit into a box above its strip."""
-    fits = int((box_px[0] * 2 * _HALF_WIDTH - 8) / CHARACTER_PX)
-    height = box_px[1] * (2 * _HALF_HEIGHT - _STRIP)
-    lines = int((height - 5) / _LINE_PX) if fits >= 4 else 0
-    return fits, max(lines if fits >= 9 else min(lines, 1), 0)
-
-
-def _memory_words(metrics: Metrics, node: int) -> str:
-    held = int(metrics.held[node])
-    return fmt.binary(held) if held else ""
-
-
-def _time_words(metrics: Metrics, node: int) -> str:
-    seconds = float(metrics.seconds[node])
-    if not seconds:
-        return ""
-    said = f"{fmt.duration(seconds)} of thread time"
-    span = float(metrics.end[node] - metrics.begin[node])
-    return f"{said} within {fmt.duration(span)}" if math.isfinite(span) and span > 0 else said
-
-
-def _origins(structure: Structure) -> list[str]:
-    """Return the last line of each hover: the prefix of a group, the groups of a prefix."""
-    if structure.is_collapsed:
-        return [f"{fmt.plural(n, 'group')} of this prefix" for n in structure.members.tolist()]
-    return [f"prefix {shown_name(name)}" for name in structure.prefix]
-
-
-def _state_words(counts: Sequence[int]) -> str:
-    words = {"memory": "in memory", "no-worker": "without worker"}
-    pairs = zip(STATES, counts, strict=True)
-    return ", ".join(f"{fmt.count(n)} {words.get(state, state)}" for state, n in pairs if n)

@@ -35,6 +35,8 @@ from dask_diag_lab.views.tasks.thread_layers import (
     Layers,
     layers_of,
 )
+from dask_diag_lab.views.tasks.thread_legend import ThreadLegend
+from dask_diag_lab.views.tasks.threads_now import ThreadsNow
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
 
 if TYPE_CHECKING:
@@ -66,6 +68,8 @@ class TaskGroupProgress(RedrawnView):
         self.areas = TailSource("x", *levels, tolerance=UNSEEN)
         self.bins = TailSource("left", "right", *hover, tolerance=UNSEEN)
         self.line = TailSource("x", "threads", tolerance=UNSEEN)
+        self._recent = ThreadsNow()
+        self._n_now = 0
         self._counts = ThreadBins()
         self._words = HoverWords()
         self._cursor = 0
@@ -82,8 +86,9 @@ class TaskGroupProgress(RedrawnView):
         plot = self.figure = quiet_figure(
             self.look, title=self._title, x_range=self._x, y_range=self._y
         )
-        plot.update(min_border_left=8, min_border_right=16)
-        make_time_axis(plot.xaxis[0])
+        plot.update(min_border_left=8)
+        make_time_axis(plot)
+        self.legend = ThreadLegend(plot, _ALPHA)
         plot.xgrid.visible = False
         plot.yaxis.ticker = self._y_ticker
         plot.ygrid.ticker = self._y_ticker
@@ -125,26 +130,32 @@ class TaskGroupProgress(RedrawnView):
         self._read(READ_S if self._can_go_on_later else math.inf)
         # What runs grows while nothing else happens, a quarter of a bin at a time.
         is_running = bool(store.running.count)
+        self._n_now = self._recent.at(store.time, store.running.places(store.time)[1])
         step = int(store.time / self._counts.width_s * 4) if is_running else 0
         versions = (store.actions.version, store.running.version, store.nthreads.version)
         size = pane_size(self.figure)
-        return *versions, store.palette.version, self._cursor, step, size, self.look
+        seen = (store.palette.version, self._cursor, step, self._n_now)
+        return *versions, *seen, size, self.look
 
     def redraw(self) -> None:
         """Draw what was read; see `RedrawnView.redraw`."""
         layers, size = self.layers(), pane_size(self.figure)
-        fit_time_axis(self.figure.xaxis[0], size.width)
         for axis in (self.figure.xaxis[0], self.figure.yaxis[0]):
             has_room = size.width >= 240 and size.height >= 120
             set_properties(axis, visible=bool(layers.names) and has_room)
-        if not layers.names:
-            for source in (self.areas, self.bins, self.line):
-                source.set({name: [] for name in source.model.data})
-            self._show_areas(False)
-            set_properties(self._title, text=" ")
-            self.notice = Notice(empty=READING if self._unread else NO_TASKS)
-            return
-        self._draw(layers, size)
+        if layers.names:
+            self._draw(layers, size)
+        else:
+            self._draw_nothing()
+        fit_time_axis(self.figure, size.width)
+
+    def _draw_nothing(self) -> None:
+        for source in (self.areas, self.bins, self.line):
+            source.set({name: [] for name in source.model.data})
+        self._show_areas(False)
+        self.legend.hide()
+        set_properties(self._title, text=" ")
+        self.notice = Notice(empty=READING if self._unread else NO_TASKS)
 
     @property
     def _unread(self) -> int:
@@ -157,7 +168,9 @@ class TaskGroupProgress(RedrawnView):
             self._cursor, rows = actions.since(self._cursor, ROWS_AT_ONCE, COLUMNS)
             is_task = rows["kind"] == Kind.COMPUTE
             prefix = rows["prefix"][is_task].astype(np.int64)
-            self._counts.add(prefix, rows["start"][is_task], rows["stop"][is_task])
+            start, stop = rows["start"][is_task], rows["stop"][is_task]
+            self._counts.add(prefix, start, stop)
+            self._recent.add(start, stop)
             if time.perf_counter() - begun > for_s:
                 return
 
@@ -191,6 +204,7 @@ class TaskGroupProgress(RedrawnView):
         set_properties(self._target, top=end * 1.04)
         self._fit(float(layers.edges[-1]) - zero)
         self._draw_hover(layers, zero)
+        self.legend.show(layers, size, self._color)
         self._say(layers, threads, size)
 
     def _draw_areas(self, layers: Layers, zero: float) -> None:
@@ -247,12 +261,13 @@ class TaskGroupProgress(RedrawnView):
         self.bins.set({"left": left, "right": right, **columns})
 
     def _say(self, layers: Layers, threads: Floats, size: PaneSize) -> None:
-        busy = float(layers.threads[:, -1].sum())
         total = int(threads[-1]) if len(threads) else 0
+        # Tasks that left their thread run beside those that have one.
+        busy = min(self._n_now, total) if total else self._n_now
         of_all = f" of {fmt.count(total)}" if total else ""
-        text = f"Task group progress: {fmt.significant(busy)}{of_all} threads computing"
-        short = f"{fmt.significant(busy)}{of_all} threads"
-        set_properties(self._title, text=text if len(text) <= size.title_characters else short)
+        said = f"{fmt.count(busy)}{of_all} threads computing now"
+        text = f"Task group progress: {said}"
+        set_properties(self._title, text=text if len(text) <= size.title_characters else said)
         notes = [f"each step is the mean of {fmt.duration(self._counts.width_s)}"]
         if layers.n_others:
             notes.append(f"{fmt.count(layers.n_others)} smaller prefixes in one grey area")

@@ -22,12 +22,14 @@ from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_prope
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.redrawn import RedrawnView
+from dask_diag_lab.views.room import size_among
 from dask_diag_lab.views.shown_name import shown_name
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
     from dask_diag_lab.store import Store
+    from dask_diag_lab.views.pane_size import PaneSize
 
 Ints = npt.NDArray[np.int64]
 
@@ -140,12 +142,18 @@ class NamedBars(RedrawnView):
 
     def shown(self) -> object:
         """Return what differs when the picture has to; see `RedrawnView.shown`."""
-        return self.seen(), self.order, self._frame.size, self.look
+        return self.seen(), self.order, self.size, self.look
+
+    @property
+    def size(self) -> PaneSize:
+        """How large the figure is on the page, among controls and note."""
+        note, font_size = self.notice.note, self.look.font_size
+        return size_among(self.figure, note, font_size, self._controls)
 
     def redraw(self) -> None:
         """Draw all bars; see `RedrawnView.redraw`."""
         empty = self.empty()
-        is_shown = not (empty or self._frame.size.is_small)
+        is_shown = not (empty or self.size.is_small)
         set_properties(self._controls, visible=is_shown)
         if empty:
             self.bars.set({name: [] for name in self.bars.model.data})

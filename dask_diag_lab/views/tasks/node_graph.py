@@ -1,4 +1,4 @@
-"""The task graph node by node: squares in the colour of their state, quiet edges.
+"""The task graph node by node: squares in the colour of their state.
 
 Sends what is new, and of what is known only the column that changed.
 """
@@ -14,7 +14,6 @@ from bokeh.models import (
     CategoricalMarkerMapper,
     ColumnDataSource,
     Scatter,
-    Segment,
 )
 from bokeh.plotting import figure
 from bokeh.transform import transform
@@ -24,14 +23,12 @@ from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, t
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.tasks.graph_edges import GraphEdges, with_holes
 from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes
 from dask_diag_lab.views.tasks.graph_slots import Slots
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
-
-MAX_EDGES: Final = 20_000
-"""Lines that a browser redraws without delay; more are thinned out evenly, and the plot says so."""
 
 _MARKERS: Final = {
     "released": "square",
@@ -80,29 +77,24 @@ class NodeGraph:
 
     Attributes
     ----------
-    nodes, edges : ColumnDataSource
-        Rows without a node or an edge have NaN coordinates.
-    n_edges, n_hidden_edges : int
-        Edges there are, and how many of them are not drawn.
+    nodes : ColumnDataSource
+        Rows without a node have NaN coordinates.
+    edges : GraphEdges
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "state", "key", "prefix")})
-        self.edges = ColumnDataSource({name: [] for name in ("x0", "y0", "x1", "y1")})
-        self.n_edges = 0
-        self.n_hidden_edges = 0
+        self.edges = GraphEdges()
         self._placed: dict[tuple[int, str], Place] = {}
         self._node_slots = Slots()
-        self._edge_slots = Slots()
         self._keys: list[str] = []
         self._state = np.empty(0, dtype=np.int64)
         self._seen = (-1, -1)
 
     def add_to(self, plot: figure, look: Look) -> None:
         """Add the glyphs to ``plot``."""
-        self._edge = Segment(x0="x0", y0="y0", x1="x1", y1="y1", line_width=1)
-        add_glyph(plot, self.edges, self._edge)
+        self.edges.add_to(plot)
         states = list(STATES)
         self._fill = CategoricalColorMapper(factors=states, palette=["#000000"] * len(states))
         self._line = CategoricalColorMapper(factors=states, palette=["#000000"] * len(states))
@@ -122,7 +114,7 @@ class NodeGraph:
         styles = [state_style(state, look) for state in STATES]
         set_properties(self._fill, palette=[fill for fill, _, _ in styles])
         set_properties(self._line, palette=[line for _, line, _ in styles])
-        set_properties(self._edge, line_color=look.muted)
+        self.edges.restyle(look)
         set_properties(self._hover, tooltips=tooltip_html(look, *_HOVER))
 
     def set_size(self, pixels: float) -> None:
@@ -133,9 +125,8 @@ class NodeGraph:
         """Draw nothing."""
         if not len(self._node_slots.members):
             return
-        for source in (self.nodes, self.edges):
-            source.data = {name: [] for name in source.data}
-        self.n_edges = self.n_hidden_edges = 0
+        self.nodes.data = {name: [] for name in self.nodes.data}
+        self.edges.clear()
         self.lay_out_anew()
 
     def extent(self) -> tuple[float, float, float, float]:
@@ -158,33 +149,39 @@ class NodeGraph:
     def lay_out_anew(self) -> None:
         """Forget where nodes are: the next update places all of them again."""
         self._placed = {}
-        self._node_slots, self._edge_slots = Slots(), Slots()
+        self._node_slots = Slots()
+        self.edges.lay_out_anew()
         self._keys, self._state = [], np.empty(0, dtype=np.int64)
         self._seen = (-1, -1)
 
-    def update(self) -> bool:
-        """Bring nodes and edges up to date; return whether the structure changed."""
+    def update(self, *, may_close: bool) -> bool:
+        """Bring nodes and edges up to date; return whether the structure changed.
+
+        ``may_close``: whether nodes may move to close up the room of those that are gone.
+        """
         graph = self.store.graph
         seen = (graph.structure_version, graph.version)
         before, self._seen = self._seen, seen
         if seen == before:
             return False
         if seen[0] != before[0]:
-            self._update_structure()
+            self._update_structure(may_close=may_close)
             return True
         self._update_states()
         return False
 
-    def _update_structure(self) -> None:
+    def _update_structure(self, *, may_close: bool) -> None:
         graph = self.store.graph
         keys, edges = graph.key, graph.edges
         names = list(zip(graph.node.tolist(), keys, strict=True))
-        self._placed = place_nodes(names, edges, self._placed, natural_ranks(keys))
+        before, ranks = self._placed, natural_ranks(keys)
+        self._placed = place_nodes(names, edges, before, ranks, may_close=may_close)
         places = np.array([self._placed[name] for name in names], dtype=np.float32).reshape(-1, 2)
-        change = self._node_slots.change(graph.node, is_reset=self._is_other_graph())
+        is_moved = any(before.get(name, place) != place for name, place in self._placed.items())
+        change = self._node_slots.change(graph.node, is_reset=is_moved or self._is_other_graph())
         self._send_nodes(change.added, places, is_reset=change.is_reset, has_holes=change.has_holes)
         self._update_states()
-        self._send_edges(edges, places, is_reset=change.is_reset)
+        self.edges.send(edges, graph.node, places, is_reset=change.is_reset)
 
     def _is_other_graph(self) -> bool:
         """Return whether nodes of the same number are tasks of another scheduler."""
@@ -216,40 +213,11 @@ class NodeGraph:
             return
         if has_holes:
             alive = self._node_slots.is_alive[: len(self._keys)]
-            self.nodes.data["x"] = _with_holes(self.nodes.data["x"], alive)
+            self.nodes.data["x"] = with_holes(self.nodes.data["x"], alive)
         if len(added):
             self.nodes.stream(columns)
             self._keys += columns["key"]
             self._state = np.concatenate([self._state, state])
-
-    def _send_edges(
-        self, edges: npt.NDArray[np.int64], places: npt.NDArray[np.float32], *, is_reset: bool
-    ) -> None:
-        self.n_edges = len(edges)
-        step = -(-len(edges) // MAX_EDGES) or 1
-        drawn = edges[::step]
-        self.n_hidden_edges = len(edges) - len(drawn)
-        # Many lines side by side become an area; they must stay quieter than the squares.
-        set_properties(
-            self._edge, line_alpha=round(min(0.45, 8 / max(len(drawn), 1) ** 0.5), 1) + 0.05
-        )
-        node = self.store.graph.node
-        codes = (node[drawn[:, 0]] << 32) + node[drawn[:, 1]]
-        codes, first = np.unique(codes, return_index=True)
-        drawn = drawn[first]
-        known = len(self._edge_slots.members)
-        change = self._edge_slots.change(codes, is_reset=is_reset)
-        source, target = places[drawn[change.added, 0]], places[drawn[change.added, 1]]
-        columns = {"x0": source[:, 0], "y0": source[:, 1], "x1": target[:, 0], "y1": target[:, 1]}
-        if change.is_reset:
-            if known or len(codes):
-                self.edges.data = columns
-            return
-        if change.has_holes:
-            alive = self._edge_slots.is_alive[:known]
-            self.edges.data["x0"] = _with_holes(self.edges.data["x0"], alive)
-        if len(change.added):
-            self.edges.stream(columns)
 
     def _update_states(self) -> None:
         graph = self.store.graph
@@ -283,8 +251,3 @@ def natural_ranks(keys: list[str]) -> list[int]:
 def _split(key: str) -> list[str]:
     """Return the indices of a key such as ``('x-1a2b', 3, 4)``; nothing of any other key."""
     return [part.strip(" )") for part in key.split(",")[1:]] if key.startswith("(") else []
-
-
-def _with_holes(column: Any, is_alive: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
-    """Return a coordinate with NaN where no member is."""
-    return np.where(is_alive, np.asarray(column, dtype=np.float32), np.float32(np.nan))

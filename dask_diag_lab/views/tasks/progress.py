@@ -20,9 +20,10 @@ from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import quiet_figure, set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
-from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.pane_size import PaneSize, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
-from dask_diag_lab.views.small_legend import SmallLegend
+from dask_diag_lab.views.room import size_among
+from dask_diag_lab.views.small_legend import SmallLegend, lines_for
 from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks import progress_words as words
 from dask_diag_lab.views.tasks.progress_bars import Grid
@@ -38,6 +39,7 @@ from dask_diag_lab.views.tasks.progress_rows import (
     Rows,
     begun,
     dropped_note,
+    nested_note,
     rows_of,
     why_no_rows,
 )
@@ -158,9 +160,15 @@ class Progress(RedrawnView):
         top, bottom = (end if isinstance(end, float | int) else 0.0 for end in ends)
         return top, bottom
 
+    @property
+    def size(self) -> PaneSize:
+        """How large the figure is on the page, among controls and note."""
+        note, font_size = self.notice.note, self.look.font_size
+        return size_among(self.figure, note, font_size, self._controls)
+
     def redraw(self) -> None:
         """Draw the bars; see `RedrawnView.redraw`."""
-        size = pane_size(self.figure)
+        size = self.size
         rows = rows_of(self.store, self.kind, self.order)
         set_properties(self._controls, visible=not size.is_small)
         if len(rows):
@@ -170,7 +178,7 @@ class Progress(RedrawnView):
 
     def shown(self) -> object:
         """Return what differs when the picture has to; see `RedrawnView.shown`."""
-        store, size = self.store, pane_size(self.figure)
+        store, size = self.store, self.size
         nthreads = store.scheduler.nthreads if store.scheduler else 0
         groups = (store.groups, store.ended_groups)
         tables = (store.prefixes, *groups, store.extras["spans"], store.palette)
@@ -180,20 +188,22 @@ class Progress(RedrawnView):
         return versions, second, self.kind, self.order, nthreads, self._sight(), size, self.look
 
     def _draw(self, rows: Rows, size: PaneSize) -> None:
-        height = size.height - _TITLE_PX - (0 if size.is_small else _LEGEND_PX)
+        lines = lines_for(size.whole_px)
+        self._legend.show(is_shown=not size.is_small, width=size.width, most_lines=lines)
+        legend_px = 0 if size.is_small else _LEGEND_PX + self._legend.more_px
+        height = size.height - _TITLE_PX - legend_px
         width = size.width - 16 + COLUMN_GAP_PX
         grid, shown = bars.fit_grid(len(rows), width, height)
         set_properties(self._x, start=0, end=width - COLUMN_GAP_PX)
         first, drawn = self._scroll(grid, height, len(rows))
         self._draw_title(size)
-        self._legend.show(is_shown=not size.is_small, width=size.width)
         cells = rows.take(drawn)
         colors = [self._color(prefix) for prefix in cells.prefixes]
         self.glyphs.draw(cells, grid, int(drawn[0]), colors)
         seen = first, min(shown, len(rows) - first)
         hidden = words.hidden_note(rows.states, *seen, self.kind, is_short=size.is_small)
-        dropped = dropped_note(self.store, self.kind)
-        self.notice = Notice(note="; ".join(note for note in (hidden, dropped) if note))
+        notes = (hidden, dropped_note(self.store, self.kind), nested_note(self.store, self.kind))
+        self.notice = Notice(note="; ".join(filter(None, notes)))
 
     def _scroll(self, grid: Grid, height: float, n: int) -> tuple[int, bars.Ints]:
         """Keep what is seen inside the rows; return the first bar in sight and those to draw.

@@ -16,13 +16,12 @@ from bokeh.plotting import figure
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties, tooltip_html
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
-from dask_diag_lab.views.pane_size import CHARACTER_PX
-from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks import progress_words as words
 from dask_diag_lab.views.tasks.progress_bars import SEGMENTS, Grid
 from dask_diag_lab.views.tasks.progress_rows import Rows
+from dask_diag_lab.views.text_room import fitting_name, font_px, text_px
 
 RELEASED_ALPHA: Final = 0.6
 COLUMN_GAP_PX: Final = 20
@@ -32,6 +31,9 @@ _TEXT_PX: Final = (18, 15)
 _GAP_PX: Final = (9, 3)
 _OFFSET_PX: Final = (3, 1)
 _ERRED_MIN_PX: Final = 3
+_NAME_PX: Final = 60
+"""Of a name, before the words at the other end of its bar get shorter."""
+_BETWEEN_PX: Final = 10
 _HOVER: Final = tuple(f"@hover{line}" for line in range(words.HOVER_LINES))
 
 
@@ -55,6 +57,7 @@ class ProgressGlyphs:
             *hover,
         )
         self.segments: list[Quad] = []
+        self._font_px = 0.0
 
     def add_to(self, plot: figure, look: Look) -> None:
         """Add the glyphs to ``plot``."""
@@ -89,6 +92,7 @@ class ProgressGlyphs:
         for name, glyph in zip(SEGMENTS, self.segments, strict=True):
             set_properties(glyph, **_segment_style(name, look))
         font = value(look.font)
+        self._font_px = font_px(look.font_size)
         for text in (self.label, self.value):
             set_properties(text, text_font=font, text_font_size=look.font_size)
             set_properties(text, text_color=look.foreground)
@@ -103,7 +107,7 @@ class ProgressGlyphs:
         x, y = grid.places(len(rows), first)
         bar_px = grid.column_px - COLUMN_GAP_PX
         edges = bars.segment_edges(rows.states, min(_ERRED_MIN_PX / bar_px, 1.0))
-        values = [words.done_of_all(row) for row in rows.states]
+        labels, values = self._texts(rows, bar_px)
         columns: dict[str, Any] = {  # arrays and lists
             "x0": x,
             "x1": x + bar_px,
@@ -112,10 +116,7 @@ class ProgressGlyphs:
             "bottom": y + grid.row_px - _GAP_PX[grid.is_compact],
             "end": y + grid.row_px,
             "color": list(colors),
-            "label": [
-                shown_name(name, max(int(bar_px / CHARACTER_PX) - len(text) - 2, 3))
-                for name, text in zip(rows.names, values, strict=True)
-            ],
+            "label": labels,
             "value": values,
         }
         columns |= {f"edge{i}": x + bar_px * edges[:, i] for i in range(len(SEGMENTS))}
@@ -129,6 +130,22 @@ class ProgressGlyphs:
         self.cells.set(columns)
         for text in (self.label, self.value):
             set_properties(text, y_offset=_OFFSET_PX[grid.is_compact])
+
+    def _texts(self, rows: Rows, room_px: float) -> tuple[list[str], list[str]]:
+        """Return what stands at the two ends of each bar: names give way to figures."""
+        names, values = [], []
+        for name, states in zip(rows.names, rows.states, strict=True):
+            wanted_px = min(text_px(name, self._font_px), _NAME_PX) + _BETWEEN_PX
+            said = words.done_of_all(states)
+            fitting = (text for text in said if self._px(text) + wanted_px <= room_px)
+            figures = next(fitting, said[-1])
+            left_px = room_px - self._px(figures) - _BETWEEN_PX
+            names.append(fitting_name(name, left_px, self._font_px))
+            values.append(figures)
+        return names, values
+
+    def _px(self, text: str) -> float:
+        return text_px(text, self._font_px)
 
 
 def _segment_style(name: str, look: Look) -> dict[str, Any]:  # properties have no common type

@@ -13,6 +13,7 @@ import numpy as np
 
 from dask_diag_lab.records import STATES
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.span_names import told_apart
 from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks.progress_bars import Floats, Ints
 from dask_diag_lab.views.tasks.progress_estimate import Begun
@@ -28,6 +29,7 @@ ORDERS: Final = (("size", "by number of tasks"), ("topological", "by flow of wor
 spans by the start of their work."""
 
 NO_SPANS: Final = 'No spans yet. Name parts of a computation: with distributed.span("name"): …'
+NESTED: Final = "a span counts the tasks of the spans inside it as well"
 WAITING_FOR_SPANS: Final = "Waiting for the scheduler's answer."
 
 
@@ -95,6 +97,12 @@ def dropped_note(store: Store, kind: str) -> str:
     return f"{fmt.plural(dropped, 'older group')} that ended not kept" if dropped else ""
 
 
+def nested_note(store: Store, kind: str) -> str:
+    """Return that bars overlap, where spans lie inside others; '' where no bar holds another."""
+    is_nested = kind == "span" and any(store.extras["spans"]["parent"].tolist())
+    return NESTED if is_nested else ""
+
+
 def why_no_rows(store: Store, kind: str, no_tasks: str) -> str:
     """Return why there are no rows of a kind."""
     if kind != "span":
@@ -123,7 +131,7 @@ def _groups(store: Store) -> Rows:
 
 def _spans(store: Store) -> Rows:
     spans = store.extras["spans"]
-    names = spans["name"].tolist()
+    names = told_apart(*(spans[column].tolist() for column in ("name", "start", "id")))
     states = np.array(spans["states"].tolist(), dtype=np.int64).reshape(-1, len(STATES))
     held = spans["nbytes"].astype(np.int64)
     mean = _mean(spans["seconds"].astype(np.float64), states)

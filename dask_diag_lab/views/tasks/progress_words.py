@@ -73,12 +73,17 @@ def _left(estimate: Estimate) -> list[str]:
     return [f"at least {seconds} left (estimate; speed of {others} unknown)"]
 
 
-def done_of_all(states: Ints) -> str:
-    """Return ``done / all`` of one prefix, and how many of its tasks erred."""
+def done_of_all(states: Ints) -> tuple[str, ...]:
+    """Return how much of one prefix is done, and how many of its tasks erred, ever shorter."""
     row = states[None, :]
-    text = f"{fmt.count(int(bars.done(row)[0]))} / {fmt.count(int(states.sum()))}"
+    done, total = int(bars.done(row)[0]), int(states.sum())
+    text = f"{fmt.count(done)} / {fmt.count(total)}"
     erred = int(bars.counts(row, "erred")[0])
-    return f"{fmt.count(erred)} erred · {text}" if erred else text
+    share = fmt.percent(done / max(total, 1))
+    if not erred:
+        return text, share
+    failed = f"{fmt.count(erred)} erred"
+    return f"{failed} · {text}", f"{failed} · {share}", f"⚠ {share}", share
 
 
 def hover(rows: Rows) -> list[tuple[str, ...]]:

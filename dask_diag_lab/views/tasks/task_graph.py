@@ -17,7 +17,7 @@ from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.small_legend import Entry
-from dask_diag_lab.views.tasks.graph_view import GraphView, roomy
+from dask_diag_lab.views.tasks.graph_view import GraphView
 from dask_diag_lab.views.tasks.group_graph import GroupGraph
 from dask_diag_lab.views.tasks.node_graph import NodeGraph, legend_entries
 from dask_diag_lab.views.tasks.task_groups import group_table, left_out
@@ -91,24 +91,26 @@ class TaskGraph(GraphView):
         if graph.is_exact != self._is_exact:
             self._is_exact = graph.is_exact
             self.show_all()
+        self.show_legend(size, is_shown=self._is_exact and not self._is_empty)
         if self._is_exact:
             self.groups.clear()
-            self.nodes.update()
+            self.nodes.update(may_close=self.is_followed)
             self.fit(self.nodes.extent())
             self._cell = self.cell_px(size)
             self.nodes.set_size(_node_px(self._cell))
+            self.nodes.edges.set_room(self._cell[1])
         else:
             self.nodes.clear()
-            self.groups.update(self.look, self.cell_px(size))
-            self.fit(roomy(self.groups.extent(), size))
-            self.groups.update(self.look, self.cell_px(size))
+            self.draw_groups(self.groups, size)
         self._say(size)
 
+    @property
+    def _is_empty(self) -> bool:
+        store = self.store
+        return not (len(store.graph.node) if self._is_exact else len(store.groups))
+
     def _say(self, size: PaneSize) -> None:
-        graph, groups = self.store.graph, self.store.groups
-        is_empty = not (len(graph.node) if self._is_exact else len(groups))
-        is_shown = self._is_exact and not is_empty and not size.is_small
-        self.legend.show(is_shown=is_shown, width=size.width)
+        is_empty = self._is_empty
         self.set_title("" if is_empty else self._headline(size))
         self.notice = Notice(empty=self._empty() if is_empty else "", note=self._note())
 
@@ -133,10 +135,11 @@ class TaskGraph(GraphView):
     def _note(self) -> str:
         graph = self.store.graph
         if self._is_exact:
-            if not self.nodes.n_hidden_edges:
+            edges = self.nodes.edges
+            if not edges.n_hidden:
                 return ""
-            drawn = fmt.count(self.nodes.n_edges - self.nodes.n_hidden_edges)
-            return f"{drawn} of {fmt.count(self.nodes.n_edges)} dependencies drawn, evenly thinned"
+            drawn = fmt.count(edges.n - edges.n_hidden)
+            return f"{drawn} of {fmt.count(edges.n)} dependencies drawn, evenly thinned"
         more = left_out(self.groups.structure)
         return (
             f"{fmt.count(graph.total)} tasks are more than the {fmt.count(graph.limit)} that are "

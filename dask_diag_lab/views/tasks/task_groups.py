@@ -15,7 +15,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.small_legend import Entry
-from dask_diag_lab.views.tasks.graph_view import GraphView, roomy
+from dask_diag_lab.views.tasks.graph_view import GraphView
 from dask_diag_lab.views.tasks.group_graph import GroupGraph
 from dask_diag_lab.views.tasks.group_nodes import Structure
 
@@ -72,14 +72,12 @@ class TaskGroupGraph(GraphView):
         if not len(groups):
             self.groups.clear()
             self.show_all()
-            self.legend.show(is_shown=False)
+            self.show_legend(size, is_shown=False)
             self.set_title("")
             self.notice = Notice(empty=NO_GROUPS)
             return
-        self.groups.update(self.look, self.cell_px(size))
-        self.fit(roomy(self.groups.extent(), size))
-        self.groups.update(self.look, self.cell_px(size))
-        self.legend.show(is_shown=not size.is_small, width=size.width)
+        self.show_legend(size, is_shown=True)
+        self.draw_groups(self.groups, size)
         self.set_title(self._headline(size))
         said = left_out(self.groups.structure)
         self.notice = Notice(note=f"each box is {said}" if said else "")

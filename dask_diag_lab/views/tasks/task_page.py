@@ -7,18 +7,29 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from dask_diag_lab.records import Outcome
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Notice
-from dask_diag_lab.views.data_table import TableColumn
 from dask_diag_lab.views.detail_page import DetailPage, Facts, Section, Values, column_of
 from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.tasks.task_page_sections import (
+    ERROR,
+    NEIGHBOURS,
+    SECTIONS,
+    STACK,
+    STORY,
+    TIMES,
+    WORKERS,
+)
 from dask_diag_lab.views.tasks.task_page_words import (
-    ERROR_GONE,
     ERROR_NONE,
+    FORGOTTEN,
     NOTHING,
+    NOTHING_LEFT,
+    UNRECORDED,
     error_text,
+    joined_facts,
+    rest_words,
     task_facts,
 )
 from dask_diag_lab.views.tasks.task_traces import TaskTraces
@@ -31,52 +42,15 @@ if TYPE_CHECKING:
     from dask_diag_lab.store.inquiries import Inquiry
 
 HOW: Final = "Click a task in the Task Stream or Task Graph, or type a key above."
-FORGOTTEN: Final = "The scheduler has forgotten this task."
 SETTLED_S: Final = 10.0
 """A task that is done changes seldom."""
 _SETTLED: Final = frozenset({"memory", "erred", "released", "forgotten"})
-
-_NEIGHBOURS: Final = Section(
-    "dependencies",
-    "Dependencies",
-    (
-        TableColumn("relation", "Relation", width=110),
-        TableColumn("key", "Task", "key", 300),
-        TableColumn("state", "State", width=90),
-    ),
-)
-_WORKERS: Final = Section(
-    "workers",
-    "Workers",
-    (TableColumn("role", "Role", width=130), TableColumn("worker", "Worker", width=300)),
-)
-_TIMES: Final = Section(
-    "times",
-    "Times",
-    (
-        TableColumn("action", "Action", width=110),
-        TableColumn("start", "Start", "time", 90),
-        TableColumn("seconds", "Duration", "seconds", 100),
-    ),
-)
-_STORY: Final = Section(
-    "story",
-    "Story",
-    (
-        TableColumn("time", "Time", "time", 80),
-        TableColumn("start", "From", width=90),
-        TableColumn("finish", "To", width=90),
-        TableColumn("stimulus", "Because of", width=300),
-    ),
-)
-_ERROR: Final = Section("error", "Error")
-_STACK: Final = Section("call-stack", "Call stack now")
 
 
 class TaskPage(DetailPage):
     """All that is known of one task, named by its key."""
 
-    sections: ClassVar[Sequence[Section]] = (_NEIGHBOURS, _WORKERS, _TIMES, _STORY, _ERROR, _STACK)
+    sections: ClassVar[Sequence[Section]] = SECTIONS
 
     _traces: TaskTraces | None = None
 
@@ -109,13 +83,13 @@ class TaskPage(DetailPage):
             if self._about.answer is not None:
                 self._kept = (self.key, self._about.answer, self._about.answered_at)
                 has_failed = self._known().get("state") == "erred"
-                self.propose((_ERROR if has_failed else _NEIGHBOURS).name)
+                self.propose((ERROR if has_failed else NEIGHBOURS).name)
             runner = str(self._known().get("worker", ""))
-            if self.section is _STACK and runner:
+            if self.section is STACK and runner:
                 self._stacks = self.asked.fresh("call-stacks", worker=runner, key=self.key)
         self._look_for_traces()
         versions = [(id(q), q.version) for q in (self._about, self._stacks) if q is not None]
-        return (self.key, versions, len(self._traces.actions) if self._traces else 0)
+        return (self.key, versions, self._traces.version if self._traces else 0)
 
     @property
     def is_behind(self) -> bool:
@@ -123,16 +97,15 @@ class TaskPage(DetailPage):
         return self._traces is not None and self._traces.is_due
 
     def _look_for_traces(self) -> None:
-        """Look into the history for a task of which the scheduler never told anything."""
-        asked = self._about
-        if asked is None or self._known() or asked.state == "asked" or asked.answer is not None:
+        """Look into the history, which alone knows where a task ran once that is forgotten."""
+        if self._about is None or self._is_first_question:
             self._traces = None
             return
         if self._traces is None or self._traces.key != self.key:
             self._traces = TaskTraces(self.store, self.key)
         self._traces.look()
-        if self._traces.actions:
-            self.propose(_TIMES.name)
+        if self._traces.actions and not self._known():
+            self.propose(TIMES.name)
 
     def draw_controls(self) -> None:
         """Say what the page is about, and what is missing."""
@@ -143,65 +116,79 @@ class TaskPage(DetailPage):
 
     def facts(self) -> Facts:
         """Return what is known in a word each."""
-        if self._traces is not None:
-            return self._traces.facts()
-        task = self._known()
-        return (
-            task_facts(task, lambda address: worker_in_words(self.store, address)) if task else []
-        )
+        task, is_forgotten = self._known(), self._is_forgotten
+        recorded = self._traces.facts(is_forgotten=is_forgotten) if self._traces else []
+        if not task:
+            return recorded
+        told = task_facts(task, lambda address: worker_in_words(self.store, address))
+        return joined_facts(told, recorded, is_forgotten=is_forgotten)
 
     def nothing(self, section: Section) -> str:
         """Return the words in the place of a table without rows."""
-        is_known = bool(self._known() or (self._traces and self._traces.actions))
-        return NOTHING[section.name] if is_known else ""
+        if self._is_forgotten:
+            return NOTHING_LEFT[section.name]
+        return NOTHING[section.name] if self._known() or self._recorded() else ""
 
     def values(self, section: Section) -> Values:
         """Return the rows of one of the tables."""
         task = self._known()
-        if section is _NEIGHBOURS:
+        if section is NEIGHBOURS:
             rows = self._neighbours()
             return {name: [row[name] for row in rows] for name in ("relation", "key", "state")}
-        if section is _WORKERS:
+        if section is WORKERS:
             roles = self._roles()
             return {"role": [r for r, _ in roles], "worker": [address for _, address in roles]}
-        if section is _TIMES:
-            actions = task.get("actions", ()) if self._traces is None else self._traces.actions
-            start, stop = (
-                np.array(column_of(actions, n, np.nan), float) for n in ("start", "stop")
-            )
-            return {"action": column_of(actions, "action"), "start": start, "seconds": stop - start}
+        if section is TIMES:
+            return self._times()
         story = task.get("story", ())
         times = np.array(column_of(story, "time", np.nan), float)
         return {"time": times, **{n: column_of(story, n) for n in ("start", "finish", "stimulus")}}
 
     def text(self, section: Section) -> str:
         """Return the error, or what the task does now."""
-        task = self._known()
-        if section is _ERROR and self._traces is not None:
-            return self._error_of_traces(self._traces)
-        if not task:
+        if section is ERROR:
+            return self._error()
+        if self._is_forgotten:
+            return FORGOTTEN
+        if not self._known():
             return ""
-        if section is _ERROR:
-            return error_text(task) or ERROR_NONE
         if self._stacks is None:
-            return f"This task does not run now; it is in the state {task['state']}."
+            return f"This task does not run now; it is in the state {self._known()['state']}."
         if self._stacks.answer is None:
             return self._stacks.error or "Asking the worker …"
         stacks = self._stacks.answer.get("stacks", ())
         return stack_text(stacks) or "It was assigned to a worker but did not run at that moment."
 
-    def _error_of_traces(self, traces: TaskTraces) -> str:
-        if not any(run["outcome"] == Outcome.ERRED for run in traces.runs):
-            return ERROR_NONE if traces.runs else ""
-        return error_text(traces.error()) or ERROR_GONE
+    def _times(self) -> Values:
+        """Return the actions of the history, unless the scheduler has told of more of them."""
+        told, recorded = self._known().get("actions", ()), self._recorded()
+        actions = recorded if len(recorded) >= len(told) else told
+        start, stop, thread = (
+            np.array(column_of(actions, n, np.nan), float) for n in ("start", "stop", "thread")
+        )
+        workers = column_of(actions, "worker")
+        return {
+            "action": column_of(actions, "action"),
+            "start": start,
+            "seconds": stop - start,
+            "worker": [worker_in_words(self.store, w) if w else "" for w in workers],
+            "thread": np.where(thread > 0, thread, np.nan),
+        }
+
+    def _error(self) -> str:
+        task, traces = self._known(), self._traces
+        text = error_text(task) if task else ""
+        if text or traces is None or (task and not self._is_forgotten):
+            return text or (ERROR_NONE if task else "")
+        return traces.error()
 
     def clicked(self, row: int) -> None:
         """Go to the task of a row, or open the worker."""
-        if self.section is _NEIGHBOURS:
+        if self.section is NEIGHBOURS:
             rows = self._neighbours()
             if row < len(rows):
                 self.show({"key": rows[row]["key"]})
-        elif self.section is _WORKERS:
+        elif self.section is WORKERS:
             roles = self._roles()
             if row < len(roles) and roles[row][1] in self.store.workers:
                 self.open("worker", worker=roles[row][1])
@@ -213,6 +200,22 @@ class TaskPage(DetailPage):
         key, answer, _ = getattr(self, "_kept", ("", {}, 0.0))
         return answer if key == self.key else {}
 
+    @property
+    def _is_first_question(self) -> bool:
+        """Whether the scheduler has still to say whether it knows the task."""
+        asked = self._about
+        return asked is not None and not asked.n_answers and not asked.error
+
+    @property
+    def _is_forgotten(self) -> bool:
+        """Whether the scheduler said that it knows no such task."""
+        asked = self._about
+        return asked is not None and asked.n_answers > 0 and asked.answer is None
+
+    def _recorded(self) -> Sequence[Mapping[str, Any]]:
+        """Return the actions that the history has of it."""
+        return self._traces.actions if self._traces is not None else ()
+
     def _neighbours(self) -> list[dict[str, str]]:
         task = self._known()
         return [
@@ -222,15 +225,16 @@ class TaskPage(DetailPage):
         ]
 
     def _prefix(self) -> str:
-        return self._traces.prefix if self._traces else str(self._known().get("prefix", ""))
+        recorded = self._traces.prefix if self._traces is not None else ""
+        return str(self._known().get("prefix", "")) or recorded
 
     def _roles(self) -> list[tuple[str, str]]:
-        if self._traces is not None:
-            return self._traces.roles()
-        task = self._known()
+        """Return what each worker has to do with it, and the worker's address."""
+        task = {} if self._is_forgotten else self._known()
         roles = [("runs it", str(task["worker"]))] if task.get("worker") else []
         roles += [("has the result", str(address)) for address in task.get("who_has", ())]
-        return roles + [("it failed there", str(address)) for address in task.get("erred_on", ())]
+        roles += [("it failed there", str(address)) for address in task.get("erred_on", ())]
+        return roles + (self._traces.roles() if self._traces is not None else [])
 
     def _a_worker(self) -> str:
         """Return the worker of most interest that is still there."""
@@ -241,38 +245,37 @@ class TaskPage(DetailPage):
         if not self.key:
             return HOW
         asked = self._about
-        if self._known() or asked is None or (self._traces and self._traces.actions):
+        if self._known() or asked is None or self._recorded():
             return ""
-        if asked.state == "failed":
+        if asked.error:
             return f"{asked.error} {HOW}"
-        if asked.state == "asked":
+        if self._is_first_question:
             return "Asking the scheduler …"
         return (
             f"The scheduler does not know the task “{fmt.elide(self.key, 80)}”. It forgets tasks"
-            f" that nobody needs any more. {HOW}"
+            f" that nobody needs any more. {UNRECORDED} {HOW}"
         )
 
     def _note(self) -> str:
-        task, asked = self._known(), self._about
-        if self._traces is not None and self._traces.actions and asked is not None:
-            return f"{asked.error or FORGOTTEN} This is what was recorded of it."
-        if not task or asked is None:
+        asked = self._about
+        if asked is None or not (self._known() or self._recorded()):
             return ""
-        parts = [str(task.get("missing", ""))]
-        if asked.state == "failed":
-            parts.append(asked.error)
-        elif asked.answer is None and asked.state == "answered":
-            at = fmt.clock(self._kept[2])
-            parts.append(f"The scheduler has forgotten this task; this is what it knew at {at}.")
-        counts = task.get("counts", {})
-        if self.section is _NEIGHBOURS:
-            n = counts.get("dependencies", 0) + counts.get("dependents", 0)
-            listed = len(self._neighbours())
-            if n > listed:
-                parts.append(f"{fmt.count(listed)} of {fmt.count(n)} tasks listed.")
-        elif self.section is _STORY:
-            parts.append("The scheduler remembers some 1000 changes of all tasks together.")
+        if self._is_forgotten or not self._known():
+            known_at = fmt.clock(self._kept[2]) if self._known() else ""
+            rest = rest_words(known_at, is_recorded=bool(self._recorded()))
+            return f"{asked.error or FORGOTTEN} {rest}"
+        parts = [str(self._known().get("missing", "")), asked.error, self._listed()]
         return " ".join(part for part in parts if part)
+
+    def _listed(self) -> str:
+        """Return how much of all there is the section's table holds."""
+        if self.section is STORY:
+            return "The scheduler remembers some 1000 changes of all tasks together."
+        counts = self._known().get("counts", {})
+        n, listed = counts.get("dependencies", 0) + counts.get("dependents", 0), 0
+        if self.section is NEIGHBOURS:
+            listed = len(self._neighbours())
+        return f"{fmt.count(listed)} of {fmt.count(n)} tasks listed." if 0 < listed < n else ""
 
     # --- what the controls do
 

@@ -16,8 +16,23 @@ NOTHING: Final = {
     "story": "The scheduler remembers no change of this task.",
 }
 """What is said in the place of a section without rows."""
+FORGOTTEN: Final = "The scheduler has forgotten this task."
+UNRECORDED: Final = (
+    "No run of it is recorded here: it has not run, or it ended before these diagnostics began, or"
+    " so long ago that it was given up."
+)
+NOTHING_LEFT: Final = {
+    "dependencies": f"{FORGOTTEN} What it needed and what needed it is not recorded.",
+    "workers": UNRECORDED,
+    "times": UNRECORDED,
+    "story": f"{FORGOTTEN} Its changes of state are not recorded.",
+}
+"""The same, of a task that the scheduler has forgotten."""
 ERROR_NONE: Final = "This task has not failed."
 ERROR_GONE: Final = "This task failed, and its error has been forgotten with it."
+ERROR_KILLED: Final = (
+    "The worker died while this task ran, the last time that it did. No error of it is kept."
+)
 
 
 def task_facts(task: Mapping[str, Any], name: Callable[[str], str]) -> Facts:
@@ -54,6 +69,43 @@ def task_facts(task: Mapping[str, Any], name: Callable[[str], str]) -> Facts:
         ("Restrictions", str(task["restrictions"])),
         ("Annotations", str(task["annotations"])),
     ]
+
+
+_LASTING: Final = frozenset(
+    {
+        *("Group", "Type", "Depends on", "Needed by", "Priority", "Restrictions", "Annotations"),
+        *("Failed because of", "Workers lost with it"),
+    }
+)
+"""What stays true of a task that is forgotten."""
+_OF_A_RUN: Final = frozenset({"Ran on", "Started at", "Ended at"})
+
+
+def joined_facts(told: Facts, recorded: Facts, *, is_forgotten: bool) -> Facts:
+    """Return what the scheduler told of a task, with what was recorded when it ran.
+
+    Parameters
+    ----------
+    told, recorded : sequence of (name, words)
+        Of `task_facts` and of `TaskTraces.facts`.
+    is_forgotten : bool
+        Of what the scheduler told only that counts which cannot have changed.
+    """
+    if is_forgotten and recorded:
+        return [*recorded, *(fact for fact in told if fact[0] in _LASTING)]
+    return [*told, *(fact for fact in recorded if fact[0] in _OF_A_RUN)]
+
+
+def rest_words(known_at: str, *, is_recorded: bool) -> str:
+    """Return what there still is of a task that the scheduler does not tell of.
+
+    ``known_at`` is when the scheduler did, as a clock; '' if it never has.
+    """
+    if not known_at:
+        return "This is what was recorded of it."
+    if not is_recorded:
+        return f"This is what it knew at {known_at}. {UNRECORDED}"
+    return f"This is what was recorded of it, and what the scheduler knew of it at {known_at}."
 
 
 def error_text(task: Mapping[str, Any]) -> str:

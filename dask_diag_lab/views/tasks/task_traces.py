@@ -1,4 +1,4 @@
-"""What the recorded history has of one task that the scheduler has forgotten: facts, times, places.
+"""What the recorded history has of one task: its runs and transfers, where they were, its error.
 
 Reads the store; knows no Bokeh.
 """
@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 from dask_diag_lab.records import Kind, Outcome
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.detail_page import Facts
-from dask_diag_lab.views.tasks.task_page_words import times_words
+from dask_diag_lab.views.tasks.task_page_words import (
+    ERROR_GONE,
+    ERROR_KILLED,
+    ERROR_NONE,
+    error_text,
+    times_words,
+)
 from dask_diag_lab.views.worker_names import worker_in_words
 
 if TYPE_CHECKING:
@@ -45,32 +51,36 @@ class TaskTraces:
         With ``action``, ``start``, ``stop``, ``worker`` and ``source``, which are addresses,
         ``thread``, ``nbytes`` and ``outcome``; in order of their starts.
     prefix : str
+    version : int
+        Moves when the actions change. Their number does not where the log is full: with each that
+        comes one goes.
     """
 
     def __init__(self, store: Store, key: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.key = key
         self.prefix = ""
+        self.version = 0
         self.actions: list[dict[str, Any]] = []  # values of several types
         self._store = store
         self._clock = clock
-        self._version = -1
+        self._log_version = -1
         self._looked_at = -math.inf
 
     @property
     def is_due(self) -> bool:
         """Whether the log may have more of it, and it is time to look."""
         since_s = self._clock() - self._looked_at
-        return self._store.actions.version != self._version and since_s >= LOOK_INTERVAL_S
+        return self._store.actions.version != self._log_version and since_s >= LOOK_INTERVAL_S
 
     def look(self) -> None:
         """Bring `actions` up to the store, not more often than needed."""
         if not self.is_due:
             return
         log = self._store.actions
-        self._version, self._looked_at = log.version, self._clock()
+        self._log_version, self._looked_at = log.version, self._clock()
         rows, texts = log.of_key(self.key), self._store.strings
         slots = self._store.lanes.slot
-        self.actions = [
+        actions = [
             {
                 "action": Kind(kind).name.lower().replace("_", "-"),
                 "start": start,
@@ -85,7 +95,9 @@ class TaskTraces:
                 *(rows[name].tolist() for name in _COLUMNS), strict=True
             )
         ]
-        self.prefix = texts[int(rows["prefix"][-1])] if self.actions else ""
+        if actions != self.actions:
+            self.actions, self.version = actions, self.version + 1
+            self.prefix = texts[int(rows["prefix"][-1])] if actions else ""
 
     @property
     def runs(self) -> list[dict[str, Any]]:
@@ -98,27 +110,30 @@ class TaskTraces:
         sent = [("sent data for it", a["source"]) for a in self.actions if a["source"]]
         return list(dict.fromkeys([*ran, *sent]))
 
-    def facts(self) -> Facts:
-        """Return what is known in a word each."""
+    def facts(self, *, is_forgotten: bool) -> Facts:
+        """Return what is known in a word each, and whether the scheduler knows nothing of it."""
         if not self.actions:
             return []
-        last = self.runs[-1] if self.runs else self.actions[-1]
-        where = worker_in_words(self._store, last["worker"])
-        thread = f", thread {last['thread']}" if last["thread"] else ""
         moves = [action for action in self.actions if action["action"] == "transfer"]
-        nbytes = last["nbytes"] if self.runs else -1
         return [
             ("Task", self.key),
-            ("State", "forgotten by the scheduler"),
+            ("State", "forgotten by the scheduler" if is_forgotten else ""),
             ("Prefix", self.prefix),
-            ("Ran on", f"{where}{thread}"),
-            ("Started at", fmt.clock(last["start"])),
-            ("Ended at", fmt.clock(last["stop"])),
-            ("End", _ENDS[Outcome(last["outcome"])]),
-            ("Size", fmt.binary(nbytes) if nbytes >= 0 else ""),
+            *(self._run_facts(self.runs[-1]) if self.runs else ()),
             ("Took", times_words(self.actions)),
             ("Transfers", self._transfers(moves)),
             ("Ran", f"{fmt.count(len(self.runs))} times" if len(self.runs) > 1 else ""),
+        ]
+
+    def _run_facts(self, run: Mapping[str, Any]) -> Facts:  # as in `actions`
+        where = worker_in_words(self._store, run["worker"])
+        thread = f", thread {run['thread']}" if run["thread"] else ""
+        return [
+            ("Ran on", f"{where}{thread}"),
+            ("Started at", fmt.clock(run["start"])),
+            ("Ended at", fmt.clock(run["stop"])),
+            ("End", _ENDS[Outcome(run["outcome"])]),
+            ("Size", fmt.binary(run["nbytes"]) if run["nbytes"] >= 0 else ""),
         ]
 
     def _transfers(self, moves: list[dict[str, Any]]) -> str:
@@ -126,15 +141,25 @@ class TaskTraces:
         names = ", ".join(worker_in_words(self._store, source) for source in sources)
         return f"{fmt.count(len(moves))} from {names}" if names else ""
 
-    def error(self) -> Mapping[str, str]:
-        """Return its exception and traceback, where the list of failed tasks still has them."""
+    def error(self) -> str:
+        """Return its error and traceback, or why there is none; '' where it is not known to run."""
+        outcomes = [run["outcome"] for run in self.runs]
+        if kept := self._kept_error():
+            return kept
+        if Outcome.ERRED in outcomes:
+            return ERROR_GONE
+        if outcomes and outcomes[-1] == Outcome.KILLED:
+            return ERROR_KILLED
+        return ERROR_NONE if outcomes else ""
+
+    def _kept_error(self) -> str:
+        """Return the error that is kept also of a task that is forgotten; '' where none is."""
         errors = self._store.extras["errors"]
-        if not errors.is_known:
-            return {}
-        for row, key in enumerate(errors["key"].tolist()):
-            if key == self.key:
-                return {name: str(errors[name][row]) for name in ("exception", "traceback")}
-        return {}
+        rows = enumerate(errors["key"].tolist()) if errors.is_known else ()
+        row = next((row for row, key in rows if key == self.key), None)
+        if row is None:
+            return ""
+        return error_text({name: str(errors[name][row]) for name in ("exception", "traceback")})
 
 
 _COLUMNS: Final = ("kind", "start", "stop", "worker", "lane", "source", "nbytes", "outcome")

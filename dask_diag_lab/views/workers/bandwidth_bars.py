@@ -17,7 +17,7 @@ from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import NO_DATA
 from dask_diag_lab.views.palette import DataColors
-from dask_diag_lab.views.worker_names import worker_name
+from dask_diag_lab.views.worker_names import worker_in_words, worker_name
 from dask_diag_lab.views.workers import bar_names
 from dask_diag_lab.views.workers.bar_measure import Measure, Words
 from dask_diag_lab.views.workers.worker_bars import WorkerBars
@@ -157,18 +157,24 @@ class BandwidthPairs(BandwidthBars):
     def name_of(self, index: int) -> str:
         """Return source and destination of a row by their names; see `WorkerBars.name_of`."""
         # Never of all rows: of a thousand workers there are tens of thousands of pairs.
-        return _ARROW.join(worker_name(self.store, end) for end in self.pair(index))
+        return _ARROW.join(worker_in_words(self.store, end) for end in self.pair(index))
 
     def labels(self, indices: Sequence[int], width_px: int) -> list[str]:
         """Return both names shortened as in plots of workers; see `WorkerBars.labels`."""
         workers, half_px = self.store.workers, width_px // 2
-        names = self.bar_names.short(self.bar_names.readable(workers.name), half_px)
+        names = self.bar_names.of_workers(self.bar_names.readable(workers.name), half_px)
         short = dict(zip(workers.address, names, strict=True))
         most = bar_names.characters(half_px)
         pairs = [self.pair(index) for index in indices]
         for gone in {end for pair in pairs for end in pair} - short.keys():
             short[gone] = fmt.elide(worker_name(self.store, gone), most)
         return [_ARROW.join(short[end] for end in pair) for pair in pairs]
+
+    def axis_title(self, indices: Sequence[int], labels: Sequence[str]) -> str | None:
+        """Return what the axis says of the workers of pairs; see `WorkerBars.axis_title`."""
+        pairs = zip(map(self.pair, indices), labels, strict=True)
+        ends = ((worker_name(self.store, end), label) for pair, label in pairs for end in pair)
+        return bar_names.axis_title(ends)
 
     def heads(self, index: int) -> Sequence[str]:
         """Return name and addresses of a pair."""

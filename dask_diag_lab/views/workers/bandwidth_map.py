@@ -28,7 +28,7 @@ from dask_diag_lab.views.figure import (
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors, mixed
 from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, restyle_pane
-from dask_diag_lab.views.worker_names import short_names
+from dask_diag_lab.views.worker_names import name_in_words, short_names
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -118,6 +118,7 @@ class BandwidthMap:
         is_written = cell_px >= 8.5 * CHARACTER_PX and size.rows_px / max(n, 1) >= 15
         words = [fmt.si(rate, "B/s") for rate in rates.tolist()]
         sources, targets = source.tolist(), target.tolist()
+        said = [name_in_words(name) for name in names]
         self.squares.set(
             {
                 "x": target.astype(np.float64),
@@ -125,7 +126,7 @@ class BandwidthMap:
                 "color": [shades[index][0] for index in shade],
                 "ink": [shades[index][1] for index in shade],
                 "text": words if is_written else [""] * len(words),
-                "pair": [f"{names[s]} → {names[t]}" for s, t in zip(sources, targets, strict=True)],
+                "pair": [f"{said[s]} → {said[t]}" for s, t in zip(sources, targets, strict=True)],
                 "rate": [
                     f"{text} ({fmt.count(rate)} B/s), moving average"
                     for text, rate in zip(words, rates.tolist(), strict=True)

@@ -9,10 +9,11 @@ import numpy as np
 from bokeh.models.layouts import Column
 
 from dask_diag_lab.store.lane_rows import natural_order
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.pane_size import pane_size
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.worker_names import worker_name
 from dask_diag_lab.views.workers.bandwidth_bars import BandwidthPairs
 from dask_diag_lab.views.workers.bandwidth_map import BandwidthMap
@@ -28,7 +29,7 @@ MAP_AGAIN: Final = 32
 """From so few workers on the map comes back: not back and forth at the limit."""
 
 
-class BandwidthWorkers(View):
+class BandwidthWorkers(RedrawnView):
     """Source by destination."""
 
     needs: ClassVar[frozenset[str]] = BandwidthPairs.needs
@@ -40,7 +41,6 @@ class BandwidthWorkers(View):
         self.pairs = BandwidthPairs(store, look, arguments)
         self.is_map = True
         self._addresses: list[str] = []
-        self._drawn: object = None
 
     def build(self) -> UIElement:
         """Return the map and the bars, of which one is shown; see `View.build`."""
@@ -53,33 +53,30 @@ class BandwidthWorkers(View):
         self.restyle()
         return self.model
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         set_properties(self.model, styles={"background-color": self.look.background})
         self.map.restyle(self.look)
         self.pairs.look = self.look
         self.pairs.restyle()
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
         """Pass on to the bars; see `WorkerBars.command`."""
         self.pairs.command(verb)
 
     def update(self) -> None:
-        """Draw what changed; see `View.update`."""
+        """Draw what changed, the bars first; see `View.update`."""
         self.pairs.update()
         if self.pairs.opening is not None:
             self.opening, self.pairs.opening = self.pairs.opening, None
-        size = pane_size(self.map.figure)
-        now = (self.pairs.seen(), size, self.look, self.pairs.notice)
-        if now == self._drawn:
-            return
-        self._drawn = None  # until it is: what fails is tried, and told, again
-        self._redraw()
-        self._drawn = now
+        super().update()
 
-    def _redraw(self) -> None:
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        return self.pairs.seen(), pane_size(self.map.figure), self.look, self.pairs.notice
+
+    def redraw(self) -> None:
+        """Draw the map, or leave the room to the bars; see `RedrawnView.redraw`."""
         most = MAP_MOST if self.is_map else MAP_AGAIN
         # So many pairs are of more workers in any case: these need not be told apart then.
         is_beyond = len(self.store.extras[BandwidthPairs.extra]) > most * most

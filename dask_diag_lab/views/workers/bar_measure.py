@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dask_diag_lab.views import format as fmt
+
 Numbers = npt.NDArray[Any]  # int64 or float64, one value per worker
 
 
@@ -74,3 +76,9 @@ class Measure:
     track: Numbers
     end: float
     marks: Sequence[Numbers] = field(default=())
+
+    def title_in(self, room: int) -> str:
+        """Return what of the title fits in so many characters: words give way before figures."""
+        figures = self.short_title.partition(": ")[2] or self.short_title
+        said = (self.title, self.short_title, figures)
+        return next((text for text in said if len(text) <= room), fmt.elide(figures, room))

@@ -23,7 +23,9 @@ from dask_diag_lab.views.workers.workers_memory import (
     common_limit,
     memory_legend,
     memory_palette,
-    stored_title,
+    memory_title,
+    short_memory_title,
+    signed,
 )
 
 
@@ -34,7 +36,7 @@ class ClusterMemory(WorkerBars):
     unit = "bytes"
     ticks = staticmethod(fmt.binary_ticks)
     hover_lines = 8
-    value_characters = 11
+    value_characters = 13
     row_max_px = 110
     has_names = False
 
@@ -46,9 +48,8 @@ class ClusterMemory(WorkerBars):
         marked = np.array([float(limit) if limit else np.nan])
         shares = [share for _, share in marks(self._thresholds)]
         return Measure(
-            title=stored_title(process, spilled) + more,
-            short_title=fmt.binary(process)
-            + (f" + {fmt.binary(spilled)} spilled" if spilled else " stored"),
+            title=memory_title(process, spilled) + more,
+            short_title=short_memory_title(process, spilled),
             order_by=np.array([process]),
             lengths=[np.array([sums[name]]) for name in COLUMNS],
             level=np.array([self._level()], dtype=np.uint8),
@@ -85,7 +86,7 @@ class ClusterMemory(WorkerBars):
             f"{fmt.plural(critical, 'worker')} paused or at the limit" if critical else "",
         ]
         return Words(
-            fmt.binary(sums["memory"]),
+            signed(worst(levels), sums["memory"]),
             SIGNS[worst(levels)],
             (
                 fmt.plural(len(levels), "worker"),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.palette import DataColors
+from dask_diag_lab.views.worker_names import name_in_words
 from dask_diag_lab.views.workers.bar_measure import Measure, Words
 from dask_diag_lab.views.workers.worker_bars import WorkerBars
 
@@ -57,7 +58,7 @@ class Cpu(WorkerBars):
             f"{fmt.count(cpu)} %",
             "",
             (
-                f"Worker {workers.name[worker]}",
+                name_in_words(workers.name[worker]),
                 f"{fmt.significant(cpu)} % CPU",
                 f"{fmt.plural(nthreads, 'thread')}: {fmt.count(nthreads * 100)} %{share}",
                 str(workers.address[worker]),

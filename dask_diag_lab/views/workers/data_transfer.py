@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Table
+from dask_diag_lab.views.worker_names import name_in_words
 from dask_diag_lab.views.workers.in_out_bars import Floats, InOutBars
 
 _MIB = 1024.0**2
@@ -45,7 +46,7 @@ class DataTransfer(InOutBars):
     def headline(self, index: int) -> tuple[str, str]:
         """Return name and address of a worker."""
         workers = self.store.workers
-        return f"Worker {workers.name[index]}", workers.address[index]
+        return name_in_words(workers.name[index]), workers.address[index]
 
     def table(self) -> Table:
         """Return one row a worker, in bytes."""

@@ -16,6 +16,7 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.palette import DataColors
 from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.worker_names import name_in_words
 from dask_diag_lab.views.workers import worker_metrics as wm
 from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
 from dask_diag_lab.views.workers.worker_bars import WorkerBars
@@ -96,7 +97,7 @@ class GpuBars(WorkerBars):
         """Return what is said about one worker."""
         row, workers = int(self._reported()[0][worker]), self.store.workers
         value, lines = self.lines([worker])
-        return Words(value, "", (f"Worker {workers.name[row]}", *lines, workers.address[row]))
+        return Words(value, "", (name_in_words(workers.name[row]), *lines, workers.address[row]))
 
     def words_of_group(self, members: npt.NDArray[np.int64]) -> Words:
         """Return what is said about a group of workers."""

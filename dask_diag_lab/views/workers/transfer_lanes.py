@@ -15,6 +15,7 @@ from bokeh.models.annotations import Title
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
+    ColumnData,
     Source,
     add_glyph,
     quiet_figure,
@@ -58,8 +59,7 @@ class TransferLanes:
             *("left", "right", "y", "color", "alpha", "head", "size", "when", "keys")
         )
         self.figure = quiet_figure(look, title=self.title, x_range=self.x, y_range=self.y)
-        self.figure.update(min_border_right=24)
-        make_time_axis(self.figure.xaxis[0])
+        make_time_axis(self.figure)
         self._ticker = FixedTicker(ticks=[])
         self.figure.yaxis.ticker = self._ticker
         self.figure.ygrid.visible = False
@@ -118,32 +118,30 @@ class TransferLanes:
             self._zero = float(log.start[drawn].min())
         zero = self._zero or 0.0
         half = np.where(log.is_incoming[drawn], -_HALF, _HALF) / 2 * 1.08
-        colors = data_colors(look)
-        rates = np.nan_to_num(log.rate[drawn])
-        share = rates / max(float(np.percentile(rates, _FASTEST)), 1.0) if len(drawn) else rates
         self.rects.set(
             {
                 "left": log.start[drawn] - zero,
                 "right": log.stop[drawn] - zero,
                 "y": rows[drawn] + half,
-                "color": [
-                    colors.incoming if i else colors.outgoing for i in log.is_incoming[drawn]
-                ],
-                "alpha": np.clip(share, 0.35, 1.0),
+                **_color_columns(log, drawn, look),
                 **_hover_columns(log, drawn, words),
             }
         )
+        self._label(labels)
+        for part in (*self.figure.axis, *self.figure.grid):
+            set_properties(part, visible=bool(len(log)))  # words may lie in their place
+        last = float(log.stop[drawn].max()) - zero if len(drawn) else 0.0
+        return self._follow(last)
+
+    def _label(self, labels: Sequence[str]) -> None:
+        """Name the rows and make room for as many."""
         set_properties(self._ticker, ticks=list(range(len(labels))))
         set_properties(
             self.figure.yaxis[0],
             major_label_overrides=dict(enumerate(labels)),
             major_tick_line_color=None,
         )
-        for part in (*self.figure.axis, *self.figure.grid):
-            set_properties(part, visible=bool(len(log)))  # words may lie in their place
         set_properties(self.y, start=max(len(labels), 1) - 0.5, end=-0.5)
-        last = float(log.stop[drawn].max()) - zero if len(drawn) else 0.0
-        return self._follow(last)
 
     def _follow(self, last: float) -> float:
         if self.place != self._placed:
@@ -166,6 +164,18 @@ class TransferLanes:
             left, right = float(np.min(data["left"])), float(np.max(data["right"]))
             self._put(left, max(right, left + 1e-3))
             self._is_moved = True
+
+
+def _color_columns(log: TransferLog, drawn: Ints, look: Look) -> dict[str, ColumnData]:
+    """Return the colour of each transfer by its direction, stronger the faster it was."""
+    colors = data_colors(look)
+    rates = np.nan_to_num(log.rate[drawn])
+    share = rates / max(float(np.percentile(rates, _FASTEST)), 1.0) if len(drawn) else rates
+    is_incoming = log.is_incoming[drawn]
+    return {
+        "color": [colors.incoming if i else colors.outgoing for i in is_incoming],
+        "alpha": np.clip(share, 0.35, 1.0),
+    }
 
 
 def _hover_columns(log: TransferLog, rows: Ints, words: Sequence[str]) -> dict[str, list[str]]:

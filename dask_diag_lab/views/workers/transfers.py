@@ -6,22 +6,29 @@ Works without the workers' own HTTP servers; asked again every 2 s while somebod
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from bokeh.models.layouts import Column
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.asked import Asked
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.asked import REFRESH_S, Asked, refresh_s
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.data_table import SortableTable, TableColumn
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.pane_size import PaneSize, pane_size
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.time_axis import fit_time_axis
-from dask_diag_lab.views.worker_names import short_names, worker_name, worker_names
+from dask_diag_lab.views.worker_names import (
+    name_in_words,
+    short_names,
+    worker_in_words,
+    worker_name,
+    worker_names,
+)
 from dask_diag_lab.views.workers.transfer_lanes import MAX_DRAWN, TransferLanes
 from dask_diag_lab.views.workers.transfer_log import TransferLog
 
@@ -58,15 +65,17 @@ _NONE: Final = (
 )
 
 
-class Transfers(View):
+class Transfers(RedrawnView):
     """The transfers of one worker by peer, or of all workers."""
+
+    moves_itself: ClassVar[bool] = True
 
     def __init__(
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
         self._asked = Asked(store)
-        self._drawn: object = None
+        self._inquiry: Inquiry | None = None
         self._log: tuple[object, TransferLog] = (None, TransferLog.of(None))
 
     @property
@@ -99,14 +108,12 @@ class Transfers(View):
         self.restyle()
         return self.model
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         set_properties(self.model, styles={"background-color": self.look.background})
         controls.restyle_controls([self._bar], self.look)
         self.lanes.restyle(self.look)
         self.rows.restyle(self.look)
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
         """Obey ``live`` and ``fit``; see `TransferLanes.command`."""
@@ -122,33 +129,53 @@ class Transfers(View):
         known = worker_names(self.store)
         if self.worker and self.worker not in known:
             known[self.worker] = worker_name(self.store, self.worker)
-        return [(_ALL, "All"), *((address, fmt.elide(name, 60)) for address, name in known.items())]
+        return [
+            (_ALL, "All"),
+            *((address, fmt.elide(name_in_words(name), 60)) for address, name in known.items()),
+        ]
 
     # --- keeping it up to date
 
+    @property
+    def _every_s(self) -> float:
+        return refresh_s(REFRESH_S, 1 if self.worker else len(self.store.workers))
+
     def update(self) -> None:
         """Ask when the last answer is old, and draw what changed; see `View.update`."""
-        if not len(self.store.workers) and not self.worker:
-            self._draw_nothing(no_workers(self.store))
-            return
-        inquiry = self._asked.fresh("transfers", worker=self.worker)
-        size = pane_size(self.lanes.figure)
-        fit_time_axis(self.lanes.figure.xaxis[0], size.width)
-        now = (
+        is_anybody = bool(len(self.store.workers) or self.worker)
+        self._inquiry = None
+        if is_anybody:
+            every_s = self._every_s
+            self._inquiry = self._asked.fresh("transfers", every_s=every_s, worker=self.worker)
+        super().update()
+
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        inquiry = self._inquiry
+        if inquiry is None:
+            return no_workers(self.store), self.look
+        return (
             *(id(inquiry), inquiry.answered_at, inquiry.error, self.worker, self.look),
-            *(size, self.lanes.place, tuple(self.store.workers.address)),
-            self.store.seen_workers.version,
+            *(pane_size(self.lanes.figure), self.lanes.place),
+            *(tuple(self.store.workers.address), self.store.seen_workers.version),
         )
-        if now == self._drawn:
-            return
+
+    def redraw(self) -> None:
+        """Draw the last answer; see `RedrawnView.redraw`."""
+        if self._inquiry is None:
+            self._draw_nothing(no_workers(self.store))
+        else:
+            self._draw(self._inquiry, pane_size(self.lanes.figure))
+
+    def _draw(self, inquiry: Inquiry, size: PaneSize) -> None:
         log = self._known(inquiry)
         set_properties(self._select, options=self._options(), value=self.worker)
         rows, labels, hidden = self._lanes(log, size)
         words = [self._headline(log, row) for row in range(len(log))]
         behind = self.lanes.draw(log, rows, labels, words, self.look)
+        fit_time_axis(self.lanes.figure, size.width)
         self._draw_frame(log, size.title_characters, is_small=size.is_small, width=size.width)
         self.rows.set(self._values(log, self._name, slice(-MAX_ROWS, None)))
-        self._drawn = (*now[:6], self.lanes.place, *now[7:])
         self.notice = Notice(
             empty=self._empty_words(inquiry, log),
             note=self._note(inquiry, log, hidden),
@@ -156,12 +183,10 @@ class Transfers(View):
         )
 
     def _draw_nothing(self, words: str) -> None:
-        if self._drawn != words:
-            self._drawn = words
-            log = TransferLog.of(None)
-            self.lanes.draw(log, np.empty(0, dtype=np.int64), [], [], self.look)
-            self.rows.set(self._values(log, self._name, slice(None)))
-            self.notice = Notice(empty=words)
+        log = TransferLog.of(None)
+        self.lanes.draw(log, np.empty(0, dtype=np.int64), [], [], self.look)
+        self.rows.set(self._values(log, self._name, slice(None)))
+        self.notice = Notice(empty=words)
 
     def _draw_frame(self, log: TransferLog, characters: int, *, is_small: bool, width: int) -> None:
         incoming = log.is_incoming
@@ -204,11 +229,13 @@ class Transfers(View):
             used = [address for address in used if address in kept]
         row_of = {address: row for row, address in enumerate(used)}
         rows = np.array([row_of.get(address, -1) for address in whose], dtype=np.int64)
-        labels = short_names([self._name(a) for a in used], max(min(size.width // 30, 20), 7))
+        names = [worker_in_words(self.store, address) for address in used]
+        labels = short_names(names, max(min(size.width // 30, 20), 8))
         return rows, labels, hidden
 
     def _headline(self, log: TransferLog, row: int) -> str:
-        worker, peer = self._name(log.worker[row]), self._name(log.peer[row])
+        ends = (log.worker[row], log.peer[row])
+        worker, peer = (worker_in_words(self.store, address) for address in ends)
         return (
             f"{worker} received from {peer}" if log.is_incoming[row] else f"{worker} sent to {peer}"
         )
@@ -228,6 +255,8 @@ class Transfers(View):
             parts.append(f"the newest {fmt.count(MAX_DRAWN)} of {fmt.count(len(log))} drawn")
         if log.dropped:
             parts.append(f"{fmt.count(log.dropped)} older ones in the logs not sent")
+        if self._every_s > REFRESH_S:
+            parts.append(f"renewed every {self._every_s:.0f} s at this cluster size")
         if log.missing:
             parts.append(f"{fmt.plural(len(log.missing), 'worker')} did not answer")
         if inquiry.state == "failed" and len(log):

@@ -21,18 +21,11 @@ from dask_diag_lab.views.palette import DataColors, data_colors
 from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, pane_size
 from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.small_legend import Entry
-from dask_diag_lab.views.workers import bar_names
+from dask_diag_lab.views.workers import bar_names, row_choice
 from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
-from dask_diag_lab.views.workers.bar_names import BarNames
 from dask_diag_lab.views.workers.bar_picture import BarPicture
-from dask_diag_lab.views.workers.bar_ticks import GAP_PX, tick_labels
-from dask_diag_lab.views.workers.row_choice import (
-    FORM_WORDS,
-    FORMS,
-    Choice,
-    RowChoice,
-    choice_words,
-)
+from dask_diag_lab.views.workers.bar_ticks import tick_labels
+from dask_diag_lab.views.workers.row_choice import Choice, RowChoice, choice_words
 from dask_diag_lab.views.workers.worker_hosts import Hosts
 from dask_diag_lab.views.workers.worker_rows import Rows, capacity
 
@@ -70,7 +63,7 @@ class WorkerBars(RedrawnView):
         self.choice = RowChoice()
         self._shown: Choice | None = None
         self._hosts: tuple[int, Hosts] = (-1, Hosts.of(()))
-        self.bar_names = BarNames()
+        self.bar_names = bar_names.BarNames()
 
     # --- what a subclass says
 
@@ -109,8 +102,16 @@ class WorkerBars(RedrawnView):
 
     def labels(self, indices: Sequence[int], width_px: int) -> list[str]:
         """Return the names of some bars as they are written beside them."""
-        short = self.bar_names.short(self.names(), width_px)
+        shorten = self.bar_names.of_workers if self.noun == "worker" else self.bar_names.short
+        short = shorten(self.names(), width_px)
         return [short[index] for index in indices]
+
+    def axis_title(self, indices: Sequence[int], labels: Sequence[str]) -> str | None:
+        """Return what the axis says of these `labels`; see `bar_names.axis_title`."""
+        if self.noun != "worker":
+            return None
+        names = map(self.names().__getitem__, indices)
+        return bar_names.axis_title(zip(names, labels, strict=True))
 
     def hosts(self) -> Hosts:
         """Return the hosts of what has a bar."""
@@ -146,7 +147,7 @@ class WorkerBars(RedrawnView):
             self.parts,
             is_split=self.is_split,
             hover_lines=self.hover_lines,
-            forms=FORM_WORDS,
+            forms=row_choice.FORM_WORDS,
             entries=self.legend_entries(data_colors(self.look)),
         )
         self.figure = self.picture.figure
@@ -203,7 +204,7 @@ class WorkerBars(RedrawnView):
         is_choice = shown.form != "workers" or shown.is_sorted or 1 < len(self.hosts()) < n
         # Bars that are hosts already, or one for all, are not put together.
         is_choice &= self.has_names and self.noun == "worker"
-        chosen = FORMS.index(shown.form)
+        chosen = row_choice.FORMS.index(shown.form)
         self.picture.switch.show(is_shown=is_choice and not size.is_small, chosen=chosen)
 
     def _draw_frame(self, measure: Measure, rows: Rows, size: PaneSize) -> None:
@@ -211,9 +212,8 @@ class WorkerBars(RedrawnView):
         picture = self.picture
         shown = max(len(rows), round(size.rows_px / self.row_max_px))
         names_px = self._draw_names(rows, size.rows_px / shown, size)
-        room = size.title_room(names_px + GAP_PX)
-        title = measure.title if len(measure.title) <= room else measure.short_title
-        set_properties(picture.title, text=fmt.elide(title, room))
+        # The page takes the title off the canvas.
+        set_properties(picture.title, text=measure.title_in(size.title_characters))
         picture.reach(measure.end, self._room_px(rows, size) / size.frame_px(names_px))
         ticks = type(self).ticks(measure.end, max(size.width // 120, 2))
         labels = tick_labels(ticks, self.unit, size.frame_px(names_px))
@@ -240,13 +240,15 @@ class WorkerBars(RedrawnView):
         indices = [self._name_at(rows, row) for row in shown]
         if self._is_by_host:
             hosts = self.bar_names.short(self.hosts().names, size.width)
-            names = [hosts[index] for index in indices]
+            names, title = [hosts[index] for index in indices], None
         else:
             names = self.labels(indices, size.width)
+            title = self.axis_title(indices, names)
         labels = dict(zip(shown, names, strict=True))
         set_properties(self.picture.y_ticker, ticks=list(shown))
-        set_properties(axis, major_label_overrides=labels)
-        return max(map(len, labels.values()), default=0) * CHARACTER_PX
+        set_properties(axis, major_label_overrides=labels, axis_label=title)
+        names_px = max(map(len, names), default=0) * CHARACTER_PX
+        return names_px + (bar_names.TITLE_PX if title else 0)
 
     def _name_at(self, rows: Rows, row: int) -> int:
         """Return the number of a row's name: that of its host or of its only worker."""

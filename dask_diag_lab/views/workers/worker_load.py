@@ -13,6 +13,7 @@ from dask_diag_lab.views.axis_end import AxisEnd
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import DataColors
 from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.worker_names import name_in_words
 from dask_diag_lab.views.workers.bar_measure import Words
 from dask_diag_lab.views.workers.worker_bars import WorkerBars
 
@@ -81,7 +82,7 @@ class LoadBars(WorkerBars):
         workers = self.store.workers
         word, sign = load_word(workers, worker)
         hover = (
-            f"Worker {workers.name[worker]}",
+            name_in_words(workers.name[worker]),
             exact + (f", {word}" if word else ""),
             more,
             str(workers.address[worker]),

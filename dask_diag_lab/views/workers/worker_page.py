@@ -17,7 +17,14 @@ from dask_diag_lab.views.data_table import TableColumn
 from dask_diag_lab.views.detail_page import DetailPage, Facts, Section, Values, column_of
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.no_workers import no_workers
-from dask_diag_lab.views.worker_names import LEFT, readable_name, worker_name, worker_names
+from dask_diag_lab.views.worker_names import (
+    LEFT,
+    name_in_words,
+    readable_name,
+    worker_in_words,
+    worker_name,
+    worker_names,
+)
 from dask_diag_lab.views.workers.worker_page_words import (
     answer_facts,
     log_text,
@@ -116,7 +123,7 @@ class WorkerPage(DetailPage):
         names = worker_names(self.store)
         options = [(address, _option(address, name)) for address, name in names.items()]
         if self.worker and self.worker not in names:
-            gone = fmt.elide(worker_name(self.store, self.worker), MAX_OPTION)
+            gone = fmt.elide(worker_in_words(self.store, self.worker), MAX_OPTION)
             options.append((self.worker, gone))
         if options != self._options:
             self._options = options
@@ -229,7 +236,7 @@ class WorkerPage(DetailPage):
 
 
 def _option(address: str, name: str) -> str:
-    words = name if name == readable_name(address) else f"{name} · {address}"
+    words = name if name == readable_name(address) else f"{name_in_words(name)} · {address}"
     return fmt.elide(words, MAX_OPTION)
 
 

@@ -19,7 +19,7 @@ def worker_facts(row: Mapping[str, Any]) -> Facts:
         ("Status", str(row["status"])),
         ("Threads", fmt.count(row["nthreads"])),
         ("CPU", f"{fmt.percent(row['cpu'] / 100)} of one core"),
-        ("Memory", _memory(row)),
+        ("Process memory", _memory(row)),
         ("Spilled", fmt.binary(row["spilled"]) if row["spilled"] else ""),
         ("Assigned", fmt.plural(row["processing"], "task")),
         ("Expected work", fmt.duration(row["occupancy"])),

@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.base import Notice, Table, View
-from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.pane_size import pane_size
+from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.series_unit import WRITE, Unit
 from dask_diag_lab.views.time_series import TimeLine, TimeSeries
 from dask_diag_lab.views.workers import worker_metrics as wm
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
-
-    from dask_diag_lab.store import Store
 
 _LATE_S: Final = 30.0
 """A scheduler that ran so much longer than was recorded is worth a word."""
@@ -42,9 +40,10 @@ class SeriesLine:
     color: str
 
 
-class WorkerSeries(View):
+class WorkerSeries(RedrawnView):
     """Lines of ``store.series``."""
 
+    moves_itself: ClassVar[bool] = True
     lines: ClassVar[Sequence[SeriesLine]] = ()
     unit: ClassVar[Unit] = "number"
     heading: ClassVar[str] = ""
@@ -52,12 +51,6 @@ class WorkerSeries(View):
     """What the mean is over."""
     missing: ClassVar[str] = ""
     """Said when nobody reports any of the lines."""
-
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
-        self._drawn: object = None
 
     def _time_lines(self) -> list[TimeLine]:
         colors = data_colors(self.look)
@@ -70,29 +63,27 @@ class WorkerSeries(View):
         self.update()
         return self.figure
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
+    def restyle_models(self) -> None:
+        """Apply `look`; see `RedrawnView.restyle_models`."""
         self.picture.restyle(self.look, self._time_lines())
-        self._drawn = None
-        self.update()
 
     def command(self, verb: str) -> None:
         """Obey ``live`` and ``fit``; see `TimeSeries.command`."""
         self.picture.command(verb)
         self._drawn = None
 
-    def update(self) -> None:
-        """Add the points that came; see `View.update`."""
-        series, place = self.store.series, self.picture.place
-        known = (series.version, self.store.scheduler, self.store.nthreads.version)
-        now = (known, self.look, pane_size(self.figure), place)
-        if now == self._drawn:
-            return
-        found = {line.name: series.get(line.name) for line in self.lines}
+    def shown(self) -> object:
+        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        store = self.store
+        known = (store.series.version, store.scheduler, store.nthreads.version)
+        return known, self.look, pane_size(self.figure), self.picture.place
+
+    def redraw(self) -> None:
+        """Add the points that came; see `RedrawnView.redraw`."""
         self.picture.say(*self._titles())
-        for name, line in found.items():
+        for name in (line.name for line in self.lines):
+            line = self.store.series.get(name)
             self.picture.set(name, line.times, line.mean, line.low, line.high)
-        self._drawn = (*now[:-1], self.picture.place)
         empty = self._empty_words()
         self.notice = Notice(
             empty=empty, note="" if empty else self._note(), behind_s=self.picture.behind_s
@@ -154,7 +145,7 @@ class MemorySeries(WorkerSeries):
     """Memory of the worker processes and what they spilled, over time."""
 
     lines = (
-        SeriesLine("memory", "in memory", "memory_ok"),
+        SeriesLine("memory", "process memory", "memory_ok"),
         SeriesLine("spilled", "spilled", "spilled"),
     )
     unit = "bytes"

@@ -20,7 +20,9 @@ from dask_diag_lab.views.palette import (
     UNMANAGED_RECENT_ALPHA,
     DataColors,
 )
+from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, pane_size
 from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.worker_names import name_in_words
 from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
 from dask_diag_lab.views.workers.memory_colors import (
     MemoryLevel,
@@ -50,6 +52,13 @@ SIGNS = {MemoryLevel.NORMAL: "", MemoryLevel.MAY_SPILL: "▴", MemoryLevel.CRITI
 """What stands beside a bar where there is no room for words."""
 
 
+NUMBERS_PX = 240
+"""Narrower panes have signs alone beside the bars."""
+
+SIGN_AND_NUMBER = 10
+"""Characters of a sign and a number."""
+
+
 def memory_palette(colors: DataColors) -> Sequence[str]:
     """Return the colour of each `MemoryLevel`."""
     return (colors.memory_ok, colors.memory_near, colors.memory_over)
@@ -73,10 +82,22 @@ def common_limit(limits: npt.NDArray[np.int64]) -> int:
     return int(limits.sum()) if (limits > 0).all() else 0
 
 
-def stored_title(process: float, spilled: float) -> str:
+def signed(level: MemoryLevel, nbytes: float) -> str:
+    """Return the number beside a bar, behind the sign of its level where that has one."""
+    return f"{SIGNS[level]} {fmt.binary(nbytes)}".lstrip()
+
+
+def memory_title(process: float, spilled: float) -> str:
     """Return the line above a memory plot."""
     more = f" + {fmt.binary(spilled)} spilled to disk" if spilled else ""
-    return f"Bytes stored: {fmt.binary(process)}{more}"
+    return f"Process memory: {fmt.binary(process)}{more}"
+
+
+def short_memory_title(process: float, spilled: float) -> str:
+    """Return what is said above a memory plot in a narrow pane."""
+    if not spilled:
+        return memory_title(process, spilled)
+    return f"Memory: {fmt.binary(process)} + {fmt.binary(spilled)} spilled"
 
 
 class WorkersMemory(WorkerBars):
@@ -88,7 +109,7 @@ class WorkersMemory(WorkerBars):
     sorted_by = "memory in use"
     rule = "in the colour of the worst of them"
     hover_lines = 10
-    value_characters = 17
+    value_characters = 19
 
     def measure(self) -> Measure:
         """Return what to draw now; see `WorkerBars.measure`."""
@@ -102,9 +123,8 @@ class WorkersMemory(WorkerBars):
         self._levels_now = self._levels()
         self._said_of_limit: dict[int, str] = {}
         return Measure(
-            title=f"{stored_title(total, spilled)} · {fmt.plural(len(process), 'worker')}",
-            short_title=fmt.binary(total)
-            + (f" + {fmt.binary(spilled)} spilled" if spilled else " stored"),
+            title=f"{memory_title(total, spilled)} · {fmt.plural(len(process), 'worker')}",
+            short_title=short_memory_title(total, spilled),
             order_by=process,
             lengths=self._parts(),
             level=self._levels_now,
@@ -140,12 +160,12 @@ class WorkersMemory(WorkerBars):
         status = str(workers.status[worker])
         level = MemoryLevel(int(self._levels_now[worker]))
         state = level_words(level, status, self._thresholds)
-        value = fmt.binary(process) + (f" · {status}" if status != "running" else "")
+        said = signed(level, process)
         return Words(
-            value,
-            SIGNS[level],
+            said + (f" · {status}" if status != "running" else ""),
+            said if self._has_room else SIGNS[level],
             (
-                f"Worker {workers.name[worker]}",
+                name_in_words(workers.name[worker]),
                 state[:1].upper() + state[1:],
                 *_lines(process, [int(column[worker]) for column in self._parts()], limit),
                 f"Limit {fmt.binary(limit)}" if limit else "No memory limit",
@@ -163,15 +183,27 @@ class WorkersMemory(WorkerBars):
         means = [float(column[members].mean()) for column in self._parts()]
         limit = common_limit(self.store.workers.memory_limit[members]) / len(members)
         bad = {MemoryLevel.MAY_SPILL: "may spill", MemoryLevel.CRITICAL: "paused or over the limit"}
+        said = signed(level, float(process.mean()))
         return Words(
-            fmt.binary(float(process.mean())),
-            SIGNS[level],
+            said,
+            said if self._has_room else SIGNS[level],
             (
                 f"{fmt.count(number)} {bad[level]}" if level in bad else "",
                 f"Each between {low} and {high}; means:",
                 *_lines(float(process.mean()), means, limit),
             ),
         )
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether a narrow pane has room for numbers beside the bars."""
+        return pane_size(self.figure).width >= NUMBERS_PX
+
+    def _room_px(self, rows: Rows, size: PaneSize) -> float:
+        room_px = super()._room_px(rows, size)
+        if not room_px or not size.is_narrow or not self._has_room:
+            return room_px
+        return SIGN_AND_NUMBER * CHARACTER_PX + 8
 
     def _parts(self) -> list[npt.NDArray[np.int64]]:
         return [getattr(self.store.workers, name) for name in COLUMNS]

@@ -33,13 +33,12 @@ SILENT_S: Final = 60.0
 """A worker not heard of for this long is marked; the stock dashboard's limit as well."""
 
 COLUMNS: Final = (
-    TableColumn("name", "Name", width=120),
-    TableColumn("status", "Status", width=96),
-    TableColumn("host", "Host", width=110),
+    TableColumn("name", "Name", width=104),
+    TableColumn("cpu", "CPU", "percent", 62),
+    TableColumn("memory", "Process memory", "bytes", 112),
+    TableColumn("memory_share", "of limit", "percent", 64),
+    TableColumn("status", "Status", width=76),
     TableColumn("nthreads", "Threads", "number", 64),
-    TableColumn("cpu", "CPU", "percent", 68),
-    TableColumn("memory", "Memory", "bytes", 84),
-    TableColumn("memory_share", "of limit", "percent", 68),
     TableColumn("memory_limit", "Limit", "bytes", 84),
     TableColumn("managed", "Managed", "bytes", 84),
     TableColumn("unmanaged_old", "Unmanaged", "bytes", 90),
@@ -56,6 +55,7 @@ COLUMNS: Final = (
     TableColumn("fds", "Open files", "number", 80),
     TableColumn("event_loop", "Event loop", "seconds", 108),
     TableColumn("last_seen", "Last seen", "time", 78),
+    TableColumn("host", "Host", width=110),
 )
 ADDRESS: Final = TableColumn("worker", "Address", width=190)
 
@@ -216,7 +216,7 @@ class WorkersTable(RedrawnView):
             ("Total", f"{fmt.plural(number, 'worker')} on {fmt.plural(hosts, 'host')}"),
             ("Threads", fmt.count(sums["nthreads"])),
             ("CPU", f"{fmt.percent(sums['cpu'])} of {fmt.percent(sums['nthreads'])}"),
-            ("Memory", fmt.binary(sums["memory"]) + of_limit),
+            ("Process memory", fmt.binary(sums["memory"]) + of_limit),
             ("Managed", fmt.binary(sums["managed"])),
             (
                 "Unmanaged, recent",

@@ -152,13 +152,13 @@ def mixed_tree() -> dict[str, Any]:  # plain data of many types
 
 
 class Situation:
-    """A store of two workers, and a cluster that answers; its clock stands still until moved."""
+    """A store of some workers, and a cluster that answers; its clock stands still until moved."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_workers: int = 2) -> None:
         self.now = 0.0
         self.store = Store(clock=lambda: self.now)
         rows = [prefix("inc", memory=1), prefix("load", memory=1)]
-        self.store.apply(batch(workers=[worker(0), worker(1)], prefixes=rows))
+        self.store.apply(batch(workers=list(map(worker, range(n_workers))), prefixes=rows))
         self.store.set_feed_state("live", "", 0.0)
         self.cluster = Cluster(self.store, activity=activity({"inc": [8, 8], "load": [2, 2]}))
         self.cluster.profiles[""] = answer(mixed_tree())
@@ -200,6 +200,12 @@ def drag(page: ProfilePage, start: float, stop: float) -> None:
 def has_timeline(page: ProfilePage) -> bool:
     """Return whether the timeline is shown."""
     return page.view.timeline is not None and bool(page.view.timeline.figure.visible)
+
+
+def timeline_title(page: ProfilePage) -> str:
+    """Return what stands above the timeline; '' where it is not shown."""
+    assert page.view.timeline is not None
+    return str(page.view.timeline._title.text) if has_timeline(page) else ""
 
 
 def label_texts(page: ProfilePage) -> list[str]:

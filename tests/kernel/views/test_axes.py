@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from bokeh.models import Axis, ColumnDataSource, CompositeTicker, DataRange1d, Range1d
+from bokeh.models import Axis, ColumnDataSource, CompositeTicker, DataRange1d, NoOverlap, Range1d
 from bokeh.models import Plot as BokehPlot
 from bokeh.plotting import figure
 
@@ -15,6 +15,7 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views.plot import Plot
 from dask_diag_lab.views.registry import PLOTS
 from dask_diag_lab.views.stream.task_stream import TaskStream
+from dask_diag_lab.views.time_axis import ticks_that_fit
 from tests.kernel.store.batches import worker_row
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import Page, batch, store_of, worker
@@ -87,6 +88,26 @@ def test_task_stream_has_as_many_ticks_of_time_as_fit(feed: Feed, width: int, ti
     ticker = plot.xaxis[0].ticker
     assert isinstance(ticker, CompositeTicker)
     assert ticker.desired_num_ticks == ticks
+    assert isinstance(plot.xaxis[0].major_label_policy, NoOverlap)
+
+
+def test_long_words_of_time_leave_room_for_fewer_ticks() -> None:
+    seconds, with_hours = ticks_that_fit(0, 60, 860), ticks_that_fit(7200, 7320, 860)
+    before = ticks_that_fit(-120, 0, 860)
+    assert seconds == 6
+    assert with_hours < seconds
+    assert before < seconds
+    assert ticks_that_fit(7200, 7201, 860) <= with_hours
+    assert ticks_that_fit(7200, 7201, 100) == 1
+
+
+@pytest.mark.parametrize(("width", "edge_px"), [(860, 32), (240, 20)])
+def test_the_last_word_of_a_time_axis_has_room_beside_the_frame(
+    feed: Feed, width: int, edge_px: int
+) -> None:
+    feed.maker.action(0, 1)
+    feed.send(2)
+    assert Page(TaskStream(feed.store), width, 220).plot.min_border_right == edge_px
 
 
 def test_title_of_the_task_stream_counts_threads_that_are_there(feed: Feed) -> None:

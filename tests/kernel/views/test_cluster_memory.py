@@ -18,7 +18,7 @@ def test_bar_is_the_sum_and_the_title_has_process_and_spilled() -> None:
     edges = [float(view.bars.model.data[f"edge{i}"][0]) / GIB for i in range(4)]
     assert edges == [4.0, 6.0, 6.0, 7.0]
     title = page.title
-    assert title == "Bytes stored: 6.00 GiB + 1.00 GiB spilled to disk · 38 % of 16.0 GiB"
+    assert title == "Process memory: 6.00 GiB + 1.00 GiB spilled to disk · 38 % of 16.0 GiB"
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,34 @@ def test_color_is_that_of_the_worst_worker(managed: int, status: str, color: str
     assert view.bars.model.data["color"] == [getattr(data_colors(LIGHT), color)]
 
 
+def test_the_number_keeps_the_sign_of_the_worst_worker() -> None:
+    rows = [worker(0, managed=GIB), worker(1, managed=3 * GIB)]
+    view = ClusterMemory(store_of(workers=rows))
+    Page(view)
+    assert view.bars.model.data["value"] == ["▴ 4.00 GiB"]
+
+
 def test_thousand_workers_are_still_one_bar_without_a_note() -> None:
     view = ClusterMemory(store_of(workers=[worker(i, managed=GIB) for i in range(1000)]))
     page = Page(view, 300, 200)
     assert len(view.bars.model.data["y"]) == 1
     assert view.notice.note == ""
-    assert page.title == "0.977 TiB stored"
+    assert page.title == "Process memory: 0.977 TiB"
+
+
+@pytest.mark.parametrize(
+    ("width", "title"),
+    [
+        (500, "Process memory: 4.00 GiB · 25 % of 16.0 GiB"),
+        (250, "Process memory: 4.00 GiB"),
+        (160, "4.00 GiB"),
+    ],
+)
+def test_in_little_room_words_of_the_title_give_way_before_its_figures(
+    width: int, title: str
+) -> None:
+    view = ClusterMemory(store_of(workers=[worker(i, managed=GIB) for i in range(4)]))
+    assert Page(view, width, 200).title == title
 
 
 def test_cluster_without_limits_takes_its_axis_from_the_data() -> None:
@@ -56,7 +78,7 @@ def test_one_worker_without_limit_leaves_the_sum_without_one() -> None:
     rows = [worker(0), worker(1, memory_limit=0, managed=12 * GIB)]
     view = ClusterMemory(store_of(workers=rows))
     page = Page(view)
-    assert page.title == "Bytes stored: 12.0 GiB"
+    assert page.title == "Process memory: 12.0 GiB"
     assert len(view.limits.model.data["x"]) == 0
     lines = [view.bars.model.data[f"hover{i}"][0] for i in range(view.hover_lines)]
     assert not any("%" in line for line in lines)

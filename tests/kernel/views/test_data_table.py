@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from bokeh.document import Document
 from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent, ModelChangedEvent
-from bokeh.models.widgets.tables import HTMLTemplateFormatter, NumberFormatter
+from bokeh.models.widgets.tables import HTMLTemplateFormatter
 
 from dask_diag_lab.views.data_table import COLOR_FIELD, MAX_CELL_CHARACTERS, SortableTable
 from dask_diag_lab.views.data_table import TableColumn as Column
 from dask_diag_lab.views.look import DARK, LIGHT
+from dask_diag_lab.views.table_cells import SizeCell
 
 COLUMNS = (
     Column("name", "Name"),
@@ -41,8 +42,9 @@ def test_numbers_stay_numbers_so_that_they_sort_as_such() -> None:
     memory, formatter = table.source.data["memory"], table.table.columns[1].formatter
     assert isinstance(memory, np.ndarray)
     assert memory.dtype == np.float64
-    assert isinstance(formatter, NumberFormatter)
-    assert formatter.format == "0,0.[0] b"
+    assert isinstance(formatter, SizeCell)
+    assert str(formatter.unit) == "B"
+    assert bool(formatter.is_binary)
 
 
 def test_equal_values_send_nothing() -> None:

@@ -56,6 +56,17 @@ def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
     assert page.title == "Events: 7"
 
 
+def test_workers_of_which_nobody_knows_when_they_came_are_in_a_note(feed: Feed) -> None:
+    view = Events(feed.store)
+    Page(view)
+    words = "Of 2 workers nobody knows when they came"
+    assert view.notice.note == words
+    feed.send(5.0, events=[event(3, "worker-added", worker=W0, name="w-zero", nthreads=2)])
+    view.update()
+    assert said(view) == [("Workers came", "worker w-zero came with 2 threads")]
+    assert view.notice.note == words
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_kind_of_the_store_has_a_row_and_words_whatever_is_missing(kind: str) -> None:
     assert kind in ROW_OF

@@ -106,7 +106,7 @@ def test_runs_lost_with_their_worker_are_said(feed: Feed) -> None:
     feed.send(2.0, extras=errors(killed))
     view, _ = opened(feed.store)
     assert list(view.rows.source.data["tasks"]) == [1]
-    assert "1 run lost with a worker that died" in view.notice.note
+    assert "at least 1 run lost with a worker that died" in view.notice.note
     view.choose(0)
     assert view.traceback.text == "KilledWorker: once too often"
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 
 from dask_diag_lab.views import format as fmt
+
+SIZES = Path(__file__).parents[2] / "contract" / "fixtures" / "sizes.json"
 
 
 @pytest.mark.parametrize(
@@ -37,6 +41,21 @@ def test_rates_are_in_si_units(value: float, words: str) -> None:
     assert fmt.si(value, "B/s") == words
 
 
+@pytest.mark.parametrize(("value", "size", "rate"), json.loads(SIZES.read_text()))
+def test_sizes_are_written_as_the_cells_of_tables_write_them(
+    value: float, size: str, rate: str
+) -> None:
+    assert fmt.binary(value) == size
+    assert fmt.si(value, "B/s") == rate
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "words"), [(1 << 10, "1 KiB"), (100 << 10, "100 KiB"), (1536, "1.5 KiB"), (0, "0 B")]
+)
+def test_round_sizes_have_no_zeros_behind_the_point(nbytes: float, words: str) -> None:
+    assert fmt.whole_binary(nbytes) == words
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
@@ -63,6 +82,19 @@ def test_durations_take_the_unit_that_suits_them(seconds: float, words: str) -> 
     [(0, "0 %"), (0.0001, "<0.1 %"), (0.012, "1.2 %"), (0.5, "50 %"), (12.345, "1234 %")],
 )
 def test_shares_are_in_percent(share: float, words: str) -> None:
+    assert fmt.percent(share) == words
+
+
+@pytest.mark.parametrize("share", [0.994, 0.997, 999_999 / 1_000_000, 99_999_999 / 100_000_000])
+def test_what_is_not_all_is_never_a_hundred_percent(share: float) -> None:
+    assert fmt.percent(share) == "99 %"
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(1, "100 %"), (1 - 1e-12, "100 %"), (1.004, "100 %"), (1.01, "101 %")],
+)
+def test_all_of_it_is_a_hundred_percent(share: float, words: str) -> None:
     assert fmt.percent(share) == words
 
 
@@ -111,3 +143,23 @@ def test_ticks_of_counts_are_whole() -> None:
     assert fmt.number_ticks(2, whole=True) == [0, 1, 2]
     assert fmt.number_ticks(0) == [0]
     assert fmt.binary_ticks(0) == [0]
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ((0.997, 0.003), ["99.7 %", "0.3 %"]),
+        ((0.95, 0.05), ["95 %", "5 %"]),
+        ((0.625, 0.125, 0.0, 0.25), ["63 %", "12 %", "0 %", "25 %"]),
+        ((1 / 3, 1 / 3, 1 / 3), ["34 %", "33 %", "33 %"]),
+        ((0.9996, 0.0004), ["100 %", "0 %"]),
+        ((0.9995, 0.0005), ["100 %", "0 %"]),
+        ((0.0, 0.0, 0.0, 1.0), ["0 %", "0 %", "0 %", "100 %"]),
+        ((0.004, 0.996), ["0.4 %", "99.6 %"]),
+    ],
+)
+def test_parts_of_a_whole_add_up_and_never_stand_beside_all_of_it(
+    parts: tuple[float, ...], words: list[str]
+) -> None:
+    assert fmt.shares(parts) == words
+    assert sum(float(word.removesuffix(" %")) for word in words) == pytest.approx(100)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from bokeh.document.events import ColumnDataChangedEvent, ColumnsPatchedEvent, ColumnsStreamedEvent
 from bokeh.models import Range1d
@@ -14,8 +15,10 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.small_legend import SmallLegend
+from dask_diag_lab.views.tasks.graph_edges import MAX_EDGES, alphas, crowds
 from dask_diag_lab.views.tasks.graph_slots import Slots
-from dask_diag_lab.views.tasks.node_graph import MAX_EDGES, natural_ranks, state_style
+from dask_diag_lab.views.tasks.node_graph import natural_ranks, state_style
 from dask_diag_lab.views.tasks.task_graph import TaskGraph
 from tests.kernel.views.situations import Page, batch, graph, group, store_of
 
@@ -39,7 +42,7 @@ def test_nodes_have_state_key_and_prefix_and_work_flows_to_the_right() -> None:
     assert data["prefix"] == ["inc", "inc", "add", "sum"]
     assert data["state"] == ["memory", "processing", "queued", "waiting"]
     assert list(data["x"]) == [0, 0, 1, 2]
-    assert len(view.nodes.edges.data["x0"]) == 3
+    assert len(view.nodes.edges.source.data["x0"]) == 3
 
 
 @pytest.mark.parametrize("look", [LIGHT, DARK])
@@ -80,7 +83,7 @@ def test_new_tasks_are_appended_and_the_known_ones_do_not_move() -> None:
     data = view.nodes.nodes.data
     assert [list(data[name][:4]) for name in ("x", "y")] == before
     assert data["key"] == [*KEYS, "mul-1", "mul-2"]
-    assert len(view.nodes.edges.data["x0"]) == 5
+    assert len(view.nodes.edges.source.data["x0"]) == 5
 
 
 def test_forgotten_tasks_leave_holes_and_lose_their_edges() -> None:
@@ -89,13 +92,63 @@ def test_forgotten_tasks_leave_holes_and_lose_their_edges() -> None:
     page = Page(view)
     store.apply(batch(graph=change(removed=[0], total=3)))
     sent = [event for event in page.sent() if isinstance(event, ColumnDataChangedEvent)]
-    assert [event.cols for event in sent] == [["x"], ["x0"]]
+    assert [set(event.cols or ()) for event in sent] == [{"x"}, {"x0", "crowd"}]
     assert np.isnan(view.nodes.nodes.data["x"]).tolist() == [True, False, False, False]
-    assert np.isnan(view.nodes.edges.data["x0"]).sum() == 1
+    assert np.isnan(view.nodes.edges.source.data["x0"]).sum() == 1
     assert "3 tasks" in page.title
     store.apply(batch(graph=change(states=[(3, STATES.index("memory"))], total=3)))
     page.sent()
     assert view.nodes.nodes.data["state"][3] == "memory"
+
+
+def test_room_of_forgotten_tasks_closes_up_when_it_is_most_of_the_picture() -> None:
+    keys = [f"inc-{i}" for i in range(20)]
+    store = store_of(graph=graph(keys))
+    view = TaskGraph(store)
+    page = Page(view)
+    store.apply(batch(graph=change(removed=[5], total=19)))
+    page.sent()
+    assert view.nodes.extent()[3] == 19
+    store.apply(batch(graph=change(removed=[*range(1, 5), *range(6, 19)], total=2)))
+    page.sent()
+    data = view.nodes.nodes.data
+    assert (data["key"], list(data["y"])) == (["inc-0", "inc-19"], [0, 1])
+    seen = view.figure.y_range
+    assert isinstance(seen, Range1d)
+    assert (seen.start, seen.end) == pytest.approx((1.6, -0.6))
+
+
+def test_nothing_closes_up_while_the_user_looks_at_a_part() -> None:
+    store = store_of(graph=graph([f"inc-{i}" for i in range(20)]))
+    view = TaskGraph(store)
+    page = Page(view)
+    view.figure.y_range.update(start=20.0, end=18.0)
+    store.apply(batch(graph=change(removed=[*range(1, 19)], total=2)))
+    page.sent()
+    assert view.nodes.extent()[3] == 19
+    view.command("fit")
+    assert view.nodes.extent()[3] == 1
+
+
+@pytest.mark.parametrize(
+    ("width", "n_lines"), [(300, 3), (340, 2), (420, 2), (590, 2), (600, 1), (1200, 1)]
+)
+def test_legend_of_a_narrow_pane_takes_more_lines(width: int, n_lines: int) -> None:
+    view = TaskGraph(store_of(graph=graph(KEYS, EDGES)))
+    page = Page(view)
+    page.resize(width, 300)
+    assert isinstance(view.legend, SmallLegend)
+    assert view.legend.n_lines == n_lines
+    legend = page.plot.legend[0]
+    assert legend.visible
+    assert legend.ncols == -(-7 // n_lines)
+
+
+def test_low_pane_has_no_legend() -> None:
+    view = TaskGraph(store_of(graph=graph(KEYS, EDGES)))
+    page = Page(view)
+    page.resize(420, 200)
+    assert not page.plot.legend[0].visible
 
 
 def test_tasks_of_a_new_scheduler_replace_those_of_the_old_one() -> None:
@@ -136,8 +189,51 @@ def test_many_edges_are_thinned_and_the_plot_says_so() -> None:
     edges = [(i, wide + j) for i in range(wide) for j in range(wide)]
     view = TaskGraph(store_of(graph=graph(keys, edges)))
     Page(view)
-    assert len(view.nodes.edges.data["x0"]) <= MAX_EDGES
+    assert len(view.nodes.edges.source.data["x0"]) <= MAX_EDGES
     assert view.notice.note.startswith("20\u202f000 of 40\u202f000 dependencies")
+
+
+def fan(n: int) -> npt.NDArray[np.int64]:
+    """Return edges from n nodes to one."""
+    return np.array([(i, n) for i in range(n)])
+
+
+def all_to_all(n: int) -> npt.NDArray[np.int64]:
+    """Return edges from each of n nodes to each of n others."""
+    return np.array([(i, n + j) for i in range(n) for j in range(n)])
+
+
+def test_lines_are_fainter_the_more_of_them_lie_side_by_side() -> None:
+    alpha = alphas(row_px=3.0)
+    alone, joined, mixed = (
+        alpha[crowds(edges).max()] for edges in (fan(1), fan(40), all_to_all(40))
+    )
+    assert alone > joined > mixed > 0
+    for lines, each in ((1, joined), (40, mixed)):  # to a row
+        assert 1 - (1 - each) ** (lines / 3.0) < 0.5, "a block of one colour"
+
+
+def test_lines_that_the_reader_moved_apart_are_stronger() -> None:
+    crowd = int(crowds(all_to_all(40)).max())
+    assert alphas(row_px=30.0)[crowd] > 5 * alphas(row_px=3.0)[crowd]
+
+
+def test_lines_get_fainter_when_others_join_them() -> None:
+    keys = ["a-0", "a-1", "b-0"]
+    store = store_of(graph=graph(keys, [(0, 2)]))
+    view = TaskGraph(store)
+    page = Page(view)
+    assert list(view.nodes.edges.source.data["crowd"]) == [0]
+    more = graph(["c-0"], [(2, 3)], is_snapshot=False, first=3)
+    store.apply(batch(graph=more))
+    page.sent()
+    assert list(view.nodes.edges.source.data["crowd"]) == [0, 0]
+    keys = [f"d-{i}" for i in range(15)]
+    more = graph(keys, [(2, 4 + i) for i in range(15)], is_snapshot=False, first=4)
+    store.apply(batch(graph=more))
+    sent = [event for event in page.sent() if isinstance(event, ColumnDataChangedEvent)]
+    assert list(view.nodes.edges.source.data["crowd"]) == [0, *[4] * 16]
+    assert ["crowd"] in [event.cols for event in sent]
 
 
 def groups_store() -> Store:
@@ -233,7 +329,7 @@ def test_restyle_changes_the_colours_without_sending_nodes() -> None:
     assert data_colors(DARK).states["memory"] in view.nodes._fill.palette
     sent = [e.model for e in page.events if isinstance(e, ColumnDataChangedEvent)]
     assert view.nodes.nodes not in sent
-    assert view.nodes.edges not in sent
+    assert view.nodes.edges.source not in sent
 
 
 def test_keys_with_indices_are_in_natural_order() -> None:

@@ -1,4 +1,4 @@
-"""The layout: layers by depth, few crossings, nothing placed ever moves, nothing overlaps."""
+"""The layout: layers by depth, few crossings, what is placed stays, nothing overlaps."""
 
 from __future__ import annotations
 
@@ -101,10 +101,27 @@ def test_dependency_that_returns_goes_left_of_its_dependents() -> None:
     assert after["z"][0] == before["a"][0] - 1
 
 
-def test_scattered_leftovers_do_not_stretch_the_picture() -> None:
+def test_room_of_what_is_gone_closes_up_where_it_is_most_of_the_picture() -> None:
+    before = {"a": (0.0, 0.0), "b": (9.0, 10_000.0), "c": (3.0, 10_000.5), "d": (9.0, 10_002.0)}
+    after = place_nodes("abcd", as_edges([]), before, may_close=True)
+    assert after == {"a": (0.0, 0.0), "b": (2.0, 1.0), "c": (1.0, 1.5), "d": (2.0, 2.5)}
+    assert_no_overlap(after)
+
+
+def test_few_gaps_leave_everything_where_it_is() -> None:
+    before = {"a": (0.0, 0.0), "b": (1.0, 2.0), "c": (1.0, 3.0)}
+    assert place_nodes("abc", as_edges([]), before, may_close=True) == before
+
+
+def test_what_is_looked_at_does_not_close_up() -> None:
     before = {"a": (0.0, 0.0), "b": (0.0, 10_000.0)}
     after = place_nodes("abc", as_edges([]), before)
-    assert max(y for _, y in after.values()) == 2
+    assert {name: after[name] for name in before} == before
+
+
+def test_unconnected_newcomers_begin_at_the_leftmost_layer() -> None:
+    after = place_nodes("abc", as_edges([(1, 2)]), {"a": (9.0, 0.0)})
+    assert [after[name][0] for name in "bc"] == [9.0, 10.0]
 
 
 def test_dependents_of_one_node_are_centred_on_it() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bokeh.document import Document
+from bokeh.models import CompositeTicker
 
 from benchmarks.simulator import Simulation
 from dask_diag_lab.records import Kind, Outcome
@@ -19,6 +20,7 @@ from dask_diag_lab.views.tasks import group_progress, thread_layers
 from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
 from dask_diag_lab.views.tasks.thread_bins import MAX_BINS, ThreadBins
 from dask_diag_lab.views.tasks.thread_layers import Layers, hover_words
+from dask_diag_lab.views.time_axis import ticks_that_fit
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import Page
@@ -127,7 +129,73 @@ def test_line_of_threads_follows_the_cluster(feed: Feed) -> None:
     data = view.line.model.data
     assert list(data["threads"]) == [2, 6, 6]
     assert view._y.end == pytest.approx(6 * 1.04)
-    assert "of 6 threads" in page.title
+    assert page.title == "Task group progress: 1 of 6 threads computing now"
+
+
+def test_title_says_how_many_threads_compute_now(feed: Feed) -> None:
+    feed.maker.action(0, 3).action(0, 3, thread=2)
+    feed.send(10, running=[RUNNING], nthreads=[(T0, 4)])
+    page = Page(TaskGroupProgress(feed.store))
+    assert page.title == "Task group progress: 1 of 4 threads computing now"
+    feed.send(11, running=[])
+    page.sent()
+    assert page.title == "Task group progress: 0 of 4 threads computing now"
+
+
+def test_threads_with_tasks_too_short_for_a_heartbeat_count(feed: Feed) -> None:
+    for i in range(100):
+        start = i / 50
+        feed.maker.action(start, start + 0.0198).action(start, start + 0.0199, thread=2)
+    feed.send(2.0, nthreads=[(T0, 4)])
+    page = Page(TaskGroupProgress(feed.store))
+    assert page.title.endswith("2 of 4 threads computing now")
+    feed.now += 1.5
+    page.sent()
+    assert page.title.endswith("0 of 4 threads computing now")
+
+
+def test_legend_names_the_areas_in_their_colours(feed: Feed) -> None:
+    feed.maker.action(0, 1, prefix="a").action(0, 2, prefix="b", thread=2)
+    feed.send(2.0)
+    view = TaskGroupProgress(feed.store)
+    page = Page(view)
+    data = view.legend.names.model.data
+    assert data["label"] == ["a", "b"]
+    assert data["color"] == [area.glyph.fill_color for area in view._areas[:2]]
+    assert page.plot.legend[0].visible
+    page.resize(420, 150)
+    assert not page.plot.legend[0].visible
+
+
+def test_legend_of_a_narrow_pane_names_the_largest_and_counts_the_others(feed: Feed) -> None:
+    for i in range(30):
+        feed.maker.action(0, 1 + i, prefix=f"prefix-number-{i}", thread=i)
+    feed.send(40.0)
+    view = TaskGroupProgress(feed.store)
+    Page(view, 420, 300)
+    assert view.legend.names.model.data["label"] == [
+        "prefix-number-28",
+        "prefix-number-29",
+        "+ 11 more",
+    ]
+
+
+def test_ticks_are_those_that_fit_into_the_time_that_is_drawn(feed: Feed) -> None:
+    feed.maker.action(0, 10)
+    feed.send(10.0)
+    view, width = TaskGroupProgress(feed.store), 500
+    page = Page(view, width, 420)
+    before = view._fitted
+    feed.maker.action(10, 9000)
+    feed.send(9000.0)
+    page.sent()
+    assert before is not None
+    assert view._fitted is not None
+    fitting = ticks_that_fit(*view._fitted, width)
+    assert fitting != ticks_that_fit(*before, width)
+    ticker = view.figure.xaxis[0].ticker
+    assert isinstance(ticker, CompositeTicker)
+    assert ticker.desired_num_ticks == fitting
 
 
 def test_many_prefixes_share_one_layer_and_the_plot_says_so(feed: Feed) -> None:

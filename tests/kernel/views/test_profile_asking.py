@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from bokeh.events import ButtonClick
+from bokeh.models.widgets import Button
 
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.profile.profile import Profile
-from dask_diag_lab.views.profile.sampling import REFRESH_S
-from tests.kernel.views.profiles import ProfilePage, Situation, answer, box, drag, node
+from dask_diag_lab.views.profile.sampling import REFRESH_S, SOON_S
+from tests.kernel.views.profiles import ProfilePage, Situation, answer, box, click, drag, node
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def test_prefix_and_worker_of_the_arguments_are_asked_for(situation: Situation) 
     assert asked.arguments["worker"] == "tcp://10.0.0.1:4000"
     assert page.view.toolbar is not None
     assert page.view.toolbar.choice.value == "inc"
-    assert page.view.toolbar.worker.label == "Worker tcp://10.0.0.1:4000 ✕"
+    assert page.view.toolbar.worker.label == "worker 1 ✕"
 
 
 @pytest.mark.parametrize("action", ["transfer-", "disk-read-", "disk-write-", "deserialize-", ""])
@@ -59,6 +61,72 @@ def test_an_open_page_shows_another_task_when_asked_to(situation: Situation) -> 
     assert page.titles == ["all", "inc"]
 
 
+def task_button(page: ProfilePage) -> Button:
+    assert page.view.toolbar is not None
+    return page.view.toolbar.task
+
+
+def test_a_profile_opened_from_a_block_leads_to_the_task(situation: Situation) -> None:
+    page = situation.page(prefix="inc", from_task="inc-7")
+    button = task_button(page)
+    assert (button.visible, button.label) == (True, "Task page of inc-7")
+    button._trigger_event(ButtonClick(button))
+    opening = page.view.opening
+    assert opening is not None
+    assert (opening.plot, opening.arguments) == ("task", {"key": "inc-7"})
+
+
+def test_a_narrow_pane_leads_to_the_task_in_fewer_words(situation: Situation) -> None:
+    page = situation.page(320, 220, prefix="inc", from_task="inc-7")
+    assert task_button(page).label == "Task page"
+
+
+def test_the_way_to_the_task_follows_what_is_shown(situation: Situation) -> None:
+    page = situation.page(prefix="inc")
+    assert not task_button(page).visible
+    page.view.show({"prefix": "inc", "from_task": "inc-8"})
+    assert (task_button(page).visible, task_button(page).label) == (True, "Task page of inc-8")
+    page.view._choose("load")
+    assert not task_button(page).visible
+
+
+def test_another_block_of_the_same_function_leaves_what_the_reader_did(
+    situation: Situation,
+) -> None:
+    worker = "tcp://10.0.0.1:4000"
+    page = situation.page(prefix="inc", from_task="inc-7", worker=worker)
+    page.view._restrict("")
+    situation.cluster.reply()
+    page.view.update()
+    click(page, "inc")
+    focus = page.view.focus
+    assert focus is not None
+    page.view.show({"prefix": "inc", "from_task": "inc-8", "worker": worker})
+    assert (page.view.focus, page.view.sampling.worker) == (focus, "")
+    assert task_button(page).label == "Task page of inc-8"
+
+
+@pytest.mark.parametrize(
+    "asked", [{"prefix": "load"}, {"prefix": "inc", "worker": "tcp://10.0.0.1:4000"}]
+)
+def test_another_function_or_worker_is_seen_whole(
+    situation: Situation, asked: dict[str, str]
+) -> None:
+    page = situation.page(prefix="inc", from_task="inc-7")
+    click(page, "inc")
+    page.view.show({**asked, "from_task": "inc-8"})
+    sampling = page.view.sampling
+    assert page.view.focus is None
+    assert (sampling.prefix, sampling.worker) == (asked["prefix"], asked.get("worker", ""))
+
+
+def test_a_block_of_the_function_of_before_leads_back_to_it(situation: Situation) -> None:
+    page = situation.page(prefix="inc", from_task="inc-7")
+    page.view._choose("load")
+    page.view.show({"prefix": "inc", "from_task": "inc-8"})
+    assert page.view.sampling.prefix == "inc"
+
+
 def test_a_drag_over_the_timeline_asks_for_that_period(situation: Situation) -> None:
     page = situation.page()
     assert page.view.timeline is not None
@@ -86,6 +154,28 @@ def test_it_is_asked_again_after_some_seconds_while_tasks_end(situation: Situati
     page.view.update()
     assert len(situation.cluster.asked) == before
     situation.now += 0.2
+    page.view.update()
+    assert len(situation.cluster.asked) == before + 2
+
+
+def test_nothing_sampled_yet_is_asked_again_soon_while_tasks_run(situation: Situation) -> None:
+    situation.cluster.profiles[""] = answer(node("root", 0))
+    page = situation.page()
+    before = len(situation.cluster.asked)
+    situation.now += SOON_S + 0.1
+    page.view.update()
+    assert len(situation.cluster.asked) == before + 2
+
+
+def test_many_workers_are_asked_again_more_seldom_and_that_is_said() -> None:
+    situation = Situation(n_workers=1000)
+    page = situation.page()
+    assert "renewed every 40 s, as it takes many answers" in page.view.notice.note
+    before = len(situation.cluster.asked)
+    situation.now += 39.0
+    page.view.update()
+    assert len(situation.cluster.asked) == before
+    situation.now += 2.0
     page.view.update()
     assert len(situation.cluster.asked) == before + 2
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 import pytest
 
 from dask_diag_lab.views.profile.profile import Profile
-from dask_diag_lab.views.profile.words import LATE_S
-from tests.kernel.views.profiles import ProfilePage, Situation, answer, box, mixed_tree, node
+from dask_diag_lab.views.profile.words import ACTIVITY, LATE_S
+from tests.kernel.views.profiles import (
+    ProfilePage,
+    Situation,
+    activity,
+    answer,
+    box,
+    mixed_tree,
+    node,
+    timeline_title,
+)
+from tests.kernel.views.situations import batch
 
 
 @pytest.fixture
@@ -127,7 +137,41 @@ def test_workers_without_an_answer_are_named(situation: Situation) -> None:
     situation.cluster.profiles[""] = answer(mixed_tree(), missing=missing)
     note = situation.page().view.notice.note
     assert "from 1 worker" in note
-    assert "tcp://10.0.0.1:4000 (timed out)" in note
+    assert "Nothing from worker 1 (timed out)" in note
+
+
+def test_activity_without_a_sample_says_why_and_then_shows_them(situation: Situation) -> None:
+    situation.cluster.activity = activity({"inc": [0, 0]})
+    page = situation.page()
+    assert timeline_title(page) == f"{ACTIVITY}: no samples yet, they come while tasks run"
+    situation.cluster.activity = activity()
+    page.view.sampling.refresh()
+    situation.cluster.reply()
+    page.view.update()
+    assert timeline_title(page) == ACTIVITY
+
+
+def test_activity_that_is_waited_for_has_its_place(situation: Situation) -> None:
+    situation.cluster.activity = None
+    page = situation.page()
+    assert timeline_title(page) == f"{ACTIVITY}: waiting for the cluster's answer"
+
+
+def test_an_empty_profile_has_no_empty_activity_above_it(situation: Situation) -> None:
+    situation.cluster.profiles[""] = answer(node("root", 0))
+    situation.cluster.activity = activity({"inc": [0, 0]})
+    page = situation.page()
+    assert not timeline_title(page)
+    assert page.view.notice.empty
+
+
+def test_tasks_that_run_unsampled_are_told_from_no_tasks(situation: Situation) -> None:
+    situation.cluster.profiles[""] = answer(node("root", 0))
+    strings = ["tcp://10.0.0.0:4000", "inc"]
+    running = [("inc-1", 1, 2, 1000.0)]
+    situation.store.apply(batch(running=running, strings_from=1, strings=strings))
+    words = situation.page().view.notice.empty
+    assert words.startswith("No samples yet of the tasks that run")
 
 
 def test_waiting_is_told_in_words(situation: Situation) -> None:

@@ -14,7 +14,7 @@ from dask_diag_lab.views import table_cells
 from dask_diag_lab.views.data_table import SortableTable
 from dask_diag_lab.views.data_table import TableColumn as Column
 from dask_diag_lab.views.look import LIGHT
-from dask_diag_lab.views.table_cells import SteadyColumn, TextCell
+from dask_diag_lab.views.table_cells import SizeCell, SteadyColumn, TextCell
 
 SCRIPT = Path(dask_diag_lab.__file__).parent / "dist" / "table_cells.js"
 COLUMNS = (Column("key", "Task", "key"), Column("state", "State"), Column("n", "n", "number"))
@@ -29,11 +29,12 @@ def formatters() -> dict[str, object]:
 def test_the_script_has_the_models_with_their_properties() -> None:
     text = SCRIPT.read_text(encoding="utf-8")
     assert f"const MODULE = '{table_cells.__name__}'" in text
-    for model in (TextCell, SteadyColumn):
+    for model in (TextCell, SizeCell, SteadyColumn):
         assert f"this.__name__ = '{model.__name__}'" in text
     assert SteadyColumn.properties() == TableColumn.properties()
     defined = set(re.findall(r"(\w+): \[(?:Bool|Str|Float)", text))
-    assert defined == TextCell.properties() - StringFormatter.properties()
+    own = TextCell.properties() | SizeCell.properties()
+    assert defined == own - StringFormatter.properties()
     assert "</script" not in text.lower()
 
 

@@ -7,6 +7,7 @@ from bokeh.document import Document
 from bokeh.events import DoubleTap, Tap
 
 from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.views.scripted import PlainRenderer
 from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.views.conftest import Feed
 
@@ -47,7 +48,7 @@ def test_every_kind_of_block_opens_the_profile_of_its_prefix(
     feed.send(10)
     view = built(feed)
     tap(view, 5.0, 0.35)
-    assert opened(view) == ("profile", {"prefix": "inc"})
+    assert opened(view) == ("profile", {"prefix": "inc", "from_task": "inc-0"})
 
 
 def test_a_running_task_opens_its_profile_and_then_its_page(feed: Feed) -> None:
@@ -55,7 +56,7 @@ def test_a_running_task_opens_its_profile_and_then_its_page(feed: Feed) -> None:
     feed.send(4, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
     view = built(feed)
     tap(view, 3.0, 0.0)
-    assert opened(view) == ("profile", {"prefix": "slow"})
+    assert opened(view) == ("profile", {"prefix": "slow", "from_task": "slow-1"})
     tap(view, 3.5, 0.0)
     assert opened(view) == ("task", {"key": "slow-1"})
 
@@ -83,9 +84,9 @@ def test_a_transfer_above_a_task_is_what_is_hit_in_the_lower_half(feed: Feed) ->
     feed.send(10)
     view = built(feed)
     tap(view, 5.0, 0.3)
-    assert opened(view) == ("profile", {"prefix": "sum"})
+    assert opened(view) == ("profile", {"prefix": "sum", "from_task": "sum-1"})
     tap(view, 5.0, -0.3)
-    assert opened(view) == ("profile", {"prefix": "long"})
+    assert opened(view) == ("profile", {"prefix": "long", "from_task": "long-0"})
 
 
 def test_a_merged_block_opens_its_longest_prefix(feed: Feed) -> None:
@@ -103,7 +104,8 @@ def test_a_merged_block_opens_its_longest_prefix(feed: Feed) -> None:
     name_of = dict(zip(*(view.picture.texts.model.data[c] for c in ("id", "text")), strict=True))
     index = merged[len(merged) // 2]
     tap(view, float(data["left"][index] + data["right"][index]) / 2, 0.0)
-    assert opened(view) == ("profile", {"prefix": name_of[data["prefix"][index]]})
+    prefix, task = name_of[data["prefix"][index]], feed.store.actions.key(data["task"][index])
+    assert opened(view) == ("profile", {"prefix": prefix, "from_task": task})
 
 
 def test_a_tap_outlines_the_block_and_one_on_nothing_takes_that_back(feed: Feed) -> None:
@@ -113,12 +115,32 @@ def test_a_tap_outlines_the_block_and_one_on_nothing_takes_that_back(feed: Feed)
     assert view.picture is not None
     chosen = view.picture.marks.chosen.model
     tap(view, 5.0, 0.0)
-    assert (chosen.data["left"], chosen.data["right"]) == ([0.0], [10.0])
-    assert (chosen.data["top"], chosen.data["bottom"]) == ([-0.4], [0.4])
+    assert (chosen.data["left"], chosen.data["right"]) == (
+        pytest.approx([0.0], abs=0.1),
+        pytest.approx([10.0], abs=0.1),
+    )
+    assert (chosen.data["top"], chosen.data["bottom"]) == (
+        pytest.approx([-0.4], abs=0.1),
+        pytest.approx([0.4], abs=0.1),
+    )
     view.opening = None
     tap(view, 5.0, 3.0)
     assert chosen.data["left"] == []
     assert opened(view) is None
+
+
+def test_the_outline_of_a_narrow_block_leaves_its_colour_to_be_seen(feed: Feed) -> None:
+    feed.maker.action(0, 1e-6, prefix="tiny").action(0.5, 101, thread=2)
+    feed.send(101)
+    view = built(feed)
+    assert view.picture is not None
+    tap(view, 0.0, 0.0)
+    chosen, pixel_s = view.picture.marks.chosen.model.data, view.window.width / 800
+    lines = view.picture.figure.renderers[-2:]
+    widest = max(line.glyph.line_width for line in lines if isinstance(line, PlainRenderer))
+    assert (0 - chosen["left"][0]) / pixel_s >= widest / 2
+    assert (chosen["right"][0] - 1e-6) / pixel_s >= widest / 2
+    assert chosen["top"][0] < -0.4
 
 
 def test_a_tap_moves_nothing(feed: Feed) -> None:
@@ -146,7 +168,7 @@ def test_a_thin_block_is_hit_by_a_pointer_beside_it(feed: Feed) -> None:
     feed.send(101)
     view = built(feed)
     tap(view, 0.2, 0.0)
-    assert opened(view) == ("profile", {"prefix": "tiny"})
+    assert opened(view) == ("profile", {"prefix": "tiny", "from_task": "tiny-0"})
 
 
 def test_a_tapped_tasks_key_is_sent_though_keys_are_not(feed: Feed) -> None:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 from bokeh.document.events import ColumnsPatchedEvent, ColumnsStreamedEvent, DocumentChangedEvent
+from bokeh.models import CompositeTicker
 
 from dask_diag_lab.views.look import DARK, LIGHT
+from dask_diag_lab.views.time_axis import ticks_that_fit
 from dask_diag_lab.views.time_points import Points, merged_points
 from dask_diag_lab.views.time_series import LIVE_S, MAX_POINTS, TimeLine, TimeSeries
 
@@ -52,6 +54,20 @@ def test_equal_data_sends_nothing() -> None:
     document.on_change(events.append)
     feed(picture, 10)
     assert events == []
+
+
+def test_ticks_are_those_that_fit_into_the_window_that_is_drawn() -> None:
+    picture, width = series(3), 500
+    picture.model.set_from_json("outer_width", width)
+    picture.model.set_from_json("outer_height", 300)
+    picture.draw()
+    before = ticks_that_fit(0, 10, width)
+    feed(picture, 9000)
+    fitting = ticks_that_fit(8999 - LIVE_S, 8999, width)
+    assert before != fitting
+    ticker = picture.model.xaxis[0].ticker
+    assert isinstance(ticker, CompositeTicker)
+    assert ticker.desired_num_ticks == fitting
 
 
 def test_young_run_stands_still_while_it_fills_up() -> None:

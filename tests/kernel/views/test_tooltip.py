@@ -13,6 +13,10 @@ def test_nothing_but_the_lines_looks_like_a_column_to_bokeh() -> None:
     assert re.findall(r"[@$]\{?\w+", html) == ["@name", "@share", "@whole"]
 
 
+def test_nothing_shines_through_a_tooltip() -> None:
+    assert ":host{opacity:1!important}" in tooltip_html(LIGHT, "@name")
+
+
 def test_tooltip_is_no_wider_than_half_of_the_window_and_lies_below_in_a_narrow_one() -> None:
     style = tooltip_html(LIGHT, "@name").partition("</style>")[0]
     usual, _, narrow = style.partition(r"@\6d edia (max-width:480px)")

@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 from bokeh.document import Document
+from bokeh.models import CompositeTicker
 
 from dask_diag_lab.records import ExtraChange
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.inquiries import Inquiry
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.time_axis import ticks_that_fit
 from dask_diag_lab.views.workers.bandwidth_bars import BandwidthTypes
 from dask_diag_lab.views.workers.bandwidth_workers import BandwidthWorkers
+from dask_diag_lab.views.workers.transfer_lanes import LIVE_S
 from dask_diag_lab.views.workers.transfers import Transfers
 from tests.kernel.views.situations import MIB, Page, batch, store_of, worker
 
@@ -66,8 +69,29 @@ def test_width_is_the_duration_and_slow_ones_are_pale() -> None:
 def test_rows_of_one_worker_are_its_peers() -> None:
     store, questions = asked(transfer(0, 1, 0.0), transfer(0, 2, 1.0))
     view = opened(Transfers(store, arguments={"worker": ADDRESS[0]}))
-    assert list(view.lanes.figure.yaxis[0].major_label_overrides.values()) == ["1", "2"]
+    assert list(view.lanes.figure.yaxis[0].major_label_overrides.values()) == [
+        "worker 1",
+        "worker 2",
+    ]
+    assert view.lanes.rects.model.data["head"][0].startswith("worker 0 ")
     assert questions[0].arguments == {"worker": ADDRESS[0]}
+
+
+def test_ticks_are_those_that_fit_into_the_window_that_is_drawn() -> None:
+    rows = [transfer(0, 1, 0.0)]
+    store, width = store_of(workers=[worker(0), worker(1)]), 500
+    store.inquiries.on_ask = lambda question: store.answer(question, {"rows": rows, "missing": {}})
+    view = Transfers(store)
+    page = Page(view, width, 420)
+    rows = [*rows, transfer(0, 1, 9000.0)]
+    store.apply(batch(time=1003.0, workers=[worker(0), worker(1)]))
+    page.sent()
+    place = (9000.5 - LIVE_S, 9000.5)
+    assert view.lanes.place == place
+    assert ticks_that_fit(0, LIVE_S, width) != ticks_that_fit(*place, width)
+    ticker = view.lanes.figure.xaxis[0].ticker
+    assert isinstance(ticker, CompositeTicker)
+    assert ticker.desired_num_ticks == ticks_that_fit(*place, width)
 
 
 def test_choice_of_another_worker_asks_for_it() -> None:
@@ -87,6 +111,22 @@ def test_answer_is_not_asked_for_again_before_it_is_old() -> None:
     store.apply(batch(time=1003.0, workers=[worker(0, cpu=4.0)]))
     view.update()
     assert len(questions) == 2
+
+
+def test_many_workers_are_asked_again_more_seldom_and_that_is_said() -> None:
+    store, questions = asked(transfer(0, 1, 0.0), n=500)
+    view = opened(Transfers(store))
+    assert "renewed every 10 s at this cluster size" in view.notice.note
+    for seconds, n_asked in ((9.0, 1), (11.0, 2)):
+        store.apply(batch(time=1000.0 + seconds, workers=[worker(0, cpu=seconds)]))
+        view.update()
+        assert len(questions) == n_asked
+
+
+def test_the_list_calls_a_numbered_worker_so() -> None:
+    view = opened(Transfers(asked(transfer(0, 1, 0.0), n=2)[0]))
+    words = [("", "All"), (ADDRESS[0], "worker 0"), (ADDRESS[1], "worker 1")]
+    assert view._select.options == words
 
 
 def test_table_tells_size_wire_and_rate() -> None:
@@ -138,7 +178,7 @@ def test_pairs_are_a_map_with_exact_rates() -> None:
     view.build()
     data = view.map.squares.model.data
     assert list(zip(data["y"], data["x"], strict=True)) == [(0, 1), (1, 2), (2, 3), (3, 0)]
-    assert data["pair"][3] == "3 → 0"
+    assert data["pair"][3] == "worker 3 → worker 0"
     assert data["rate"][3].startswith("4.00 MB/s (4")
     assert view.map.figure.visible
 

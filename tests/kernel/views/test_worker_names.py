@@ -12,10 +12,13 @@ from dask_diag_lab.views.base import View
 from dask_diag_lab.views.catalogue.workers import PLOTS
 from dask_diag_lab.views.no_workers import NO_DATA, NO_WORKERS, no_workers
 from dask_diag_lab.views.scheduler.stealing import Stealing
-from dask_diag_lab.views.worker_names import short_names, short_worker_words, worker_name
+from dask_diag_lab.views.worker_names import name_in_words, short_names, worker_name
 from dask_diag_lab.views.workers.bandwidth_bars import BandwidthPairs
 from dask_diag_lab.views.workers.bandwidth_workers import BandwidthWorkers
+from dask_diag_lab.views.workers.bar_names import axis_title
 from dask_diag_lab.views.workers.cpu import Cpu
+from dask_diag_lab.views.workers.data_transfer import DataTransfer
+from dask_diag_lab.views.workers.host_traffic import HostNetwork
 from dask_diag_lab.views.workers.occupancy import Occupancy
 from dask_diag_lab.views.workers.tasks_processing import TasksProcessing
 from dask_diag_lab.views.workers.worker_bars import WorkerBars
@@ -55,10 +58,22 @@ def test_short_names_keep_what_tells_workers_apart(
     assert short_names(names, width) == short
 
 
-def test_words_that_are_no_workers_keep_their_ends_beside_short_names() -> None:
-    words = ["Scheduler", "Mean of 12 workers", "Worker pool-7", "Worker pool-10"]
-    assert short_worker_words(words, 10) == ["Scheduler", "Mean o…ers", "pool-7", "pool-10"]
-    assert short_worker_words(words, 20) == words
+def test_only_a_bare_number_is_called_a_worker() -> None:
+    names = ("0", "0 (left)", "alpha", "SLURMCluster-3", "tcp://10.0.0.1:1")
+    words = ["worker 0", "worker 0 (left)", "alpha", "SLURMCluster-3", "10.0.0.1:1"]
+    assert [name_in_words(name) for name in names] == words
+
+
+@pytest.mark.parametrize("view", [*BARS, DataTransfer])
+@pytest.mark.parametrize(
+    ("name", "words"), [("0", "worker 0"), ("alpha", "alpha"), ("tcp://10.0.0.1:1", "10.0.0.1:1")]
+)
+def test_every_hover_begins_with_the_worker_in_the_same_words(
+    view: type[WorkerBars], name: str, words: str
+) -> None:
+    drawn = view(store_of(workers=[worker(0, name=name)]))
+    Page(drawn)
+    assert drawn.bars.model.data["hover0"][0] == words
 
 
 @pytest.mark.parametrize("view", BARS)
@@ -90,7 +105,105 @@ def test_workers_of_a_host_are_together_in_bars_and_table() -> None:
 def test_thin_rows_have_every_second_name() -> None:
     drawn = Cpu(store_of(workers=[worker(n) for n in range(20)]))
     Page(drawn, 300, 250)
-    assert labels(drawn) == [str(n) for n in range(0, 20, 2)]
+    assert labels(drawn) == [f"worker {n}" for n in range(0, 20, 2)]
+
+
+@pytest.mark.parametrize(
+    ("width", "n", "first", "title"),
+    [
+        (860, 100, "worker 0", None),
+        (320, 4, "worker 0", None),
+        (200, 4, "0", "worker"),  # no room for the word beside each
+        (320, 5000, "0", "worker"),
+    ],
+)
+def test_workers_that_are_called_by_numbers_are_called_workers_at_the_axis(
+    width: int, n: int, first: str, title: str | None
+) -> None:
+    drawn = Cpu(store_of(workers=[worker(i) for i in range(n)]))
+    Page(drawn, width, 420)
+    assert labels(drawn)[0] == first
+    assert drawn.figure.yaxis[0].axis_label == title
+
+
+def test_pairs_of_workers_that_are_called_by_numbers_say_so() -> None:
+    ends = [[worker(i)["address"] for i in pair] for pair in ((0, 1), (1, 0))]
+    pairs = {
+        "source": [a for a, _ in ends],
+        "destination": [b for _, b in ends],
+        "rate": [1e6, 2e6],
+    }
+    store = store_of(
+        workers=[worker(0), worker(1)], extras={"bandwidth-workers": ExtraChange(pairs)}
+    )
+    drawn = BandwidthPairs(store)
+    page = Page(drawn, 860, 420)
+    assert labels(drawn)[0] == "worker 0 → worker 1"
+    assert drawn.figure.yaxis[0].axis_label is None
+    page.resize(320, 220)
+    assert labels(drawn)[0] == "0 → 1"
+    assert drawn.figure.yaxis[0].axis_label == "worker"
+
+
+def test_workers_with_names_of_their_own_are_called_by_these_alone() -> None:
+    drawn = Cpu(store_of(workers=[worker(0, name="alpha"), worker(1, name="tcp://10.0.0.1:1")]))
+    Page(drawn, 860, 420)
+    assert labels(drawn) == ["alpha", "10.0.0.1:1"]
+    assert drawn.figure.yaxis[0].axis_label is None
+
+
+@pytest.mark.parametrize("width", [200, 300, 400, 860])
+@pytest.mark.parametrize("by", ["worker", "host", "traffic"])
+def test_what_is_left_of_an_address_is_not_called_a_worker_at_the_axis(width: int, by: str) -> None:
+    metrics = {"host_net_io.read_bps": 3e6, "host_net_io.write_bps": 1e6}
+    rows = [
+        worker(n, name=f"tcp://{host}:40{n}", host=host, metrics=metrics)
+        for n, host in enumerate(f"192.168.100.{end}" for end in (11, 11, 12, 13))
+    ]
+    store = store_of(workers=rows)
+    drawn = HostNetwork(store) if by == "traffic" else Cpu(store)
+    page = Page(drawn, width, 420)
+    drawn.command("by-host" if by == "host" else "by-worker")
+    page.sent()
+    assert len(labels(drawn)) == (4 if by == "worker" else 3)
+    if width <= 300:
+        assert by == "worker" or labels(drawn)[0] == "11"
+    assert drawn.figure.yaxis[0].axis_label is None
+
+
+def test_hosts_that_are_called_by_numbers_are_not_called_workers_at_the_axis() -> None:
+    metrics = {"host_net_io.read_bps": 3e6, "host_net_io.write_bps": 1e6}
+    store = store_of(workers=[worker(n, host=str(n // 2), metrics=metrics) for n in range(6)])
+    traffic = HostNetwork(store)
+    Page(traffic, 200, 420)
+    assert labels(traffic) == ["0", "1", "2"]
+    assert traffic.figure.yaxis[0].axis_label is None
+    drawn = Cpu(store)
+    page = Page(drawn, 200, 420)
+    assert drawn.figure.yaxis[0].axis_label == "worker"
+    drawn.command("by-host")
+    page.sent()
+    assert labels(drawn) == ["0", "1", "2"]
+    assert drawn.figure.yaxis[0].axis_label is None
+
+
+@pytest.mark.parametrize(
+    ("named", "title"),
+    [
+        ([("", "")], None),
+        ([("0", "0")], "worker"),
+        ([("0", "worker 0")], None),
+        ([("10.0.0.1:4001", "4001")], None),
+        ([("alpha", "alpha"), ("7", "7")], "worker"),
+        ([("0 (left)", "0 (left)")], "worker"),
+        ([("0", "worker 0 → beta"), ("beta", "worker 0 → beta")], None),
+        ([], None),
+    ],
+)
+def test_the_axis_says_of_what_bare_numbers_are(
+    named: list[tuple[str, str]], title: str | None
+) -> None:
+    assert axis_title(named) == title
 
 
 def gone(*, extras: dict[str, ExtraChange] | None = None) -> Store:
@@ -122,7 +235,7 @@ def test_work_stealing_names_a_worker_that_left() -> None:
     view = Stealing(gone(extras={"stealing": ExtraChange(moved | {n: [0.0] for n in missing}, 0)}))
     view.build()
     names = view._bars.figure.yaxis[0].major_label_overrides
-    assert sorted(names.values()) == ["Worker alpha", "Worker beta (left)"]
+    assert sorted(names.values()) == ["alpha", "beta (left)"]
 
 
 def test_bandwidth_names_a_worker_that_left() -> None:

@@ -85,13 +85,39 @@ def test_limit_and_thresholds_that_are_on_are_marked() -> None:
     assert shares == pytest.approx([0.6, 0.8, 0.95])
 
 
-def test_paused_worker_is_named_in_words_even_in_a_small_pane() -> None:
+def test_paused_worker_is_named_in_words_and_keeps_its_sign_in_a_small_pane() -> None:
     view = WorkersMemory(store_of(workers=[worker(0, status="paused"), worker(1)]))
     page = Page(view)
     assert view.bars.model.data["value"][0].endswith("paused")
     page.resize(300, 200)
-    assert view.bars.model.data["value"] == ["‼", ""]
-    assert list(view.figure.yaxis[0].major_label_overrides.values()) == ["0", "1"]
+    assert view.bars.model.data["value"] == ["‼ 0 B", "0 B"]
+    assert list(view.figure.yaxis[0].major_label_overrides.values()) == ["worker 0", "worker 1"]
+
+
+@pytest.mark.parametrize(
+    ("width", "value"), [(900, "▴ 2.50 GiB"), (420, "▴ 2.50 GiB"), (300, "▴ 2.50 GiB"), (200, "▴")]
+)
+def test_number_stands_with_its_sign_where_there_is_room(width: int, value: str) -> None:
+    view = WorkersMemory(store_of(workers=[worker(0, managed=int(2.5 * GIB)), worker(1)]))
+    Page(view, width, 300)
+    assert view.bars.model.data["value"][0] == value
+
+
+def test_bars_of_a_narrow_pane_end_before_the_numbers_beside_them() -> None:
+    view = WorkersMemory(store_of(workers=[worker(0, managed=int(2.5 * GIB))]))
+    Page(view, 300, 300)
+    whole = view.picture.x.end
+    assert isinstance(whole, float)
+    assert (1 - view.measure().end / whole) * 300 > len("▴ 2.50 GiB") * 6
+
+
+def test_group_of_workers_has_the_sign_of_the_worst_beside_its_mean() -> None:
+    rows = [worker(i, managed=GIB) for i in range(200)]
+    rows[7] = worker(7, managed=GIB, status="paused")
+    view = WorkersMemory(store_of(workers=rows))
+    view.command("by-group")
+    Page(view, 900, 2000)
+    assert "‼ 1.00 GiB" in view.bars.model.data["value"]
 
 
 def test_hover_has_exact_numbers_and_shares() -> None:
@@ -127,7 +153,7 @@ def test_title_has_totals() -> None:
     view = WorkersMemory(store_of(workers=rows))
     page = Page(view)
     title = page.title
-    assert title == "Bytes stored: 3.00 GiB + 3.00 GiB spilled to disk · 3 workers"
+    assert title == "Process memory: 3.00 GiB + 3.00 GiB spilled to disk · 3 workers"
 
 
 def test_many_workers_become_sorted_groups_and_the_plot_says_so() -> None:

@@ -1,0 +1,111 @@
+"""Hardware: measured when asked, once for all who look, and only where there is room."""
+
+from __future__ import annotations
+
+import pytest
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.inquiries import Inquiries, Inquiry
+from dask_diag_lab.views.scheduler.hardware import MEASURING, UNASKED, Hardware
+from tests.kernel.views.scheduler_tables import drawn, names_shown
+from tests.kernel.views.situations import store_of, worker
+
+
+def test_hardware_measures_only_when_asked() -> None:
+    now = [50.0]
+    store = store_of(workers=[worker(0)])
+    store.inquiries = Inquiries(lambda: now[0])
+    asked: list[Inquiry] = []
+    store.inquiries.on_ask = asked.append
+    view = Hardware(store)
+    drawn(view)
+    assert asked == []
+    assert view.notice.note == UNASKED
+    view._measure()
+    view.update()
+    assert [inquiry.kind for inquiry in asked] == ["hardware"]
+    assert view._button.label == MEASURING
+    assert "0 s so far" in view.notice.note
+    before = view.is_behind
+    now[0] += 3.5
+    assert (before, view.is_behind) == (False, True)
+    view.update()
+    assert "3 s so far" in view.notice.note
+    answer = {"memory": [{"size": 2048, "rate": 2e9}], "disk": [], "network": []}
+    store.answer(asked[0], answer)
+    view.update()
+    assert list(view._bars["memory"].parts.model.data["right"]) == [2e9]
+    assert names_shown(view._bars["memory"]) == ["2 KiB"]
+    assert view.table().units["size"] == "B"
+    assert view.table().columns["rate"] == [2e9]
+
+
+def measuring() -> tuple[Store, Hardware, list[Inquiry]]:
+    """Return a store, its view with the button pressed, and what was asked."""
+    store = store_of(workers=[worker(0)])
+    asked: list[Inquiry] = []
+    store.inquiries.on_ask = asked.append
+    view = Hardware(store)
+    drawn(view)
+    view._measure()
+    return store, view, asked
+
+
+def test_what_one_page_measured_is_shown_by_another_and_by_its_table() -> None:
+    store, _, asked = measuring()
+    answer = {"memory": [{"size": 2048, "rate": 2e9}], "disk": [], "network": []}
+    store.answer(asked[0], answer)
+    assert Hardware(store).table().columns["rate"] == [2e9]
+    assert len(asked) == 1
+
+
+SIZES = (1 << 10, 10 << 10, 100 << 10, 1 << 20, 10 << 20, 50 << 20)
+
+
+@pytest.mark.parametrize(
+    ("pane", "is_row", "left_out"),
+    [
+        ((860, 170), True, ""),
+        ((860, 600), False, ""),
+        ((400, 300), False, "no room for 9 bars"),
+        ((300, 120), False, "no room for 2 bars, Disk, Network"),
+    ],
+)
+def test_all_block_sizes_are_shown_or_it_is_said(
+    pane: tuple[int, int], is_row: bool, left_out: str
+) -> None:
+    store, view, asked = measuring()
+    rows = [{"size": each, "rate": 1e9} for each in SIZES]
+    store.answer(asked[0], dict.fromkeys(("memory", "disk", "network"), rows))
+    view.update()
+    for _ in range(3):  # as the page does: the figures' sizes follow from how they lie
+        figures = [bars.figure for bars in view._bars.values() if bars.figure.visible]
+        is_beside = view._row.is_row
+        across, down = (len(figures), 1) if is_beside else (1, len(figures))
+        for figure in figures:
+            figure.set_from_json("outer_width", pane[0] // across)
+            figure.set_from_json("outer_height", pane[1] // down)
+        view.update()
+    assert view._row.is_row == is_row
+    assert view._row.model.styles == {"flex-direction": "row" if is_row else "column"}
+    assert left_out in view.notice.note
+    assert ("no room" in view.notice.note) == bool(left_out)
+
+
+def test_hardware_says_why_nothing_was_measured() -> None:
+    store, view, asked = measuring()
+    store.fail(asked[0], "the scheduler forbids it.")
+    view.update()
+    assert "forbids" in view.notice.note
+
+
+def test_hardware_does_not_measure_where_a_worker_has_no_room() -> None:
+    store = store_of(workers=[worker(0), worker(1, memory_limit=512 << 20, managed=300 << 20)])
+    asked: list[Inquiry] = []
+    store.inquiries.on_ask = asked.append
+    view = Hardware(store)
+    drawn(view)
+    view._measure()
+    view.update()
+    assert asked == []
+    assert "worker 1 (212 MiB free)" in view.notice.note

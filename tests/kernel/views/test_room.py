@@ -1,0 +1,130 @@
+"""What comes and goes beside a figure: it settles at every size of the pane."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+from bokeh.models import Row
+
+from dask_diag_lab.records import ExtraChange
+from dask_diag_lab.views import controls
+from dask_diag_lab.views.base import View
+from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.room import note_px
+from dask_diag_lab.views.scheduler.fine_metrics import FineMetrics
+from dask_diag_lab.views.tasks.progress import Progress
+from dask_diag_lab.views.tasks.time_by_prefix import ComputeTimePerKey
+from dask_diag_lab.views.text_room import text_px
+from tests.kernel.views.situations import Page, prefix, store_of
+
+N_PREFIXES = 46
+ROUNDS = 5
+"""Answers of the page to what was decided, each of which may change the decision."""
+
+
+def progress() -> Progress:
+    """Return the bars of many prefixes that are done."""
+    return Progress(
+        store_of(prefixes=[prefix(f"func_{i:02d}", memory=3) for i in range(N_PREFIXES)])
+    )
+
+
+def compute_time() -> ComputeTimePerKey:
+    """Return the times of many prefixes."""
+    names: list[object] = [f"func_{i:02d}" for i in range(N_PREFIXES)]
+    columns: dict[str, list[object]] = {
+        "prefix": names,
+        "action": ["compute"] * N_PREFIXES,
+        "seconds": [1.0] * N_PREFIXES,
+    }
+    return ComputeTimePerKey(store_of(extras={"durations": ExtraChange(columns)}))
+
+
+def few_compute_times() -> ComputeTimePerKey:
+    """Return the times of about as many prefixes as there is room for."""
+    columns: dict[str, list[object]] = {
+        "prefix": list("abcdefghijk"),
+        "action": ["compute"] * 11,
+        "seconds": [1.0] * 11,
+    }
+    return ComputeTimePerKey(store_of(extras={"durations": ExtraChange(columns)}))
+
+
+def fine_metrics() -> FineMetrics:
+    """Return the costs of many functions."""
+    n = N_PREFIXES
+    columns: dict[str, list[object]] = {
+        "context": ["execute"] * n,
+        "span": [""] * n,
+        "label": [f"func_{i:02d}" for i in range(n)],
+        "activity": ["thread-cpu"] * n,
+        "unit": ["seconds"] * n,
+        "value": [1.0] * n,
+    }
+    return FineMetrics(store_of(extras={"fine": ExtraChange(columns)}))
+
+
+def figure_px(view: View, bar: Row, width: int, height: int) -> int:
+    """Return how high a browser makes the figure in a pane: what controls and note leave of it."""
+    words_px = text_px(view.notice.note, 12) * 0.85
+    note = math.ceil(words_px / (width - 20)) * 14 + 7 if view.notice.note else 0
+    return height - note - (32 if bar.visible else 0)
+
+
+class Pane:
+    """A page of a view that answers to what was decided as a browser does.
+
+    Attributes
+    ----------
+    bar : Row
+        The controls.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._page = Page(view)
+        document = self._page.plot.document
+        bar = document.select_one({"type": Row}) if document else None
+        assert isinstance(bar, Row)
+        self.bar = bar
+
+    def shown_in(self, width: int, height: int) -> list[bool]:
+        """Return whether controls are shown after each answer of a pane of that size."""
+        shown = []
+        for _ in range(ROUNDS):
+            self._page.resize(width, figure_px(self._page.view, self.bar, width, height))
+            shown.append(self.bar.visible)
+        return shown
+
+
+@pytest.mark.parametrize("width", [300, 420, 500, 640])
+@pytest.mark.parametrize("make", [progress, compute_time, few_compute_times, fine_metrics])
+def test_controls_settle_at_every_height(make: Callable[[], View], width: int) -> None:
+    pane = Pane(make())
+    sizes = [(height, pane.shown_in(width, height)[-3:]) for height in range(200, 421, 5)]
+    assert [height for height, shown in sizes if len(set(shown)) > 1] == []
+
+
+@pytest.mark.parametrize("make", [progress, compute_time, fine_metrics])
+def test_controls_are_there_where_there_is_room_for_them(make: Callable[[], View]) -> None:
+    pane = Pane(make())
+    assert pane.shown_in(500, 400)[-1] is True
+    assert pane.shown_in(500, 240)[-1] is False
+    assert pane.shown_in(300, 400)[-1] is False
+
+
+def test_a_note_is_never_taken_for_lower_than_its_lines() -> None:
+    assert note_px("", 420, LIGHT.font_size) == 0
+    one, two = (note_px("word " * n, 420, LIGHT.font_size) for n in (5, 20))
+    assert 21 <= one < 30
+    assert two > one + 14
+
+
+def test_controls_that_wrap_are_higher() -> None:
+    fields = [controls.select(LIGHT, "", ["a"], "a", lambda _: None, width=200) for _ in range(2)]
+    bar = controls.bar(*fields)
+    assert controls.bar_px(bar, 500) == controls.HEIGHT_PX + 6
+    assert controls.bar_px(bar, 400) == 2 * controls.HEIGHT_PX + 10
+    fields[1].visible = False
+    assert controls.bar_px(bar, 400) == controls.HEIGHT_PX + 6
