@@ -63,6 +63,8 @@ export interface IDashboard {
 /** The answer to `POST plots/<name>/session`. */
 export interface ISessionReply {
   readonly token: string;
+  /** Bokeh's JSON of the plot's document. */
+  readonly document: object;
   readonly bokeh: string;
   readonly scripts: readonly string[];
   /** Scripts that the next plot is likely to need. */
@@ -83,6 +85,8 @@ export interface IPlotOutput {
   readonly plot: string;
   readonly height: number;
   readonly arguments: PlotArguments;
+  /** The user has named the cluster. */
+  readonly isChosen: boolean;
 }
 
 function plotOf(value: unknown, where: string): IPlot {
@@ -167,6 +171,7 @@ export function sessionReplyOf(value: unknown): ISessionReply {
   }
   return {
     token: nameOf(fields, 'token', 'session'),
+    document: fieldsOf(fields['document'], 'session.document'),
     bokeh: nameOf(fields, 'bokeh', 'session'),
     scripts,
     later
@@ -206,6 +211,7 @@ export function plotOutputOf(value: unknown): IPlotOutput | null {
     dashboard,
     plot,
     height: Math.min(Math.max(asked, 120), 4000),
-    arguments: argumentsOf((value as Fields)['arguments']) // as above
+    arguments: argumentsOf((value as Fields)['arguments']), // as above
+    isChosen: (value as Fields)['chosen'] === true
   };
 }

@@ -39,6 +39,7 @@ export interface IBokehDocument {
   readonly config?: IBokehModel;
   get_model_by_name(name: string): IBokehModel | null;
   roots(): readonly object[];
+  _trigger_on_change(event: unknown): void;
   clear(options?: { sync?: boolean }): void;
 }
 
@@ -50,14 +51,23 @@ export interface IBokehSession {
 /** Members with an underscore are not in Bokeh's documents, but there in all of Bokeh 3. */
 export interface IBokehConnection {
   readonly socket: WebSocket | null;
+  session: IBokehSession | null;
   connect(): Promise<IBokehSession>;
   /** Called for a message that cannot be understood; nothing after it can be either. */
   _close_bad_protocol: (detail: string) => void;
+  /** Called after the server's greeting; `resolve` ends `connect`. */
+  _repull_session_doc: (resolve: (session: IBokehSession) => void) => void;
 }
 
 interface IBokehModules {
   'client/connection': {
     ClientConnection: new (url: string, token: string, query: string) => IBokehConnection;
+  };
+  'client/session': {
+    ClientSession: new (connection: IBokehConnection, document: IBokehDocument) => IBokehSession;
+  };
+  'document/document': {
+    Document: { from_json(json: object, events: unknown[]): IBokehDocument };
   };
   embed: {
     add_document_standalone(

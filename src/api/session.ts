@@ -20,6 +20,7 @@ import type {
   IBokehSession,
   IBokehView
 } from './bokeh';
+import { connect, type IConnecting } from './connection';
 import { pngOf } from './png';
 import type { Server } from './server';
 import type { ITranslate } from './words';
@@ -41,6 +42,8 @@ export interface IPlotSession extends IDisposable {
   readonly control: IControl;
   /** False once the connection ended; `closed` may have fired before anybody listened. */
   readonly isOpen: boolean;
+  /** False until the server has greeted: there is a picture, and nothing follows it yet. */
+  readonly isConnected: boolean;
   /** The server said something new. */
   readonly changed: ISignal<IPlotSession, void>;
   /** The connection ended, and not by `dispose`. */
@@ -66,9 +69,6 @@ export interface IPlotConnector {
   open(dashboard: string, plot: string, look: ILook, given: PlotArguments): Promise<IPlotSession>;
 }
 
-/** Our reason for closing a socket whose messages make no sense (3000 to 4999 is for pages). */
-const BAD_PROTOCOL = 4002;
-
 /** Opens plots of the dashboards behind the relay. */
 export class PlotConnector implements IPlotConnector {
   constructor(
@@ -88,29 +88,25 @@ export class PlotConnector implements IPlotConnector {
     );
     const urlOf = (script: string): string => this._server.relayUrl(dashboard, script);
     const bokeh = await this._loader.load(reply.bokeh, reply.scripts.map(urlOf));
-    const { ClientConnection } = bokeh.require('client/connection');
     const url = this._server.relaySocketUrl(dashboard, `${path}/ws`);
-    const connection = new ClientConnection(url, reply.token, this._server.socketQuery);
-    // Bokeh closes with a code that browsers refuse, and would go on with half a message.
-    connection._close_bad_protocol = () => connection.socket?.close(BAD_PROTOCOL);
-    const session = await connection.connect();
-    sendOnlyWhileOpen(connection.socket);
+    const connecting = connect(bokeh, url, reply, this._server.socketQuery);
     this._loader.loadWhenIdle(reply.bokeh, reply.later.map(urlOf));
-    return new PlotSession(bokeh, connection, session, this._server.trans);
+    return new PlotSession(bokeh, connecting, this._server.trans);
   }
 }
 
 class PlotSession implements IPlotSession {
   constructor(
     private readonly _bokeh: IBokeh,
-    private readonly _connection: IBokehConnection,
-    private readonly _session: IBokehSession,
+    { connection, session, connected }: IConnecting,
     private readonly _trans: ITranslate
   ) {
+    this._connection = connection;
+    this._session = session;
     // Reconnecting is ours: Bokeh gives up after some attempts and shows its own notices.
     const quiet = { reconnect_session: false, notify_connection_status: false };
-    _session.document.config?.setv(quiet, { sync: false });
-    const control = _session.document.get_model_by_name(CONTROL_NAME);
+    session.document.config?.setv(quiet, { sync: false });
+    const control = session.document.get_model_by_name(CONTROL_NAME);
     if (control === null) {
       this.dispose();
       throw new Error(_trans.__('The dashboard is of another version of dask_diag_lab.'));
@@ -118,7 +114,8 @@ class PlotSession implements IPlotSession {
     this._control = control;
     this._lastOpening = this.control.open?.n;
     control.change.connect(this._onChange);
-    _connection.socket?.addEventListener('close', this._onClose);
+    connection.socket?.addEventListener('close', this._onClose);
+    connected.then(this._onConnected, () => undefined); // `close` tells of a failure
   }
 
   get control(): IControl {
@@ -127,6 +124,10 @@ class PlotSession implements IPlotSession {
 
   get isOpen(): boolean {
     return !this._isDisposed && this._connection.socket !== null;
+  }
+
+  get isConnected(): boolean {
+    return this._isConnected;
   }
 
   get changed(): ISignal<this, void> {
@@ -242,6 +243,10 @@ class PlotSession implements IPlotSession {
     this._set({ command: JSON.stringify({ ...command, n: this._commands }) });
   }
 
+  private readonly _onConnected = (): void => {
+    this._isConnected = true;
+    this._changed.emit();
+  };
   private readonly _onChange = (): void => {
     const { open } = this.control;
     if (open !== null && open.n !== this._lastOpening) {
@@ -262,6 +267,9 @@ class PlotSession implements IPlotSession {
   private readonly _changed = new Signal<this, void>(this);
   private readonly _closed = new Signal<this, void>(this);
   private readonly _opened = new Signal<this, IOpening>(this);
+  private readonly _connection: IBokehConnection;
+  private readonly _session: IBokehSession;
+  private _isConnected = false;
   private _control: IBokehModel | null = null;
   private _title: IBokehTitle | null = null;
   private _views: Iterable<IBokehView> | null = null;
@@ -272,21 +280,4 @@ class PlotSession implements IPlotSession {
   private _commands = 0;
   private _lastOpening: number | undefined;
   private _isDisposed = false;
-}
-
-/**
- * Drop what Bokeh would send into a socket that is being closed.
- *
- * Between the other side's goodbye and the `close` event a resize of the picture is such a case,
- * and the browser reports each as an error.
- */
-function sendOnlyWhileOpen(socket: WebSocket | null): void {
-  const send = socket?.send.bind(socket);
-  if (socket !== null && send !== undefined) {
-    socket.send = data => {
-      if (socket.readyState === WebSocket.OPEN) {
-        send(data);
-      }
-    };
-  }
 }

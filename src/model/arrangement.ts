@@ -14,14 +14,15 @@ export class Arrangement {
    * While `isHeld`, a hand is in the list: what is there keeps its place and stays as open as it
    * is, and what is new comes last, open when it is of the notebook in front: nothing below it
    * could be moved. Else the dashboards of the notebook in front come first; a notebook without
-   * any changes nothing.
+   * any changes nothing. Of several of one notebook the newest comes first.
    *
    * @param kernel - the kernel of the notebook in front, if any.
    */
   update(all: readonly IKnownDashboard[], kernel: string | undefined, isHeld: boolean): void {
-    const ids = all.map(one => one.id);
+    const listed = newestFirst(all);
+    const ids = listed.map(one => one.id);
     const kept = this._order.filter(id => ids.includes(id));
-    const inFront = all
+    const inFront = listed
       .filter(one => kernel !== undefined && one.kernel_id === kernel)
       .map(one => one.id);
     if (isHeld && kept.length > 0) {
@@ -50,4 +51,13 @@ export class Arrangement {
   private readonly _choices = new Map<string, boolean>();
   private _order: readonly string[] = [];
   private _front: readonly string[] = [];
+}
+
+/** Turn round the order of those of each kernel, which share the places they have among all. */
+function newestFirst(all: readonly IKnownDashboard[]): readonly IKnownDashboard[] {
+  return all.map(one => {
+    const kin = all.filter(other => other.kernel_id === one.kernel_id);
+    const mirrored = kin[kin.length - 1 - kin.indexOf(one)];
+    return one.kernel_id === null ? one : (mirrored ?? one);
+  });
 }

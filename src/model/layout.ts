@@ -18,15 +18,17 @@ export const USUAL_FOUR: readonly ILayoutStep[] = [
 
 /**
  * The panes of Dask's status page, as they lie there: memory and load of workers on the left, the
- * task stream over the progress on the right.
+ * task stream over the progress on the right. The task stream comes first: where there is no room
+ * for all, it is the tab in front.
  */
 export const STATUS_PAGE: readonly ILayoutStep[] = [
-  { plot: 'workers-memory', mode: 'split-right', at: '' },
-  { plot: 'task-stream', mode: 'split-right', at: 'workers-memory' },
+  { plot: 'task-stream', mode: 'split-right', at: '' },
+  { plot: 'workers-memory', mode: 'split-left', at: 'task-stream' },
   { plot: 'progress', mode: 'split-bottom', at: 'task-stream' },
   { plot: 'nprocessing', mode: 'split-bottom', at: 'workers-memory' },
   { plot: 'cpu', mode: 'tab-after', at: 'nprocessing' },
   { plot: 'occupancy', mode: 'tab-after', at: 'cpu' },
+  { plot: 'workers-transfer-bytes', mode: 'tab-after', at: 'occupancy' },
   { plot: 'cluster-memory', mode: 'split-top', at: 'workers-memory' }
 ];
 
@@ -36,11 +38,15 @@ export interface IRoom {
   readonly height: number;
 }
 
-/** A picture in less room than this says little. */
-const LEAST: IRoom = { width: 180, height: 140 };
+/** In less room than this a plot drops its labels, and then most of what it says. */
+const LEAST: IRoom = { width: 260, height: 180 };
+
+/** How much of a place the tabs above a pane take (px). */
+const TABS_PX = 26;
 
 /**
- * Return the steps of a layout for the room there is: what would be too small is a tab instead.
+ * Return the steps of a layout for the room there is: what would be too small is a tab instead, of
+ * the place that lies there already, or else of the one that it would have divided.
  *
  * @param room - of the notebook, or of the main area where there is none; empty where it is unknown.
  */
@@ -51,19 +57,28 @@ export function fitted(layout: readonly ILayoutStep[], room: IRoom): readonly IL
   // Panes that are tabs of one place share its number, and so its room.
   const rooms = [room];
   const placeOf = new Map([['', 0]]);
+  const lastIn = new Map<number, string>();
+  const neighbors = new Map<string, number>();
   return layout.map(step => {
     const place = placeOf.get(step.at) ?? 0;
     const half = halved(rooms[place] ?? room, step.mode);
     const isSmall = half.width < LEAST.width || half.height < LEAST.height;
     // The notebook keeps its place for itself: the first pane beside it stays there.
-    const mode = isSmall && step.at !== '' ? 'tab-after' : step.mode;
-    if (mode === 'tab-after') {
-      placeOf.set(step.plot, place);
-    } else {
+    const isFolded = isSmall && step.at !== '' && step.mode !== 'tab-after';
+    const side = `${place} ${step.mode}`;
+    let own = place;
+    if (isFolded) {
+      own = neighbors.get(side) ?? place;
+    } else if (step.mode !== 'tab-after') {
       rooms[place] = half;
-      placeOf.set(step.plot, rooms.push(half) - 1);
+      own = rooms.push(half) - 1;
+      neighbors.set(side, own);
     }
-    return { ...step, mode };
+    const before = lastIn.get(own) ?? step.at;
+    placeOf.set(step.plot, own);
+    lastIn.set(own, step.plot);
+    // Tabs are in the order of the layout.
+    return isFolded ? { ...step, mode: 'tab-after', at: before } : step;
   });
 }
 
@@ -74,10 +89,29 @@ function halved({ width, height }: IRoom, mode: ILayoutStep['mode']): IRoom {
       return { width: width / 2, height };
     case 'split-top':
     case 'split-bottom':
-      return { width, height: height / 2 };
+      return { width, height: (height - TABS_PX) / 2 };
     case 'tab-after':
       return { width, height };
   }
+}
+
+/**
+ * Return the steps of a layout for a board, which is narrow and holds no notebook: what would be
+ * side by side goes one below the other, and the first pane fills a board that `isEmpty`. What else
+ * is placed at the notebook is placed at that pane.
+ */
+export function stacked(layout: readonly ILayoutStep[], isEmpty: boolean): readonly ILayoutStep[] {
+  const first = layout[0]?.plot ?? '';
+  return layout.map((step, i) =>
+    isEmpty && i === 0
+      ? { ...step, mode: 'tab-after' }
+      : { ...step, mode: stackedMode(step.mode), at: step.at === '' && i > 0 ? first : step.at }
+  );
+}
+
+/** Return how a pane is placed where there is no room beside another. */
+export function stackedMode<Mode extends string>(mode: Mode): Mode | 'split-bottom' {
+  return mode === 'split-right' || mode === 'split-left' ? 'split-bottom' : mode;
 }
 
 const MODES = ['split-right', 'split-left', 'split-top', 'split-bottom', 'tab-after'] as const;

@@ -12,7 +12,8 @@ export type PaneState = 'connecting' | 'live' | 'paused' | 'stale' | 'offline';
 export type Link =
   | { readonly phase: 'none' }
   | { readonly phase: 'opening'; readonly since: number }
-  | { readonly phase: 'open'; readonly control: IControl }
+  /** There is a picture; `since` when the server's greeting is awaited, 0 once it has come. */
+  | { readonly phase: 'open'; readonly control: IControl; readonly since: number }
   | { readonly phase: 'failed'; readonly reason: string; readonly retryAt: number };
 
 /** Everything a pane's state follows from; times in ms since the epoch. */
@@ -57,12 +58,17 @@ const PATIENCE_MS = 1500;
 
 /** Return what a pane shows in a situation. */
 export function presentationOf(at: ISituation, trans: ITranslate): IPresentation {
-  const told = troubleOf(at, trans) ?? (at.link.phase === 'open' ? null : waiting(at, trans));
+  const told = troubleOf(at, trans) ?? (isAnswered(at) ? null : waiting(at, trans));
   if (told !== null) {
     // A reconnect of a moment does not flicker.
     return { elapsed: '', isGreyed: told.words !== '', note: '', pill: '', ...told };
   }
   return at.link.phase === 'open' ? connected(at, at.link.control, trans) : NOTHING_YET;
+}
+
+/** True while there is a picture, unless the one who is to keep it up to date is silent. */
+function isAnswered({ link, now }: ISituation): boolean {
+  return link.phase === 'open' && (link.since === 0 || now - link.since < PATIENCE_MS);
 }
 
 /** Before anything is known. */
@@ -144,7 +150,7 @@ function waiting(at: ISituation, trans: ITranslate): Told {
 }
 
 function opening(at: ISituation, trans: ITranslate): Told {
-  const waited = at.link.phase === 'opening' ? at.now - at.link.since : 0;
+  const waited = 'since' in at.link ? at.now - at.link.since : 0;
   if (waited < PATIENCE_MS) {
     return { state: 'connecting', words: at.hasPicture ? '' : trans.__('Connecting…') };
   }
@@ -170,7 +176,8 @@ function connected(at: ISituation, control: IControl, trans: ITranslate): IPrese
 }
 
 function openState(at: ISituation, control: IControl): PaneState {
-  if (control.state === 'connecting') {
+  const isAwaited = at.link.phase === 'open' && at.link.since > 0;
+  if (control.state === 'connecting' || isAwaited) {
     return 'connecting';
   }
   return at.isVisible && !control.frozen ? 'live' : 'paused';

@@ -7,6 +7,7 @@ import { Backoff } from '../api/backoff';
 import type { IKeptPicture, IPlotConnector, IPlotSession, Verb } from '../api/session';
 import { errorWords, type ITranslate } from '../api/words';
 import { isSameArguments, type ILook, type IOpening, type PlotArguments } from '../wire';
+import { inTime } from './intime';
 import type { Link } from './panestate';
 
 /** Where pictures are drawn; the one before stays until its successor is ready. */
@@ -25,9 +26,6 @@ const BACKOFF = { firstMs: 500, longestMs: 15_000 };
 
 /** A connection that lasted this long was a good one; one that ends sooner is no success (ms). */
 const STEADY_MS = 10_000;
-
-/** An opening that takes longer is given up and tried again (ms). */
-const OPEN_TIMEOUT_MS = 60_000;
 
 export class PlotLink implements IDisposable {
   constructor(
@@ -50,7 +48,7 @@ export class PlotLink implements IDisposable {
 
   get state(): Link {
     if (this._session !== null && this._state.phase === 'open') {
-      return { phase: 'open', control: this._session.control };
+      return this._openState(this._session);
     }
     return this._state;
   }
@@ -171,7 +169,7 @@ export class PlotLink implements IDisposable {
     let session: IPlotSession | null = null;
     try {
       const opening = this._connector.open(target, this._plot, look, given);
-      session = await orTimeout(opening, this._trans);
+      session = await inTime(opening, this._trans);
       if (!isOver()) {
         await session.draw(host);
       }
@@ -217,13 +215,23 @@ export class PlotLink implements IDisposable {
       session.setLook(this._look);
     }
     clearTimeout(this._retry);
-    this._openedAt = Date.now();
-    this._setState({ phase: 'open', control: session.control });
+    this._drawnAt = Date.now();
+    this._steadyAt = session.isConnected ? this._drawnAt + STEADY_MS : Infinity;
+    this._setState(this._openState(session));
+  }
+
+  private _openState(session: IPlotSession): Link {
+    const since = session.isConnected ? 0 : this._drawnAt;
+    return { phase: 'open', control: session.control, since };
   }
 
   private _onChanged(session: IPlotSession): void {
     if (session === this._session && this._state.phase === 'open') {
       this._frozenOf = session.control.frozen ? this._target : null;
+      if (session.isConnected) {
+        // A proxy may let pictures through and no sockets: that is no good connection.
+        this._steadyAt = Math.min(this._steadyAt, Date.now() + STEADY_MS);
+      }
       this._changed.emit();
     }
   }
@@ -239,7 +247,7 @@ export class PlotLink implements IDisposable {
     if (session !== this._session || this._state.phase !== 'open') {
       return;
     }
-    if (Date.now() - this._openedAt >= STEADY_MS) {
+    if (Date.now() >= this._steadyAt) {
       this._backoff.reset();
     }
     this._fail(this._trans.__('The connection ended.'));
@@ -270,30 +278,11 @@ export class PlotLink implements IDisposable {
   private _target: string | null = null;
   /** The dashboard whose picture is frozen; its next picture is to be so again. */
   private _frozenOf: string | null = null;
-  private _openedAt = 0;
+  private _drawnAt = 0;
+  /** When the connection will have lasted long enough. */
+  private _steadyAt = Infinity;
   private _attempt = 0;
   private _retry: ReturnType<typeof setTimeout> | undefined;
   private _isVisible = true;
   private _isDisposed = false;
-}
-
-/** A session that comes after its time is closed unseen. */
-function orTimeout(opening: Promise<IPlotSession>, trans: ITranslate): Promise<IPlotSession> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      reject(new Error(trans.__('No answer in time.')));
-    }, OPEN_TIMEOUT_MS);
-    opening.then(
-      session => {
-        clearTimeout(timer);
-        return isLate ? session.dispose() : resolve(session);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error instanceof Error ? error : new Error(String(error)));
-      }
-    );
-  });
 }

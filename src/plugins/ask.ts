@@ -14,7 +14,7 @@ export function frontKernel(notebooks: INotebookTracker | null): string | undefi
 
 /** Return the dashboard that is meant; ask when several could be, tell when there is none. */
 export async function askDashboard(
-  dashboards: IDashboards,
+  dashboards: Pick<IDashboards, 'all' | 'get'>,
   trans: TranslationBundle,
   id: string | undefined,
   kernel: string | undefined

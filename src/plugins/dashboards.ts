@@ -7,6 +7,7 @@ import { DashboardsFeed } from '../api/feed';
 import { Server } from '../api/server';
 import { PageVisibility } from '../api/visibility';
 import { DashboardsModel, IDashboards } from '../model/dashboards';
+import { ListedWord } from '../model/listedword';
 import { SessionNotebooks } from '../model/notebooks';
 import { browserStorage } from '../model/storage';
 import { Tags } from '../model/tags';
@@ -24,6 +25,8 @@ export const dashboardsPlugin: JupyterFrontEndPlugin<IDashboards> = {
     const feed = new DashboardsFeed(new Server(serverSettings, trans), new PageVisibility());
     const tags = new Tags(browserStorage(), `${NAMESPACE}:tags`);
     const model = new DashboardsModel(feed, new SessionNotebooks(sessions), tags);
+    const word = new ListedWord(browserStorage(), `${NAMESPACE}:listed`);
+    model.changed.connect(word.tell, word);
     feed.start();
     return model;
   }

@@ -5,7 +5,7 @@ import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
-import { fitted, STATUS_PAGE, type ILayoutStep, type IRoom } from '../model/layout';
+import { fitted, stacked, STATUS_PAGE, type ILayoutStep, type IRoom } from '../model/layout';
 import { IPreferences } from '../model/preferences';
 import { BOARD_ID, CommandIDs, PluginIDs } from '../tokens';
 import { IPlotServices } from '../widgets/services';
@@ -41,7 +41,8 @@ export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
       const own = isPatient ? await coming(dashboards, id, kernel) : undefined;
       const found = own ?? (await askDashboard(dashboards, trans, id, kernel));
       if (found !== undefined) {
-        openLayout(panes, fitted(layout, roomOf(front, app.shell)), found, front?.id);
+        const known = layout.filter(({ plot }) => found.plots.some(({ name }) => name === plot));
+        openLayout(panes, arranged(known, front, app.shell), found, front?.id);
         if (front !== null && !front.isDisposed) {
           app.shell.activateById(front.id);
         }
@@ -84,14 +85,29 @@ function coming(
   return whenFound(dashboards, find, PATIENCE_MS);
 }
 
-/** Lab's main area, else the board of Notebook 7. */
-const AREAS = ['#jp-main-dock-panel', `#${BOARD_ID}`];
+/**
+ * Return the steps of a layout for where it will be: in the room of the notebook, or of Lab's main
+ * area where no notebook is seen; in Notebook 7 on the board, which is as high as the notebook.
+ */
+function arranged(
+  layout: readonly ILayoutStep[],
+  front: NotebookPanel | null,
+  { node }: JupyterFrontEnd.IShell
+): readonly ILayoutStep[] {
+  const notebook = front?.isVisible === true ? front.node : null;
+  const dock = node.querySelector('#jp-main-dock-panel');
+  if (dock !== null) {
+    return fitted(layout, roomOf(notebook ?? dock));
+  }
+  const board = node.querySelector(`#${BOARD_ID}`);
+  // No step makes a pane of the board narrower; a board that is not seen has no height.
+  const room = { ...roomOf(notebook ?? board), width: Infinity };
+  return fitted(stacked(layout, board === null), room);
+}
 
-/** The room of the notebook, or of the main area where no notebook is seen. */
-function roomOf(front: NotebookPanel | null, shell: JupyterFrontEnd.IShell): IRoom {
-  const areas = AREAS.map(selector => shell.node.querySelector(selector));
-  const node = front?.isVisible === true ? front.node : areas.find(area => area !== null);
-  return node?.getBoundingClientRect() ?? { width: 0, height: 0 };
+function roomOf(place: Element | null): IRoom {
+  const { width, height } = place?.getBoundingClientRect() ?? { width: 0, height: 0 };
+  return { width, height };
 }
 
 /** Open each pane where the layout says; panes that are open stay where they are. */
@@ -101,8 +117,7 @@ function openLayout(
   dashboard: IKnownDashboard,
   notebook: string | undefined
 ): void {
-  const known = new Set(dashboard.plots.map(plot => plot.name));
-  for (const step of layout.filter(({ plot }) => known.has(plot))) {
+  for (const step of layout) {
     const reference = step.at === '' ? notebook : panes.find(step.at, dashboard.id)?.id;
     panes.open(step.plot, dashboard.id, {
       mode: step.mode,

@@ -7,6 +7,7 @@ import { UUID } from '@lumino/coreutils';
 import { DockPanel, type DockLayout } from '@lumino/widgets';
 
 import { bindingOf, NO_BINDING, savedBinding, type IBinding } from '../model/binding';
+import { stackedMode } from '../model/layout';
 import { nextPlace } from '../model/place';
 import { BOARD_ID, NAMESPACE } from '../tokens';
 import { Board } from '../widgets/board';
@@ -29,7 +30,8 @@ export class PaneList implements IPanes {
     private readonly _labShell: ILabShell | null,
     private readonly _notebooks: INotebookTracker | null
   ) {
-    this._newClusters = new NewClusters(_services, this.tracker);
+    const scope = _services.trans.__('In all panes that show the same cluster as this one');
+    this._newClusters = new NewClusters(_services, scope);
   }
 
   readonly tracker = new WidgetTracker<Pane>({ namespace: NAMESPACE });
@@ -90,7 +92,7 @@ export class PaneList implements IPanes {
     pane.stateChanged.connect(() => void this.tracker.save(pane), this);
     pane.view.opened.connect((_, opening) => this._openBeside(pane, opening), this);
     void this.tracker.add(pane);
-    this._newClusters.watch(pane);
+    this._newClusters.watch(pane.view);
     return pane;
   }
 
@@ -100,7 +102,7 @@ export class PaneList implements IPanes {
     if (this._labShell === null) {
       const board = this._boardOf();
       // A side area is narrow: what would be side by side goes one below the other.
-      const stacked = mode === 'split-right' || mode === 'split-left' ? 'split-bottom' : mode;
+      const stacked = mode && stackedMode(mode);
       board.addWidget(pane, { mode: stacked, ref: board.find(ref) });
       this._showBoard();
       return;

@@ -79,6 +79,7 @@ describe('the usual four', () => {
 
   it('are laid out in the room of the notebook that is seen', async () => {
     area('jp-main-dock-panel', 2000, 1200);
+    expect(await open()).toEqual(SPLIT);
     const front = notebook();
     sized(front.node, 300, 200);
     Widget.attach(front, shell.node);
@@ -86,9 +87,20 @@ describe('the usual four', () => {
     front.dispose();
   });
 
-  it('are laid out on the board where there is no such area, and freely before there is one', async () => {
-    expect(await open()).toEqual(SPLIT);
-    area(BOARD_ID, 300, 200);
-    expect(await open()).toEqual(TABS);
+  it('lie one below the other on the board where there is no such area, as high as it is', async () => {
+    const freely = ['tab-after', 'split-bottom', 'split-bottom', 'split-bottom'];
+    expect(await open()).toEqual(freely); // nobody knows how high the board will be
+    const front = notebook();
+    sized(front.node, 1000, 500);
+    Widget.attach(front, shell.node);
+    expect(await open(front)).toEqual(['tab-after', 'split-bottom', 'tab-after', 'tab-after']);
+    front.dispose();
+    area(BOARD_ID, 320, 300);
+    expect(await open()).toEqual(['split-bottom', 'tab-after', 'tab-after', 'tab-after']);
+  });
+
+  it('lie one below the other on a board of any width', async () => {
+    area(BOARD_ID, 250, 2000);
+    expect(await open()).toEqual(Array(4).fill('split-bottom'));
   });
 });

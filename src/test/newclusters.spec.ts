@@ -1,11 +1,15 @@
-/** What panes of a notebook's older cluster say of its newer one, and where they go. */
+/** What plots of a notebook's older cluster say of its newer one, and where they go. */
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { MimeModel } from '@jupyterlab/rendermime';
 import { Widget } from '@lumino/widgets';
 
 import { savedBinding } from '../model/binding';
 import type { IKnownDashboard } from '../model/dashboards';
+import { NewClusters } from '../plugins/newclusters';
 import { PaneList } from '../plugins/panelist';
+import { MimeTypes } from '../tokens';
+import { OutputPlot } from '../widgets/outputplot';
 import type { IPaneState, Pane } from '../widgets/pane';
 import { NO_ARGUMENTS } from '../wire';
 import { known } from './dashboards';
@@ -64,7 +68,7 @@ describe('a newer cluster of the same notebook', () => {
     expect(isTold()).toEqual([false, false]);
     given.dashboards.set(old, newer);
     expect(isTold()).toEqual([true, true]);
-    expect(hint(panes[0]!).textContent).toBe('This notebook has a newer cluster2Show it');
+    expect(hint(panes[0]!).textContent).toBe('Newer cluster in this notebook2Show it');
     expect(shown()).toEqual(['old', 'old']);
   });
 
@@ -162,6 +166,77 @@ describe('a newer cluster of the same notebook', () => {
     panes.push(list.make('progress', lost, 'lost', NO_ARGUMENTS));
     given.dashboards.set(old);
     expect(shown()).toEqual(['newer', 'lost']);
+    expect(isTold()).toEqual([false, false]);
+  });
+});
+
+describe('a newer cluster of the notebook of a cell’s plot', () => {
+  const cluster = (id: string, firstSeen: number): IKnownDashboard =>
+    known({ id, kernel_id: 'k', scheduler: { id, address: '' }, firstSeen });
+  const [old, newer, newest] = [
+    cluster('old', 1000),
+    cluster('newer', 2000),
+    cluster('newest', 3000)
+  ] as const;
+
+  let given: ITestServices;
+  let cells: OutputPlot[];
+  let newClusters: NewClusters;
+
+  const draw = async (plot: string, dashboard: string): Promise<void> => {
+    const cell = new OutputPlot(given, null, view => newClusters.watch(view));
+    cells.push(cell);
+    Widget.attach(cell, document.body);
+    await cell.renderModel(new MimeModel({ data: { [MimeTypes.plot]: { dashboard, plot } } }));
+    await settled();
+  };
+  const hint = (cell: OutputPlot): HTMLElement => cell.node.querySelector('.jp-DaskDiag-newer')!;
+  const isTold = (): boolean[] => cells.map(cell => !hint(cell).hidden);
+  const shown = (): (string | null)[] =>
+    cells.map(cell => cell.node.querySelector('.jp-DaskDiag-canvas')!.textContent);
+  const press = async (cell: OutputPlot, button: string): Promise<void> => {
+    hint(cell).querySelector<HTMLElement>(button)?.click();
+    await settled();
+  };
+
+  beforeEach(() => {
+    given = services();
+    cells = [];
+    newClusters = new NewClusters(given, 'In all cells');
+  });
+
+  afterEach(() => {
+    cells.forEach(cell => cell.dispose());
+    given.look.dispose();
+  });
+
+  it('is told, and shown in all cells of the older one by one press', async () => {
+    given.dashboards.set(old);
+    await draw('progress', 'old');
+    await draw('task-stream', 'old');
+    expect(isTold()).toEqual([false, false]);
+    given.dashboards.set(old, newer);
+    expect(isTold()).toEqual([true, true]);
+    expect(hint(cells[0]!).querySelector('button')?.title).toBe('In all cells');
+    await press(cells[0]!, '.jp-DaskDiag-showNewer');
+    expect(shown()).toEqual(['picture of newer', 'picture of newer']);
+    expect(isTold()).toEqual([false, false]);
+  });
+
+  it('is told also by a cell that is drawn when both are there, as after a reload', async () => {
+    given.dashboards.set(old, newer);
+    await draw('progress', 'old');
+    expect([isTold(), shown()]).toEqual([[true], ['picture of old']]);
+    await press(cells[0]!, '.jp-DaskDiag-toolbarButton');
+    expect(isTold()).toEqual([false]);
+    given.dashboards.set(old, newer, newest);
+    expect(isTold()).toEqual([true]);
+  });
+
+  it('is not told where another cell shows it', async () => {
+    given.dashboards.set(old, newer);
+    await draw('progress', 'newer');
+    await draw('progress', 'old');
     expect(isTold()).toEqual([false, false]);
   });
 });

@@ -10,6 +10,7 @@ import { services, settled, type ITestServices } from './plots';
 describe('a plot in a notebook output', () => {
   let given: ITestServices;
   let output: OutputPlot;
+  let chosen = false;
   const opened: [string, object][] = [];
 
   const render = async (data: PartialJSONObject): Promise<void> => {
@@ -23,9 +24,10 @@ describe('a plot in a notebook output', () => {
     given = services();
     given.dashboards.set(known({ id: 'own' }));
     opened.length = 0;
-    output = new OutputPlot(given, null, (view, opening) =>
-      opened.push([view.plot, opening.arguments])
-    );
+    output = new OutputPlot(given, null, (view, isChosen) => {
+      chosen = isChosen;
+      view.opened.connect((_, opening) => opened.push([view.plot, opening.arguments]));
+    });
     Widget.attach(output, document.body);
   });
 
@@ -39,6 +41,13 @@ describe('a plot in a notebook output', () => {
     const { plot, given: asked } = given.connector.last;
     expect([plot, asked]).toEqual(['progress', { prefix: 'inc' }]);
     expect(title()).toBe('Progress: inc');
+  });
+
+  it('tells whether its cluster was named', async () => {
+    await render({ dashboard: 'own', plot: 'progress' });
+    expect(chosen).toBe(false);
+    await render({ dashboard: 'own', plot: 'progress', chosen: true });
+    expect(chosen).toBe(true);
   });
 
   it('makes no choice where the output names none', async () => {
@@ -71,6 +80,14 @@ describe('a plot in a notebook output', () => {
     await render({ dashboard: 'own', plot: 'progress' });
     expect(output.node.textContent).not.toContain('names no plot');
     expect(given.connector.sessions).toHaveLength(1);
+  });
+
+  it('wears the tag of its cluster where there is more than one', async () => {
+    await render({ dashboard: 'own', plot: 'progress' });
+    const tag = output.node.querySelector<HTMLElement>('.jp-DaskDiag-tag');
+    expect(tag?.hidden).toBe(true);
+    given.dashboards.set(known({ id: 'own', tag: 1 }), known({ id: 'second' }));
+    expect([tag?.hidden, tag?.textContent]).toEqual([false, '2']);
   });
 
   it('hands on what a click in its picture asks for', async () => {

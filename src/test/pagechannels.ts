@@ -1,6 +1,6 @@
 /** Channels between pages, each of which hears what the others post; what BroadcastChannel does. */
 
-class PageChannel extends EventTarget {
+export class PageChannel extends EventTarget {
   constructor(private readonly _channels: Channels) {
     super();
   }

@@ -38,6 +38,19 @@ describe('a pane', () => {
     expect([state(), at.given.connector.last.isVisible]).toEqual(['live', true]);
   });
 
+  it('says that nobody keeps its picture up to date before the server has greeted', async () => {
+    at.given.connector.beginsMute = true;
+    await at.open();
+    expect([state(), words()]).toEqual(['connecting', '']);
+    jest.advanceTimersByTime(3_000);
+    expect([state(), words()]).toEqual([
+      'connecting',
+      'analysis.ipynb has not answered yet; its kernel is busy.3 s'
+    ]);
+    at.given.connector.last.greet();
+    expect([state(), words()]).toEqual(['live', '']);
+  });
+
   it('keeps its picture and says what to do when the cluster is gone', async () => {
     await at.open();
     at.given.dashboards.set();
@@ -217,7 +230,7 @@ describe('a pane', () => {
 
   it('wears a tag only where there is more than one dashboard', async () => {
     await at.open();
-    const tag = at.pane.node.querySelector<HTMLElement>(':scope > .jp-DaskDiag-tag');
+    const tag = at.pane.node.querySelector<HTMLElement>('.jp-DaskDiag-head > .jp-DaskDiag-tag');
     expect(tag?.hidden).toBe(true);
     at.given.dashboards.set(at.own, known({ id: 'second', tag: 1, kernel_id: 'k2' }));
     expect([tag?.hidden, tag?.textContent]).toEqual([false, '1']);

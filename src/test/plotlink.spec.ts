@@ -84,4 +84,36 @@ describe('the link to a plot', () => {
     await pass(500);
     expect(connector.sessions).toHaveLength(length + 1);
   });
+
+  it('does not take a picture without a greeting for a connection that lasted', async () => {
+    connector.beginsMute = true;
+    link.target('mute');
+    await settled();
+    const opened = (): number => connector.sessions.length;
+    const waits: number[] = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      await pass(11_000);
+      const before = opened();
+      connector.last.cut();
+      let waited = 0;
+      while (opened() === before) {
+        await pass(100);
+        waited += 100;
+      }
+      waits.push(waited);
+    }
+    expect(waits[4]).toBeGreaterThan(4 * waits[0]!);
+  });
+
+  it('says since when a greeting is awaited, and that it came', async () => {
+    connector.beginsMute = true;
+    link.target('b');
+    await settled();
+    const since = Date.now();
+    expect(link.state).toMatchObject({ phase: 'open', since });
+    await pass(2_000);
+    expect(link.state).toMatchObject({ phase: 'open', since });
+    connector.last.greet();
+    expect(link.state).toMatchObject({ phase: 'open', since: 0 });
+  });
 });

@@ -30,6 +30,7 @@ export class Session implements IPlotSession {
   kept: IKeptPicture | null = null;
   control: IControl = LIVE;
   isOpen = true;
+  isConnected = true;
   isDisposed = false;
   isVisible = true;
   look: ILook | null = null;
@@ -69,6 +70,11 @@ export class Session implements IPlotSession {
     this.changed.emit();
   }
 
+  greet(): void {
+    this.isConnected = true;
+    this.changed.emit();
+  }
+
   cut(): void {
     this.isOpen = false;
     this.closed.emit();
@@ -82,12 +88,15 @@ export class Session implements IPlotSession {
 export class Connector implements IPlotConnector {
   readonly sessions: Session[] = [];
   failure: string | null = null;
+  /** Sessions to come have a picture and wait for the server's greeting. */
+  beginsMute = false;
 
   open(dashboard: string, plot: string, _: ILook, given: PlotArguments): Promise<Session> {
     if (this.failure !== null) {
       return Promise.reject(new Error(this.failure));
     }
     const session = new Session(dashboard, plot, given);
+    session.isConnected = !this.beginsMute;
     this.sessions.push(session);
     return Promise.resolve(session);
   }

@@ -1,7 +1,6 @@
 /** How a page of a dashboard tells why a plot did not open. */
 
 import { served } from './served';
-import { settled } from './plots';
 
 interface IModule {
   openSession(plot: string, wish: object, isRelayed: boolean): Promise<unknown>;
@@ -58,19 +57,83 @@ describe('opening a plot of a served page', () => {
     jest.useRealTimers();
   });
 
-  it('gives up a picture that does not come, and closes it when it comes', async () => {
+  it('gives up a server that does not greet, and says that it is not connected then', async () => {
     jest.useFakeTimers();
-    let come: (session: object) => void = () => undefined;
-    const pulled = new Promise(resolve => (come = resolve));
-    const require = (): object => ({ pull_session: () => pulled });
-    Object.assign(window, { Bokeh: { require } });
-    const failed = opening(answered(() => Promise.resolve('{"token": "t", "scripts": []}')));
+    const { session, connection } = await connected();
+    expect(session.isOpen()).toBe(true);
     await jest.advanceTimersByTimeAsync(60_000);
-    expect((await failed).message).toContain('No answer within 60 s');
-    const session = { close: jest.fn() };
-    come(session);
-    await settled();
-    expect(session.close).toHaveBeenCalledTimes(1);
+    expect(connection().socket).toBeNull();
+    expect(session.isOpen()).toBe(false);
     jest.useRealTimers();
   });
+
+  it('holds what a page sends until the server has greeted', async () => {
+    const { session, connection, sent } = await connected();
+    connection().socket?.send('resized');
+    expect(sent).toEqual([]);
+    connection().greet();
+    await session.connected;
+    expect(sent).toEqual(['resized']);
+  });
+
+  it('drops what comes after the goodbye, and closes on nonsense as browsers let it', async () => {
+    const { connection, sent } = await connected();
+    connection().greet();
+    const socket = connection().socket!;
+    socket.readyState = WebSocket.CLOSING;
+    socket.send('resized');
+    expect(sent).toEqual([]);
+    socket.close = jest.fn();
+    connection()._close_bad_protocol?.();
+    expect(socket.close).toHaveBeenCalledWith(4002);
+  });
+
+  interface ISession {
+    isOpen(): boolean;
+    connected: Promise<unknown>;
+  }
+
+  interface IConnection {
+    socket: { readyState: number; send(data: string): void; close(code?: number): void } | null;
+    _close_bad_protocol?(): void;
+    greet(): void;
+    _repull_session_doc(resolve: (session: unknown) => void): void;
+  }
+
+  /** Open a plot with as much of BokehJS as its connection uses. */
+  async function connected(): Promise<{
+    session: ISession;
+    connection: () => IConnection;
+    sent: string[];
+  }> {
+    const sent: string[] = [];
+    const made: IConnection[] = [];
+    const connection = (): IConnection => made[0]!; // opening makes it
+    class ClientConnection implements IConnection {
+      socket: IConnection['socket'] = {
+        readyState: WebSocket.OPEN,
+        send: data => void sent.push(data),
+        close: () => (this.socket = null)
+      };
+      greet: () => void = () => undefined;
+      constructor() {
+        made.push(this);
+      }
+      connect(): Promise<unknown> {
+        return new Promise(resolve => (this.greet = () => this._repull_session_doc(resolve)));
+      }
+      _repull_session_doc: IConnection['_repull_session_doc'] = () => {
+        throw new Error('the page has the document already');
+      };
+    }
+    const ClientSession = jest.fn();
+    const Document = { from_json: () => ({}) };
+    const require = (): object => ({ ClientConnection, ClientSession, Document });
+    Object.assign(window, { Bokeh: { require } });
+    const text = '{"token": "t", "document": {}, "scripts": []}';
+    const answer = answered(() => Promise.resolve(text));
+    jest.spyOn(globalThis, 'fetch').mockReturnValue(answer as never); // as much as is used
+    const session = (await openSession('progress', {}, true)) as ISession;
+    return { session, connection, sent };
+  }
 });

@@ -45,6 +45,30 @@ describe('the sidebar of two clusters', () => {
     expect([order(), open()]).toEqual([['a', 'b'], ['a']]);
   });
 
+  it('has the newest of one notebook first, whether it is in front or not', () => {
+    const newer = known({ id: 'b2', kernel_id: 'kb', tag: 2 });
+    const byHand = known({ id: 'h', kernel_id: null, tag: 3 });
+    dashboards.set(first, second, byHand, newer, known({ id: 'h2', kernel_id: null, tag: 4 }));
+    expect([order(), open()]).toEqual([
+      ['b2', 'b', 'a', 'h', 'h2'],
+      ['b2', 'b']
+    ]);
+    front.set('ka');
+    expect(order()).toEqual(['a', 'b2', 'h', 'b', 'h2']);
+  });
+
+  it('has a newer one of the notebook in front above the older only when no hand is there', async () => {
+    const newer = known({ id: 'b2', kernel_id: 'kb', tag: 2 });
+    const row = sections()[0]?.querySelector<HTMLElement>('.jp-DaskDiag-plotButton');
+    row?.focus();
+    dashboards.set(first, second, newer);
+    expect(order()).toEqual(['b', 'a', 'b2']);
+    expect(document.activeElement).toBe(row);
+    row?.blur();
+    await Promise.resolve();
+    expect(order()).toEqual(['b2', 'b', 'a']);
+  });
+
   it('does not move under the pointer, and catches up when it is gone', () => {
     point('pointerenter');
     front.set('ka');

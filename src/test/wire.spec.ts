@@ -62,6 +62,11 @@ describe('other answers', () => {
     expect(plotOutputOf({ dashboard: 'x', plot: 'cpu', height: 1e9 })?.height).toBe(4000);
   });
 
+  it('an output says whether its cluster was named', () => {
+    expect(plotOutputOf({ dashboard: 'x', plot: 'cpu' })?.isChosen).toBe(false);
+    expect(plotOutputOf({ dashboard: 'x', plot: 'cpu', chosen: true })?.isChosen).toBe(true);
+  });
+
   it('a control model is read field by field', () => {
     expect(controlOf({ state: 'lost', message: 'gone', behind_s: -1, empty: 3 })).toEqual({
       state: 'lost',

@@ -1,14 +1,16 @@
-/** What stands around a picture: its title, the way back to live, words, and the line below. */
+/** What stands around a picture. */
 
+import type { IDashboards, IKnownDashboard } from '../model/dashboards';
 import type { IPresentation } from '../model/panestate';
 import { h, setText } from './dom';
 import { Stage } from './stage';
+import { showTag } from './tag';
 
 export class Frame {
   constructor(onLive: () => void) {
     this._pill.addEventListener('click', onLive);
     this._words.append(this._text, this._elapsed);
-    this._head.append(this._pill, this._title);
+    this._head.append(this._tag, this._pill, this._title);
     this.nodes = [this._head, this.stage.node, this._words, this._note];
   }
 
@@ -16,6 +18,11 @@ export class Frame {
 
   /** In the order in which they lie below each other. */
   readonly nodes: readonly HTMLElement[];
+
+  /** Say which of several dashboards it is of. */
+  setDashboard(dashboard: IKnownDashboard | undefined, dashboards: IDashboards): void {
+    showTag(this._tag, dashboard, dashboards);
+  }
 
   /** Show a title of the picture's own, where it has one, or else what the plot is called. */
   setTitle(title: string): void {
@@ -35,6 +42,7 @@ export class Frame {
   }
 
   private readonly _head = h('div', { class: 'jp-DaskDiag-head' });
+  private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
   private readonly _title = h('span', { class: 'jp-DaskDiag-title' });
   private readonly _pill = h('button', { class: 'jp-DaskDiag-pill', type: 'button' });
   private readonly _words = h('div', { class: 'jp-DaskDiag-words' });

@@ -64,6 +64,10 @@ export const moreIcon = icon(
   'more',
   '<circle cx="3" cy="8" r="1.4"/><circle cx="8" cy="8" r="1.4"/><circle cx="13" cy="8" r="1.4"/>'
 );
+export const warningIcon = strokes(
+  'warning',
+  '<path d="M8 2.200 14.500 13.500h-13zM8 6.500v3.300M8 11.600v.1"/>'
+);
 export const starIcon = strokes(
   'star',
   '<path d="m8 1.9 1.9 3.9 4.2.6-3 3 .7 4.200L8 11.600l-3.8 2 .7-4.2-3-3 4.2-.6z"/>'

@@ -9,6 +9,8 @@ import { showTag } from './tag';
 
 export interface INewerHintOptions {
   readonly trans: TranslationBundle;
+  /** Says in which plots it is shown by one press. */
+  readonly scope: string;
   /** Show the newer cluster. */
   readonly onShow: () => void;
   /** Stay with the own one, and do not ask again. */
@@ -16,10 +18,11 @@ export interface INewerHintOptions {
 }
 
 export class NewerHint {
-  constructor({ trans, onShow, onStay }: INewerHintOptions) {
-    this._text.textContent = trans.__('This notebook has a newer cluster');
+  constructor({ trans, scope, onShow, onStay }: INewerHintOptions) {
+    this._text.textContent = trans.__('Newer cluster in this notebook');
+    this._text.title = this._text.textContent; // which ends where there is no more room
     this._show.textContent = trans.__('Show it');
-    this._show.title = trans.__('In all panes that show the same cluster as this one');
+    this._show.title = scope;
     this._show.addEventListener('click', onShow);
     this._stay.title = trans.__('Stay with this cluster');
     this._stay.setAttribute('aria-label', this._stay.title);

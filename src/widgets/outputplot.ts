@@ -5,7 +5,7 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 
 import { savedBinding } from '../model/binding';
 import { MimeTypes } from '../tokens';
-import { plotOutputOf, type IOpening } from '../wire';
+import { plotOutputOf } from '../wire';
 import { PlotView } from './plotview';
 import type { IPlotServices } from './services';
 
@@ -13,8 +13,8 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
   constructor(
     private readonly _services: IPlotServices,
     private readonly _resolver: IRenderMime.IResolver | null,
-    /** A click in the picture asked for another plot; a cell has no place for it. */
-    private readonly _onOpened: (view: PlotView, opening: IOpening) => void
+    /** Told of each plot that is about to be shown, and whether its cluster `isChosen`. */
+    private readonly _onMade: (view: PlotView, isChosen: boolean) => void
   ) {
     super();
     this.addClass('jp-DaskDiag-output');
@@ -28,14 +28,16 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
     this.node.textContent = '';
     const asked = plotOutputOf(model.data[MimeTypes.plot]);
     const dashboard = asked?.dashboard ?? '';
-    const binding = savedBinding({ dashboard, notebook: this._notebookPath() });
+    // Nobody has put it beside a newer cluster: it says so of each, also after a reload.
+    const binding = savedBinding({ dashboard, notebook: this._notebookPath(), passed: [] });
     if (asked === null || binding === null) {
       this.node.textContent = this._services.trans.__('This output names no plot.');
       return Promise.resolve();
     }
     this.node.style.height = `${asked.height}px`;
-    const view = new PlotView({ ...asked, binding, services: this._services });
-    view.opened.connect((_, opening) => this._onOpened(view, opening));
+    const { isChosen, ...shown } = asked;
+    const view = new PlotView({ ...shown, binding, services: this._services });
+    this._onMade(view, isChosen);
     this._content.addWidget(view);
     return Promise.resolve();
   }

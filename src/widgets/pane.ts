@@ -1,4 +1,4 @@
-/** A Lab tab with one plot: the picture, a thin toolbar, its cards, and whose it is. */
+/** A Lab tab with one plot: the picture, a thin toolbar, and its cards. */
 
 import type { Message } from '@lumino/messaging';
 import { Signal, type ISignal } from '@lumino/signaling';
@@ -10,7 +10,6 @@ import { PANE_CLASS, TAB_CLASS } from '../tokens';
 import type { ITable, PlotArguments } from '../wire';
 import { keysTable, paragraphs } from './card';
 import { CardSlot } from './cardslot';
-import { h } from './dom';
 import { helpText } from './helptext';
 import { frozenIcon, liveIcon, plotIcon } from './icons';
 import { openMenuByKey } from './menukey';
@@ -20,7 +19,6 @@ import { saveBlob } from './save';
 import type { IPlotServices } from './services';
 import { TableCard, type IDownload } from './tablecard';
 import { showTab } from './tabsight';
-import { showTag } from './tag';
 import { Toolbar } from './toolbar';
 import { isKeyTaken } from './typing';
 
@@ -50,7 +48,7 @@ export class Pane extends Widget {
     this._cards = new CardSlot(this.node, this._services.trans, () => this.view.activate());
     const layout = (this.layout = new PanelLayout());
     layout.addWidget(this.view);
-    this.node.append(this._tag, this._toolbar.node);
+    this.node.append(this._toolbar.node);
     this.title.closable = true;
     this.title.className = TAB_CLASS;
     // As Lab's shell does for what it adds itself; a drop goes past the shell.
@@ -151,7 +149,13 @@ export class Pane extends Widget {
       return;
     }
     Signal.disconnectReceiver(this);
+    this._toolbar.dispose();
     super.dispose();
+  }
+
+  protected override onResize(msg: Widget.ResizeMessage): void {
+    super.onResize(msg);
+    this._toolbar.fit(msg.width < 0 ? this.node.offsetWidth : msg.width);
   }
 
   protected override onAfterAttach(msg: Message): void {
@@ -198,7 +202,7 @@ export class Pane extends Widget {
       toggleHelp: () => void this.toggleHelp(),
       openInBrowser: () => this.openInBrowser()
     });
-    return new Toolbar(trans.__('Plot'), buttons);
+    return new Toolbar(trans.__('Plot'), trans.__('More'), buttons);
   }
 
   /** Leave what Esc leaves first; true also for another press right after, which is a slip. */
@@ -224,7 +228,7 @@ export class Pane extends Widget {
 
   private _present(): void {
     const { view, node } = this;
-    const { trans, dashboards } = this._services;
+    const { trans } = this._services;
     const shown = view.presentation;
     node.dataset['plot'] = view.plot;
     node.dataset['dashboard'] = view.binding.dashboard;
@@ -237,7 +241,6 @@ export class Pane extends Widget {
     const missing = view.dashboard === undefined ? this._missingWords() : '';
     this._toolbar.disable('table', missing);
     this._toolbar.disable('browser', missing);
-    showTag(this._tag, view.dashboard, dashboards);
   }
 
   /** Why there is no data: a cluster that is waited for is not one that is gone. */
@@ -285,7 +288,6 @@ export class Pane extends Widget {
   private readonly _services: IPlotServices;
   private readonly _toolbar: Toolbar;
   private readonly _cards: CardSlot;
-  private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
   private _leftAt = 0;
   private readonly _stateChanged = new Signal<this, IPaneState>(this);
 }

@@ -25,7 +25,8 @@ export function paneButtons(
       name: 'live',
       label: trans.__('Freeze (Space)'),
       icon: frozenIcon,
-      run: () => actions.holdOrFollow()
+      run: () => actions.holdOrFollow(),
+      isKept: true
     },
     { name: 'fit', label: trans.__('Fit (F)'), icon: fitIcon, run: () => actions.fit() },
     {

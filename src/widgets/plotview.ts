@@ -261,6 +261,7 @@ export class PlotView extends Widget {
     const kept = shown.isGreyed ? this._keepsake.of(this._link.kept) : null;
     this._frame.stage.keep(kept?.canvas ?? null);
     this._frame.setTitle(kept?.title || this._link.title || this.heading);
+    this._frame.setDashboard(this._dashboard, this._services.dashboards);
     this._frame.show(shown);
     this._presentation = shown;
     this._runClock();
