@@ -1,6 +1,6 @@
 # The commands of this repository. Each sets up what it needs in .venv, once.
 #   make demo [PORT=8899]       JupyterLab on a notebook with a cluster to watch
-#   make test [SUITES="…"]      every test: kernel, proxy, jest, packaging, ui
+#   make test [SUITES="…"]      every test: kernel, cluster, proxy, jest, packaging, ui
 #   make lint | bench | pictures | clean
 
 # The first Python that is new enough; another one: make demo PYTHON=/path/to/python3

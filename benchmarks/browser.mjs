@@ -14,6 +14,9 @@ const FLAGS = [
 
 const VIEWPORT = { width: 1400, height: 900 };
 
+/** Between two plots that are opened one after the other: nobody asks for both at once. */
+const PAUSE_MS = 1000;
+
 /** Count what arrives over HTTP and websockets. */
 async function traffic(page) {
   const session = await page.context().newCDPSession(page);
@@ -187,13 +190,15 @@ const scenarios = {
       await page.locator(`.jp-DaskDiag-plotItem[data-plot="${plot}"]`).click();
       const pane = `.jp-DaskDiag-pane[data-plot="${plot}"][data-state="live"]`;
       const seconds = await page.evaluate(canvasAfter, [pane, 'clicked']);
-      opened.push({ plot, seconds, bytes: seen.bytes - before });
+      const one = { plot, seconds };
       if (plot === pictured) {
         const picture = await page.waitForFunction(pictureAfter, [pane, 'clicked'], {
           polling: 20
         });
-        opened.at(-1).picture_s = await picture.jsonValue();
+        one.picture_s = await picture.jsonValue();
       }
+      await page.waitForTimeout(PAUSE_MS);
+      opened.push({ ...one, bytes: seen.bytes - before });
     }
     return { opened };
   },
@@ -207,6 +212,7 @@ const scenarios = {
       await tab.goto(url);
       // The clock of a page begins when it was asked for.
       const seconds = await tab.evaluate(canvasAfter, ['body', '']);
+      await tab.waitForTimeout(PAUSE_MS);
       opened.push({ seconds, bytes: seen.bytes });
     }
     return { opened };

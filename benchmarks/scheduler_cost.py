@@ -1,14 +1,13 @@
 """Scheduler CPU per task with a growing number of viewers of the status plots.
 
-A few percent are less than one scheduler process differs from the next, so what is to be within
-them is compared in turns on one scheduler, round by round. They are also less than what a
-scheduler's own clockwork (heartbeats, ticks) adds to each task when fewer tasks end in a second,
-as they do where client, worker and viewers share a core. So those rounds offer the same number of
-tasks in each second, fewer than the machine can compute with every viewer there.
+A few percent are less than one scheduler process differs from the next, and less than what one
+that shares its core pays for whatever else computes on it. So what is to be within them is taken
+from the scheduler's own clock: see `loop_time`. What a scheduler costs with and without viewers is
+compared as well, in turns, for what that clock cannot see.
 
-Even then a scheduler that shares its core pays for whatever else computes on it. So a fourth kind
-of round has as much computed as the viewers' rounds had, by somebody who asks it nothing: see
-`busy`.
+Those rounds offer the same number of tasks in each second, fewer than the machine can compute with
+every viewer there: a scheduler's own clockwork (heartbeats, ticks) adds more to each task when
+fewer tasks end in a second, as they do where client, worker and viewers share a core.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from typing import TypeVar
 
 from distributed import Client, wait
 
-from benchmarks.busy import busy
+from benchmarks import loop_time
 from benchmarks.clusters import RunningCluster, separate_cluster
 from benchmarks.report import Figure
 from benchmarks.targets import our_targets, stock_targets
@@ -32,7 +31,8 @@ from dask_diag_lab import attach
 TITLE = "Scheduler CPU per task"
 _TASKS = 3_000
 _WARM_UP = 500
-_ROUNDS = 12
+_ROUNDS = 8
+_TIMED_ROUNDS = 4
 _RATE = 250
 """Tasks a second in a round of a comparison within few percent."""
 _BATCHES_PER_S = 10
@@ -42,13 +42,13 @@ _CLUSTERS = 2
 _BUDGET_PERCENT = 3.0
 
 Case = tuple[str, int]
-"""``none``, ``ours``, ``stock`` or ``busy``, and how many viewers it has, or is like."""
+"""``none``, ``ours`` or ``stock``, and how many viewers it has."""
 _NONE: Case = ("none", 0)
 _ATTACHED: Case = ("ours", 0)
 _WATCHED: Case = ("ours", 20)
-_BUSY: Case = ("busy", 20)
-Cost = Callable[[Client], float]
-"""Computes, and returns microseconds of scheduler CPU for a task."""
+T = TypeVar("T")
+Measure = Callable[[Client], T]
+"""Computes with a client, and returns what that took."""
 
 
 def _increment(x: int) -> int:
@@ -75,8 +75,8 @@ def _cost_at_full_speed(client: Client) -> float:
     return used_s / _TASKS * 1e6
 
 
-def _cost_at_a_steady_rate(client: Client) -> float:
-    """Return microseconds of scheduler CPU for each of `_RATE` tasks a second, over `_ROUND_S`.
+def _compute_steadily(client: Client) -> None:
+    """Compute `_RATE` tiny tasks a second for `_ROUND_S`.
 
     Raises
     ------
@@ -84,55 +84,52 @@ def _cost_at_a_steady_rate(client: Client) -> float:
         The machine could not compute that many, so the rounds would not be alike.
     """
     n_batches = _ROUND_S * _BATCHES_PER_S
-    _compute(client, _RATE // _BATCHES_PER_S)
-    before = client.run_on_scheduler(_process_s)
     began = time.monotonic()
     for number in range(n_batches):
         time.sleep(max(0.0, began + number / _BATCHES_PER_S - time.monotonic()))
         _compute(client, _RATE // _BATCHES_PER_S)
-    used_s: float = client.run_on_scheduler(_process_s) - before
     late_s = time.monotonic() - began - n_batches / _BATCHES_PER_S
     if late_s > 0.1 * _ROUND_S:
         msg = f"{_RATE} tasks a second are too many here: a round was {late_s:.1f} s late"
         raise RuntimeError(msg)
+
+
+def _cost_at_a_steady_rate(client: Client) -> float:
+    """Return microseconds of scheduler CPU for each of `_RATE` tasks a second, over `_ROUND_S`."""
+    _compute(client, _RATE // _BATCHES_PER_S)
+    before = client.run_on_scheduler(_process_s)
+    _compute_steadily(client)
+    used_s: float = client.run_on_scheduler(_process_s) - before
     return used_s / (_RATE * _ROUND_S) * 1e6
 
 
-@dataclass
-class _Beside:
-    """Shares of a core that were computed beside the scheduler in the last round of a kind."""
-
-    attached: float = 0.0
-    watched: float = 0.0
-    viewers: float = 0.0
-
-    def note(self, case: Case, here: float, viewers: float) -> None:
-        """Take in what this process and that of the viewers computed in a round."""
-        if case == _ATTACHED:
-            self.attached = here
-        elif case == _WATCHED:
-            self.watched, self.viewers = here, viewers
-
-    def again(self) -> AbstractContextManager[None]:
-        """Compute as much as viewers had computed beyond what is computed without them."""
-        return busy(max(0.0, self.watched - self.attached), self.viewers)
+def _taken_at_a_steady_rate(client: Client) -> tuple[float, float]:
+    """Return what the collector's answers and its hooks take, in percent of all else."""
+    _compute(client, _RATE // _BATCHES_PER_S)
+    client.run_on_scheduler(loop_time.begin)
+    before = client.run_on_scheduler(loop_time.spent)
+    _compute_steadily(client)
+    after = client.run_on_scheduler(loop_time.spent)
+    answers_s, hooks_s, process_s = (b - a for a, b in zip(before, after, strict=True))
+    own_s = process_s - answers_s - hooks_s
+    return 100 * answers_s / own_s, 100 * hooks_s / own_s
 
 
 @contextmanager
-def _viewers(cluster: RunningCluster, client: Client, case: Case) -> Iterator[Viewers | None]:
+def _viewers(cluster: RunningCluster, client: Client, case: Case) -> Iterator[None]:
     system, n_viewers = case
     with ExitStack() as stack:
         targets = stock_targets(cluster.dashboard)
-        if system in {"ours", "busy"}:
+        if system == "ours":
             targets = our_targets(stack.enter_context(attach(client)))
-        is_watched = n_viewers and system != "busy"
-        yield stack.enter_context(Viewers(targets * n_viewers)) if is_watched else None
+        if n_viewers:
+            stack.enter_context(Viewers(targets * n_viewers))
+        yield
 
 
 @contextmanager
-def _cluster(*, has_own_core: bool) -> Iterator[Callable[[Case, Cost], float]]:
-    """Run a cluster; what it gives returns the cost of a task in one case."""
-    beside = _Beside()
+def _cluster(*, has_own_core: bool) -> Iterator[Callable[[Case, Measure[T]], T]]:
+    """Run a cluster; what it gives measures a client's computation in one case."""
     with (
         separate_cluster(has_own_core=has_own_core) as cluster,
         Client(cluster.address) as client,
@@ -140,32 +137,23 @@ def _cluster(*, has_own_core: bool) -> Iterator[Callable[[Case, Cost], float]]:
         client.wait_for_workers(1)
         _cost_at_full_speed(client)
 
-        def cost(case: Case, of: Cost) -> float:
-            with (
-                _viewers(cluster, client, case) as viewers,
-                beside.again() if case == _BUSY else nullcontext(),
-            ):
-                begun, here = time.monotonic(), time.process_time()
-                theirs = viewers.cpu_s() if viewers else 0.0
-                spent = of(client)
-                took_s = time.monotonic() - begun
-                theirs = (viewers.cpu_s() if viewers else 0.0) - theirs
-                beside.note(case, (time.process_time() - here) / took_s, theirs / took_s)
-                return spent
+        def measured(case: Case, of: Measure[T]) -> T:
+            with _viewers(cluster, client, case):
+                return of(client)
 
-        yield cost
+        yield measured
 
 
-def _in_turns(cases: Sequence[Case], rounds: int) -> dict[Case, list[float]]:
+def _in_turns(cases: Sequence[Case], rounds: int, of: Measure[T]) -> dict[Case, list[T]]:
     """Measure the cases on one scheduler; backwards in each second round, against drift."""
-    seen: dict[Case, list[float]] = {case: [] for case in cases}
+    seen: dict[Case, list[T]] = {case: [] for case in cases}
     # On a core of their own, all others could not keep up with the rate.
-    with _cluster(has_own_core=False) as cost:
+    with _cluster(has_own_core=False) as measured:
         for case in cases:  # the first time, each has something to load
-            cost(case, _cost_at_a_steady_rate)
+            measured(case, _compute_steadily)
         for number in range(rounds):
             for case in cases if number % 2 == 0 else cases[::-1]:
-                seen[case].append(cost(case, _cost_at_a_steady_rate))
+                seen[case].append(measured(case, of))
     return seen
 
 
@@ -173,8 +161,8 @@ def _apart(case: Case) -> float:
     """Measure on clusters of its own: stock keeps drawing for viewers that have left."""
     seen = []
     for _ in range(_CLUSTERS):
-        with _cluster(has_own_core=True) as cost:
-            seen += [cost(case, _cost_at_full_speed) for _ in range(2)]
+        with _cluster(has_own_core=True) as measured:
+            seen += [measured(case, _cost_at_full_speed) for _ in range(2)]
     return statistics.median(seen)
 
 
@@ -193,22 +181,45 @@ def _more_percent(after: Sequence[float], before: Sequence[float]) -> tuple[floa
     return statistics.median(percent), words
 
 
+def _taken() -> list[Figure]:
+    """Return what the collector takes, by the clock of the scheduler's own loop."""
+    turns = _in_turns([_ATTACHED, _WATCHED], _TIMED_ROUNDS, _taken_at_a_steady_rate)
+
+    def median(case: Case, which: int) -> float:
+        return statistics.median(taken[which] for taken in turns[case])
+
+    return [
+        Figure(
+            "answers for 20 viewers, of all else", "%", median(_WATCHED, 0), None, _BUDGET_PERCENT
+        ),
+        Figure("answers while nobody looks, of all else", "%", median(_ATTACHED, 0)),
+        Figure("taking down what happens, of all else", "%", median(_ATTACHED, 1)),
+    ]
+
+
+def _compared() -> list[Figure]:
+    """Return by how much rounds with viewers differ from those without, for whatever reason."""
+    cases = [_NONE, _ATTACHED, _WATCHED]
+    turns = _in_turns(cases, _ROUNDS, _cost_at_a_steady_rate)
+
+    def more(name: str, after: Case, before: Case) -> Figure:
+        percent, words = _more_percent(turns[after], turns[before])
+        return Figure(name, "%", percent, note=words)
+
+    return [
+        more("rounds with 20 viewers differ from those with none by", _WATCHED, _ATTACHED),
+        more("rounds with the collector differ from those without by", _ATTACHED, _NONE),
+    ]
+
+
 def measure() -> list[Figure]:
     """Return µs per task at 0, 1, 5 and 20 viewers, and what 20 viewers and attaching add."""
-    turns = _in_turns([_NONE, _ATTACHED, _WATCHED, _BUSY], _ROUNDS)
     several = [(system, n) for system in ("stock", "ours") for n in (1, 5, 20)]
     cost = {case: _apart(case) for case in [_NONE, _ATTACHED, *several]}
-
-    def more(name: str, after: Case, before: Case, budget: float | None = None) -> Figure:
-        percent, words = _more_percent(turns[after], turns[before])
-        return Figure(name, "%", percent, None, budget, words)
-
     return [
         Figure("nothing attached", "µs", cost[_NONE]),
         Figure("attached, no viewer", "µs", cost[_ATTACHED], cost[_NONE]),
         *(Figure(f"{n} viewers", "µs", cost["ours", n], cost["stock", n]) for n in (1, 5, 20)),
-        more("20 viewers add to none, the scheduler's core being shared", _WATCHED, _ATTACHED),
-        more("as much work beside it that asks nothing adds", _BUSY, _ATTACHED),
-        more("20 viewers add to as much work beside it", _WATCHED, _BUSY, _BUDGET_PERCENT),
-        more("attaching adds", _ATTACHED, _NONE),
+        *_taken(),
+        *_compared(),
     ]

@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
-import psutil
 from bokeh.util.token import generate_jwt_token, generate_session_id
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
@@ -35,9 +34,10 @@ class Counts:
     last: float = 0.0
 
 
-async def _token(target: Mapping[str, Any]) -> str:
+async def _session(target: Mapping[str, Any]) -> tuple[str, int]:
+    """Return the token of a new session, and the size of what came with it."""
     if not target["token"]:
-        return generate_jwt_token(generate_session_id(signed=False), signed=False)
+        return generate_jwt_token(generate_session_id(signed=False), signed=False), 0
     request = HTTPRequest(
         f"{target['url']}/session",
         method="POST",
@@ -45,41 +45,47 @@ async def _token(target: Mapping[str, Any]) -> str:
         headers={"Authorization": f"token {target['token']}", "Content-Type": "application/json"},
     )
     reply = await AsyncHTTPClient().fetch(request)
-    return str(json.loads(reply.body)["token"])
+    return str(json.loads(reply.body)["token"]), len(reply.body)
 
 
-async def _connect(target: Mapping[str, Any]) -> WebSocketClientConnection:
+async def _connect(target: Mapping[str, Any], token: str) -> WebSocketClientConnection:
     parts = urlsplit(target["url"])
     url = urlunsplit(("ws", parts.netloc, f"{parts.path}/ws", "", ""))
     headers = {"Authorization": f"token {target['token']}"} if target["token"] else {}
     return await websocket_connect(
         HTTPRequest(url, headers=headers),
-        subprotocols=["bokeh", await _token(target)],
+        subprotocols=["bokeh", token],
         max_message_size=200 * 2**20,
     )
 
 
 async def _view(target: Mapping[str, Any], counts: Counts, ready: asyncio.Event) -> None:
-    socket = await _connect(target)
-    size = 0
+    token, document_bytes = await _session(target)
+    socket = await _connect(target, token)
     # The server drops a client that speaks before its ACK has arrived: header, metadata, content.
     for _ in range(3):
         await socket.read_message()
+    if not document_bytes:
+        document_bytes = await _pull(socket)
+    counts.document_bytes += document_bytes
+    ready.set()
+    while (message := await socket.read_message()) is not None:
+        counts.frames += 1
+        counts.bytes += len(message)
+        counts.last = time.time()
+
+
+async def _pull(socket: WebSocketClientConnection) -> int:
+    """Ask Bokeh for the document; return its size."""
     await socket.write_message(json.dumps({"msgid": "1", "msgtype": "PULL-DOC-REQ"}))
     await socket.write_message("{}")
     await socket.write_message("{}")
-    has_document = False
+    size = 0
     while (message := await socket.read_message()) is not None:
-        size = len(message)
-        if not has_document:
-            counts.document_bytes += size
-            if isinstance(message, str) and '"doc"' in message[:200]:
-                has_document = True
-                ready.set()
-            continue
-        counts.frames += 1
-        counts.bytes += size
-        counts.last = time.time()
+        size += len(message)
+        if isinstance(message, str) and '"doc"' in message[:200]:
+            break
+    return size
 
 
 async def _serve() -> None:
@@ -131,11 +137,6 @@ class Viewers:
         self._say("counts")
         answer: dict[str, float] = json.loads(self._hear())
         return answer
-
-    def cpu_s(self) -> float:
-        """Return the CPU seconds that the process has used."""
-        times = psutil.Process(self._process.pid).cpu_times()
-        return float(times.user + times.system)
 
     def _say(self, line: str) -> None:
         assert self._process.stdin is not None

@@ -18,9 +18,13 @@ from steps import FailedError, MissingError, Steps
 from suite import Count, Outcome, Suite
 
 _NEED_NODE = {"jest", "ui"}
-_WAVES = ((("kernel",), ("proxy", "jest", "packaging")), (("ui",),))
-"""Lanes that run side by side, wave after wave: the kernel's tests mostly wait for clusters, so
-there is room beside them; browsers need the machine for themselves."""
+_WAVES = ((("kernel", "proxy", "packaging"), ("cluster", "jest")), (("ui",),))
+"""Lanes that run side by side, wave after wave: tests of clusters mostly wait, so there is room
+beside them; browsers need the machine for themselves."""
+
+_KERNEL = ("views", "server", "store")
+_CLUSTER = ("collector", "transport", "session", "situations_real", "capture", "notebook")
+"""The folders of ``tests/kernel`` in two halves that take about as long."""
 
 
 def _pytest(name: str, folders: list[str], limit_s: float) -> Suite:
@@ -32,8 +36,10 @@ def _pytest(name: str, folders: list[str], limit_s: float) -> Suite:
 def _suites() -> list[Suite]:
     jest, ui = LOGS / "jest.json", LOGS / "ui.json"
     jlpm = SCRIPTS / "jlpm"
+    kernel, cluster = ([f"tests/kernel/{name}" for name in half] for half in (_KERNEL, _CLUSTER))
     return [
-        _pytest("kernel", ["tests/kernel", "tests/contract", "tests/boundaries"], 900),
+        _pytest("kernel", [*kernel, "tests/boundaries"], 900),
+        _pytest("cluster", [*cluster, "tests/contract"], 900),
         # A command of its own: pytest-jupyter's fixtures clash with asyncio plugins.
         _pytest("proxy", ["tests/proxy"], 420),
         Suite(

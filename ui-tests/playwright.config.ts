@@ -4,8 +4,8 @@ import { defineConfig } from '@playwright/test';
 const executablePath = process.env.CHROMIUM_PATH || undefined;
 
 export default defineConfig({
-  // One JupyterLab and its kernels at a time: clusters of several tests would starve each other.
-  workers: 1,
+  // Each has a JupyterLab of its own. A test waits for half of its time, so two share two cores well.
+  workers: 2,
   fullyParallel: false,
   // A flaky test is fixed or deleted, not run again.
   retries: 0,

@@ -26,8 +26,8 @@ def without_node(*folders: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of what git knows or would add, with the built extension and its stamp."""
+def checkout() -> frozenset[str]:
+    """Return the paths of what git knows or would add."""
     if not (ROOT / ".git").exists():
         pytest.skip("an unpacked sdist does not know which of its files belong to it")
     listed = subprocess.run(
@@ -37,7 +37,13 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=True,
     ).stdout
-    names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+    return frozenset(name for name in listed.split("\0") if name and (ROOT / name).is_file())
+
+
+@pytest.fixture(scope="session")
+def tree(checkout: frozenset[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the checkout, with the built extension and its stamp."""
+    names = set(checkout)
     for folder in (ROOT / "dask_diag_lab" / "labextension",):
         names |= {str(path.relative_to(ROOT)) for path in folder.rglob("*") if path.is_file()}
     if (ROOT / ".make" / "lab.sha256").exists():

@@ -63,6 +63,15 @@ def test_every_suite_runs_in_one_lane() -> None:
     assert sorted(named) == sorted(one.name for one in suites._suites())
 
 
+def test_every_folder_with_tests_is_in_one_suite() -> None:
+    tests = Path(__file__).resolve().parents[1]
+    folders = {file.parent for file in tests.rglob("test_*.py")}
+    given = [str(part) for one in suites._suites() for part in one.command]
+    named = [tests.parent / part for part in given if part.startswith("tests/")]
+    for folder in folders:
+        assert sum(folder == root or root in folder.parents for root in named) == 1, folder
+
+
 def test_suites_of_two_lanes_run_side_by_side(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -84,6 +84,36 @@ test('a tab goes on with the next cluster of its notebook, or has a link to it',
   await tab.close();
 });
 
+test('a hidden tab hears from Lab that another cluster came or went', async ({
+  lab,
+  page,
+  server
+}) => {
+  const cells = [CLUSTER, `first = client\n${CLUSTER}`, CLOSE];
+  const notebook = await lab.open(server.writeNotebook('two.ipynb', cells));
+  await notebook.run(0);
+  await lab.sidebar();
+  const id = await lab.item('progress').getAttribute('data-dashboard');
+  const tab = await page.context().newPage();
+  const learnt = tab.waitForResponse(answer => answer.url().endsWith('/api/dashboards'));
+  const root = `${server.url}dask-diag-lab/dashboards/${id}/`;
+  await tab.goto(`${root}plots/progress?token=${server.token}`);
+  await expect(plotOf(tab, 'progress')).toHaveAttribute('data-state', 'live');
+  await learnt;
+  // A headless browser hides none. From now on the tab asks nothing by itself.
+  await tab.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { get: () => true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+
+  await page.bringToFront();
+  await notebook.run(1);
+  await expect(tab).toHaveTitle('1 · Progress · two.ipynb');
+  await notebook.run(2);
+  await expect(tab).toHaveTitle('Progress · two.ipynb');
+  await tab.close();
+});
+
 test('a tab at the port of the kernel says that it cannot follow, and keeps its picture', async ({
   lab,
   page,

@@ -88,8 +88,17 @@ test('a closed client empties the sidebar, and a second one is told in the panes
   const tags = page.locator('#dask-diag-lab-sidebar .jp-DaskDiag-header .jp-DaskDiag-tag');
   const before = await tags.allInnerTexts();
   expect(new Set(before).size).toBe(2);
-  const own = cpu.locator('> .jp-DaskDiag-tag');
+  const own = cpu.locator('.jp-DaskDiag-head > .jp-DaskDiag-tag');
   const badge = await own.innerText();
+
+  // A browser tab of it has the same one, in its title too.
+  const tab = await page.context().newPage();
+  const newer = (await cpu.getAttribute('data-dashboard')) ?? '';
+  await tab.goto(`${server.url}dask-diag-lab/dashboards/${newer}/plots/cpu?token=${server.token}`);
+  await expect(tab.locator('header .tag')).toHaveText(badge);
+  await expect(tab).toHaveTitle(`${badge} · CPU · newer.ipynb`);
+  await tab.close();
+
   await lab.saved('progress', 'cpu');
   await page.goto(`${server.url}lab`);
   await lab.restored();

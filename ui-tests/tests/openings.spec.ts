@@ -27,6 +27,7 @@ test('a click on a rectangle of the task stream opens the profile of its prefix,
   await expect(profile).toHaveAttribute('data-state', 'live');
   const tab = page.locator('.lm-DockPanel-tabBar .lm-TabBar-tab', { hasText: 'Profile: crunch' });
   await expect(tab).toHaveCount(1);
+  await expect(profile.getByRole('button', { name: /^Task page of crunch-/ })).toBeVisible();
   // Below the stream, which is still in view: there is no room for two side by side.
   await expect(stream).toBeVisible();
   const [above, below] = [await stream.boundingBox(), await profile.boundingBox()];
@@ -68,4 +69,19 @@ test('a click on a rectangle of the task stream opens the profile of its prefix,
   await expect(pane.locator('[role="dialog"] kbd').first()).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(pane.locator('[role="dialog"]')).toHaveCount(0);
+});
+
+test('a profile that was opened from a rectangle leads to the page of its task', async ({
+  lab,
+  server
+}) => {
+  const notebook = await lab.open(server.writeNotebook('to-task.ipynb', [CLUSTER, WORK]));
+  await notebook.run(0);
+  await notebook.run(1);
+  const given = { prefix: 'crunch', from_task: 'crunch-of-long-ago' };
+  await lab.command('dask-diag-lab:open-plot', { plot: 'profile', arguments: given });
+  const profile = await lab.livePane('profile');
+  await profile.getByRole('button', { name: /^Task page/ }).click();
+  const task = await lab.livePane('task');
+  await expect(task).toContainText('does not know the task “crunch-of-long-ago”');
 });
