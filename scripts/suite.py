@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -13,21 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How many tests of a suite went which way."""
-
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-
-    def __add__(self, other: Count) -> Count:
-        return Count(
-            self.passed + other.passed,
-            self.failed + other.failed,
-            self.skipped + other.skipped,
-        )
+from reports import Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,29 +105,3 @@ def judge(returncode: int | None, count: Count, limit_s: float) -> str:
     if returncode and not count.failed:
         return f"ended with exit code {returncode}"
     return ""
-
-
-def read_junit(report: Path) -> Count:
-    """Read pytest's ``--junitxml``."""
-    total = Count()
-    for suite in ET.parse(report).iter("testsuite"):  # noqa: S314 -- written by our own pytest
-        number = {
-            name: int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")
-        }
-        failed = number["failures"] + number["errors"]
-        passed = number["tests"] - failed - number["skipped"]
-        total += Count(passed, failed, number["skipped"])
-    return total
-
-
-def read_jest(report: Path) -> Count:
-    """Read jest's ``--json``; a test file that does not compile is a failure."""
-    found = json.loads(report.read_text())
-    failed = found["numFailedTests"] + found["numRuntimeErrorTestSuites"]
-    return Count(found["numPassedTests"], failed, found["numPendingTests"] + found["numTodoTests"])
-
-
-def read_playwright(report: Path) -> Count:
-    """Read Playwright's JSON report; a flaky test is a failure."""
-    stats = json.loads(report.read_text())["stats"]
-    return Count(stats["expected"], stats["unexpected"] + stats["flaky"], stats["skipped"])

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import chromium
 import lanes
-import suite
+import reports
 from environment import LOGS, PYTHON, ROOT, SCRIPTS, isolated, node_environment, prepare
+from reports import Count
 from steps import FailedError, MissingError, Steps
-from suite import Count, Outcome, Suite
+from suite import Outcome, Suite
 
 _NEED_NODE = {"jest", "ui"}
 _WAVES = ((("kernel", "proxy", "packaging"), ("cluster", "jest")), (("ui",),))
@@ -30,7 +31,7 @@ _CLUSTER = ("collector", "transport", "session", "situations_real", "capture", "
 def _pytest(name: str, folders: list[str], limit_s: float) -> Suite:
     report = LOGS / f"{name}.xml"
     command: list[str | Path] = [PYTHON, "-m", "pytest", *folders, f"--junitxml={report}"]
-    return Suite(name, command, ROOT, report, suite.read_junit, limit_s)
+    return Suite(name, command, ROOT, report, reports.read_junit, limit_s)
 
 
 def _suites() -> list[Suite]:
@@ -47,11 +48,11 @@ def _suites() -> list[Suite]:
             [jlpm, "run", "jest", "--ci", "--json", f"--outputFile={jest}"],
             ROOT,
             jest,
-            suite.read_jest,
+            reports.read_jest,
             300,
         ),
         _pytest("packaging", ["tests/packaging"], 600),
-        Suite("ui", [jlpm, "run", "test"], ROOT / "ui-tests", ui, suite.read_playwright, 900),
+        Suite("ui", [jlpm, "run", "test"], ROOT / "ui-tests", ui, reports.read_playwright, 900),
     ]
 
 
@@ -87,6 +88,9 @@ def _summary(outcomes: dict[str, Outcome]) -> Count:
             f"{name:<10} {count.passed:>5} passed {count.failed:>4} failed "
             f"{count.skipped:>4} skipped {outcome.seconds:>6.0f} s   {outcome.problem}"
         )
+    for name, outcome in outcomes.items():
+        for reason in outcome.count.reasons:
+            print(f"\n{name}: {reason}")
     total = sum((outcome.count for outcome in outcomes.values()), Count())
     print(f"{total.passed} passed, {total.failed} failed")
     return total

@@ -12,9 +12,10 @@ import lanes
 import node_runtime
 import psutil
 import pytest
-import suite
+import reports
 import suites
-from suite import Count, Outcome, Suite
+from reports import Count
+from suite import Outcome, Suite
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def _suite(tmp_path: Path, code: str, limit_s: float = 60, name: str = "one") -> Suite:
     report = tmp_path / f"{name}.json"
     command = [sys.executable, "-c", code, str(report)]
-    return Suite(name, command, tmp_path, report, suite.read_playwright, limit_s)
+    return Suite(name, command, tmp_path, report, reports.read_playwright, limit_s)
 
 
 def _outcome(one: Suite) -> Outcome:
@@ -31,7 +32,8 @@ def _outcome(one: Suite) -> Outcome:
 
 def _stats(**numbers: int) -> str:
     stats = {"expected": 0, "unexpected": 0, "flaky": 0, "skipped": 0, **numbers}
-    return f"import sys; open(sys.argv[1], 'w').write({json.dumps(json.dumps({'stats': stats}))})"
+    report = json.dumps({"stats": stats, "suites": []})
+    return f"import sys; open(sys.argv[1], 'w').write({json.dumps(report)})"
 
 
 def test_a_suite_that_ran_no_tests_is_a_failure(tmp_path: Path) -> None:
@@ -120,7 +122,33 @@ def test_pytest_errors_count_as_failures(tmp_path: Path) -> None:
     report.write_text(
         '<testsuites><testsuite tests="9" failures="2" errors="1" skipped="1"/></testsuites>'
     )
-    assert suite.read_junit(report) == Count(passed=5, failed=3, skipped=1)
+    assert reports.read_junit(report) == Count(passed=5, failed=3, skipped=1)
+
+
+def test_a_failed_test_is_named_with_what_it_said(tmp_path: Path) -> None:
+    file = tmp_path / "test_it.py"
+    file.write_text("def test_sum():\n    assert 1 + 1 == 3, 'the sum is wrong'\n")
+    report = tmp_path / "junit.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "--rootdir", f"{tmp_path}", f"{file}"]
+    subprocess.run([*command, f"--junitxml={report}"], capture_output=True, check=False)
+    (reason,) = reports.read_junit(report).reasons
+    assert "test_it.test_sum" in reason
+    assert "the sum is wrong" in reason
+
+
+def test_a_browser_test_that_failed_says_where_and_why(tmp_path: Path) -> None:
+    report = tmp_path / "ui.json"
+    result = {"status": "timedOut", "errors": [{"message": "\x1b[31mnobody came\x1b[39m\nat x"}]}
+    good = {"status": "passed", "errors": []}
+    specs = [
+        {"file": "a.spec.ts", "line": 7, "title": name, "tests": [{"results": [one]}]}
+        for name, one in (("bad", result), ("good", good))
+    ]
+    stats = {"expected": 1, "unexpected": 1, "flaky": 0, "skipped": 0}
+    suites_of = [{"suites": [{"specs": specs}]}]
+    report.write_text(json.dumps({"stats": stats, "suites": suites_of}))
+    (reason,) = reports.read_playwright(report).reasons
+    assert reason == "a.spec.ts:7 bad (timedOut)\n    nobody came\n    at x"
 
 
 @pytest.mark.parametrize(

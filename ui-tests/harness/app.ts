@@ -1,4 +1,5 @@
-// What `expose_app_in_browser` puts on the window, as far as tests use it.
+// What `expose_app_in_browser` puts on the window, as far as tests use it, and waiting for it.
+import { expect, Page } from '@playwright/test';
 
 /** A widget of the main area; a notebook's has the two optional parts. */
 export interface IWidget {
@@ -18,4 +19,18 @@ export interface IApp {
   restored: Promise<void>;
   commands: { execute(id: string, args?: object): Promise<unknown> };
   shell: { widgets(area: string): Iterable<IWidget> };
+}
+
+/**
+ * Wait until `promised`, which the page runs, comes true: asked anew every second, because Chromium
+ * fails an evaluation whose promise it collects, as it can where Lab replaces what is waited for.
+ */
+export async function comesTrue(
+  page: Page,
+  promised: (given: string) => Promise<boolean>,
+  given = ''
+): Promise<void> {
+  const patience = 'new Promise(resolve => setTimeout(resolve, 1000, false))';
+  const ask = `Promise.race([(${String(promised)})(${JSON.stringify(given)}), ${patience}])`;
+  await expect.poll(() => page.evaluate(ask), { timeout: 60_000 }).toBe(true);
 }

@@ -1,7 +1,7 @@
 // JupyterLab in the browser: notebook, sidebar, panes, and dragging with real mouse events.
 import { expect, Locator, Page } from '@playwright/test';
 
-import { IApp } from './app';
+import { comesTrue, IApp } from './app';
 import { Notebook } from './notebook';
 import { JupyterServer } from './server';
 
@@ -52,8 +52,11 @@ export class Lab {
 
   /** Wait until Lab has put back its layout. */
   async restored(): Promise<void> {
-    await this.page.waitForFunction(() => 'jupyterapp' in window, undefined, { timeout: 60_000 });
-    await this.page.evaluate(() => (window as unknown as { jupyterapp: IApp }).jupyterapp.restored);
+    await comesTrue(this.page, async () => {
+      const app = (window as unknown as { jupyterapp?: IApp }).jupyterapp;
+      await app?.restored;
+      return app !== undefined;
+    });
     await expect(this.page.locator('#jupyterlab-splash')).toHaveCount(0, { timeout: 60_000 });
   }
 

@@ -1,7 +1,7 @@
 // A notebook open in Lab or in Notebook 7, used as a person does.
 import { expect, Locator, Page } from '@playwright/test';
 
-import { IApp } from './app';
+import { comesTrue, IApp } from './app';
 
 const EXECUTED = /\[\d+\]/;
 /** What Dask says of the machine it is on: its usual port is taken; a disk is too slow to spill to. */
@@ -33,7 +33,7 @@ export class Notebook {
       await kernel?.info;
       return kernel?.status === 'idle' && kernel.connectionStatus === 'connected';
     };
-    await expect.poll(() => this._page.evaluate(isReady, this.path), { timeout: 60_000 }).toBe(true);
+    await comesTrue(this._page, isReady, this.path);
   }
 
   /** Press Shift-Enter in a cell and return while it runs. */
