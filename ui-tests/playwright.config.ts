@@ -10,7 +10,8 @@ export default defineConfig({
   // A flaky test is fixed or deleted, not run again.
   retries: 0,
   forbidOnly: true,
-  timeout: 120_000,
+  // A backstop: each wait in a test has a limit of its own.
+  timeout: 240_000,
   expect: { timeout: 20_000 },
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : 'list',
   outputDir: 'test-results',

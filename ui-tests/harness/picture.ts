@@ -76,14 +76,15 @@ export async function expectToShow(pane: Locator, timeout = 20_000): Promise<voi
     .toBeGreaterThan(3);
 }
 
-/** Count how many different pictures are seen in `seconds`, looking twice a second. */
-export async function countPictures(pane: Locator, seconds: number): Promise<number> {
+/** Wait until that many different pictures have been seen. */
+export async function expectPictures(
+  pane: Locator,
+  count: number,
+  timeout = 20_000
+): Promise<void> {
   const seen = new Set<string>();
-  const until = Date.now() + seconds * 1000;
-  while (Date.now() < until) {
-    seen.add((await pictureOf(pane)).hash);
-    // Sampling a moving picture: there is no condition to wait for.
-    await new Promise(resolve => setTimeout(resolve, 500));
-  }
-  return seen.size;
+  const look = async (): Promise<number> => seen.add((await pictureOf(pane)).hash).size;
+  await expect
+    .poll(look, { message: 'the picture goes on changing', timeout })
+    .toBeGreaterThanOrEqual(count);
 }
