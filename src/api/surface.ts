@@ -39,7 +39,8 @@ function isTitle(value: unknown): value is IBokehTitle {
  *
  * They lay no hints about wheels over their data, and the elements that hold them have no ground
  * of their own: Bokeh's is white and shines through at the edges of what is drawn. The picture
- * they are in has a name and the keys; another stop of the Tab key without either is none.
+ * they are in has a name and the keys; another stop of the Tab key without either is none. What is
+ * told of the place under the pointer ends with that place.
  */
 export function adopt(view: IBokehView): void {
   if (isFigure(view)) {
@@ -48,6 +49,8 @@ export function adopt(view: IBokehView): void {
     view.canvas_view.events_el.tabIndex = -1;
     const { background_fill_color: ground } = view.model.properties;
     ground?.change.connect(() => wipe(view));
+    // The browser lets it go, when the figure goes.
+    new ResizeObserver(() => forgetPointer(view.canvas_view.events_el)).observe(view.el);
   }
   for (const child of view.children_views?.() ?? []) {
     if (child) {
@@ -58,6 +61,17 @@ export function adopt(view: IBokehView): void {
 
 function isFigure(view: IBokehView): view is IBokehFigureView {
   return 'notify_about' in view && 'canvas_view' in view;
+}
+
+/**
+ * End a figure's tooltips: in another size, or unseen, something else lies under the pointer.
+ *
+ * Bokeh waits for the pointer to leave or move, and a click in a picture may open a pane that takes
+ * room from it while the pointer rests.
+ */
+function forgetPointer(events: HTMLElement): void {
+  const outside = { isPrimary: true, clientX: -1, clientY: -1 };
+  events.dispatchEvent(new PointerEvent('pointerout', outside));
 }
 
 /**

@@ -2,6 +2,12 @@
 
 import type { IKnownDashboard } from './dashboards';
 
+/** What is known of the notebook in front. */
+export interface IKernelInFront {
+  readonly kernel: string | undefined;
+  readonly isKnown: boolean;
+}
+
 /** What a list shows of its dashboards, by id. */
 export class Arrangement {
   get order(): readonly string[] {
@@ -14,25 +20,31 @@ export class Arrangement {
    * While `isHeld`, a hand is in the list: what is there keeps its place and stays as open as it
    * is, and what is new comes last, open when it is of the notebook in front: nothing below it
    * could be moved. Else the dashboards of the notebook in front come first; a notebook without
-   * any changes nothing. Of several of one notebook the newest comes first.
+   * any changes nothing. Of several of one notebook the newest comes first. Which of several is
+   * open at first is settled once it is known what notebook is in front.
    *
-   * @param kernel - the kernel of the notebook in front, if any.
+   * @param kernel - of the notebook in front, if any.
+   * @param isKnown - whether that is so; it may be still to be seen.
    */
-  update(all: readonly IKnownDashboard[], kernel: string | undefined, isHeld: boolean): void {
+  update(
+    all: readonly IKnownDashboard[],
+    { kernel, isKnown }: IKernelInFront,
+    isHeld: boolean
+  ): void {
     const listed = newestFirst(all);
     const ids = listed.map(one => one.id);
     const kept = this._order.filter(id => ids.includes(id));
     const inFront = listed
       .filter(one => kernel !== undefined && one.kernel_id === kernel)
       .map(one => one.id);
-    if (isHeld && kept.length > 0) {
+    if (isHeld && kept.length > 0 && this._front.length > 0) {
       this._front = [...this._front, ...inFront.filter(id => !kept.includes(id))];
       this._order = [...kept, ...ids.filter(id => !kept.includes(id))];
       return;
     }
     if (inFront.length > 0) {
       this._front = inFront;
-    } else if (!this._front.some(id => ids.includes(id))) {
+    } else if ((isKnown || ids.length === 1) && !this._front.some(id => ids.includes(id))) {
       this._front = ids.slice(0, 1);
     }
     const front = ids.filter(id => this._front.includes(id));

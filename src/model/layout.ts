@@ -32,69 +32,6 @@ export const STATUS_PAGE: readonly ILayoutStep[] = [
   { plot: 'cluster-memory', mode: 'split-top', at: 'workers-memory' }
 ];
 
-/** A place, in px. */
-export interface IRoom {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** In less room than this a plot drops its labels, and then most of what it says. */
-const LEAST: IRoom = { width: 260, height: 180 };
-
-/** How much of a place the tabs above a pane take (px). */
-const TABS_PX = 26;
-
-/**
- * Return the steps of a layout for the room there is: what would be too small is a tab instead, of
- * the place that lies there already, or else of the one that it would have divided.
- *
- * @param room - of the notebook, or of the main area where there is none; empty where it is unknown.
- */
-export function fitted(layout: readonly ILayoutStep[], room: IRoom): readonly ILayoutStep[] {
-  if (room.width === 0 || room.height === 0) {
-    return layout;
-  }
-  // Panes that are tabs of one place share its number, and so its room.
-  const rooms = [room];
-  const placeOf = new Map([['', 0]]);
-  const lastIn = new Map<number, string>();
-  const neighbors = new Map<string, number>();
-  return layout.map(step => {
-    const place = placeOf.get(step.at) ?? 0;
-    const half = halved(rooms[place] ?? room, step.mode);
-    const isSmall = half.width < LEAST.width || half.height < LEAST.height;
-    // The notebook keeps its place for itself: the first pane beside it stays there.
-    const isFolded = isSmall && step.at !== '' && step.mode !== 'tab-after';
-    const side = `${place} ${step.mode}`;
-    let own = place;
-    if (isFolded) {
-      own = neighbors.get(side) ?? place;
-    } else if (step.mode !== 'tab-after') {
-      rooms[place] = half;
-      own = rooms.push(half) - 1;
-      neighbors.set(side, own);
-    }
-    const before = lastIn.get(own) ?? step.at;
-    placeOf.set(step.plot, own);
-    lastIn.set(own, step.plot);
-    // Tabs are in the order of the layout.
-    return isFolded ? { ...step, mode: 'tab-after', at: before } : step;
-  });
-}
-
-function halved({ width, height }: IRoom, mode: ILayoutStep['mode']): IRoom {
-  switch (mode) {
-    case 'split-left':
-    case 'split-right':
-      return { width: width / 2, height };
-    case 'split-top':
-    case 'split-bottom':
-      return { width, height: (height - TABS_PX) / 2 };
-    case 'tab-after':
-      return { width, height };
-  }
-}
-
 /**
  * Return the steps of a layout for a board, which is narrow and holds no notebook: what would be
  * side by side goes one below the other, and the first pane fills a board that `isEmpty`. What else

@@ -1,15 +1,26 @@
 /** Asking the user which plot or dashboard is meant, and telling them why something cannot be. */
 
 import { InputDialog, Notification } from '@jupyterlab/apputils';
-import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { meantDashboard } from '../model/choice';
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
 
+/**
+ * Return the notebook in front: the one used last, also while something else has the focus. Where
+ * that is behind another tab and a notebook is in sight, it is the latter: after a reload nobody
+ * has used one yet, and the last one that came back counts as used.
+ */
+export function frontNotebook(notebooks: INotebookTracker | null): NotebookPanel | null {
+  const last = notebooks?.currentWidget ?? null;
+  const isHidden = last !== null && !last.isVisible;
+  return (isHidden ? notebooks?.find(one => one.isVisible) : undefined) ?? last;
+}
+
 /** The id of the kernel of the notebook in front. */
 export function frontKernel(notebooks: INotebookTracker | null): string | undefined {
-  return notebooks?.currentWidget?.sessionContext.session?.kernel?.id;
+  return frontNotebook(notebooks)?.sessionContext.session?.kernel?.id;
 }
 
 /** Return the dashboard that is meant; ask when several could be, tell when there is none. */

@@ -1,13 +1,13 @@
 /** Puts fixed code into the notebook in front: a local cluster, or a plot. Runs nothing. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookActions, type Notebook } from '@jupyterlab/notebook';
 
 import { LOCAL_CLUSTER, plotCode } from '../model/snippets';
 import { CommandIDs, PluginIDs } from '../tokens';
 import { IPlotServices } from '../widgets/services';
 import { describe, PLOT_ARG, textArg } from './args';
-import { tell } from './ask';
+import { frontNotebook, tell } from './ask';
 
 export const cellsPlugin: JupyterFrontEndPlugin<void> = {
   id: PluginIDs.cells,
@@ -21,10 +21,11 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
     notebooks: INotebookTracker | null
   ): void => {
     const insert = (code: string): void => {
-      if (!insertCode(notebooks, code)) {
+      const front = frontNotebook(notebooks);
+      if (front === null || !insertCode(front.content, code)) {
         tell(trans.__('Open a notebook first; the code goes into the one in front.'));
-      } else if (notebooks?.currentWidget) {
-        app.shell.activateById(notebooks.currentWidget.id);
+      } else {
+        app.shell.activateById(front.id);
       }
     };
     app.commands.addCommand(CommandIDs.insertClient, {
@@ -40,10 +41,9 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Put code into the active cell if it is empty, else into a new one below; false without notebook. */
-function insertCode(notebooks: INotebookTracker | null, code: string): boolean {
-  const notebook = notebooks?.currentWidget?.content;
-  if (notebook === undefined || notebook.model === null) {
+/** Put code into the active cell if it is empty, else into a new one below; false while there is none. */
+function insertCode(notebook: Notebook, code: string): boolean {
+  if (notebook.model === null) {
     return false;
   }
   const isFree =

@@ -3,7 +3,7 @@
 import { NotebookActions, type INotebookTracker, type Notebook } from '@jupyterlab/notebook';
 
 import type { IPlotServices } from '../widgets/services';
-import { frontKernel, tell } from './ask';
+import { frontKernel, frontNotebook, tell } from './ask';
 
 /**
  * Select the dropped cell, and run it: a plot that is dropped is to be seen.
@@ -17,7 +17,7 @@ export async function showDropped(
   dashboard: string,
   id: string
 ): Promise<void> {
-  const panel = notebooks?.currentWidget;
+  const panel = frontNotebook(notebooks);
   if (!panel || !selectCell(panel.content, id)) {
     return;
   }

@@ -19,6 +19,8 @@ export interface IOpenOptions {
 export interface IPanes {
   /** The pane that was used last. */
   readonly current: Pane | null;
+  /** Those in sight: no other tab is in front of them. */
+  readonly seen: readonly Pane[];
   /** Return the pane of a plot of a dashboard, opened where it is not yet. */
   open(plot: string, dashboard: string, options?: IOpenOptions): Pane;
   /** Put a pane beside what is in front, also one that is open elsewhere. */
@@ -27,6 +29,8 @@ export interface IPanes {
   create(plot: string, dashboard: string): Pane;
   /** Bring a pane in front, and give it the focus. */
   activate(pane: Pane): Pane;
+  /** Bring a pane in front of the tabs it is behind; the focus stays where it is. */
+  reveal(pane: Pane): void;
   /** Return the pane of a plot of a dashboard that shows no choice of many. */
   find(plot: string, dashboard: string): Pane | undefined;
   /** Return the pane whose widget has this id. */

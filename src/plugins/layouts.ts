@@ -5,12 +5,19 @@ import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
-import { fitted, stacked, STATUS_PAGE, type ILayoutStep, type IRoom } from '../model/layout';
+import {
+  fitted,
+  readableWidth,
+  type IFittedStep,
+  type IRoom,
+  type ISurroundings
+} from '../model/fitting';
+import { stacked, STATUS_PAGE, type ILayoutStep } from '../model/layout';
 import { IPreferences } from '../model/preferences';
 import { BOARD_ID, CommandIDs, PluginIDs } from '../tokens';
 import { IPlotServices } from '../widgets/services';
 import { DASHBOARD_ARG, describe, textArg } from './args';
-import { askDashboard, frontKernel, whenFound } from './ask';
+import { askDashboard, frontKernel, frontNotebook, whenFound } from './ask';
 import { IPanes } from './ipanes';
 
 /** How long a cluster that was just made may take to reach the list (ms). */
@@ -34,7 +41,7 @@ export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
       args: ReadonlyPartialJSONObject,
       layout: readonly ILayoutStep[]
     ): Promise<void> => {
-      const front = notebooks?.currentWidget ?? null;
+      const front = frontNotebook(notebooks);
       const kernel = frontKernel(notebooks);
       const id = textArg(args, 'dashboard');
       const isPatient = args['isPatient'] === true || !dashboards.isKnown;
@@ -42,7 +49,8 @@ export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
       const found = own ?? (await askDashboard(dashboards, trans, id, kernel));
       if (found !== undefined) {
         const known = layout.filter(({ plot }) => found.plots.some(({ name }) => name === plot));
-        openLayout(panes, arranged(known, front, app.shell), found, front?.id);
+        const steps = arranged(known, front, app.shell, surroundings(panes, found.id));
+        openLayout(panes, steps, found, front?.id);
         if (front !== null && !front.isDisposed) {
           app.shell.activateById(front.id);
         }
@@ -92,12 +100,14 @@ function coming(
 function arranged(
   layout: readonly ILayoutStep[],
   front: NotebookPanel | null,
-  { node }: JupyterFrontEnd.IShell
-): readonly ILayoutStep[] {
+  { node }: JupyterFrontEnd.IShell,
+  around: Omit<ISurroundings, 'notebookWidth'>
+): readonly IFittedStep[] {
   const notebook = front?.isVisible === true ? front.node : null;
   const dock = node.querySelector('#jp-main-dock-panel');
   if (dock !== null) {
-    return fitted(layout, roomOf(notebook ?? dock));
+    const notebookWidth = notebook === null ? 0 : readableWidth(roomOf(dock).width);
+    return fitted(layout, roomOf(notebook ?? dock), { notebookWidth, ...around });
   }
   const board = node.querySelector(`#${BOARD_ID}`);
   // No step makes a pane of the board narrower; a board that is not seen has no height.
@@ -105,24 +115,40 @@ function arranged(
   return fitted(stacked(layout, board === null), room);
 }
 
+/** The places of panes in sight, and which plots of a dashboard are there. */
+function surroundings(panes: IPanes, dashboard: string): Omit<ISurroundings, 'notebookWidth'> {
+  const places = panes.seen.map(pane => ({ pane, id: pane.id, ...roomOf(pane.node) }));
+  const own = places.filter(({ pane }) => panes.find(pane.view.plot, dashboard) === pane);
+  const [largest] = [...places].sort((a, b) => b.width * b.height - a.width * a.height);
+  return {
+    beside: largest ?? null,
+    open: new Map(own.map(place => [place.pane.view.plot, place]))
+  };
+}
+
 function roomOf(place: Element | null): IRoom {
   const { width, height } = place?.getBoundingClientRect() ?? { width: 0, height: 0 };
   return { width, height };
 }
 
-/** Open each pane where the layout says; panes that are open stay where they are. */
+/**
+ * Open each pane where the layout says; panes that are open stay where they are. The first one is
+ * in front of its place, whatever else is there.
+ */
 function openLayout(
   panes: IPanes,
-  layout: readonly ILayoutStep[],
+  layout: readonly IFittedStep[],
   dashboard: IKnownDashboard,
   notebook: string | undefined
 ): void {
-  for (const step of layout) {
-    const reference = step.at === '' ? notebook : panes.find(step.at, dashboard.id)?.id;
-    panes.open(step.plot, dashboard.id, {
+  const opened = layout.map(step => {
+    const placed = step.at === '' ? notebook : panes.find(step.at, dashboard.id)?.id;
+    const reference = step.ref ?? placed;
+    return panes.open(step.plot, dashboard.id, {
       mode: step.mode,
       ...(reference === undefined ? {} : { ref: reference }),
       isActivated: false
     });
-  }
+  });
+  opened.slice(0, 1).forEach(first => panes.reveal(first));
 }

@@ -14,7 +14,7 @@ import type { Pane } from '../widgets/pane';
 import type { IPlotServices } from '../widgets/services';
 import { argumentsOf } from '../wire';
 import { ARGUMENTS_ARG, DASHBOARD_ARG, describe, PLOT_ARG, textArg } from './args';
-import { askDashboard, askPlot, frontKernel, whenFound } from './ask';
+import { askDashboard, askPlot, frontKernel, frontNotebook, whenFound } from './ask';
 import type { IOpenOptions } from './ipanes';
 import type { PaneList } from './panelist';
 
@@ -96,7 +96,7 @@ function openedAhead(
 /** The binding to a cluster that the notebook in front is about to have. */
 function bindingAhead(notebooks: INotebookTracker | null): IBinding | null {
   const kernel = frontKernel(notebooks);
-  const path = notebooks?.currentWidget?.context.path;
+  const path = frontNotebook(notebooks)?.context.path;
   if (kernel === undefined || path === undefined) {
     return null;
   }

@@ -1,6 +1,10 @@
-/** Puts every command, and every plot there is, into the command palette. */
+/** Puts every command, and every plot there is, into the command palette; each once. */
 
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import {
+  ILabShell,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 
 import { CommandIDs, PluginIDs } from '../tokens';
@@ -11,17 +15,17 @@ export const palettePlugin: JupyterFrontEndPlugin<void> = {
   description: 'Dask diagnostics in the command palette.',
   autoStart: true,
   requires: [ICommandPalette, IPlotServices],
+  optional: [ILabShell],
   activate: (
     _: JupyterFrontEnd,
     palette: ICommandPalette,
-    { dashboards, trans }: IPlotServices
+    { dashboards, trans }: IPlotServices,
+    labShell: ILabShell | null
   ): void => {
     const category = trans.__('Dask');
-    for (const command of Object.values(CommandIDs)) {
-      // The repr button's command is another spelling of “open the usual four”.
-      if (command !== CommandIDs.reprButton) {
-        palette.addItem({ command, category });
-      }
+    const said = saidOtherwise(labShell);
+    for (const command of Object.values(CommandIDs).filter(id => !said.includes(id))) {
+      palette.addItem({ command, category });
     }
     const listed = new Set<string>();
     const listPlots = (): void => {
@@ -36,3 +40,11 @@ export const palettePlugin: JupyterFrontEndPlugin<void> = {
     listPlots();
   }
 };
+
+/** The commands that the palette has by another name already. */
+function saidOtherwise(labShell: ILabShell | null): readonly string[] {
+  // The repr button's command is another spelling of “open the usual four”.
+  const always: readonly string[] = [CommandIDs.reprButton];
+  // Notebook 7 lists each sidebar itself, ours as “Show Dask diagnostics”.
+  return labShell === null ? [...always, CommandIDs.showSidebar] : always;
+}

@@ -15,6 +15,7 @@ import { Pane } from '../widgets/pane';
 import type { IPlotServices } from '../widgets/services';
 import { spotsOf } from '../widgets/spots';
 import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../wire';
+import { frontNotebook } from './ask';
 import type { IOpenOptions, IPanes } from './ipanes';
 import { NewClusters } from './newclusters';
 import { openInBrowser, openingUrl } from './opening';
@@ -38,6 +39,10 @@ export class PaneList implements IPanes {
 
   get current(): Pane | null {
     return this.tracker.currentWidget;
+  }
+
+  get seen(): readonly Pane[] {
+    return this.tracker.filter(pane => pane.isVisible);
   }
 
   get(id: string): Pane | undefined {
@@ -75,6 +80,17 @@ export class PaneList implements IPanes {
       this._app.shell.activateById(pane.id);
     }
     return pane;
+  }
+
+  reveal(pane: Pane): void {
+    if (this._labShell === null) {
+      this._showBoard();
+    }
+    if (pane.parent instanceof DockPanel) {
+      pane.parent.selectWidget(pane); // which leaves the focus alone
+    } else if (!pane.isVisible) {
+      this._app.shell.activateById(pane.id);
+    }
   }
 
   /** Open a pane for a cluster that is still to come, known by the kernel it will live in. */
@@ -132,7 +148,7 @@ export class PaneList implements IPanes {
       this.show(pane, options);
     } else {
       there.view.showOther(options.arguments ?? there.view.arguments);
-      this._reveal(there);
+      this.reveal(there);
     }
     if (options.isActivated !== false) {
       this.activate(pane);
@@ -159,18 +175,6 @@ export class PaneList implements IPanes {
     }
   }
 
-  /** Bring a pane in front of the tabs it is behind; a dock does that without the focus. */
-  private _reveal(pane: Pane): void {
-    if (this._labShell === null) {
-      this._showBoard();
-    }
-    if (pane.parent instanceof DockPanel) {
-      pane.parent.selectWidget(pane);
-    } else if (!pane.isVisible) {
-      this._app.shell.activateById(pane.id);
-    }
-  }
-
   /** Its area may be collapsed; Notebook 7.4 collapses it when what it shows is activated. */
   private _showBoard(): void {
     if (this._board?.isVisible !== true) {
@@ -193,7 +197,7 @@ export class PaneList implements IPanes {
     if (last !== undefined) {
       return nextPlace(spotsOf(others, last)) ?? { mode: 'tab-after', ref: last.id };
     }
-    const notebook = this._notebooks?.currentWidget;
+    const notebook = frontNotebook(this._notebooks);
     return { mode: 'split-right', ...(notebook ? { ref: notebook.id } : {}) };
   }
 

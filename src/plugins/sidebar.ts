@@ -56,7 +56,7 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     if (state !== null) {
       void remember(groups, state);
     }
-    const front = new NotebookInFront(notebooks);
+    const front = new NotebookInFront(app, notebooks);
     const host = { ...hostOf(app, panes, services, preferences), groups, front };
     const onCodeDropped = (dashboard: string, cell: string): void =>
       void showDropped(notebooks, services, dashboard, cell);

@@ -29,7 +29,7 @@ describe('the cell of a dropped plot', () => {
       deselectAll: () => undefined
     };
     const sessionContext = { session: { kernel: { id: 'k', status } } };
-    const tracker = { currentWidget: { content, sessionContext } };
+    const tracker = { currentWidget: { content, sessionContext, isVisible: true } };
     const notebooks = tracker as unknown as INotebookTracker; // as much as is used
     await showDropped(notebooks, { dashboards, trans }, 'own', dropped.id);
     return content.activeCellIndex;
@@ -85,7 +85,7 @@ describe('the cell of a dropped plot', () => {
   it('is none of a drop elsewhere', async () => {
     const elsewhere = plot();
     const content = { widgets: [{ model: { id: plot().id } }], activeCellIndex: 0 };
-    const tracker = { currentWidget: { content, sessionContext: {} } };
+    const tracker = { currentWidget: { content, sessionContext: {}, isVisible: true } };
     const notebooks = tracker as unknown as INotebookTracker; // as much as is used
     await showDropped(notebooks, { dashboards, trans }, 'own', elsewhere.id);
     expect([run.mock.calls.length, told]).toEqual([0, []]);

@@ -9,27 +9,119 @@ import { NotebookInFront } from '../plugins/front';
 class Session {
   readonly kernelChanged = new Signal<this, void>(this);
   session: { kernel: { id: string } } | null = null;
+  isReady = false;
+  /** It is settled which kernel it has, or that it has none. */
+  settle = (): void => undefined;
+  readonly ready = new Promise<void>(resolve => {
+    this.settle = () => {
+      this.isReady = true;
+      resolve();
+    };
+  });
 
   start(id: string): void {
     this.session = { kernel: { id } };
+    this.settle();
     this.kernelChanged.emit();
   }
 }
 
+interface INotebook {
+  readonly sessionContext: Session;
+  isVisible: boolean;
+}
+
 describe('the notebook in front', () => {
-  it('tells of its kernel when that starts, and not of a notebook behind', () => {
-    const [one, other] = [new Session(), new Session()];
-    const currentChanged = new Signal<object, void>({});
-    const notebooks = { currentWidget: { sessionContext: one }, currentChanged };
-    const tracker = notebooks as unknown as INotebookTracker; // what is touched of it
-    const front = new NotebookInFront(tracker);
-    const told: (string | undefined)[] = [];
+  let all: INotebook[];
+  let tracker: { currentWidget: INotebook | null; currentChanged: Signal<object, void> };
+  let tabs: Signal<object, void>;
+  let restore: () => void;
+  let front: NotebookInFront;
+  let told: (string | undefined)[];
+
+  const notebook = (): INotebook => {
+    const one = { sessionContext: new Session(), isVisible: true };
+    all.push(one);
+    return one;
+  };
+  const use = (one: INotebook): void => {
+    tracker.currentWidget = one;
+    tracker.currentChanged.emit();
+  };
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    all = [];
+    told = [];
+    tabs = new Signal<object, void>({});
+    tracker = { currentWidget: null, currentChanged: new Signal<object, void>({}) };
+    const find = (fits: (one: INotebook) => boolean): INotebook | undefined => all.find(fits);
+    const notebooks = { ...tracker, find };
+    tracker = notebooks;
+    const restored = new Promise<void>(resolve => (restore = resolve));
+    const app = { restored, shell: { currentChanged: tabs } };
+    front = new NotebookInFront(
+      app as never, // what is touched of it
+      notebooks as unknown as INotebookTracker // what is touched of it
+    );
     front.changed.connect(() => void told.push(front.kernel));
-    one.start('k1');
-    notebooks.currentWidget = { sessionContext: other };
-    currentChanged.emit();
-    one.start('k3');
-    other.start('k2');
-    expect(told).toEqual(['k1', undefined, 'k2']);
+  });
+
+  afterEach(() => jest.useRealTimers());
+
+  it('tells of its kernel when that starts, and not of a notebook behind', () => {
+    const [one, other] = [notebook(), notebook()];
+    use(one);
+    one.sessionContext.start('k1');
+    use(other);
+    one.sessionContext.start('k3');
+    other.sessionContext.start('k2');
+    expect(told).toEqual([undefined, 'k1', undefined, 'k2']);
+  });
+
+  it('is one in sight, where the one used last is behind another tab', () => {
+    const [one, other] = [notebook(), notebook()];
+    one.sessionContext.start('k1');
+    other.sessionContext.start('k2');
+    use(other);
+    other.isVisible = false;
+    tabs.emit();
+    expect(front.kernel).toBe('k1');
+    one.isVisible = false;
+    expect(front.kernel).toBe('k2'); // none is in sight: the one used last
+    other.isVisible = true;
+    tabs.emit();
+    expect(told.slice(-2)).toEqual(['k1', 'k2']);
+  });
+
+  it('is known once Lab is restored and the notebook has a kernel, or gets none', async () => {
+    use(notebook());
+    const { sessionContext } = all[0]!;
+    expect(front.isKnown).toBe(false);
+    restore();
+    await Promise.resolve();
+    expect(front.isKnown).toBe(false);
+    const before = told.length;
+    sessionContext.settle();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect([front.isKnown, told.length]).toEqual([true, before + 1]);
+  });
+
+  it('is known where Lab has no notebook', async () => {
+    restore();
+    await Promise.resolve();
+    expect(front.isKnown).toBe(true);
+  });
+
+  it('is not waited for longer than 20 s after the notebooks are there', async () => {
+    use(notebook());
+    restore();
+    await Promise.resolve();
+    jest.advanceTimersByTime(19_999);
+    expect(front.isKnown).toBe(false);
+    const before = told.length;
+    jest.advanceTimersByTime(1);
+    expect([front.isKnown, told.length]).toEqual([true, before + 1]);
   });
 });

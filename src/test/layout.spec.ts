@@ -1,6 +1,7 @@
 /** A layout in the room there is. */
 
-import { fitted, stacked, STATUS_PAGE, USUAL_FOUR, type ILayoutStep } from '../model/layout';
+import { fitted, readableWidth, type ISurroundings } from '../model/fitting';
+import { stacked, STATUS_PAGE, USUAL_FOUR, type ILayoutStep } from '../model/layout';
 
 describe('a layout', () => {
   it('is laid out as it is where there is room', () => {
@@ -64,5 +65,69 @@ describe('a layout', () => {
     const below = ['split-bottom task-stream', 'split-bottom task-stream'];
     expect(placed(true)).toEqual(['tab-after ', ...below]);
     expect(placed(false)).toEqual(['split-bottom ', ...below]);
+  });
+});
+
+describe('a layout beside a notebook', () => {
+  const cpu = { id: 'pane of cpu', width: 530, height: 820 };
+  const around = (values: Partial<ISurroundings>): ISurroundings => ({
+    notebookWidth: readableWidth(1070),
+    beside: cpu,
+    open: new Map(),
+    ...values
+  });
+  const laid = (layout: readonly ILayoutStep[], width: number, values = {}): string[] =>
+    fitted(layout, { width, height: 820 }, around(values)).map(({ mode, at, ref }) =>
+      [mode, ref ?? at].join(' ')
+    );
+  const FOUR = [
+    'tab-after pane of cpu',
+    'split-bottom task-stream',
+    'split-right task-stream',
+    'split-right workers-memory'
+  ];
+
+  it('takes the place of panes that are there where the notebook would be too narrow', () => {
+    expect(laid(USUAL_FOUR, 530)).toEqual(FOUR);
+    expect(laid(USUAL_FOUR, 799)).toEqual(FOUR);
+    expect(laid(USUAL_FOUR, 800)[0]).toBe('split-right ');
+    const low = { beside: { ...cpu, height: 300 } };
+    expect(laid(USUAL_FOUR, 530, low)).toEqual([
+      'tab-after pane of cpu',
+      'tab-after task-stream',
+      'split-right task-stream',
+      'tab-after progress'
+    ]);
+  });
+
+  it('leaves a notebook 400 px, or 40 % of a main area that is narrow', () => {
+    expect([readableWidth(2000), readableWidth(700)]).toEqual([400, 280]);
+    expect(laid(USUAL_FOUR, 600, { notebookWidth: readableWidth(700) })[0]).toBe('split-right ');
+    expect(laid(USUAL_FOUR, 550, { notebookWidth: readableWidth(700) })[0]).toBe(FOUR[0]);
+  });
+
+  it('goes below a narrow notebook that has no panes beside it, where that is high enough', () => {
+    const alone = { beside: null };
+    expect(laid(USUAL_FOUR, 530, alone)[0]).toBe('split-bottom ');
+    const low = fitted(USUAL_FOUR, { width: 530, height: 300 }, around(alone));
+    expect(low[0]?.mode).toBe('split-right');
+  });
+
+  it('goes on from panes of its own that are open, in the room that these have', () => {
+    const open = new Map([['task-stream', cpu]]);
+    expect(laid(USUAL_FOUR, 1000, { open }).slice(1)).toEqual(FOUR.slice(1));
+    const narrow = new Map([['task-stream', { ...cpu, id: 'elsewhere', width: 500 }]]);
+    expect(laid(USUAL_FOUR, 1000, { open: narrow })[2]).toBe('tab-after task-stream');
+  });
+
+  it('has what else is placed at the notebook with the first panes beside it', () => {
+    const both: readonly ILayoutStep[] = [
+      { plot: 'task-stream', mode: 'split-right', at: '' },
+      { plot: 'cpu', mode: 'split-left', at: '' },
+      { plot: 'progress', mode: 'split-bottom', at: '' }
+    ];
+    const modes = ['split-right ', 'tab-after task-stream', 'split-bottom '];
+    expect(laid(both, 900, { beside: null })).toEqual(modes);
+    expect(laid(both, 900)).toEqual(modes);
   });
 });

@@ -9,6 +9,7 @@ import { Preferences } from '../model/preferences';
 import type { IOpenOptions, IPanes } from '../plugins/ipanes';
 import { layoutsPlugin } from '../plugins/layouts';
 import { BOARD_ID, CommandIDs } from '../tokens';
+import type { Pane } from '../widgets/pane';
 import { known } from './dashboards';
 import { services } from './plots';
 
@@ -18,6 +19,9 @@ jest.mock('@jupyterlab/notebook', () => ({ INotebookTracker: {} }));
 describe('the usual four', () => {
   let shell: Widget;
   let modes: (string | undefined)[];
+  let references: (string | undefined)[];
+  let seen: Pane[];
+  let revealed: number[];
 
   const sized = (node: HTMLElement, width: number, height: number): HTMLElement => {
     node.getBoundingClientRect = () => ({ width, height }) as DOMRect; // as is read
@@ -29,17 +33,21 @@ describe('the usual four', () => {
     shell.node.append(node);
   };
   const open = async (currentWidget: Widget | null = null): Promise<(string | undefined)[]> => {
-    modes = [];
+    [modes, references, revealed] = [[], [], []];
     const commands = new CommandRegistry();
     const app = { commands, shell: Object.assign(shell, { activateById: () => undefined }) };
     const panes: Partial<IPanes> = {
       open: (_plot, _dashboard, options?: IOpenOptions) => {
         modes.push(options?.mode);
+        references.push(options?.ref);
         return undefined as never; // nobody looks at the pane
       },
-      find: () => undefined
+      find: () => undefined,
+      seen,
+      reveal: () => void revealed.push(modes.length)
     };
-    const notebooks = { currentWidget } as unknown as INotebookTracker; // what is touched of it
+    const find = (): undefined => undefined; // no other notebook is in sight
+    const notebooks = { currentWidget, find } as unknown as INotebookTracker; // what is touched of it
     const given = services();
     given.dashboards.set(known({ id: 'a', kernel_id: 'k' }));
     const preferences = new Preferences();
@@ -61,6 +69,7 @@ describe('the usual four', () => {
 
   beforeEach(() => {
     shell = new Widget();
+    seen = [];
     sized(shell.node, 2000, 1200); // with side areas and all
     Widget.attach(shell, document.body);
   });
@@ -85,6 +94,21 @@ describe('the usual four', () => {
     Widget.attach(front, shell.node);
     expect(await open(front)).toEqual(TABS);
     front.dispose();
+  });
+
+  it('leave a notebook its width where a pane is open beside it, and are in front of that', async () => {
+    area('jp-main-dock-panel', 1070, 820);
+    const front = notebook();
+    sized(front.node, 530, 820);
+    Widget.attach(front, shell.node);
+    const pane = Object.assign(new Widget(), { view: { plot: 'cpu' } });
+    pane.id = 'pane-of-cpu';
+    sized(pane.node, 530, 820);
+    seen = [pane as unknown as Pane]; // what is touched of it
+    expect(await open(front)).toEqual(['tab-after', 'split-bottom', 'split-right', 'split-right']);
+    expect([references[0], revealed]).toEqual(['pane-of-cpu', [4]]);
+    front.dispose();
+    pane.dispose();
   });
 
   it('lie one below the other on the board where there is no such area, as high as it is', async () => {

@@ -25,6 +25,7 @@ describe('opening a plot of the notebook in front', () => {
       activateById: () => undefined
     };
     const currentWidget = {
+      isVisible: true,
       sessionContext: { session: { kernel: { id: 'k' } } },
       context: { path: 'own.ipynb' }
     };

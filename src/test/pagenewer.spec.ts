@@ -27,6 +27,8 @@ describe('the hint of a newer cluster in a browser tab', () => {
   let element: HTMLElement;
   let newer: INewer;
   let stayed: number;
+  /** What was said of its own cluster last, which may have left the list since. */
+  let last: IDashboard;
 
   /** The tab is loaded. */
   const load = (): void => {
@@ -36,10 +38,8 @@ describe('the hint of a newer cluster in a browser tab', () => {
   };
   /** Where the hint leads; null where there is none. */
   const shown = (...all: readonly IDashboard[]): string | null => {
-    newer.show(
-      all.find(({ id }) => id === 'own')!,
-      all
-    );
+    last = all.find(({ id }) => id === 'own') ?? last;
+    newer.show(last, all);
     return element.hidden ? null : element.querySelector('a')!.pathname;
   };
   const stay = (): void => element.querySelector('button')!.click();
@@ -73,6 +73,21 @@ describe('the hint of a newer cluster in a browser tab', () => {
     const ended = one('own', { state: 'stale' });
     shown(own);
     expect(shown(ended, one('b'))).toBeNull();
+  });
+
+  it('goes when both clusters have ended, or the newer one has after its own', () => {
+    for (const rest of [[], [one('before')], [one('b', { state: 'stale' })]]) {
+      load();
+      shown(own);
+      expect(shown(own, one('b'))).toBe('/b/plots/task-stream');
+      expect(shown(one('b'))).toBe('/b/plots/task-stream'); // its own has ended, the newer has not
+      expect(shown(...rest)).toBeNull();
+    }
+  });
+
+  it('is about none that comes once its own has left the list', () => {
+    shown(own);
+    expect(shown(one('b'))).toBeNull();
   });
 
   it('is refused once for the tab, and comes again for a cluster that is newer still', () => {

@@ -43,7 +43,10 @@ function offered(element: Element): (string | undefined)[] {
 /** The notebook in front, whose client may have no dashboard yet. */
 const NOTEBOOK = {
   id: 'notebook',
+  isVisible: true,
   sessionContext: {
+    isReady: true,
+    ready: Promise.resolve(),
     session: { kernel: { id: 'k1' } },
     kernelChanged: new Signal<object, void>({})
   },
@@ -71,7 +74,8 @@ describe('the context menu', () => {
       }
       return undefined;
     };
-    return { commands, shell, contextMenuHitTest } as never; // what these plugins touch
+    const restored = Promise.resolve();
+    return { commands, shell, restored, contextMenuHitTest } as never; // what these plugins touch
   };
 
   const activate = <T>(plugin: JupyterFrontEndPlugin<T>, ...more: unknown[]): T =>

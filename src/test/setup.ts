@@ -17,6 +17,9 @@ page['fetch'] ??= () => Promise.reject(new TypeError('no network in this test'))
 
 if (typeof document !== 'undefined') {
   page['DragEvent'] ??= class extends MouseEvent {};
+  page['ResizeObserver'] ??= class {
+    observe(): void {} // nothing has a size
+  };
   page['PointerEvent'] ??= class extends MouseEvent {};
   document.elementsFromPoint ??= () => [];
   document.elementFromPoint ??= () => null;

@@ -24,6 +24,24 @@ describe('the sidebar of two clusters', () => {
       .map(one => one.dataset['dashboard']);
   const fold = (at: number): HTMLElement =>
     sections()[at]!.querySelector<HTMLElement>('.jp-DaskDiag-fold')!;
+  const type = (text: string): HTMLInputElement => {
+    const search = sidebar.node.querySelector('input')!;
+    search.value = text;
+    search.dispatchEvent(new Event('input'));
+    return search;
+  };
+  /** What each section says of what a search finds in it. */
+  const hits = (): (string | null)[] =>
+    [...sidebar.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-hits')].map(one =>
+      one.closest('[hidden]') === null ? one.textContent : null
+    );
+  /** Make the sidebar anew, while it is still to be seen what notebook is in front. */
+  const reload = (): void => {
+    sidebar.dispose();
+    Object.assign(front, { kernel: undefined, isKnown: false });
+    sidebar = new Sidebar(sidebarHost({ dashboards, front }));
+    Widget.attach(sidebar, document.body);
+  };
   const point = (type: string): void => void sidebar.node.dispatchEvent(new PointerEvent(type));
 
   beforeEach(() => {
@@ -118,15 +136,69 @@ describe('the sidebar of two clusters', () => {
     expect([order(), open()]).toEqual([['b', 'a'], ['a']]);
   });
 
-  it('shows what a search finds in all of them', () => {
-    const search = sidebar.node.querySelector('input')!;
-    search.value = 'progress';
-    search.dispatchEvent(new Event('input'));
-    expect(open()).toEqual(['b', 'a']);
-    fold(0).click(); // folds nothing, then and afterwards
-    search.value = '';
-    search.dispatchEvent(new Event('input'));
+  it('lists what a search finds in that of the notebook in front, and how much it is elsewhere', () => {
+    type('stream progress');
+    expect(hits()).toEqual([null, null]); // sections without any are hidden
+    type('progress');
+    expect([order(), open(), hits()]).toEqual([['b', 'a'], ['b'], [null, '1 found']]);
+    type('e');
+    expect(hits()[1]).toMatch(/^[2-9] found$/);
+    type('');
+    expect([open(), hits()]).toEqual([['b'], [null, null]]);
+  });
+
+  it('unfolds another one for a search by hand, or where only that has what is searched', () => {
+    type('progress');
+    fold(1).click();
+    expect([open(), hits()]).toEqual([
+      ['b', 'a'],
+      [null, null]
+    ]);
+    fold(0).click();
+    expect(open()).toEqual(['a']);
+    type('');
+    expect(open()).toEqual(['b']); // as it was before
+    const mine = { name: 'mine', title: 'Mine', group: 'Yours', description: '' };
+    dashboards.set({ ...first, plots: [...first.plots, mine] }, second);
+    type('mine');
+    expect(open()).toEqual(['a']);
+  });
+
+  it('has that of the notebook in front first also while a search stands, but not under a hand', () => {
+    const search = type('progress');
+    search.focus();
+    front.set('ka');
+    expect([order(), open()]).toEqual([['b', 'a'], ['b']]);
+    search.blur();
+    expect([order(), open()]).toEqual([['a', 'b'], ['a']]);
+  });
+
+  it('unfolds none after a reload before it is known what notebook is in front', () => {
+    reload();
+    expect([order(), open()]).toEqual([['a', 'b'], []]);
+    point('pointerenter'); // what is not settled yet is settled also under a hand
+    front.set('kb');
+    expect([order(), open()]).toEqual([['b', 'a'], ['b']]);
+    point('pointerleave');
+    front.isKnown = true;
+    front.set('no cluster here');
     expect(open()).toEqual(['b']);
+  });
+
+  it('unfolds the only one there is at once', () => {
+    dashboards.set(first);
+    reload();
+    expect(open()).toEqual(['a']);
+    dashboards.set(first, second);
+    front.set('kb');
+    expect([order(), open()]).toEqual([['b', 'a'], ['b']]);
+  });
+
+  it('unfolds the first where the notebook in front has no cluster', () => {
+    reload();
+    front.isKnown = true;
+    front.set('no cluster here');
+    expect(open()).toEqual(['a']);
   });
 
   it('stays scrolled under the pointer, and else shows what is first', () => {

@@ -12,6 +12,7 @@ import { DashboardList, trans } from './dashboards';
 export class Front implements IFront {
   readonly changed = new Signal<this, void>(this);
   kernel: string | undefined;
+  isKnown = true;
 
   set(kernel: string | undefined): void {
     this.kernel = kernel;

@@ -97,7 +97,7 @@ describe('the count of failures in the status bar', () => {
     };
     const notebooks = {
       get currentWidget(): object {
-        return { sessionContext: { session: { kernel: { id: kernel } } } };
+        return { isVisible: true, sessionContext: { session: { kernel: { id: kernel } } } };
       }
     };
     const app = { commands } as never; // what is touched of it

@@ -36,4 +36,28 @@ describe('a figure in a page of ours', () => {
     expect([hints, figure.el.style.backgroundColor]).toEqual([[], 'transparent']);
     expect(events_el.tabIndex).toBe(-1);
   });
+
+  it('tells nothing any more of the place under the pointer once it has another size', () => {
+    const resized: (() => void)[] = [];
+    const observed: Element[] = [];
+    class Observer {
+      constructor(slot: () => void) {
+        resized.push(slot);
+      }
+      observe(element: Element): void {
+        observed.push(element);
+      }
+    }
+    Object.assign(window, { ResizeObserver: Observer });
+    const events_el = document.createElement('div');
+    const left: boolean[] = [];
+    events_el.addEventListener('pointerout', event => void left.push(event.clientX < 0));
+    const layers = { primary: { canvas: null }, overlays: { canvas: null } };
+    const el = document.createElement('div');
+    const view = { model: { properties: {} }, el, canvas_view: { ...layers, events_el } };
+    adopt(Object.assign(view, { notify_about: () => undefined }));
+    expect([observed, left]).toEqual([[el], []]);
+    resized.forEach(slot => slot());
+    expect(left).toEqual([true]);
+  });
 });

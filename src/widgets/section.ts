@@ -23,12 +23,8 @@ export class DashboardSection {
   ) {
     const { trans } = _host;
     caretIcon.element({ container: this._caret });
-    this._fold.append(this._caret, this._dot, this._tag, this._name);
-    this._fold.addEventListener('click', () => {
-      if (this._query === '') {
-        onFold(); // what matches is shown, whatever is folded
-      }
-    });
+    this._fold.append(this._caret, this._dot, this._tag, this._name, this._hits);
+    this._fold.addEventListener('click', onFold);
     this._menu.title = trans.__('Actions of this cluster');
     this._menu.setAttribute('aria-label', this._menu.title);
     moreIcon.element({ container: this._menu });
@@ -48,9 +44,8 @@ export class DashboardSection {
   update(dashboard: IKnownDashboard, query: string, isOpen: boolean): void {
     const { favorites } = this._host;
     this._showHeader(dashboard);
-    const isUnfolded = isOpen || query !== ''; // what matches is shown, whatever is folded
-    this._body.hidden = !isUnfolded;
-    this._fold.setAttribute('aria-expanded', String(isUnfolded));
+    this._body.hidden = !isOpen;
+    this._fold.setAttribute('aria-expanded', String(isOpen));
     this._query = query;
     const groups = grouped(dashboard.plots, query, plot => favorites.has(plot));
     const signature = JSON.stringify([
@@ -62,6 +57,7 @@ export class DashboardSection {
       this._signature = signature;
       this._groups.replaceChildren(...groups.map(group => this._group(group, query !== '')));
     }
+    this._showHits(groups, query !== '' && !isOpen);
     this._four.hidden = query !== '' || dashboard.plots.length === 0;
     // A cluster none of whose plots match is out of the way while one searches.
     this.node.hidden = query !== '' && groups.length === 0;
@@ -91,6 +87,14 @@ export class DashboardSection {
       setText(this._meta, words);
       this._meta.title = words;
     }
+  }
+
+  /** Say how much a search finds where it is not listed. */
+  private _showHits(groups: readonly IPlotGroup[], isTold: boolean): void {
+    const count = groups.reduce((sum, { plots }) => sum + plots.length, 0);
+    const { trans } = this._host;
+    this._hits.hidden = !isTold;
+    setText(this._hits, trans.__('%1 found', count)); // short: it is beside a name
   }
 
   private _showSummary(summary: ISummary | null): void {
@@ -168,6 +172,7 @@ export class DashboardSection {
   private readonly _caret = h('span', { class: 'jp-DaskDiag-caret', 'aria-hidden': 'true' });
   private readonly _fold = h('button', { type: 'button', class: 'jp-DaskDiag-fold' });
   private readonly _name = h('span', { class: 'jp-DaskDiag-name' });
+  private readonly _hits = h('span', { class: 'jp-DaskDiag-hits' });
   private readonly _menu = h('button', {
     type: 'button',
     class: 'jp-DaskDiag-menuButton',

@@ -5,6 +5,7 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import { Arrangement } from '../model/arrangement';
+import { SearchFolds } from '../model/searchfolds';
 import { whyUnlisted } from '../model/unlisted';
 import { PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
 import { h, setChildren, setText } from './dom';
@@ -36,7 +37,9 @@ export class Sidebar extends Widget {
     this.node.setAttribute('aria-label', trans.__('Dask diagnostics'));
     this._search.placeholder = trans.__('Search plots');
     this._search.setAttribute('aria-label', trans.__('Search plots'));
-    this._search.addEventListener('input', () => this._update());
+    for (const event of ['input', 'focus', 'blur']) {
+      this._search.addEventListener(event, () => this._update());
+    }
     this._insert.textContent = trans.__('Insert code for a local cluster');
     this._insert.addEventListener('click', () => _host.insertClient());
     this._empty.append(this._emptyWords, this._insert);
@@ -80,12 +83,17 @@ export class Sidebar extends Widget {
     this._tip.hide();
   }
 
+  private get _query(): string {
+    return this._search.value.trim();
+  }
+
   private _update(): void {
     const { dashboards } = this._host;
-    const query = this._search.value.trim();
+    const query = this._query;
     const focused = this._focus();
-    const isHeld = this._hand.isHere || query !== ''; // nothing moves under somebody's hand
-    this._arrangement.update(dashboards.all, this._host.front.kernel, isHeld);
+    const isSearching = query !== '' && document.activeElement === this._search;
+    const isHeld = this._hand.isHere || isSearching; // nothing moves under somebody's hand
+    this._arrangement.update(dashboards.all, this._host.front, isHeld);
     for (const id of [...this._sections.keys()]) {
       if (dashboards.get(id) === undefined) {
         this._sections.delete(id);
@@ -106,21 +114,21 @@ export class Sidebar extends Widget {
   /** Return the sections of all dashboards, up to date and in order. */
   private _updateSections(query: string): readonly HTMLElement[] {
     const { dashboards } = this._host;
-    const nodes: HTMLElement[] = [];
-    for (const id of this._arrangement.order) {
-      const dashboard = dashboards.get(id);
-      if (dashboard !== undefined) {
-        const section = this._sections.get(id) ?? this._newSection(id);
-        section.update(dashboard, query, this._arrangement.isOpen(id));
-        nodes.push(section.node);
-      }
-    }
-    return nodes;
+    const { order } = this._arrangement;
+    const all = order.flatMap(id => dashboards.get(id) ?? []);
+    this._searchFolds.update(all, query, id => this._arrangement.isOpen(id));
+    const folds = query === '' ? this._arrangement : this._searchFolds;
+    return all.map(dashboard => {
+      const { id } = dashboard;
+      const section = this._sections.get(id) ?? this._newSection(id);
+      section.update(dashboard, query, folds.isOpen(id));
+      return section.node;
+    });
   }
 
   private _newSection(id: string): DashboardSection {
     const section = new DashboardSection(this._host, this._tip, id, () => {
-      this._arrangement.toggle(id);
+      (this._query === '' ? this._arrangement : this._searchFolds).toggle(id);
       this._update();
     });
     this._sections.set(id, section);
@@ -275,6 +283,7 @@ export class Sidebar extends Widget {
   private readonly _noMatchWords = h('p', { role: 'status' });
   private readonly _clear = h('button', { type: 'button', class: 'jp-DaskDiag-insert' });
   private readonly _arrangement = new Arrangement();
+  private readonly _searchFolds = new SearchFolds();
   private readonly _sections = new Map<string, DashboardSection>();
   private readonly _tip = new Tip();
   private readonly _hand: Hand;

@@ -11,6 +11,8 @@ import type { IGroups } from '../model/groups';
 /** The notebook that is used, also while a pane or the sidebar has the focus. */
 export interface IFront {
   readonly kernel: string | undefined;
+  /** False while it is still to be seen which notebook that is, and what its kernel. */
+  readonly isKnown: boolean;
   readonly changed: ISignal<IFront, void>;
 }
 

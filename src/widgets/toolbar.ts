@@ -87,7 +87,7 @@ export class Toolbar implements IDisposable {
       this._more.close(); // before its button is hidden, which could not take the focus then
     }
     // Asked before one is hidden: a browser takes the focus from that at once.
-    const had = this._elements().find(element => element === document.activeElement);
+    const focused = this._elements().find(element => element === document.activeElement);
     for (const { button, element } of this._all.values()) {
       element.hidden = isFolded && button.isKept !== true;
     }
@@ -95,7 +95,7 @@ export class Toolbar implements IDisposable {
     this.node.classList.toggle('jp-mod-folded', isFolded);
     const row = this._row();
     // The focus stays in the row.
-    if (had?.hidden === true) {
+    if (focused?.hidden === true) {
       row[row.length - 1]?.focus();
     }
     this._stopAt(row.find(element => element === document.activeElement) ?? row[0]);

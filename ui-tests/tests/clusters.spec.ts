@@ -20,6 +20,14 @@ test('the same plot of two clusters is open side by side', async ({ lab, server 
   await expect(entries.nth(0)).toBeVisible();
   await expect(entries.nth(1)).toBeHidden();
 
+  // A search says of the folded one how much it finds there.
+  const search = sidebar.getByRole('searchbox');
+  await search.fill('progress');
+  await expect(sidebar.locator('.jp-DaskDiag-hits:visible')).toHaveText(/^\d+ found$/);
+  await expect(lab.item('progress', 0)).toBeVisible();
+  await expect(lab.item('progress', 1)).toBeHidden();
+  await search.fill('');
+
   // Open both by a click: the one that is open comes to the front, the other one is new.
   await (await lab.reveal('task-stream', 0)).click();
   await (await lab.reveal('task-stream', 1)).click();

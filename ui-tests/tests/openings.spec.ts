@@ -32,6 +32,8 @@ test('a click on a rectangle of the task stream opens the profile of its prefix,
   await expect(stream).toBeVisible();
   const [above, below] = [await stream.boundingBox(), await profile.boundingBox()];
   expect(below?.y ?? 0).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? 0));
+  // What was told of the rectangle is gone with its place, though the pointer rests.
+  await expect(page.locator('.bk-Tooltip:visible')).toHaveCount(0);
 
   // What is open shows something else in place, and goes on with it after a reload.
   const show = { plot: 'profile', arguments: { prefix: 'lambda' } };

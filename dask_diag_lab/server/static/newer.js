@@ -57,7 +57,7 @@ export class Newer {
     element.replaceChildren(words, this.tag, this.link, stay);
   }
 
-  // Of all that are listed, in the order in which they began, `own` is the page's.
+  // Of all that are listed, in the order in which they began, `own` is the page's, or has been.
   show(own, all) {
     const kin = kinOf(own, all);
     if (this.passed === null) {
@@ -65,12 +65,13 @@ export class Newer {
       const there = kin.filter(one => one.state !== 'stale');
       this.pass(remembered(own.id) ?? there.map(({ id }) => id));
     }
+    const isThere = own.state !== 'stale' && all.includes(own);
     const later = kin.filter(one => all.indexOf(one) > all.indexOf(own));
     const newest = later.filter(one => hasOneOf(this.plots, one)).pop();
     const isOffered =
       newest !== undefined &&
       !this.passed.includes(newest.id) &&
-      (own.state !== 'stale' || newest.id === this.offered);
+      (isThere || newest.id === this.offered);
     this.offered = isOffered ? newest.id : null;
     if (isOffered) {
       this.link.href = this.placeOf(newest.id).href;

@@ -18,7 +18,8 @@ function readable(answer) {
 export class Successor {
   // Null for a page that did not come through a relay. `rivalsOf(id)`: the other pages, for that of
   // a dashboard. `told.own()`: it is known now whose the page's dashboard is; `told.listed(own, all)`:
-  // which ones there are, in the order in which they began, the page's own among them;
+  // which ones there are, in the order in which they began, the page's own among them unless it has
+  // left them since;
   // `told.next(heir, isTaken)`: with which one, by its id and the place of its page, this page can go
   // on, null for none any more; another page's, where it is taken.
   static of(base, plots, rivalsOf, told) {
@@ -149,6 +150,9 @@ export class Successor {
   note(all) {
     const own = all.find(one => one.id === this.id);
     if (own === undefined) {
+      if (this.own !== null) {
+        this.told.listed(this.own, all);
+      }
       return;
     }
     const isFirst = this.firstSeen.size === 0;
