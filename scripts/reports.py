@@ -80,17 +80,20 @@ def read_playwright(report: Path) -> Count:
     """Read Playwright's JSON report; a flaky test is a failure."""
     found = json.loads(report.read_text())
     stats = found["stats"]
-    reasons = tuple(reason for one in found["suites"] for reason in _reasons_of(one))
-    return Count(stats["expected"], stats["unexpected"] + stats["flaky"], stats["skipped"], reasons)
+    reasons = [_reason("before any test", error["message"]) for error in found.get("errors", [])]
+    reasons += [reason for one in found["suites"] for reason in _reasons_of(one)]
+    return Count(
+        stats["expected"], stats["unexpected"] + stats["flaky"], stats["skipped"], tuple(reasons)
+    )
 
 
 def _reasons_of(suite: dict[str, Any]) -> Iterator[str]:
     for inner in suite.get("suites", []):
         yield from _reasons_of(inner)
     for spec in suite.get("specs", []):
-        results = [result for test in spec["tests"] for result in test["results"]]
-        for result in results:
-            if result["status"] not in ("passed", "skipped"):
+        place = f"{spec['file']}:{spec['line']} {spec['title']}"
+        for test in spec["tests"]:
+            if test["status"] in ("unexpected", "flaky"):
+                result = test["results"][0]  # a flaky one has passed later
                 said = "\n".join(error.get("message", "") for error in result["errors"])
-                place = f"{spec['file']}:{spec['line']} {spec['title']}"
                 yield _reason(f"{place} ({result['status']})", said)

@@ -130,7 +130,8 @@ def test_a_failed_test_is_named_with_what_it_said(tmp_path: Path) -> None:
     file.write_text("def test_sum():\n    assert 1 + 1 == 3, 'the sum is wrong'\n")
     report = tmp_path / "junit.xml"
     command = [sys.executable, "-m", "pytest", "-q", "--rootdir", f"{tmp_path}", f"{file}"]
-    subprocess.run([*command, f"--junitxml={report}"], capture_output=True, check=False)
+    command += [f"--junitxml={report}"]
+    subprocess.run(command, capture_output=True, timeout=120, check=False)
     (reason,) = reports.read_junit(report).reasons
     assert "test_it.test_sum" in reason
     assert "the sum is wrong" in reason
@@ -141,13 +142,25 @@ def test_a_browser_test_that_failed_says_where_and_why(tmp_path: Path) -> None:
     result = {"status": "timedOut", "errors": [{"message": "\x1b[31mnobody came\x1b[39m\nat x"}]}
     good = {"status": "passed", "errors": []}
     specs = [
-        {"file": "a.spec.ts", "line": 7, "title": name, "tests": [{"results": [one]}]}
-        for name, one in (("bad", result), ("good", good))
+        {
+            "file": "a.spec.ts",
+            "line": 7,
+            "title": name,
+            "tests": [{"status": how, "results": [one]}],
+        }
+        for name, how, one in (
+            ("bad", "unexpected", result),
+            ("good", "expected", good),
+            ("known", "expected", result),
+        )
     ]
     stats = {"expected": 1, "unexpected": 1, "flaky": 0, "skipped": 0}
     suites_of = [{"suites": [{"specs": specs}]}]
-    report.write_text(json.dumps({"stats": stats, "suites": suites_of}))
-    (reason,) = reports.read_playwright(report).reasons
+    report.write_text(
+        json.dumps({"stats": stats, "suites": suites_of, "errors": [{"message": "x"}]})
+    )
+    first, reason = reports.read_playwright(report).reasons
+    assert first == "before any test\n    x"
     assert reason == "a.spec.ts:7 bad (timedOut)\n    nobody came\n    at x"
 
 

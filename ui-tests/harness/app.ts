@@ -32,5 +32,7 @@ export async function comesTrue(
 ): Promise<void> {
   const patience = 'new Promise(resolve => setTimeout(resolve, 1000, false))';
   const ask = `Promise.race([(${String(promised)})(${JSON.stringify(given)}), ${patience}])`;
-  await expect.poll(() => page.evaluate(ask), { timeout: 60_000 }).toBe(true);
+  // A navigation ends what is evaluated; the next try is in the new page.
+  const isTrue = async (): Promise<void> => expect(await page.evaluate(ask)).toBe(true);
+  await expect(isTrue).toPass({ timeout: 60_000 });
 }

@@ -4,21 +4,21 @@ import { expect, Locator, Page } from '@playwright/test';
 import { comesTrue, IApp } from './app';
 
 const EXECUTED = /\[\d+\]/;
-/** Dask's usual port is taken on this machine. */
-const PORT_TAKEN =
-  /.*Port 8787 is already in use[^]*?on port \d+ instead\s*(warnings\.warn\(\s*)?/g;
-/** Where one record of a log ends and the next begins. */
-const BETWEEN_RECORDS = /(?=^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)/m;
-const OF_A_WORKER = /^[-\d]+ [:,\d]+ - distributed\.(worker|nanny)[.\w]* - (WARNING|ERROR) - /;
-const OURS = /dask_diag_lab[./]\w/;
-
+const BLOCK = String.raw`Traceback .*\n(?: .*\n)+\S+.*\n?`;
+const LINK = String.raw`\n(?:The above|During) .*\n\n`;
 /**
- * Whether Dask's workers speak of themselves: that a disk is too slow to spill to, or that a
- * heartbeat was cut off by the end of the cluster. With a line of our code in it, it counts.
+ * What Dask says of the machine it is on: its usual port is taken; a disk is too slow to spill to;
+ * the end of the cluster cut off a worker's heartbeat. No other warning or error goes with it.
  */
-function isOfWorkers(record: string): boolean {
-  return OF_A_WORKER.test(record) && !OURS.test(record);
-}
+const OF_THE_MACHINE = [
+  /.*Port 8787 is already in use[^]*?on port \d+ instead\s*(warnings\.warn\(\s*)?/g,
+  /.*distributed\.worker\.memory - WARNING - .*\n?/g,
+  new RegExp(
+    `.*distributed\\.worker - ERROR - Failed .* heartbeat\\.\n${BLOCK}(?:${LINK}${BLOCK})*`,
+    'g'
+  ),
+  /.*distributed\.worker - WARNING - Scheduler was unaware of this worker.*\n?/g
+];
 
 export class Notebook {
   constructor(
@@ -64,13 +64,13 @@ export class Notebook {
     expect(await this.complaints(index)).toEqual([]);
   }
 
-  /** Errors and warnings that a cell shows, but those of Dask about machine and workers. */
+  /** Errors and warnings that a cell shows, but those of Dask about the machine it is on. */
   async complaints(index: number): Promise<string[]> {
     const red = this.cell(index).locator('[data-mime-type="application/vnd.jupyter.stderr"]');
     const texts = await red.allInnerTexts();
     return texts
-      .flatMap(text => text.replace(PORT_TAKEN, '').split(BETWEEN_RECORDS))
-      .filter(record => record.trim() && !isOfWorkers(record));
+      .map(text => OF_THE_MACHINE.reduce((rest, words) => rest.replace(words, ''), text).trim())
+      .filter(text => text);
   }
 
   /** Prove that a cell is running at this moment. */
