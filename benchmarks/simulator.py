@@ -287,6 +287,7 @@ class Simulation:
         memory = int(8 * GIB * load)
         host = f"10.0.{number // 250}.{number % 250 + 1}"
         row: dict[str, Any] = {"address": self.address(number), "name": str(number), "host": host}
+        row |= {"process": ""}
         row |= {"nthreads": self.n_threads, "memory_limit": 8 * GIB, "last_seen": time}
         row |= {"status": "paused" if load > 0.85 else "running", "cpu": 97.0 * executing}
         row |= {"memory": memory, "managed": memory // 2, "unmanaged_old": memory // 3}

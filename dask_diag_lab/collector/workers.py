@@ -56,6 +56,17 @@ def flatten(metrics: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(pairs)
 
 
+def process_of(address: str, host: str, pid: int, nanny: str | None) -> str:
+    """Return what workers in one process have in common, '' where each has its own.
+
+    Their address says so within a process, else the number of the process does. A nanny starts a
+    process for each worker, and in containers all of these may have the same number.
+    """
+    if address.startswith("inproc://"):
+        return cut(address.rpartition("/")[0])
+    return f"{key_text(host)}/{pid}" if pid and not nanny else ""
+
+
 class WorkerTable:
     """All workers of one scheduler, as `Changes` by address."""
 
@@ -83,6 +94,7 @@ class WorkerTable:
             ws.address,
             key_text(ws.name),
             ws.host,
+            process_of(ws.address, ws.host, getattr(ws, "pid", 0), ws.nanny),
             ws.nthreads,
             ws.memory_limit or 0,
             ws.status.name,

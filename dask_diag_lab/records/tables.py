@@ -119,6 +119,12 @@ WORKERS: Final[tuple[Column, ...]] = (
     Column("address", "O", "", "`WorkerState.address`"),
     Column("name", "O", "", "`WorkerState.name` as text"),
     Column("host", "O", "", "`WorkerState.host`"),
+    Column(
+        "process",
+        "O",
+        "",
+        "The same text for workers that live in one process; '' for one that is alone in its own",
+    ),
     Column("nthreads", "<i8", "", "`WorkerState.nthreads`"),
     Column("memory_limit", "<i8", "B", "`WorkerState.memory_limit`; 0: no limit"),
     Column("status", "O", "", "`WorkerState.status`, e.g. running, paused, closing_gracefully"),

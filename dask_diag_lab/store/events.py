@@ -47,6 +47,7 @@ KINDS: Final[Mapping[str, str]] = {
     "update-graph": "client, graphs, tasks, until",
     "client-added": "client",
     "client-removed": "client",
+    "recording-began": "recalled: events of the time before it that the scheduler told",
     "not-recorded": "until: nobody recorded what was done",
     "scheduler-lost": "reason",
     "scheduler-back": "lost_s: how long nothing was heard of it",
@@ -110,14 +111,19 @@ class EventLog:
         """Append the events of a batch that no batch before has brought.
 
         The first batch of an epoch has what the collector recalls of the time before it, or all
-        that one has told already. An event of a later batch is new whatever a clock did.
+        that one has told already. An event of a later batch is new whatever a clock did. Behind
+        what the first batch of a scheduler has stands that the recording began.
         """
-        if batch.scheduler.id != self._scheduler:
+        is_first = batch.scheduler.id != self._scheduler
+        if is_first:
             self._scheduler, self._told_until = batch.scheduler.id, -inf
         events = batch.events
         if batch.epoch != self._epoch:
             events = [event for event in events if event[0] > self._told_until]
+        known = self.total
         self.extend(events)
+        if is_first:
+            self.extend([(batch.time, "recording-began", {"recalled": self.total - known})])
         self._epoch = batch.epoch
         if not batch.degraded:  # else the time is of another clock, and no event was told
             self._told_until = batch.time

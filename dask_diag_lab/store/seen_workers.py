@@ -32,7 +32,8 @@ class SeenWorkers:
     def learn(self, batch: Batch) -> None:
         """Take up the workers of a batch, also those that came and left before it was sent."""
         arrived = (detail for _, kind, detail in batch.events if kind == "worker-added")
-        self.see((str(d.get("worker")), str(d["name"])) for d in arrived if d.get("name"))
+        named = (detail for detail in arrived if detail.get("name") not in (None, ""))
+        self.see((str(detail.get("worker")), str(detail["name"])) for detail in named)
         self.see((row["address"], str(row["name"])) for row in batch.workers or ())
 
     def see(self, workers: Iterable[tuple[str, str]]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from dask_diag_lab.store.arrays import Floats
+from dask_diag_lab.store.processes import newest_of
 from dask_diag_lab.store.workers import WorkerTable
 
 COLUMNS: Final = (
@@ -38,6 +39,9 @@ HOST_METRICS: Final = (
 
 NAMES: Final = (*COLUMNS, UNMANAGED, *METRICS, *HOST_METRICS)
 
+OF_PROCESS: Final = ("cpu", "memory", "gil_contention", "num_fds")
+"""What counts for the whole process: each worker in it tells the same."""
+
 MAX_POINTS: Final = 7_200
 FIRST_ROOM: Final = 128
 BUCKET_S: Final = 0.5
@@ -55,12 +59,12 @@ class Series:
     times : ndarray of float64
         When each point begins, scheduler's clock.
     mean, low, high : ndarray of float64
-        Over all workers (hosts, for what counts for a host) and all samples of the point. NaN
-        where the quantity was not reported.
+        Over all workers (hosts or processes, for what counts for these) and all samples of the
+        point. NaN where the quantity was not reported.
     total : ndarray of float64
-        Sum over all workers (or hosts): the mean of the samples' sums.
+        Sum over all workers (hosts, processes): the mean of the samples' sums.
     n : ndarray of float64
-        Workers (or hosts) that reported, the mean of the samples.
+        Workers (hosts, processes) that reported, the mean of the samples.
     """
 
     times: Floats
@@ -199,10 +203,12 @@ def sample(workers: WorkerTable) -> Matrix:
     columns[-1] = columns[-1] + columns[COLUMNS.index("unmanaged_recent")]
     metrics = workers.metrics
     columns += [_metric(metrics, name) for name in METRICS]
-    newest = _newest_of_hosts(workers)
-    per_host = [metrics[index] for index in newest]
+    per_host = [metrics[index] for index in newest_of(workers.host, workers.last_seen.tolist())]
     result = np.empty((4, len(NAMES)))
     own = np.array(columns)
+    repeated = np.delete(np.arange(len(workers)), workers.processes.told_by)
+    for name in OF_PROCESS:
+        own[NAMES.index(name), repeated] = np.nan
     hosts = np.array([_metric(per_host, name) for name in HOST_METRICS])
     for values, place in ((own, slice(len(own))), (hosts, slice(len(own), None))):
         is_told = np.isfinite(values)
@@ -211,17 +217,6 @@ def sample(workers: WorkerTable) -> Matrix:
         result[2, place] = np.where(is_told, values, np.inf).min(axis=1)
         result[3, place] = np.where(is_told, values, -np.inf).max(axis=1)
     return result
-
-
-def _newest_of_hosts(workers: WorkerTable) -> list[int]:
-    """Return for each host the index of the worker that was heard of last."""
-    newest: dict[str, int] = {}
-    seen = workers.last_seen.tolist()
-    for index, host in enumerate(workers.host):
-        known = newest.get(host)
-        if known is None or seen[index] > seen[known]:
-            newest[host] = index
-    return list(newest.values())
 
 
 def _metric(metrics: Sequence[Mapping[str, Any]], name: str) -> Floats:

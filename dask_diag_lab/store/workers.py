@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dask_diag_lab.records import WORKERS
 from dask_diag_lab.store.arrays import Bools, Floats, Ints, Row, frozen
 from dask_diag_lab.store.lanes import LaneTable
+from dask_diag_lab.store.processes import Processes
 
 _DTYPES = {column.name: column.dtype for column in WORKERS}
 Values = TypeVar("Values")
@@ -20,7 +21,10 @@ Cells = list[Any] | npt.NDArray[Any]  # the column decides
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over all workers; zeros when there are none. Names and units as in `WORKERS`."""
+    """Sums over all workers; zeros when there are none. Names and units as in `WORKERS`.
+
+    A process that several workers share counts once.
+    """
 
     workers: int
     nthreads: int
@@ -65,6 +69,7 @@ class WorkerTable:
     address = _Column[list[str]]()
     name = _Column[list[str]]()
     host = _Column[list[str]]()
+    process = _Column[list[str]]()
     nthreads = _Column[Ints]()
     memory_limit = _Column[Ints]()
     status = _Column[list[str]]()
@@ -127,13 +132,27 @@ class WorkerTable:
             self._columns[name] = values if dtype == "O" else frozen(np.array(values, dtype=dtype))
         return self._columns[name]
 
+    @property
+    def processes(self) -> Processes:
+        """Which of the workers share a process."""
+        return Processes.of(self.process, self.last_seen.tolist())
+
     def totals(self) -> Totals:
         """Return the sums over all workers."""
-        integers = {n: int(self.column(n).sum()) for n in _SUMMED}  # type: ignore[union-attr]
+        sums = {name: int(self.column(name).sum()) for name in _SUMMED}  # type: ignore[union-attr]
+        processes = self.processes
+        told_by = processes.told_by
+        if processes.n_shared:
+            memory = sums["memory"] = int(self.memory[told_by].sum())
+            # Each worker takes what the others of its process manage for unmanaged.
+            sums["managed"] = min(sums["managed"], memory)
+            unmanaged = memory - sums["managed"]
+            recent = min(int(self.unmanaged_recent[told_by].sum()), unmanaged)
+            sums |= {"unmanaged_recent": recent, "unmanaged_old": unmanaged - recent}
         return Totals(
             workers=len(self._rows),
-            **integers,
-            cpu=float(self.cpu.sum()),
+            **sums,
+            cpu=float(self.cpu[told_by].sum()),
             occupancy=float(self.occupancy.sum()),
         )
 

@@ -16,7 +16,7 @@ from dask.utils import key_split
 
 from dask_diag_lab.collector.actions import KINDS
 from dask_diag_lab.collector.strings import Strings, key_text
-from dask_diag_lab.collector.workers import flatten
+from dask_diag_lab.collector.workers import flatten, process_of
 from dask_diag_lab.records import (
     ACTIONS,
     STATES,
@@ -255,6 +255,7 @@ def _worker(address: str, value: Any) -> Mapping[str, Any]:  # what a peer sent
         "address": address,
         "name": key_text(facts.get("name", address)),
         "host": str(facts.get("host", "")),
+        "process": process_of(address, "", 0, None),  # the engine's call does not tell the number
         "nthreads": wire.whole(facts.get("nthreads", 0), "identity.nthreads"),
         "memory_limit": wire.whole(facts.get("memory_limit") or 0, "identity.memory_limit"),
         "status": str(facts.get("status", "")),

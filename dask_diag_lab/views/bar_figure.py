@@ -16,6 +16,8 @@ from bokeh.models.annotations import Title
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import add_glyph, quiet_figure, set_properties, smaller
 from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, pane_size, restyle_pane
+from dask_diag_lab.views.text_room import font_px
+from dask_diag_lab.views.title_words import fitting_title
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.look import Look
@@ -28,6 +30,7 @@ MAX_BARS: Final = 100
 _NAME_SHARE: Final = 0.3
 """Share of the width that names may take."""
 _NAME_CHARACTERS: Final = (8, 36)
+_TITLE_SIDES_PX: Final = 20
 _VALUE_SHARE: Final = 0.75
 """Share of the bars' width that values beside them may take."""
 
@@ -90,6 +93,7 @@ class BarFigure:
         value_at: str,
     ) -> None:
         self.end = 1.0
+        self._font_px = font_px(look.font_size)
         self._bar = bar
         self._title = Title(text=" ")
         self._x, self._y = Range1d(start=0, end=1), Range1d(start=1, end=0)
@@ -123,6 +127,7 @@ class BarFigure:
     def restyle(self, look: Look) -> None:
         """Apply another look."""
         restyle_pane(self.figure, look)
+        self._font_px = font_px(look.font_size)
         set_properties(
             self.figure.yaxis[0],
             major_tick_line_color=None,
@@ -166,9 +171,8 @@ class BarFigure:
         size = self.size
         names_px = max(map(len, names), default=0) * CHARACTER_PX
         # A title begins where the frame does, right of the names.
-        room = max(size.title_room(names_px), 4)
-        said = next((title for title in titles if len(title) <= room), titles[-1])
-        set_properties(self._title, text=fmt.elide(said, room))
+        room_px = size.width - names_px - _TITLE_SIDES_PX
+        set_properties(self._title, text=fitting_title(titles, room_px, self._font_px))
         bars_px = size.frame_px(names_px)
         values_px = (max(map(len, values), default=0) + 2) * CHARACTER_PX
         self.end = (longest or 1.0) / (1 - min(values_px / bars_px, _VALUE_SHARE))

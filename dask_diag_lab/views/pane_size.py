@@ -61,19 +61,15 @@ class PaneSize:
 
     @property
     def title_characters(self) -> int:
-        """How many characters of a title fit that begins at the left edge."""
-        return self.title_room(0)
+        """How many characters of a title fit that begins at the left edge.
+
+        A title is bold and so a little wider than other words.
+        """
+        return max(int((self.width - 16) / (CHARACTER_PX * 1.1)), 0)
 
     def frame_px(self, names_px: float) -> float:
         """Return how wide the frame is beside names of that width."""
         return max(self.width - names_px - _SIDES_PX, _LEAST_FRAME_PX)
-
-    def title_room(self, left_px: float) -> int:
-        """Return how many characters of a title fit right of `left_px`, where its frame begins.
-
-        A title is bold and so a little wider than other words.
-        """
-        return max(int((self.width - left_px - 16) / (CHARACTER_PX * 1.1)), 0)
 
 
 USUAL_SIZE: Final = PaneSize(800, 420)

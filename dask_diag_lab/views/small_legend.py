@@ -94,18 +94,25 @@ class SmallLegend:
 
     def show(self, *, is_shown: bool, width: int = 0, most_lines: int = 1) -> None:
         """Show the legend where it fits into ``width`` pixels and so many lines, or hide it."""
-        lines = range(1, most_lines + 1) if is_shown and self._labels else ()
-        self.n_lines = next((n for n in lines if self._width_px(n) <= width), 0)
+        self.n_lines = self._lines(width, most_lines) if is_shown else 0
         set_properties(self._legend, visible=bool(self.n_lines))
         if self.n_lines:
             spacing, standoff = (px[self.n_lines > 1] for px in (_SPACING_PX, _STANDOFF_PX))
             columns = self._columns(self.n_lines)
             set_properties(self._legend, ncols=columns, spacing=spacing, label_standoff=standoff)
 
+    def height_px(self, width: int, most_lines: int = 1) -> int:
+        """Return how high the legend is where it is shown in that room, 0 where it does not fit."""
+        return _height_px(self._lines(width, most_lines))
+
     @property
-    def more_px(self) -> int:
-        """Height of the lines beyond the first."""
-        return max(self.n_lines - 1, 0) * (_SWATCH_PX + _SPACING_PX[1])
+    def shown_px(self) -> int:
+        """Height that it takes now."""
+        return _height_px(self.n_lines)
+
+    def _lines(self, width: int, most_lines: int) -> int:
+        lines = range(1, most_lines + 1) if self._labels else ()
+        return next((n for n in lines if self._width_px(n) <= width), 0)
 
     def _columns(self, n_lines: int) -> int:
         return -(-len(self._labels) // n_lines)
@@ -116,6 +123,10 @@ class SmallLegend:
         longest = (max(map(len, self._labels[column::columns])) for column in range(columns))
         more = _SWATCH_PX + _STANDOFF_PX[is_wrapped] + _SPACING_PX[is_wrapped]
         return sum(longest) * CHARACTER_PX + columns * more + is_wrapped * _EDGE_PX
+
+
+def _height_px(n_lines: int) -> int:
+    return max(n_lines * (_SWATCH_PX + _SPACING_PX[1]) - 2, 0)
 
 
 def lines_for(height: float) -> int:

@@ -28,8 +28,10 @@ from dask_diag_lab.views.point_words import PointWords, words_of
 from dask_diag_lab.views.series_unit import SMALLEST, TICKS, WRITE, Unit
 from dask_diag_lab.views.small_legend import Entry, SmallLegend
 from dask_diag_lab.views.tail_source import TailSource, Values
+from dask_diag_lab.views.text_room import font_px, text_px
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
 from dask_diag_lab.views.time_points import Floats, Points, common_times, merged_points, points_at
+from dask_diag_lab.views.title_words import fitting_title
 
 MAX_POINTS: Final = 500
 """Points of a line in view; more are merged by mean, lowest and highest."""
@@ -37,8 +39,9 @@ LIVE_S: Final = 300.0
 """How much of the past the live picture shows."""
 BAND_ALPHA: Final = 0.2
 
-_LABELS_PX: Final = 58
-"""Width of the labels of the upright axis, about."""
+_TICKS_PX: Final = 14
+"""Between the left edge and the frame, beside the labels of the upright axis."""
+_RIGHT_PX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +191,7 @@ class TimeSeries:
             self._texts = self._new_texts()
             self._drawn = None
         restyle_pane(self.model, look)
+        self._font_px = font_px(look.font_size)
         for (band, line), of in zip(self._glyphs, self._lines, strict=True):
             set_properties(line, line_color=of.color)
             if band is not None:
@@ -203,7 +207,6 @@ class TimeSeries:
         if self._drawn == self._basis():
             return
         size = pane_size(self.model)
-        self._draw_words(size)
         is_known = any(np.isfinite(data.mean).any() for data in self._data.values())
         self._show_axes(is_shown=is_known, size=size)
         self._times = common_times([data.times for data in self._data.values()])
@@ -212,6 +215,7 @@ class TimeSeries:
             self._draw_lines(size)
         else:
             self.source.set({name: [] for name in self.source.model.data})
+        self._draw_words(size)
         fit_time_axis(self.model, size.width)
         self._drawn = self._basis()
 
@@ -236,11 +240,11 @@ class TimeSeries:
         set_properties(self.model.yaxis[0], major_label_overrides=labels)
 
     def _draw_words(self, size: PaneSize) -> None:
-        title, short = self._words
         # A title begins where the frame does, beside the labels of the axis.
-        room = max(size.title_room(_LABELS_PX), 4)
-        said = fmt.elide(title if len(title) <= room else short, room)
-        set_properties(self._title, text=said or " ")
+        labels = self.model.yaxis[0].major_label_overrides.values()
+        labels_px = max((text_px(str(label), self._font_px) for label in labels), default=0.0)
+        room_px = size.width - labels_px - _TICKS_PX - _RIGHT_PX
+        set_properties(self._title, text=fitting_title(self._words, room_px, self._font_px) or " ")
         self._legend.show(is_shown=not size.is_small, width=size.width)
 
     def _live_window(self) -> tuple[float, float]:

@@ -83,6 +83,7 @@ def _worker(address: str, index: int, n: int, memory_limit: int) -> dict[str, An
         "address": address,
         "name": str(index),
         "host": "127.0.0.1",
+        "process": "",
         "nthreads": 2,
         "memory_limit": memory_limit,
         "status": "running",

@@ -97,6 +97,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- a broad area in memory: takes room that others need\n"
             "- one task that many lines leave or enter: can hold up everything behind it\n"
             "- faint lines: many of them side by side; zoom in to tell them apart\n"
+            "- parts without lines between them: lie side by side, as the pane has room\n"
             "- room of forgotten tasks: closes up once it is most of the picture\n"
             "- very many tasks: their groups are drawn instead, and the plot says so"
         ),
@@ -175,6 +176,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- Ctrl-wheel: zoom\n"
             "- healthy: few thick outlines, which move to the right\n"
             "- much memory in a group whose dependents wait: something else they need is late\n"
+            "- parts without lines between them: lie side by side, as the pane has room\n"
             "- more than 200 groups: a box is all groups of one prefix, and the plot says so"
         ),
         stock_title="Individual Groups",
@@ -257,6 +259,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "and clients came.\n"
             "- a mark with a number: so many events close together; a line behind it tells for "
             "how long they went on\n"
+            "- recording began: what is before it is what the scheduler itself still knew\n"
             "- click an error: Exceptions\n"
             "- drag: pan\n"
             "- Ctrl-wheel: zoom\n"

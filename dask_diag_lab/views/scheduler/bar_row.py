@@ -68,4 +68,26 @@ class BarRow:
         is_low = height < n_filled * (n_bars * ROW_MIN_PX + EDGES_PX)
         self.is_row = is_low and width >= n_filled * LEAST_WIDTH_PX
         set_properties(self.model, styles={"flex-direction": "row" if self.is_row else "column"})
-        return n_filled if self.is_row else max(height // LEAST_HEIGHT_PX, 1)
+        return n_filled if self.is_row else fitting_figures(height, n_filled, n_bars)
+
+
+def fitting_figures(height: int, n_figures: int, n_bars: int) -> int:
+    """Return how many figures below each other show the most bars; at least one.
+
+    One more figure takes room for its title and axis from the bars of all: so a pane that grows
+    never shows fewer bars than before.
+
+    Parameters
+    ----------
+    height : int
+        Of all together, in pixels.
+    n_figures, n_bars : int
+        How many there are, and how many bars each has at most.
+    """
+
+    def shown(number: int) -> tuple[int, int]:
+        rows = (height / number - EDGES_PX) // ROW_MIN_PX
+        return number * min(int(rows), n_bars), number
+
+    most = min(max(height // LEAST_HEIGHT_PX, 1), n_figures)
+    return max(range(1, most + 1), key=shown)

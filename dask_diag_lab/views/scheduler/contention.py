@@ -39,8 +39,8 @@ class Contention(BarStack):
 
     def compose(self) -> Sequence[PartBars]:
         """Return one figure above the other; see `BarStack.compose`."""
-        self._loops = PartBars(self.look, SECONDS, on_tap=partial(open_worker, self), is_sum=False)
-        self._gils = PartBars(self.look, PERCENT, on_tap=partial(open_worker, self), is_sum=False)
+        self._loops = PartBars(self.look, SECONDS, on_tap=partial(open_worker, self))
+        self._gils = PartBars(self.look, PERCENT, on_tap=partial(open_worker, self))
         return self._loops, self._gils
 
     def shown(self) -> object:

@@ -53,7 +53,7 @@ class FineMetrics(BarStack):
 
     def compose(self) -> Sequence[UIElement | PartBars]:
         """Return controls and figure; see `BarStack.compose`."""
-        self._bars = PartBars(self.look, SECONDS, on_tap=self._tapped)
+        self._bars = PartBars(self.look, SECONDS, on_tap=self._tapped, said=self._said)
         self._units = controls.select(
             self.look, "Unit", ["seconds"], "seconds", self._set_unit, width=100
         )

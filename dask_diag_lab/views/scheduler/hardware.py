@@ -49,7 +49,7 @@ class Hardware(BarStack):
     def compose(self) -> Sequence[UIElement | BarRow]:
         """Return the button above the figures; see `BarStack.compose`."""
         self._button = controls.button(self.look, MEASURE, self._measure)
-        self._bars = {name: PartBars(self.look, RATE, is_sum=False) for name, _ in KINDS}
+        self._bars = {name: PartBars(self.look, RATE) for name, _ in KINDS}
         self._row = BarRow(list(self._bars.values()))
         return controls.bar(self._button), self._row
 

@@ -58,8 +58,9 @@ class PartBars:
     scale : Scale
     on_tap : callable, optional
         Takes the worker of the bar that was clicked, or the name of one that is of none.
-    is_sum : bool
-        Whether bars may be added up; else those that do not fit are left out, and counted.
+    said : callable, optional
+        Returns what is written beside the sum of bars that do not fit. Bars without it cannot be
+        added up: those that do not fit are left out, and counted.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class PartBars:
         scale: Scale,
         *,
         on_tap: Callable[[str], None] | None = None,
-        is_sum: bool = True,
+        said: Callable[[float], str] | None = None,
     ) -> None:
         hover = [f"hover{line}" for line in range(HOVER_LINES)]
         self.parts = Source("y", "left", "right", "color", "hatch", *hover)
@@ -78,7 +79,7 @@ class PartBars:
         self._look = look
         self._bars: list[Bar] = []
         self._on_tap = on_tap
-        self._is_sum = is_sum
+        self._said = said
         self.figure = self._build(look)
 
     @property
@@ -146,14 +147,13 @@ class PartBars:
         """
         room = self._frame.room
         shown, self.hidden = list(bars), 0
-        if len(shown) + more[0] > room and not self._is_sum:
-            self.hidden = len(shown) + more[0] - room
-            shown = shown[:room]
-        elif len(shown) + more[0] > room:
-            rest = shown[room - 1 :]
+        if len(shown) + more[0] > room:
+            n_own = room - (self._said is not None)
+            rest, shown = shown[n_own:], shown[:n_own]
             self.hidden = len(rest) + more[0]
-            total = sum(bar.length for bar in rest) + more[1]
-            shown = [*shown[: room - 1], self._others(total)]
+            if self._said is not None:
+                total = sum(bar.length for bar in rest) + more[1]
+                shown.append(self._others(self._said(total), total))
         self._bars = shown
         labels = self._labels(shown)
         longest = max([at_least, *(bar.length for bar in shown)])
@@ -171,9 +171,9 @@ class PartBars:
         set_properties(self.figure.yaxis[0], axis_label="worker" if is_bare else None)
         return labels
 
-    def _others(self, total: float) -> Bar:
+    def _others(self, said: str, total: float) -> Bar:
         name = f"{fmt.count(self.hidden)} others"
-        return Bar(name, [Part(total, data_colors(self._look).gone, (name,))])
+        return Bar(name, [Part(total, data_colors(self._look).gone, (name, said))], said)
 
     def _draw_parts(self, bars: Sequence[Bar]) -> None:
         columns: dict[str, list[Any]] = {name: [] for name in self.parts.model.data}

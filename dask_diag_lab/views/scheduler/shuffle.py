@@ -56,9 +56,12 @@ class Shuffle(BarStack):
             self.look, "Shuffle", [(NEWEST, "the newest")], NEWEST, self._choose, width=220
         )
         self._controls = controls.bar(self._choice)
-        self._moved = PartBars(self.look, BYTES, on_tap=partial(open_worker, self))
-        self._buffers = PartBars(self.look, BYTES, on_tap=partial(open_worker, self))
+        self._moved = self._part_bars()
+        self._buffers = self._part_bars()
         return self._controls, self._moved, self._buffers
+
+    def _part_bars(self) -> PartBars:
+        return PartBars(self.look, BYTES, on_tap=partial(open_worker, self), said=fmt.binary)
 
     def _choose(self, shuffle: str) -> None:
         self.chosen = shuffle

@@ -45,7 +45,12 @@ class Stealing(BarStack):
     def compose(self) -> Sequence[UIElement | PartBars]:
         """Return the moves over time above the workers; see `BarStack.compose`."""
         self._series = TimeSeries(self.look, _lines(self.look), unit="number", band=False)
-        self._bars = PartBars(self.look, NUMBER, on_tap=partial(open_worker, self))
+        self._bars = PartBars(
+            self.look,
+            NUMBER,
+            on_tap=partial(open_worker, self),
+            said=lambda moves: f"gave and took {fmt.count(moves)}",
+        )
         return self._series.model, self._bars
 
     def restyle_models(self) -> None:

@@ -44,7 +44,10 @@ ROWS: Final = (
     Row("Clients", ("client-added", "client-removed"), "circle_dot"),
     Row(
         "Cluster",
-        ("restart", "scheduler-lost", "scheduler-back", "not-recorded", "events-dropped"),
+        (
+            *("recording-began", "not-recorded", "restart"),
+            *("scheduler-lost", "scheduler-back", "events-dropped"),
+        ),
         "star",
     ),
 )
@@ -104,7 +107,9 @@ def undated_words(number: int) -> str:
 
 def _came(detail: Detail, names: Names) -> str:
     del names
-    name = shown_name(readable_name(str(detail.get("name") or detail.get("worker", ""))), 60)
+    known = detail.get("name")  # may be the number 0
+    called = str(detail.get("worker", "") if known in (None, "") else known)
+    name = shown_name(readable_name(called), 60)
     return f"worker {name} came with {fmt.plural(int(detail.get('nthreads', 0)), 'thread')}"
 
 
@@ -156,6 +161,13 @@ def _lost(detail: Detail, _names: Names) -> str:
     return f"the scheduler does not answer{f': {reason}' if reason else ''}"
 
 
+def _began(detail: Detail, _names: Names) -> str:
+    recalled = int(detail.get("recalled") or 0)
+    if not recalled:
+        return "recording began"
+    return f"recording began; the scheduler recalled {fmt.plural(recalled, 'event')} before it"
+
+
 _WORDS: Final[Mapping[str, Callable[[Detail, Names], str]]] = {
     "worker-added": _came,
     "worker-removed": _gone("left"),
@@ -172,6 +184,7 @@ _WORDS: Final[Mapping[str, Callable[[Detail, Names], str]]] = {
     "update-graph": _graphs,
     "client-added": _client("connected"),
     "client-removed": _client("left"),
+    "recording-began": _began,
     "not-recorded": lambda _detail, _names: "nobody recorded what was done for a while",
     "scheduler-lost": _lost,
     "scheduler-back": _back,

@@ -23,6 +23,7 @@ from dask_diag_lab.views.figure import (
     tooltip_html,
 )
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.no_workers import NO_DATA
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.tasks.event_marks import (
@@ -42,10 +43,12 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.store import Store
 
-NO_EVENTS: Final = "Nothing has happened yet. Workers, errors, spilling and graphs appear here."
+NO_EVENTS: Final = f"{NO_DATA} Workers, errors, spilling and graphs appear here."
 
 _MARK_PX: Final = 26
 """Marks of a row are about this far apart at least."""
+_ROW_PX: Final = 10
+"""In a row that is thinner the words beside it would lie on those of the next."""
 _LARGEST_PX: Final = 20.0
 _HOVER_LINES: Final = 8
 _MAX_SAID: Final = 5_000
@@ -196,7 +199,7 @@ class Events(RedrawnView):
         events = self._columns
         room = max(size.width // _MARK_PX, 4)
         marks = marks_between(events, begin + self._zero, end + self._zero, room)
-        self._draw_rows()
+        self._draw_rows(size)
         self._draw_marks(marks)
         number = int(events.number.sum())
         shown = int(marks.number.sum())
@@ -213,11 +216,16 @@ class Events(RedrawnView):
             notes.append(undated)
         self.notice = Notice(note="; ".join(notes))
 
-    def _draw_rows(self) -> None:
-        """Show the rows in which something has happened, in their fixed order."""
+    def _draw_rows(self, size: PaneSize) -> None:
+        """Show the rows in which something has happened, in their fixed order.
+
+        Where they are too thin for a word each, every other one has its word.
+        """
         rows = tuple(np.unique(self._columns.row).tolist())
         self._shown_rows = rows
-        labels = {place: ROWS[row].title for place, row in enumerate(rows)}
+        step = 1 if size.rows_px >= len(rows) * _ROW_PX else 2
+        titles = (ROWS[row].title for row in rows)
+        labels = {place: title * (place % step == 0) for place, title in enumerate(titles)}
         set_properties(self._y, start=len(rows) - 0.4, end=-0.6)
         set_properties(self._y_ticker, ticks=list(labels))
         set_properties(self.figure.yaxis[0], major_label_overrides=labels)

@@ -1,6 +1,7 @@
 """Where the nodes of a growing graph go: layers left to right, nodes once placed stay.
 
-What is gone leaves room, until most of the picture is: then all closes up in one step.
+Parts that no edge connects go where there is room for them in the shape of the pane. What is gone
+leaves room, until most of the picture is: then all closes up in one step.
 
 Pure functions over lists and arrays; knows neither tasks nor Bokeh.
 
@@ -10,44 +11,32 @@ coordinates are the least-squares positions at unit distance, by pooling adjacen
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from dask_diag_lab.views.tasks.free_rows import FreeRows
+from dask_diag_lab.views.tasks.graph_packing import packed, stretch
+from dask_diag_lab.views.tasks.layered_graph import (
+    Graph,
+    attached_nodes,
+    depths,
+    make_graph,
+    parts_of,
+)
 
 Node = TypeVar("Node", bound=Hashable)
 Place = tuple[float, float]
 
 _MANY_EDGES: Final = 30_000
 """Above this one sweep has to do: a sweep costs about 0.3 µs an edge."""
+_AWAY: Final = 2.0
+"""Rows that newcomers may be away from what they touch, where parts lie side by side."""
 _CLOSED: Final = 0.5
 """Empty rows or layers are closed up when that leaves at most this share of their number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """A directed acyclic graph of nodes 0 … n-1; ``rank`` is the order wanted among equals."""
-
-    dependencies: list[list[int]]
-    dependents: list[list[int]]
-    rank: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.dependencies)
-
-
-def make_graph(rank: Sequence[int], edges: npt.NDArray[np.integer]) -> Graph:
-    """Return the graph of ``len(rank)`` nodes; a row of ``edges`` is (dependency, dependent)."""
-    dependencies: list[list[int]] = [[] for _ in rank]
-    dependents: list[list[int]] = [[] for _ in rank]
-    for source, target in edges.tolist():
-        dependencies[target].append(source)
-        dependents[source].append(target)
-    return Graph(dependencies, dependents, rank)
 
 
 def place_nodes(
@@ -57,6 +46,7 @@ def place_nodes(
     rank: Sequence[int] | None = None,
     *,
     may_close: bool = False,
+    shape: float = 1.0,
 ) -> dict[Node, Place]:
     """Return (x, y) of every node of ``names``; those in ``placed`` stay where they are.
 
@@ -71,13 +61,16 @@ def place_nodes(
     rank : sequence of int, optional
         Order among nodes that nothing else orders; the order of ``names`` by default.
     may_close : bool
-        Whether what stays may close up where most of its room is that of nodes that are gone.
+        Whether what stays may move: to close up where most of its room is that of nodes that are
+        gone, and where parts that lie side by side grow together or into each other.
+    shape : float
+        How many layers the pane has room for to a row.
 
     Returns
     -------
     dict
-        x is the depth in the order of dependencies, y the row; nodes of one x are at least 1
-        apart.
+        x is the depth in the order of dependencies, from where the part of the graph begins, y the
+        row; nodes of one x are at least 1 apart.
     """
     fixed = {index: placed[name] for index, name in enumerate(names) if name in placed}
     if may_close:
@@ -85,21 +78,39 @@ def place_nodes(
     if len(fixed) == len(names):
         return {name: fixed[index] for index, name in enumerate(names)}
     graph = make_graph(rank if rank is not None else range(len(names)), edges)
-    return dict(zip(names, _places(graph, fixed), strict=True))
+    places = _places(graph, fixed, shape, may_renew=may_close)
+    return dict(zip(names, places, strict=True))
 
 
-def _places(graph: Graph, fixed: Mapping[int, Place]) -> list[Place]:
-    """Return places: nodes that touch nothing placed go below it, the others beside it."""
+def rows_needed(placed: Mapping[Node, Place], shape: float) -> float:
+    """Return how many rows a pane of a shape has to have to show all that is placed."""
+    places = np.array(list(placed.values()), dtype=np.float64).reshape(-1, 2)
+    columns, rows = np.ptp(places, axis=0) + 1 if len(places) else (0.0, 0.0)
+    return stretch(float(columns), float(rows), shape)
+
+
+def _places(
+    graph: Graph, fixed: Mapping[int, Place], shape: float, *, may_renew: bool
+) -> list[Place]:
+    """Return places: nodes that touch nothing placed go where there is room, others beside it."""
     x = depths(graph, {index: int(place[0]) for index, place in fixed.items()})
     y = {index: place[1] for index, place in fixed.items()}
-    attached = attached_nodes(graph, set(fixed))
-    _place_attached(graph, x, y, [index for index in sorted(attached) if index not in fixed])
+    attached = attached_nodes(graph, fixed)
+    newcomers = [index for index in sorted(attached) if index not in fixed]
+    away = _place_attached(graph, x, y, newcomers)
+    if may_renew and newcomers and _is_side_by_side(graph, fixed):
+        n_parts, n_before = (len(list(parts_of(graph, nodes))) for nodes in (attached, fixed))
+        if n_parts < n_before or away > _AWAY:
+            return _places(graph, {}, shape, may_renew=False)
     free = [index for index in range(len(graph)) if index not in attached]
-    left = min((int(place[0]) for place in fixed.values()), default=0)
-    for index in free:
-        x[index] += left
-    _place_free(graph, x, y, free)
+    _place_free(graph, x, y, free, shape)
     return [(float(depth), y[index]) for index, depth in enumerate(x)]
+
+
+def _is_side_by_side(graph: Graph, fixed: Mapping[int, Place]) -> bool:
+    """Return whether some parts begin right of others: there they have no room to grow."""
+    left = min((place[0] for place in fixed.values()), default=0.0)
+    return any(place[0] > left and not graph.dependencies[at] for at, place in fixed.items())
 
 
 def closed_up(placed: Mapping[Node, Place]) -> dict[Node, Place]:
@@ -124,45 +135,6 @@ def _without_gaps(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return closed
 
 
-def depths(graph: Graph, fixed: Mapping[int, int]) -> list[int]:
-    """Return for each node 1 + the largest depth of its dependencies; ``fixed`` ones are given.
-
-    A node without dependencies that fixed nodes depend on goes left of them, else to 0.
-    """
-    depth = [0] * len(graph)
-    missing = [len(nodes) for nodes in graph.dependencies]
-    ready = [index for index, number in enumerate(missing) if number == 0]
-    while ready:
-        index = ready.pop()
-        depth[index] = fixed[index] if index in fixed else _depth(graph, index, depth, fixed)
-        for target in graph.dependents[index]:
-            missing[target] -= 1
-            if missing[target] == 0:
-                ready.append(target)
-    return depth
-
-
-def _depth(graph: Graph, index: int, depth: Sequence[int], fixed: Mapping[int, int]) -> int:
-    dependencies = graph.dependencies[index]
-    if dependencies:
-        return max(depth[source] for source in dependencies) + 1
-    right = [fixed[target] for target in graph.dependents[index] if target in fixed]
-    return min(right) - 1 if right else 0
-
-
-def attached_nodes(graph: Graph, fixed: set[int]) -> set[int]:
-    """Return the nodes that are connected to one of ``fixed``, these included."""
-    seen = set(fixed)
-    stack = list(fixed)
-    while stack:
-        index = stack.pop()
-        for near in (*graph.dependencies[index], *graph.dependents[index]):
-            if near not in seen:
-                seen.add(near)
-                stack.append(near)
-    return seen
-
-
 def _layers(nodes: Sequence[int], x: Sequence[int]) -> list[list[int]]:
     """Return ``nodes`` by their depth, ascending."""
     layers: dict[int, list[int]] = {}
@@ -171,23 +143,58 @@ def _layers(nodes: Sequence[int], x: Sequence[int]) -> list[list[int]]:
     return [layers[depth] for depth in sorted(layers)]
 
 
-def _place_free(graph: Graph, x: Sequence[int], y: dict[int, float], free: Sequence[int]) -> None:
-    """Lay out ``free``, which touch nothing that is placed, below all that is placed."""
-    if not free:
-        return
-    bottom = max(y.values()) + 2 if y else 0.0
-    layers = _layers(free, x)
+def _place_free(
+    graph: Graph, x: list[int], y: dict[int, float], free: Sequence[int], shape: float
+) -> None:
+    """Lay out ``free``, which touch nothing that is placed, part for part where there is room."""
+    (left, top), taken = _taken(graph, x, y)
+    parts = list(parts_of(graph, free))
+    sizes = []
+    for part in parts:
+        _place_part(graph, x, y, part)
+        columns = max(x[index] for index in part) + 1
+        rows = math.ceil(max(y[index] for index in part) + 1 - 1e-6)
+        # Room beside what has more than one node: else it would seem to belong to the next.
+        sizes.append((columns + (columns > 1), rows + (rows > 1)))
+    for part, (column, row) in zip(parts, packed(sizes, shape, taken), strict=True):
+        for index in part:
+            x[index] += left + column
+            y[index] += top + row
+
+
+def _taken(
+    graph: Graph, x: Sequence[int], y: Mapping[int, float]
+) -> tuple[tuple[int, float], list[float]]:
+    """Return where what is placed begins, and how many rows it takes of each layer."""
+    if not y:
+        return (0, 0.0), []
+    left, top = min(x[index] for index in y), min(y.values())
+    taken = [0.0] * (max(x[index] for index in y) - left + 2)
+    for index, row in y.items():
+        end = float(math.ceil(row - top + 1 - 1e-6))
+        # The next layer is room beside what has lines.
+        has_lines = bool(graph.dependencies[index] or graph.dependents[index])
+        for layer in range(x[index] - left, x[index] - left + 1 + has_lines):
+            taken[layer] = max(taken[layer], end)
+    return (left, top), taken
+
+
+def _place_part(graph: Graph, x: Sequence[int], y: dict[int, float], part: Sequence[int]) -> None:
+    """Lay out nodes that edges connect, from row 0 on."""
+    layers = _layers(part, x)
     for layer in layers:
         layer.sort(key=graph.rank.__getitem__)
         y.update(zip(layer, map(float, range(len(layer))), strict=True))
-    n_edges = sum(len(graph.dependencies[index]) for index in free)
+    if len(part) == 1:
+        return
+    n_edges = sum(len(graph.dependencies[index]) for index in part)
     for _ in range(1 if n_edges > _MANY_EDGES else 3):
         _sweep(layers, graph.dependencies, graph.dependents, y)
         _sweep(layers[::-1], graph.dependents, graph.dependencies, y)
     _sweep(layers, graph.dependencies, graph.dependents, y)
-    top = min(y[index] for index in free)
-    for index in free:
-        y[index] += bottom - top
+    top = min(y[index] for index in part)
+    for index in part:
+        y[index] -= top
 
 
 def _sweep(
@@ -228,13 +235,17 @@ def spread(wanted: Sequence[float]) -> list[float]:
 
 def _place_attached(
     graph: Graph, x: Sequence[int], y: dict[int, float], nodes: Sequence[int]
-) -> None:
-    """Give ``nodes`` the free rows nearest to the placed nodes that they are connected to."""
+) -> float:
+    """Give ``nodes`` the free rows nearest to the placed nodes that they are connected to.
+
+    Returns how many rows away they are from where they should be, on average.
+    """
     occupied: dict[int, list[float]] = {}
     for index, row in y.items():
         occupied.setdefault(x[index], []).append(row)
     rows = {depth: FreeRows(sorted(taken)) for depth, taken in occupied.items()}
     last = max(y.values(), default=-1.0)
+    away = 0.0
     for layer in _layers(nodes, x):
         wanted = {}
         for index in layer:
@@ -244,38 +255,5 @@ def _place_attached(
         column = rows.setdefault(x[layer[0]], FreeRows([]))
         for index, row in zip(layer, spread([wanted[i] for i in layer]), strict=True):
             y[index] = column.take(row)
-
-
-class FreeRows:
-    """What is free in one layer, as the runs of rows that leave no room between them.
-
-    Two runs are at least 2 apart, so a node fits at either end of each.
-    """
-
-    def __init__(self, taken: Sequence[float]) -> None:
-        self._low: list[float] = []
-        self._high: list[float] = []
-        if taken:
-            cuts = [(a, b) for a, b in pairwise(taken) if b - a >= 2]
-            self._low = [taken[0], *(b for _, b in cuts)]
-            self._high = [*(a for a, _ in cuts), taken[-1]]
-
-    def take(self, wanted: float) -> float:
-        """Return and take the free row nearest to ``wanted``."""
-        # The first run that ends above wanted - 1 is the only one that can be in the way.
-        run = bisect_left(self._high, wanted - 1 + 1e-9)
-        row = wanted
-        if run < len(self._low) and self._low[run] < wanted + 1 - 1e-9:
-            above, below = self._low[run] - 1, self._high[run] + 1
-            row = above if wanted - above < below - wanted else below
-        self._insert(row)
-        return row
-
-    def _insert(self, row: float) -> None:
-        at = bisect_left(self._low, row)
-        self._low.insert(at, row)
-        self._high.insert(at, row)
-        for left in (at, at - 1):
-            if 0 <= left < len(self._low) - 1 and self._low[left + 1] - self._high[left] < 2:
-                self._high[left] = self._high.pop(left + 1)
-                self._low.pop(left + 1)
+            away += abs(y[index] - row)
+    return away / max(len(nodes), 1)

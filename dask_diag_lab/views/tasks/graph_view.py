@@ -17,7 +17,8 @@ from bokeh.plotting import figure
 from dask_diag_lab.views.figure import quiet_figure, set_properties
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
-from dask_diag_lab.views.small_legend import Entry, SmallLegend, lines_for
+from dask_diag_lab.views.small_legend import Entry, SmallLegend
+from dask_diag_lab.views.tasks.graph_packing import rounded_shape
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 _MARGIN: Final = 0.6
 _BOX_PX: Final = (260, 104)
 """Largest distance between two boxes of groups: few of them need not fill the pane."""
+_TITLE_PX: Final = 26
+_LEAST_PX: Final = 172
+"""Height that a legend leaves to the graph."""
+_LINES: Final = 3
 _NARROW_PX: Final = 60
 _TURNED_PX: Final = 300
 """Largest distance between rows where layers are narrower than that: names stand upright there."""
@@ -51,8 +56,8 @@ class GraphView(RedrawnView):
         """Apply `look` to the glyphs."""
 
     @abstractmethod
-    def legend_entries(self) -> Sequence[Entry]:
-        """Return the entries of the legend."""
+    def legend_entries(self) -> Sequence[Sequence[Entry]]:
+        """Return the entries of each legend: one is shown at a time, as the picture is."""
 
     @abstractmethod
     def tapped(self, x: float, y: float) -> None:
@@ -84,7 +89,7 @@ class GraphView(RedrawnView):
         plot.add_tools(pan, zoom)
         plot.toolbar.update(active_drag=pan, active_scroll=zoom)
         plot.on_event(Tap, self._on_tap)
-        self.legend = SmallLegend(plot, self.legend_entries())
+        self.legends = [SmallLegend(plot, entries) for entries in self.legend_entries()]
         self.restyle()
         return plot
 
@@ -92,7 +97,8 @@ class GraphView(RedrawnView):
         """Apply `look`; see `RedrawnView.restyle_models`."""
         restyle_pane(self.figure, self.look)
         self.restyle_glyphs()
-        self.legend.restyle(self.legend_entries())
+        for legend, entries in zip(self.legends, self.legend_entries(), strict=True):
+            legend.restyle(entries)
 
     def command(self, verb: str) -> None:
         """``fit``: place everything anew, compactly, and show all of it; see `View.command`."""
@@ -137,9 +143,12 @@ class GraphView(RedrawnView):
         x0, x1, y1, y0 = (end if isinstance(end, float | int) else 0.0 for end in ends)
         return x0, x1, y1, y0
 
-    def show_legend(self, size: PaneSize, *, is_shown: bool) -> None:
-        """Show or hide the legend, which may take several lines of a narrow pane."""
-        self.legend.show(is_shown=is_shown, width=size.width, most_lines=lines_for(size.height))
+    def show_legend(self, size: PaneSize, shown: int | None) -> None:
+        """Show one of the legends or none; it may take several lines of a narrow pane."""
+        room_px = size.height - _TITLE_PX - _LEAST_PX
+        for index, legend in enumerate(self.legends):
+            is_shown = index == shown and legend.height_px(size.width, _LINES) <= room_px
+            legend.show(is_shown=is_shown, width=size.width, most_lines=_LINES)
 
     @property
     def is_followed(self) -> bool:
@@ -148,13 +157,24 @@ class GraphView(RedrawnView):
 
     def draw_groups(self, groups: GroupGraph, size: PaneSize) -> None:
         """Bring a picture of groups up to date and show all of it."""
-        groups.update(self.look, self.cell_px(size), may_close=self.is_followed)
+        shape = self.shape(size, _BOX_PX)
+        groups.update(self.look, self.cell_px(size), may_close=self.is_followed, shape=shape)
         self.fit(roomy(groups.extent(), self.frame_px(size)))
-        groups.update(self.look, self.cell_px(size), may_close=False)
+        groups.update(self.look, self.cell_px(size), may_close=False, shape=shape)
 
     def frame_px(self, size: PaneSize) -> tuple[float, float]:
         """Return about how wide and how high the frame is."""
-        return max(size.width - 8, 40), max(size.rows_px - self.legend.more_px, 40)
+        height = size.height - _TITLE_PX - sum(legend.shown_px for legend in self.legends)
+        is_bare = not any(legend.n_lines for legend in self.legends)
+        if is_bare and any(legend.height_px(size.width, _LINES) for legend in self.legends):
+            # As much as there is beside the legend when it comes: that must not cost names.
+            height = min(height, _LEAST_PX)
+        return max(size.width - 8, 40), max(height, 40)
+
+    def shape(self, size: PaneSize, cell: tuple[float, float]) -> float:
+        """Return the shape of the frame in cells of some proportions; see `rounded_shape`."""
+        width, height = self.frame_px(size)
+        return rounded_shape(width / cell[0], height / cell[1])
 
     def cell_px(self, size: PaneSize) -> tuple[float, float]:
         """Return the pixels between two layers and between two rows as they are shown."""

@@ -13,19 +13,34 @@ import numpy.typing as npt
 
 PADDING_PX: Final = 4
 """Between the edges of a box and its text."""
-_HALF_WIDTH: Final = 0.42
-_HALF_HEIGHT, _LOW_HALF_HEIGHT = 0.38, 0.46
-"""Of a box, in rows; the second one of rows so low that a name needs nearly all of it."""
-_STRIP: Final = 0.2
-_STRIP_PX: Final = (3, 22)
-"""Height of the progress strip: in rows, in low rows, and at most."""
-_LOW_PX: Final = 36
+_SHARE, _SMALL_SHARE = (0.84, 0.76), 0.92
+"""Of a cell's width and height that its box takes; the second one of small cells."""
+_SMALL_PX: Final = (15.6, 33.0)
+"""Width and height that a box of a small cell has before it leaves more room beside it."""
+_TEXT_SHARE: Final = 0.56
+_SMALL_TEXT_PX: Final = 30.0
+"""Height that is left above the strip: of rows, and of low ones at most."""
+_STRIP_PX: Final = (2.0, 3.0, 22.0)
+"""Height of the progress strip: in the lowest rows, in low ones, and at most."""
+_LOWEST_PX: Final = (13.0, 17.0)
+"""The lowest rows, and from where on they are but low."""
+_TIGHT_PX: Final = 17
+"""Cells less wide or less high than that have but room for the smallest text."""
+_OUTLINE_PX, _TIGHT_OUTLINE_PX = (1.5, 4.0), (1.0, 2.5)
+"""Outline of a group without and with tasks that are processing."""
+_INK: Final = (0.2, 0.86)
+"""From the top of a line to that of its letters, and how high these are, in sizes of the font.
+
+With half of what hangs below the line: most letters have nothing there.
+"""
 _NARROW_PX: Final = 44
 """Boxes less wide than that have their text upright, where that leaves more room for it."""
 LINE: Final = 1.27
 """Height of a line, in sizes of the font."""
 _SMALLEST_PX: Final = 8.0
 """Size below which text cannot be read."""
+_CLEAR_PX: Final = 9.0
+"""Room for a line of it between two outlines, without touching them."""
 _LETTERS: Final = 3.2
 """Text gets smaller where there is no room for so many sizes of it, in favour of more letters."""
 _LEAST: Final = 2.2
@@ -59,6 +74,8 @@ class Box:
         Whether text goes from the bottom to the top.
     row_px : float
         Height of a row.
+    outline_px : tuple of float
+        Of a group without and with tasks that are processing.
     """
 
     half_width: float
@@ -72,6 +89,7 @@ class Box:
     before_px: float
     is_turned: bool
     row_px: float
+    outline_px: tuple[float, float]
 
     def reaches(self, places: Floats, wanted_px: float) -> tuple[Floats, Floats]:
         """Return how far each box goes up and down: upright text takes what it needs and finds.
@@ -121,18 +139,15 @@ def free_rows(places: Floats) -> tuple[Floats, Floats]:
 def box_of(cell_px: tuple[float, float], font_px: float) -> Box:
     """Return the boxes for cells of a width and a height, with text of at most that size."""
     width_px, height_px = cell_px
-    is_low = height_px < _LOW_PX
-    half_height = _LOW_HALF_HEIGHT if is_low else _HALF_HEIGHT
-    least_px, most_px = _STRIP_PX
-    strip = least_px / max(height_px, 2 * least_px) if is_low else min(_STRIP, most_px / height_px)
-    wide = width_px * 2 * _HALF_WIDTH
-    tall = height_px * (2 * half_height - strip)
+    wide = _box_px(width_px, 0)
+    high, tall = _box_px(height_px, 1), _text_px(height_px)
     is_turned = wide < _NARROW_PX and tall > wide
     along, across = (tall, wide) if is_turned else (wide, tall)
+    is_tight = min(width_px, height_px) < _TIGHT_PX
     text_px = max(along - 2 * PADDING_PX, 0.0)
     # Whole halves of a pixel: a hair's breadth of zoom must not send a new size.
     size = min(font_px, int((across - PADDING_PX / 2) / LINE * 2) / 2)
-    if size < _SMALLEST_PX <= across:
+    if size < _SMALLEST_PX and across >= _CLEAR_PX:
         size = _SMALLEST_PX  # The room between lines may be that between boxes.
     if text_px < _FIGURES_PX:
         size = min(size, max(round(text_px / _LETTERS), _SMALLEST_PX))
@@ -141,11 +156,13 @@ def box_of(cell_px: tuple[float, float], font_px: float) -> Box:
         n_lines = max(int((across - PADDING_PX) / (size * LINE)), 1)
         name_lines = 1 if text_px >= _FIGURES_PX else n_lines
     line_px = round(max(size, _SMALLEST_PX) * LINE, 1)
-    spare_px = round(max((across - n_lines * line_px) / 2, 1.0 if across > line_px else -1.0))
+    above, letters = _INK
+    ink_px = max(n_lines - 1, 0) * line_px + letters * size
+    spare_px = round(2 * (across - ink_px) - 4 * above * size) / 4
     return Box(
-        half_width=_HALF_WIDTH,
-        half_height=half_height,
-        strip=strip,
+        half_width=wide / 2 / width_px,
+        half_height=high / 2 / height_px,
+        strip=(high - tall) / height_px,
         text_px=text_px,
         name_lines=name_lines,
         n_lines=n_lines,
@@ -154,4 +171,19 @@ def box_of(cell_px: tuple[float, float], font_px: float) -> Box:
         before_px=spare_px if is_turned else min(spare_px, PADDING_PX),
         is_turned=is_turned,
         row_px=height_px,
+        outline_px=_TIGHT_OUTLINE_PX if is_tight else _OUTLINE_PX,
     )
+
+
+def _box_px(cell_px: float, axis: int) -> float:
+    """Return the width (axis 0) or height (axis 1) of the box in a cell; never less in a larger."""
+    return max(cell_px * _SHARE[axis], min(cell_px * _SMALL_SHARE, _SMALL_PX[axis]))
+
+
+def _text_px(row_px: float) -> float:
+    """Return the height of a box above its strip; never less in a higher row."""
+    lowest_px, low_px, most_px = _STRIP_PX
+    strip_px = float(np.interp(row_px, _LOWEST_PX, (lowest_px, low_px)))
+    left_px = max(row_px * _SMALL_SHARE - strip_px, row_px * _SMALL_SHARE / 2)
+    high_px = _box_px(row_px, 1)
+    return max(row_px * _TEXT_SHARE, min(left_px, _SMALL_TEXT_PX), high_px - most_px)

@@ -19,8 +19,9 @@ from dask_diag_lab.views.figure import (
 )
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks import progress_bars as bars
-from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes
+from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes, rows_needed
 from dask_diag_lab.views.tasks.group_box import LINE, PADDING_PX, Box, box_of
 from dask_diag_lab.views.tasks.group_nodes import (
     Floats,
@@ -30,6 +31,7 @@ from dask_diag_lab.views.tasks.group_nodes import (
     structure_of,
 )
 from dask_diag_lab.views.tasks.group_words import wanted_px, words_of
+from dask_diag_lab.views.tasks.layered_graph import has_parts
 from dask_diag_lab.views.tasks.progress_bars import SEGMENTS
 from dask_diag_lab.views.text_room import font_px
 
@@ -37,9 +39,21 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
 _HOVER: Final = ("@name", "@done", "@states", "@memory", "@time", "@erred", "@prefix")
-_QUIET_PX, _BUSY_PX = 1.5, 4.0
-"""Outline of a group without and with tasks that are processing."""
 _RELEASED_ALPHA: Final = 0.6
+_LOOSE: Final = 1.5
+"""Boxes are placed anew where they could be larger by that."""
+
+
+def legend_entries(look: Look) -> list[Entry]:
+    """Return what the strip at the bottom of a box and its outline mean."""
+    colors, some = data_colors(look), prefix_color(0, look)
+    return [
+        Entry("released", some, alpha=_RELEASED_ALPHA),
+        Entry("in memory", some),
+        Entry("erred", colors.erred, line=colors.erred_mark),
+        Entry("processing", colors.queued, line=some),
+        Entry("not done", colors.track),
+    ]
 
 
 class GroupGraph:
@@ -65,6 +79,7 @@ class GroupGraph:
         self._placed: dict[str, Place] = {}
         self._structured: object = None
         self._seen: object = None
+        self._shape = 1.0
         self._box_now = box_of((1.0, 1.0), 1.0)
         self._reaches: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
         self._wanted: tuple[object, float] = (None, 0.0)
@@ -145,7 +160,9 @@ class GroupGraph:
         self._placed = {}
         self._seen = None
 
-    def update(self, look: Look, cell_px: tuple[float, float], *, may_close: bool) -> None:
+    def update(
+        self, look: Look, cell_px: tuple[float, float], *, may_close: bool, shape: float
+    ) -> None:
         """Bring boxes and lines up to date.
 
         Parameters
@@ -154,14 +171,20 @@ class GroupGraph:
         cell_px : tuple of float
             Width and height in pixels that one layer and one row have: decides what is written.
         may_close : bool
-            Whether boxes may move to close up the room of those that are gone.
+            Whether boxes may move: to close up the room of those that are gone, or to fit a pane
+            of another shape.
+        shape : float
+            Boxes beside each other that the pane has room for to one below, see `rounded_shape`.
         """
         groups = self.store.groups
-        now = (groups.version, self.store.palette.version, look, cell_px)
+        is_reshaped = may_close and shape != self._shape
+        if is_reshaped:
+            self._shape = shape
+        now = (groups.version, self.store.palette.version, look, cell_px, self._shape)
         if now == self._seen:
             return
         self._seen = now
-        structure = self._restructured(may_close=may_close)
+        structure = self._restructured(may_close=may_close, is_reshaped=is_reshaped)
         box = self._box_now = box_of(cell_px, font_px(smaller(look.font_size)))
         self._set_texts(box)
         places = np.array([self._placed[name] for name in structure.names]).reshape(-1, 2)
@@ -198,14 +221,27 @@ class GroupGraph:
                 text_font_size=f"{box.font_px:g}px",
             )
 
-    def _restructured(self, *, may_close: bool) -> Structure:
+    def _restructured(self, *, may_close: bool, is_reshaped: bool) -> Structure:
         """Return the nodes, placed; those of before while no group came or went."""
         now = self.store.groups.structure_version
-        if self.structure is None or self._structured != now or not self._placed:
-            self.structure, self._structured = structure_of(self.store), now
-            names, edges = self.structure.names, self.structure.edges
-            self._placed = place_nodes(names, edges, self._placed, may_close=may_close)
-        return self.structure
+        is_same = self.structure is not None and self._structured == now
+        structure = self.structure if self.structure and is_same else structure_of(self.store)
+        if is_reshaped and has_parts(len(structure.names), structure.edges):
+            self._placed = {}
+        if not is_same or not self._placed:
+            self.structure, self._structured = structure, now
+            self._placed = self._places(structure, may_close=may_close)
+        return structure
+
+    def _places(self, structure: Structure, *, may_close: bool) -> dict[str, Place]:
+        """Return where boxes go: those that were there stay, unless all could be much larger."""
+        of, shape = (structure.names, structure.edges), self._shape
+        placed = place_nodes(*of, self._placed, may_close=may_close, shape=shape)
+        if not may_close or not self._placed:
+            return placed
+        anew = place_nodes(*of, {}, shape=shape)
+        is_loose = rows_needed(placed, shape) > _LOOSE * rows_needed(anew, shape)
+        return anew if is_loose else placed
 
     def _columns(
         self,
@@ -226,7 +262,7 @@ class GroupGraph:
             "bottom": bottom,
             "strip": bottom - box.strip,
             "color": [prefix_color(index(name), look) for name in structure.prefix],
-            "line": np.where(is_busy, _BUSY_PX, _QUIET_PX),
+            "line": np.where(is_busy, *reversed(box.outline_px)),
         }
         columns |= _strips(metrics, left, 2 * box.half_width)
         return columns | words_of(structure, metrics, box, box.rooms_px(up + down))

@@ -19,17 +19,26 @@ from bokeh.plotting import figure
 from bokeh.transform import transform
 
 from dask_diag_lab.records import STATES
-from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.figure import (
+    Source,
+    add_glyph,
+    quiet_hover,
+    set_properties,
+    tooltip_html,
+)
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks.graph_edges import GraphEdges, with_holes
 from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes
 from dask_diag_lab.views.tasks.graph_slots import Slots
+from dask_diag_lab.views.tasks.layered_graph import has_parts
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
+_ERRED: Final = STATES.index("erred")
+_UNSEEN: Final = "#00000000"
 _MARKERS: Final = {
     "released": "square",
     "waiting": "square",
@@ -37,7 +46,7 @@ _MARKERS: Final = {
     "queued": "square_dot",
     "processing": "square",
     "memory": "square",
-    "erred": "square_x",
+    "erred": "diamond",
     "forgotten": "square",
 }
 _HOLLOW: Final = frozenset({"waiting", "no-worker", "forgotten"})
@@ -45,6 +54,9 @@ _LEGEND: Final = ("waiting", "queued", "processing", "memory", "released", "erre
 _NAMES: Final = {"memory": "in memory", "no-worker": "no worker"}
 _HOVER: Final = ("@key", "@state", "@prefix")
 
+_LARGER: Final = 1.7
+_MARK_PX: Final = 10.0
+"""Nodes that erred are larger than the others by that, and not below that size."""
 _PATCH_SHARE: Final = 4
 """Up to one in so many changed states are patched one by one, else the column is sent."""
 
@@ -80,17 +92,21 @@ class NodeGraph:
     nodes : ColumnDataSource
         Rows without a node have NaN coordinates.
     edges : GraphEdges
+    failed : Source
+        Nodes that erred: they are drawn on top of the others, larger and of another shape.
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "state", "key", "prefix")})
         self.edges = GraphEdges()
+        self.failed = Source("x", "y")
         self._placed: dict[tuple[int, str], Place] = {}
         self._node_slots = Slots()
         self._keys: list[str] = []
         self._state = np.empty(0, dtype=np.int64)
         self._seen = (-1, -1)
+        self._shape = 1.0
 
     def add_to(self, plot: figure, look: Look) -> None:
         """Add the glyphs to ``plot``."""
@@ -107,25 +123,33 @@ class NodeGraph:
             look, *_HOVER, renderers=[add_glyph(plot, self.nodes, self._node)]
         )
         plot.add_tools(self._hover)
+        self._mark = Scatter(x="x", y="y", marker=_MARKERS["erred"])
+        add_glyph(plot, self.failed.model, self._mark)
         self.restyle(look)
 
     def restyle(self, look: Look) -> None:
         """Apply the look."""
-        styles = [state_style(state, look) for state in STATES]
-        set_properties(self._fill, palette=[fill for fill, _, _ in styles])
-        set_properties(self._line, palette=[line for _, line, _ in styles])
+        styles = {state: state_style(state, look)[:2] for state in STATES}
+        fill, line = styles["erred"]
+        set_properties(self._mark, fill_color=fill, line_color=line)
+        styles["erred"] = _UNSEEN, _UNSEEN
+        set_properties(self._fill, palette=[fill for fill, _ in styles.values()])
+        set_properties(self._line, palette=[line for _, line in styles.values()])
         self.edges.restyle(look)
         set_properties(self._hover, tooltips=tooltip_html(look, *_HOVER))
 
     def set_size(self, pixels: float) -> None:
         """Set the size of a square."""
         set_properties(self._node, size=pixels, line_width=1.5 if pixels >= 9 else 0.75)
+        mark = max(round(pixels * _LARGER, 1), _MARK_PX)
+        set_properties(self._mark, size=mark, line_width=1.5 if pixels >= 9 else 1)
 
     def clear(self) -> None:
         """Draw nothing."""
         if not len(self._node_slots.members):
             return
         self.nodes.data = {name: [] for name in self.nodes.data}
+        self.failed.set({"x": [], "y": []})
         self.edges.clear()
         self.lay_out_anew()
 
@@ -154,28 +178,41 @@ class NodeGraph:
         self._keys, self._state = [], np.empty(0, dtype=np.int64)
         self._seen = (-1, -1)
 
-    def update(self, *, may_close: bool) -> bool:
+    def update(self, *, may_close: bool, shape: float) -> bool:
         """Bring nodes and edges up to date; return whether the structure changed.
 
-        ``may_close``: whether nodes may move to close up the room of those that are gone.
+        Parameters
+        ----------
+        may_close : bool
+            Whether nodes may move: to close up the room of those that are gone, or to fit a pane
+            of another shape.
+        shape : float
+            Columns to a row of the pane, see `rounded_shape`.
         """
         graph = self.store.graph
+        if may_close and shape != self._shape:
+            self._shape = shape
+            if self._placed and has_parts(len(graph.node), graph.edges):
+                self.lay_out_anew()
         seen = (graph.structure_version, graph.version)
         before, self._seen = self._seen, seen
         if seen == before:
             return False
         if seen[0] != before[0]:
             self._update_structure(may_close=may_close)
-            return True
-        self._update_states()
-        return False
+        else:
+            self._update_states()
+        self._update_failed()
+        return seen[0] != before[0]
 
     def _update_structure(self, *, may_close: bool) -> None:
         graph = self.store.graph
         keys, edges = graph.key, graph.edges
         names = list(zip(graph.node.tolist(), keys, strict=True))
         before, ranks = self._placed, natural_ranks(keys)
-        self._placed = place_nodes(names, edges, before, ranks, may_close=may_close)
+        self._placed = place_nodes(
+            names, edges, before, ranks, may_close=may_close, shape=self._shape
+        )
         places = np.array([self._placed[name] for name in names], dtype=np.float32).reshape(-1, 2)
         is_moved = any(before.get(name, place) != place for name, place in self._placed.items())
         change = self._node_slots.change(graph.node, is_reset=is_moved or self._is_other_graph())
@@ -234,6 +271,11 @@ class NodeGraph:
             self.nodes.patch({"state": [(row, STATES[state]) for row, state in pairs]})
         else:
             self.nodes.data["state"] = [STATES[state] for state in self._state.tolist()]
+
+    def _update_failed(self) -> None:
+        is_failed = (self._state == _ERRED) & self._node_slots.is_alive
+        places = (np.asarray(self.nodes.data[name], np.float32)[is_failed] for name in ("x", "y"))
+        self.failed.set(dict(zip(("x", "y"), places, strict=True)))
 
 
 def natural_ranks(keys: list[str]) -> list[int]:

@@ -22,7 +22,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import PaneSize, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
-from dask_diag_lab.views.room import size_among
+from dask_diag_lab.views.room import note_px, size_among
 from dask_diag_lab.views.small_legend import SmallLegend, lines_for
 from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks import progress_words as words
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 NO_TASKS: Final = "No tasks yet. They appear as soon as something is computed on this cluster."
 
 _TITLE_PX: Final = 26
-_LEGEND_PX: Final = 22
+_SIDES_PX: Final = 16
 _SPARE: Final = 48
 """Bars drawn beyond either edge."""
 
@@ -170,11 +170,19 @@ class Progress(RedrawnView):
         """Draw the bars; see `RedrawnView.redraw`."""
         size = self.size
         rows = rows_of(self.store, self.kind, self.order)
-        set_properties(self._controls, visible=not size.is_small)
+        self._is_bare = size.is_small or not self._has_room_for_more(len(rows), size)
+        set_properties(self._controls, visible=not self._is_bare)
         if len(rows):
             self._draw(rows, size)
         else:
             self._draw_nothing()
+
+    def _has_room_for_more(self, number: int, size: PaneSize) -> bool:
+        """Return whether there are as many bars as should be with controls and legend too."""
+        wanted = bars.wanted_in(size.whole_px)
+        legend_px = self._legend.height_px(size.width, lines_for(size.whole_px))
+        height = size.whole_px - _TITLE_PX - legend_px
+        return bars.fit_grid(number, _width(size), height, wanted)[1] >= min(number, wanted)
 
     def shown(self) -> object:
         """Return what differs when the picture has to; see `RedrawnView.shown`."""
@@ -188,20 +196,27 @@ class Progress(RedrawnView):
         return versions, second, self.kind, self.order, nthreads, self._sight(), size, self.look
 
     def _draw(self, rows: Rows, size: PaneSize) -> None:
-        lines = lines_for(size.whole_px)
-        self._legend.show(is_shown=not size.is_small, width=size.width, most_lines=lines)
-        legend_px = 0 if size.is_small else _LEGEND_PX + self._legend.more_px
-        height = size.height - _TITLE_PX - legend_px
-        width = size.width - 16 + COLUMN_GAP_PX
-        grid, shown = bars.fit_grid(len(rows), width, height)
+        lines, is_bare = lines_for(size.whole_px), self._is_bare
+        self._legend.show(is_shown=not is_bare, width=size.width, most_lines=lines)
+        legend_px = 0 if is_bare else self._legend.height_px(size.width, lines)
+        height, width = size.height - _TITLE_PX - legend_px, _width(size)
+        wanted = bars.wanted_in(size.whole_px)
+        most = wanted if is_bare else math.inf
+        grid, shown = bars.fit_grid(len(rows), width, height, wanted, most)
         set_properties(self._x, start=0, end=width - COLUMN_GAP_PX)
         first, drawn = self._scroll(grid, height, len(rows))
         self._draw_title(size)
         cells = rows.take(drawn)
         colors = [self._color(prefix) for prefix in cells.prefixes]
         self.glyphs.draw(cells, grid, int(drawn[0]), colors)
+        font_size = self.look.font_size
         seen = first, min(shown, len(rows) - first)
-        hidden = words.hidden_note(rows.states, *seen, self.kind, is_short=size.is_small)
+        hidden = words.hidden_note(rows.states, *seen, self.kind)
+        if self._is_bare or note_px(hidden, size.width, font_size) > note_px(
+            "x", size.width, font_size
+        ):
+            # A second line would take the place of a bar.
+            hidden = words.hidden_note(rows.states, *seen, self.kind, is_short=True)
         notes = (hidden, dropped_note(self.store, self.kind), nested_note(self.store, self.kind))
         self.notice = Notice(note="; ".join(filter(None, notes)))
 
@@ -255,6 +270,11 @@ class Progress(RedrawnView):
         columns["nbytes"] = [size if size >= 0 else None for size in rows.held.tolist()]
         columns["duration"] = [_or_none(seconds) for seconds in rows.duration.tolist()]
         return Table(columns, {"nbytes": "B", "duration": "s"})
+
+
+def _width(size: PaneSize) -> float:
+    """Return the width of all columns, each with its gap."""
+    return size.width - _SIDES_PX + COLUMN_GAP_PX
 
 
 def _or_none(number: float) -> float | None:

@@ -27,8 +27,8 @@ _DONE: Final = [_INDEX[s] for s in ("released", "forgotten", "memory")]
 ROW_MIN_PX: Final = 30
 ROW_MAX_PX: Final = 46
 COMPACT_ROW_PX: Final = 21
-"""Of a pane without room for `FEW` bars: names close above thin bars."""
-FEW: Final = 12
+"""Of a pane without room for `_WANTED` bars: names close above thin bars."""
+_WANTED: Final = 24
 _COLUMN_MIN_PX: Final = 240
 _COMPACT_COLUMN_PX: Final = 140
 _COLUMN_MAX_PX: Final = 1500
@@ -102,21 +102,41 @@ class Grid:
         return index // self.rows * self.column_px, index % self.rows * self.row_px
 
 
-def fit_grid(number: int, width: float, height: float) -> tuple[Grid, int]:
-    """Return a grid for ``number`` bars in a space of pixels, and how many can be seen at once."""
+def wanted_in(height: float) -> int:
+    """Return how many bars a pane of a height should show, be they closer together for that."""
+    return max(_WANTED, int(height / ROW_MIN_PX))
+
+
+def fit_grid(
+    number: int, width: float, height: float, wanted: int = _WANTED, most: float = math.inf
+) -> tuple[Grid, int]:
+    """Return a grid for ``number`` bars in a space of pixels, and how many can be seen at once.
+
+    Never fewer in a larger space: below ``wanted`` bars are close together, of more they are not.
+
+    Parameters
+    ----------
+    number : int
+    width, height : float
+    wanted : int
+    most : float
+        Bars that may be seen at once.
+    """
     row_min_px = ROW_MIN_PX
     most_columns, most_rows = _room(width / _COLUMN_MIN_PX, height / row_min_px)
-    is_compact = most_rows * most_columns < min(number, FEW)
-    if is_compact:
+    room = most_rows * most_columns
+    if room < min(number, wanted):
         row_min_px = COMPACT_ROW_PX
         most_columns, most_rows = _room(width / _COMPACT_COLUMN_PX, height / row_min_px)
-    shown = min(number, most_rows * most_columns)
+        room = min(most_rows * most_columns, wanted)
+    shown = int(min(number, room, most))
     wide = min(math.ceil(width / _COLUMN_MAX_PX), most_columns, shown)
     columns = max(math.ceil(shown / most_rows), wide, 1)
     seen = max(math.ceil(shown / columns), 1)
     row_px = min(max(height / seen, row_min_px), ROW_MAX_PX)
     is_scrolled = shown < number
     rows = math.ceil(number / columns) if is_scrolled else seen
+    is_compact = row_px < ROW_MIN_PX
     return Grid(columns, rows, row_px, width / columns, is_scrolled, is_compact), shown
 
 

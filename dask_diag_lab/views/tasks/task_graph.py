@@ -17,9 +17,10 @@ from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.small_legend import Entry
+from dask_diag_lab.views.tasks import group_graph, node_graph
 from dask_diag_lab.views.tasks.graph_view import GraphView
 from dask_diag_lab.views.tasks.group_graph import GroupGraph
-from dask_diag_lab.views.tasks.node_graph import NodeGraph, legend_entries
+from dask_diag_lab.views.tasks.node_graph import NodeGraph
 from dask_diag_lab.views.tasks.task_groups import group_table, left_out
 
 if TYPE_CHECKING:
@@ -28,9 +29,12 @@ if TYPE_CHECKING:
 NO_TASKS: Final = "No tasks on the scheduler now. They appear when something is computed."
 WAITING: Final = "Waiting for the task graph."
 
+_NODE_LEGEND, _GROUP_LEGEND = range(2)
 _NODE_PX: Final = (4.0, 16.0)
 _NODE_SHARE: Final = 0.72
 """Side of a square, as a share of the distance to the next one."""
+_NODE_CELL: Final = (1.0, 1.0)
+"""Proportions of the room that a node and its lines should have."""
 _REACH_PX: Final = 10.0
 """So far beside a task's middle a click still means it."""
 
@@ -61,9 +65,9 @@ class TaskGraph(GraphView):
         self.nodes.restyle(self.look)
         self.groups.restyle(self.look)
 
-    def legend_entries(self) -> Sequence[Entry]:
-        """Return an entry for each state."""
-        return legend_entries(self.look)
+    def legend_entries(self) -> Sequence[Sequence[Entry]]:
+        """Return what the states of nodes look like, and what the boxes of groups mean."""
+        return node_graph.legend_entries(self.look), group_graph.legend_entries(self.look)
 
     def lay_out_anew(self) -> None:
         """Forget where nodes are."""
@@ -91,10 +95,11 @@ class TaskGraph(GraphView):
         if graph.is_exact != self._is_exact:
             self._is_exact = graph.is_exact
             self.show_all()
-        self.show_legend(size, is_shown=self._is_exact and not self._is_empty)
+        shown = _NODE_LEGEND if self._is_exact else _GROUP_LEGEND
+        self.show_legend(size, None if self._is_empty else shown)
         if self._is_exact:
             self.groups.clear()
-            self.nodes.update(may_close=self.is_followed)
+            self.nodes.update(may_close=self.is_followed, shape=self.shape(size, _NODE_CELL))
             self.fit(self.nodes.extent())
             self._cell = self.cell_px(size)
             self.nodes.set_size(_node_px(self._cell))

@@ -12,11 +12,10 @@ from dask_diag_lab.records import STATES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.look import LIGHT, Look
-from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks.graph_view import GraphView
-from dask_diag_lab.views.tasks.group_graph import GroupGraph
+from dask_diag_lab.views.tasks.group_graph import GroupGraph, legend_entries
 from dask_diag_lab.views.tasks.group_nodes import Structure
 
 if TYPE_CHECKING:
@@ -42,16 +41,9 @@ class TaskGroupGraph(GraphView):
         """Apply `look` to the glyphs."""
         self.groups.restyle(self.look)
 
-    def legend_entries(self) -> Sequence[Entry]:
-        """Return what the strip at the bottom of a box and its outline mean."""
-        colors, some = data_colors(self.look), prefix_color(0, self.look)
-        return [
-            Entry("released", some, alpha=0.6),
-            Entry("in memory", some),
-            Entry("erred", colors.erred, line=colors.erred_mark),
-            Entry("processing", colors.queued, line=some),
-            Entry("not done", colors.track),
-        ]
+    def legend_entries(self) -> Sequence[Sequence[Entry]]:
+        """Return what strip and outline of a box mean."""
+        return [legend_entries(self.look)]
 
     def lay_out_anew(self) -> None:
         """Forget where boxes are."""
@@ -72,11 +64,11 @@ class TaskGroupGraph(GraphView):
         if not len(groups):
             self.groups.clear()
             self.show_all()
-            self.show_legend(size, is_shown=False)
+            self.show_legend(size, None)
             self.set_title("")
             self.notice = Notice(empty=NO_GROUPS)
             return
-        self.show_legend(size, is_shown=True)
+        self.show_legend(size, 0)
         self.draw_groups(self.groups, size)
         self.set_title(self._headline(size))
         said = left_out(self.groups.structure)

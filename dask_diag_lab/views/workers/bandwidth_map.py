@@ -141,11 +141,12 @@ class BandwidthMap:
         n = len(names)
         set_properties(self._x, start=-0.5, end=n - 0.5)
         set_properties(self._y, start=n - 0.5, end=-0.5)
-        labels = short_names(names, _NAME_CHARACTERS if size.width >= _WIDE_PX else _FEW)
-        widest = max(map(len, labels), default=1) * CHARACTER_PX + 6
-        for axis, ticker, room in (
-            (self.figure.xaxis[0], self._x_ticker, cell_px / widest),
-            (self.figure.yaxis[0], self._y_ticker, size.rows_px / max(n, 1) / 13),
+        down = across = short_names(names, _NAME_CHARACTERS if size.width >= _WIDE_PX else _FEW)
+        if cell_px < _width_px(down):  # more names that are short tell more than a few long ones
+            across = short_names(names, _FEW)
+        for axis, ticker, labels, room in (
+            (self.figure.xaxis[0], self._x_ticker, across, cell_px / _width_px(across)),
+            (self.figure.yaxis[0], self._y_ticker, down, size.rows_px / max(n, 1) / 13),
         ):
             step = max(int(np.ceil(1 / max(room, 1e-3))), 1)
             set_properties(ticker, ticks=list(range(0, n, step)))
@@ -160,6 +161,11 @@ class BandwidthMap:
     def _tap(self, event: Event) -> None:
         if isinstance(event, Tap) and event.x is not None and event.y is not None:
             self.on_tap(round(event.y), round(event.x))
+
+
+def _width_px(labels: Sequence[str]) -> float:
+    """Return the width of the longest label, and the gap beside it."""
+    return max(map(len, labels), default=1) * CHARACTER_PX + 6
 
 
 def _shades(look: Look) -> list[tuple[str, str]]:

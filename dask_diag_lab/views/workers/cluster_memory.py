@@ -13,7 +13,7 @@ from dask_diag_lab.views.palette import DataColors
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.workers.bar_measure import Measure, Words
 from dask_diag_lab.views.workers.memory_colors import MemoryLevel, marks, memory_levels, worst
-from dask_diag_lab.views.workers.worker_bars import WorkerBars
+from dask_diag_lab.views.workers.process_bars import ProcessBars
 from dask_diag_lab.views.workers.worker_hosts import Hosts
 from dask_diag_lab.views.workers.workers_memory import (
     COLUMNS,
@@ -29,7 +29,7 @@ from dask_diag_lab.views.workers.workers_memory import (
 )
 
 
-class ClusterMemory(WorkerBars):
+class ClusterMemory(ProcessBars):
     """One stacked bar over all workers."""
 
     parts = PARTS
@@ -63,9 +63,9 @@ class ClusterMemory(WorkerBars):
         return self.store.scheduler.thresholds if self.store.scheduler else {}
 
     def _sums(self) -> dict[str, int]:
-        workers = self.store.workers
-        sums = {name: int(getattr(workers, name).sum()) for name in ("memory", *COLUMNS)}
-        return sums | {"memory_limit": common_limit(workers.memory_limit)}
+        totals = self.store.workers.totals()
+        sums = {name: getattr(totals, name) for name in ("memory", *COLUMNS)}
+        return sums | {"memory_limit": common_limit(self.store.workers.memory_limit)}
 
     def _levels(self) -> npt.NDArray[np.uint8]:
         workers = self.store.workers

@@ -13,7 +13,7 @@ from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.palette import DataColors
 from dask_diag_lab.views.worker_names import name_in_words
 from dask_diag_lab.views.workers.bar_measure import Measure, Words
-from dask_diag_lab.views.workers.worker_bars import WorkerBars
+from dask_diag_lab.views.workers.process_bars import ProcessBars
 
 
 def _core_ticks(end: float, wanted: int) -> list[float]:
@@ -23,7 +23,7 @@ def _core_ticks(end: float, wanted: int) -> list[float]:
     return [tick * 100 for tick in fmt.number_ticks(end / 100, wanted, whole=True)]
 
 
-class Cpu(WorkerBars):
+class Cpu(ProcessBars):
     """CPU use of each worker, on a scale that ends at all its threads at work."""
 
     unit = "percent"
@@ -36,7 +36,7 @@ class Cpu(WorkerBars):
         """Return what to draw now; see `WorkerBars.measure`."""
         workers = self.store.workers
         cpu, full = workers.cpu, workers.nthreads * 100
-        total, possible = float(cpu.sum()), int(full.sum())
+        total, possible = workers.totals().cpu, int(full.sum())
         share = fmt.percent(total / possible) if possible else ""
         return Measure(
             title=f"CPU: {fmt.count(total)} % of {fmt.count(possible)} %"

@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource, Scatter
 from bokeh.models.annotations import Legend, LegendItem
 from bokeh.plotting import figure
 
-from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.figure import add_glyph, set_properties
 from dask_diag_lab.views.look import Look
 
 
@@ -31,7 +31,7 @@ class FormSwitch:
     ) -> None:
         nowhere = ColumnDataSource({"x": [float("nan")], "y": [float("nan")]})
         self._renderers = [
-            plot.add_glyph(nowhere, Scatter(x="x", y="y", size=8, marker="circle")) for _ in labels
+            add_glyph(plot, nowhere, Scatter(x="x", y="y", size=8, marker="circle")) for _ in labels
         ]
         self._chosen = 0
         self._on_choose = on_choose
@@ -50,7 +50,7 @@ class FormSwitch:
         )
         items = []
         for at, (label, renderer) in enumerate(zip(labels, self._renderers, strict=True)):
-            item = LegendItem(label=label)
+            item = LegendItem(label=label, index=0)
             item.update(renderers=[renderer])
             items.append(item)
             renderer.on_change("muted", self._clicked(at))

@@ -144,3 +144,12 @@ def choice_words(choice: Choice, n: int, noun: str, sorted_by: str, rule: str) -
         which = fmt.count(end) if begin == 1 else f"{fmt.count(begin)}–{fmt.count(end)}"
         return f"{which} of {fmt.plural(choice.total, noun)}, {words}; scroll for more"
     return f"{fmt.plural(choice.total, noun)}, {words}"
+
+
+def group_words(choice: Choice, row: int, noun: str, host: str) -> str:
+    """Return what the workers (``noun``) of one row have in common; ``host`` for a host's."""
+    number = len(choice.rows.members(row))
+    if choice.form == "hosts":
+        return f"Host {host}: {fmt.plural(number, noun)}"
+    first = int(choice.rows.starts[row]) + 1
+    return f"{noun.capitalize()}s {first}–{first + number - 1} of {len(choice.rows.order)}"

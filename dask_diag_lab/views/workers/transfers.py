@@ -5,7 +5,7 @@ Works without the workers' own HTTP servers; asked again every 2 s while somebod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.asked import REFRESH_S, Asked, refresh_s
 from dask_diag_lab.views.base import Notice, Table
-from dask_diag_lab.views.data_table import SortableTable, TableColumn
+from dask_diag_lab.views.data_table import SortableTable
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import no_workers
@@ -31,6 +31,7 @@ from dask_diag_lab.views.worker_names import (
 )
 from dask_diag_lab.views.workers.transfer_lanes import MAX_DRAWN, TransferLanes
 from dask_diag_lab.views.workers.transfer_log import TransferLog
+from dask_diag_lab.views.workers.transfer_rows import COLUMNS, cells, transfer_table
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -42,20 +43,6 @@ MAX_ROWS: Final = 1000
 """Newest transfers in the table on the screen."""
 MAX_LANES: Final = 60
 MIN_LANE_PX: Final = 16
-
-COLUMNS: Final = (
-    TableColumn("stop", "Ended", "time", 70),
-    TableColumn("worker", "Worker", width=110),
-    TableColumn("direction", "Direction", width=76),
-    TableColumn("peer", "Other worker", width=110),
-    TableColumn("nbytes", "Size", "bytes", 84),
-    TableColumn("compressed", "On the wire", "bytes", 92),
-    TableColumn("ratio", "of size", "percent", 70),
-    TableColumn("seconds", "Duration", "seconds", 96),
-    TableColumn("rate", "Rate", "rate", 92),
-    TableColumn("keys", "Keys", "number", 56),
-    TableColumn("key", "Largest key", "key", 180),
-)
 
 _ALL: Final = ""
 _WAITING: Final = "Waiting for the answer of the workers."
@@ -175,7 +162,7 @@ class Transfers(RedrawnView):
         behind = self.lanes.draw(log, rows, labels, words, self.look)
         fit_time_axis(self.lanes.figure, size.width)
         self._draw_frame(log, size.title_characters, is_small=size.is_small, width=size.width)
-        self.rows.set(self._values(log, self._name, slice(-MAX_ROWS, None)))
+        self.rows.set(cells(log, self._name, slice(-MAX_ROWS, None)))
         self.notice = Notice(
             empty=self._empty_words(inquiry, log),
             note=self._note(inquiry, log, hidden),
@@ -185,7 +172,7 @@ class Transfers(RedrawnView):
     def _draw_nothing(self, words: str) -> None:
         log = TransferLog.of(None)
         self.lanes.draw(log, np.empty(0, dtype=np.int64), [], [], self.look)
-        self.rows.set(self._values(log, self._name, slice(None)))
+        self.rows.set(cells(log, self._name))
         self.notice = Notice(empty=words)
 
     def _draw_frame(self, log: TransferLog, characters: int, *, is_small: bool, width: int) -> None:
@@ -263,37 +250,7 @@ class Transfers(RedrawnView):
             parts.append(f"not up to date: {inquiry.error}")
         return "; ".join(parts)
 
-    # --- the table
-
-    def _values(
-        self, log: TransferLog, name: Callable[[str], str], which: slice
-    ) -> dict[str, Any]:  # arrays and lists, newest first
-        order = np.arange(len(log))[which][::-1]
-        rows = order.tolist()
-        nbytes, compressed = log.nbytes[order], log.compressed[order]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(nbytes > 0, compressed / nbytes, np.nan)
-        return {
-            "stop": log.stop[order],
-            "worker": [name(log.worker[row]) for row in rows],
-            "direction": ["received" if log.is_incoming[row] else "sent" for row in rows],
-            "peer": [name(log.peer[row]) for row in rows],
-            "nbytes": nbytes,
-            "compressed": compressed,
-            "ratio": ratio,
-            "seconds": log.stop[order] - log.start[order],
-            "rate": log.rate[order],
-            "keys": log.keys[order],
-            "key": [log.key[row] for row in rows],
-        }
-
     def table(self) -> Table:
         """Return one row for each entry of the logs, newest first."""
         inquiry = self.store.inquiries.ask("transfers", worker=self.worker)
-        values = self._values(TransferLog.of(inquiry.answer), str, slice(None))
-        columns: dict[str, Sequence[Any]] = {}  # numbers, text and None
-        for name, cells in values.items():
-            rows = cells.tolist() if isinstance(cells, np.ndarray) else cells
-            columns[name] = [None if c != c else c for c in rows]  # noqa: PLR0124 - NaN
-        units = {"stop": "s", "nbytes": "B", "compressed": "B", "seconds": "s", "rate": "B/s"}
-        return Table(columns, units)
+        return transfer_table(TransferLog.of(inquiry.answer))

@@ -25,7 +25,7 @@ from dask_diag_lab.views.workers import bar_names, row_choice
 from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
 from dask_diag_lab.views.workers.bar_picture import BarPicture
 from dask_diag_lab.views.workers.bar_ticks import tick_labels
-from dask_diag_lab.views.workers.row_choice import Choice, RowChoice, choice_words
+from dask_diag_lab.views.workers.row_choice import Choice, RowChoice, choice_words, group_words
 from dask_diag_lab.views.workers.worker_hosts import Hosts
 from dask_diag_lab.views.workers.worker_rows import Rows, capacity
 
@@ -220,7 +220,9 @@ class WorkerBars(RedrawnView):
         set_properties(picture.x_ticker, ticks=list(labels))
         set_properties(self.figure.xaxis[0], visible=True, major_label_overrides=labels)
         set_properties(picture.y, start=shown - 0.5, end=-0.5)
-        picture.legend.show(is_shown=not size.is_small, width=size.width)
+        # It begins where the frame does.
+        legend_px = int(size.frame_px(names_px))
+        picture.legend.show(is_shown=not size.is_small, width=legend_px, most_lines=2)
 
     def _room_px(self, rows: Rows, size: PaneSize) -> float:
         """Return the width that the words beside the bars need."""
@@ -285,14 +287,8 @@ class WorkerBars(RedrawnView):
         if len(members) == 1:
             return self.words_of(int(members[0]))
         said = self.words_of_group(members)
-        number = len(members)
-        if shown.form == "hosts":
-            host = self.hosts().names[self._name_at(shown.rows, row)]
-            head = f"Host {host}: {fmt.plural(number, self.noun)}"
-        else:
-            first = int(shown.rows.starts[row]) + 1
-            head = f"{self.noun.capitalize()}s {first}–{first + number - 1}"
-            head += f" of {len(shown.rows.order)}"
+        host = self.hosts().names[self._name_at(shown.rows, row)] if self._is_by_host else ""
+        head, number = group_words(shown, row, self.noun, host), len(members)
         some = ", ".join(self.name_of(index) for index in members[:4].tolist())
         more = f", … ({number})" if number > 4 else ""
         return Words(said.value, said.sign, (head, *said.hover, f"{some}{more}"))

@@ -143,7 +143,12 @@ class WorkerPage(DetailPage):
             gone = f"Worker {name} has left the cluster." if self.worker else ""
             return [("", gone), ("Address", self.worker), *told]
         # What moves first: a small pane shows the beginning.
-        return [*told[:1], *worker_facts(row), *told[1:]]
+        return [*told[:1], *worker_facts(row, self._beside(row)), *told[1:]]
+
+    def _beside(self, row: Mapping[str, Any]) -> int:
+        """Return how many other workers are in the process of one."""
+        process = str(row["process"])
+        return self.store.workers.process.count(process) - 1 if process else 0
 
     def values(self, section: Section) -> Values:
         """Return the rows of tasks or transfers."""

@@ -12,8 +12,11 @@ MAX_LINES: Final = 500
 """Log lines shown: some 60 kB, sent again with each new line."""
 
 
-def worker_facts(row: Mapping[str, Any]) -> Facts:
-    """Return what the last heartbeat told: ``row`` is one of `records.WORKERS`."""
+def worker_facts(row: Mapping[str, Any], beside: int = 0) -> Facts:
+    """Return what the last heartbeat told: ``row`` is one of `records.WORKERS`.
+
+    ``beside`` is the number of other workers in its process.
+    """
     address, name = str(row["address"]), str(row["name"])
     return [
         ("Status", str(row["status"])),
@@ -27,6 +30,7 @@ def worker_facts(row: Mapping[str, Any]) -> Facts:
         ("Name", name if name != address else ""),
         ("Address", address),
         ("Host", str(row["host"])),
+        ("Process", _beside(beside)),
     ]
 
 
@@ -62,6 +66,12 @@ def log_text(lines: Sequence[Mapping[str, Any]]) -> str:
     if len(lines) > len(shown):
         texts.append(f"… {fmt.count(len(lines) - len(shown))} older lines")
     return "\n".join(texts)
+
+
+def _beside(number: int) -> str:
+    if not number:
+        return ""
+    return f"shared with {fmt.plural(number, 'worker')} more: CPU and memory are those of all"
 
 
 def _memory(row: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from dask_diag_lab.store.series import OF_PROCESS
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.no_workers import no_workers
@@ -21,6 +22,7 @@ from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.series_unit import WRITE, Unit
 from dask_diag_lab.views.time_series import TimeLine, TimeSeries
 from dask_diag_lab.views.workers import worker_metrics as wm
+from dask_diag_lab.views.workers.process_bars import shared_words
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -110,6 +112,11 @@ class WorkerSeries(RedrawnView):
         return f"{short} · mean of a {self.of}, band from lowest to highest", short
 
     def _note(self) -> str:
+        is_shared = any(line.name in OF_PROCESS for line in self.lines)
+        shared = shared_words(self.store.workers) if is_shared else ""
+        return "; ".join(words for words in (self._since(), shared) if words)
+
+    def _since(self) -> str:
         scheduler, times = self.store.scheduler, self.store.series.get(self.lines[0].name).times
         if scheduler is None or times[0] - scheduler.started < _LATE_S:
             return ""

@@ -6,7 +6,6 @@ Draws what `memory_colors` judges; decides nothing about colours itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from dask_diag_lab.views.workers.memory_colors import (
     memory_levels,
     worst,
 )
-from dask_diag_lab.views.workers.worker_bars import WorkerBars
+from dask_diag_lab.views.workers.process_bars import ProcessBars
 from dask_diag_lab.views.workers.worker_rows import Rows
 
 PARTS = (
@@ -100,7 +99,7 @@ def short_memory_title(process: float, spilled: float) -> str:
     return f"Memory: {fmt.binary(process)} + {fmt.binary(spilled)} spilled"
 
 
-class WorkersMemory(WorkerBars):
+class WorkersMemory(ProcessBars):
     """Memory of each worker."""
 
     parts = PARTS
@@ -115,7 +114,7 @@ class WorkersMemory(WorkerBars):
         """Return what to draw now; see `WorkerBars.measure`."""
         workers = self.store.workers
         process, limit = workers.memory, workers.memory_limit
-        total, spilled = int(process.sum()), int(workers.spilled.sum())
+        total, spilled = workers.totals().memory, int(workers.spilled.sum())
         reach = int((process + workers.spilled).max())
         has_limits = limit > 0
         marked = np.where(has_limits, limit, np.nan).astype(np.float64)
@@ -141,8 +140,7 @@ class WorkersMemory(WorkerBars):
             workers.memory + workers.spilled > workers.memory_limit
         )
         if bool((passed & (workers.spilled > 0)).any()):
-            words = PASSED if not self.notice.note else f"{self.notice.note} · {PASSED}"
-            self.notice = replace(self.notice, note=words)
+            self.add_note(PASSED)
 
     @property
     def _thresholds(self) -> dict[str, float | None]:

@@ -21,6 +21,7 @@ from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.workers import worker_metrics as wm
+from dask_diag_lab.views.workers.process_bars import shared_words
 from dask_diag_lab.views.workers.totals_line import TotalsLine
 from dask_diag_lab.views.workers.worker_hosts import Hosts
 
@@ -72,9 +73,9 @@ _FROM_METRICS: Final[Mapping[str, str]] = {
     "event_loop": wm.EVENT_LOOP,
 }
 _SUMMED: Final = (
-    *("nthreads", "cpu", "memory", "memory_limit", "managed", "unmanaged_old"),
-    *("unmanaged_recent", "spilled", "processing", "executing", "in_memory", "occupancy", "fds"),
+    *("nthreads", "memory_limit", "spilled", "processing", "executing", "in_memory", "occupancy"),
 )
+_OF_PROCESS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent")
 _PER_HOST: Final = ("network_read", "network_write", "disk_read", "disk_write")
 _BYTES: Final = frozenset({wm.GPU_MEMORY, wm.GPU_MEMORY_TOTAL, wm.RMM_USED, wm.RMM_TOTAL})
 _UNITS: Final[Mapping[Kind, str]] = {
@@ -139,8 +140,10 @@ class WorkersTable(RedrawnView):
         self.rows.set(values, [mark if s > 0 else None for s in silent.tolist()])
         self.totals.set(self._totals(values))
         is_empty = not len(workers)
-        note = f"{fmt.plural(hidden, 'more metric')} of workers not shown" if hidden else ""
-        self.notice = Notice(empty=no_workers(self.store) if is_empty else "", note=note)
+        hidden_words = f"{fmt.plural(hidden, 'more metric')} of workers not shown" if hidden else ""
+        notes = [words for words in (hidden_words, shared_words(workers)) if words]
+        empty = no_workers(self.store) if is_empty else ""
+        self.notice = Notice(empty=empty, note="; ".join(notes))
 
     def _clicked(self, row: int) -> None:
         addresses = self.store.workers.address
@@ -192,9 +195,12 @@ class WorkersTable(RedrawnView):
         return values
 
     def _sums(self, values: Values) -> dict[str, float]:
-        """Return the total of each column that has one; traffic once for each host."""
-        workers = self.store.workers
+        """Return the total of each column that has one; one of a shared process or host once."""
+        workers, totals = self.store.workers, self.store.workers.totals()
         sums = {name: float(np.nansum(values[name])) for name in _SUMMED}
+        sums |= {name: float(getattr(totals, name)) for name in _OF_PROCESS}
+        sums["cpu"] = totals.cpu / 100
+        sums["fds"] = float(np.nansum(values["fds"][workers.processes.told_by]))
         if np.isnan(values["memory_limit"]).any():
             sums["memory_limit"] = float("nan")
         hosts = Hosts.of(workers.host)

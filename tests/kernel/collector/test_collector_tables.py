@@ -13,6 +13,7 @@ from distributed import Worker
 
 from dask_diag_lab.collector import Collector
 from dask_diag_lab.collector.tasks import TaskTables
+from dask_diag_lab.collector.workers import process_of
 from dask_diag_lab.records import STATES, WORKERS
 from dask_diag_lab.store.groups import is_ended
 from tests.kernel.transport.live_cluster import cluster, connected, feeding, registered, until
@@ -108,6 +109,19 @@ def test_counts_survive_a_restart_of_the_cluster() -> None:
             assert len({b.epoch for b in seen.batches}) == 1
 
     asyncio.run(run())
+
+
+def test_workers_in_one_process_say_so_and_those_of_nannies_do_not() -> None:
+    async def run() -> None:
+        async with cluster(2) as (s, _, _c), feeding(s.address) as (_, seen):
+            await until(lambda: set(seen.workers) == set(s.workers))
+            own = {ws.pid for ws in s.workers.values()}
+            assert {row["process"] for row in seen.workers.values()} == {f"127.0.0.1/{own.pop()}"}
+
+    asyncio.run(run())
+    assert process_of("inproc://10.0.0.1/17/4", "10.0.0.1", 17, None) == "inproc://10.0.0.1/17"
+    assert process_of("tcp://10.0.0.1:5", "10.0.0.1", 17, "tcp://10.0.0.1:6") == ""
+    assert process_of("tcp://10.0.0.1:5", "10.0.0.1", 0, None) == ""
 
 
 def test_groups_know_their_prefix_structure_and_times() -> None:

@@ -27,6 +27,7 @@ def worker_row(address: str, **columns: Any) -> dict[str, Any]:
         "address": address,
         "name": address,
         "host": "127.0.0.1",
+        "process": "",
         "nthreads": 2,
         "memory_limit": 2**30,
         "status": "running",

@@ -60,7 +60,8 @@ def test_new_epoch_keeps_history_and_starts_live_tables_anew() -> None:
     live = (len(store.prefixes), len(store.groups), len(store.graph), store.running.count)
     assert live == (0, 0, 0, 0)
     assert store.graph.is_exact
-    assert len(store.events.rows) == 1
+    kinds = [kind for _, kind, _ in store.events.rows]
+    assert kinds == ["worker-added", "recording-began", "recording-began"]
     assert store.scheduler is not None
     assert store.scheduler.id == "Scheduler-2"
 

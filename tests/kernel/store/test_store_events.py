@@ -11,12 +11,14 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.store.events import KINDS, MERGED
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
+BEGAN = "recording-began"
 A, B = "tcp://a:1", "tcp://b:1"
 
 
 def told(store: Store) -> list[tuple[float, str, dict[str, Any]]]:
-    """Return the events, their times counted from `T0`."""
-    return [(at - T0, kind, dict(detail)) for at, kind, detail in store.events.rows]
+    """Return what happened, its times counted from `T0`, but not that the recording began."""
+    rows = [row for row in store.events.rows if row[1] != BEGAN]
+    return [(at - T0, kind, dict(detail)) for at, kind, detail in rows]
 
 
 def test_every_merged_kind_is_described() -> None:
@@ -137,7 +139,7 @@ def test_bursts_are_merged_but_not_for_ever(kind: str, detail: dict[str, Any], p
     assert [at for at, _, _ in rows] == [0, 11, 22]
     assert sum(d[part] for _, _, d in rows) == 125
     assert [d["until"] - T0 for _, _, d in rows] == [10, 21, 24]
-    assert store.events.total == 3
+    assert store.events.total == 1 + 3
     assert detail.keys() <= rows[0][2].keys()
     assert "until" not in detail, "what the batch brought is left alone"
 
@@ -201,3 +203,27 @@ def test_with_a_collector_the_rows_do_not_tell_a_second_time() -> None:
     store.apply(maker.batch(workers=[worker_row(A, status="paused"), worker_row(B)]))
     store.apply(maker.batch(workers=[], removed_workers=[B]))
     assert told(store) == []
+
+
+def test_each_scheduler_has_a_moment_when_the_recording_began_behind_what_it_recalls() -> None:
+    store, maker = Store(), BatchMaker()
+    came = (T0 - 5, "worker-added", {"worker": A, "name": "a", "nthreads": 1})
+    maker.time = T0 + 1
+    store.apply(maker.batch(workers=[worker_row(A)], events=[came]))
+    store.apply(maker.batch(events=[(T0 + 2, "restart", {})]))
+    anew = BatchMaker(epoch="second")
+    anew.time = T0 + 3
+    store.apply(anew.batch(workers=[worker_row(A)]))  # of the same scheduler
+    other = BatchMaker(epoch="third", scheduler="Scheduler-2")
+    other.time = T0 + 9
+    store.apply(other.batch())
+    assert [(at - T0, kind) for at, kind, _ in store.events.rows] == [
+        (-5, "worker-added"),
+        (1, BEGAN),
+        (2, "restart"),
+        (9, BEGAN),
+    ]
+    assert [detail for _, kind, detail in store.events.rows if kind == BEGAN] == [
+        {"recalled": 1},
+        {"recalled": 0},
+    ]

@@ -106,3 +106,17 @@ def test_a_cluster_without_workers_has_no_samples() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(maker.batch(workers=[]))
     assert (len(store.series), store.series.version, store.series.names) == (0, 0, ())
+
+
+def test_a_process_that_workers_share_counts_once_and_as_the_newest_heartbeat_says() -> None:
+    store, maker = Store(), BatchMaker()
+
+    def row(address: str, process: str, seen: float, cpu: float) -> dict[str, Any]:
+        return worker_row(address, process=process, last_seen=T0 + seen, cpu=cpu, spilled=7)
+
+    rows = [row(A, "p", 2, 300.0), row(B, "p", 1, 200.0), row(C, "", 1, 50.0)]
+    store.apply(maker.batch(workers=rows))
+    cpu, spilled = store.series.get("cpu"), store.series.get("spilled")
+    assert (cpu.total[0], cpu.n[0], cpu.low[0], cpu.high[0]) == (350, 2, 50, 300)
+    assert (spilled.total[0], spilled.n[0]) == (21, 3)
+    assert store.workers.totals().cpu == 350

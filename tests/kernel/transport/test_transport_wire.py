@@ -79,7 +79,7 @@ def test_a_real_answer_is_a_batch_and_moves_the_cursors_when_accepted(
         ("cursors.groups", "1", "cursors.groups"),
         ("scheduler.id", None, "scheduler.id"),
         ("scheduler.thresholds.spill", "70%", "scheduler.thresholds.spill"),
-        ("workers.1.0.3", 1.5, "workers.nthreads"),
+        ("workers.1.0.4", 1.5, "workers.nthreads"),
         ("workers.1.0", ("short",), "workers"),
         ("prefixes.1.0.1", (1, 2), "prefixes.states"),
         ("groups.1.0.7", ("a", 1), "groups.dependencies"),

@@ -31,6 +31,7 @@ def worker(number: int, **given: Any) -> dict[str, Any]:  # rows of WORKERS hold
         "address": f"tcp://10.0.0.{number}:4000",
         "name": str(number),
         "host": f"10.0.0.{number}",
+        "process": "",
         "nthreads": 4,
         "memory_limit": 4 * GIB,
         "status": "running",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dask_diag_lab.store import Store
 from dask_diag_lab.store.events import KINDS
 from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.look import DARK, LIGHT, Look
@@ -18,6 +19,14 @@ from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import Page
 
 W0 = "tcp://gone:1"
+
+
+@pytest.fixture
+def feed(feed: Feed) -> Feed:
+    """The feed as if it had said nothing yet, not even that it began."""
+    feed.store.events.rows.clear()
+    feed.store.events.total = 0
+    return feed
 
 
 def said(view: Events) -> list[tuple[str, str]]:
@@ -170,9 +179,32 @@ def test_rows_differ_by_marker_and_erred_is_outlined(feed: Feed, look: Look) -> 
     assert data["line"][erred] != data["fill"][erred]
 
 
-def test_nothing_is_explained(feed: Feed) -> None:
-    page = Page(Events(feed.store))
-    assert page.view.notice.empty.startswith("Nothing has happened yet")
+def test_nothing_is_explained() -> None:
+    page = Page(Events(Store()))
+    assert page.view.notice.empty.startswith("Waiting for the first data")
+
+
+@pytest.mark.parametrize(
+    ("recalled", "words"),
+    [
+        ([], "recording began"),
+        (
+            [event(-9, "client-added", client="c"), event(-5, "restart")],
+            "recording began; the scheduler recalled 2 events before it",
+        ),
+    ],
+)
+def test_where_the_recording_began_is_seen_in_picture_and_table(
+    recalled: list[tuple[float, str, dict[str, Any]]], words: str
+) -> None:
+    feed = Feed()
+    feed.send(1.0, events=recalled)
+    view = Events(feed.store)
+    Page(view)
+    assert said(view)[-1] == ("Cluster", words) or words in str(view.marks.model.data)
+    table = view.table().columns
+    assert (table["kind"][-1], table["event"][-1]) == ("recording-began", words)
+    assert table["time"][-1] == T0 + 1
 
 
 def test_table_has_every_event(feed: Feed) -> None:
@@ -184,3 +216,20 @@ def test_table_has_every_event(feed: Feed) -> None:
         "the cluster was restarted",
         "4 tasks moved to another worker",
     ]
+
+
+def test_a_worker_whose_name_is_the_number_0_is_called_so() -> None:
+    detail = {"worker": "inproc://10.0.0.1/17/4", "name": 0, "nthreads": 1}
+    assert words("worker-added", detail, {}) == "worker 0 came with 1 thread"
+    feed = Feed()
+    feed.send(1.0, events=[event(0, "worker-added", **detail)])
+    assert feed.store.seen_workers.names == {"inproc://10.0.0.1/17/4": "0"}
+
+
+@pytest.mark.parametrize(("height", "n_words"), [(300, 10), (130, 5)])
+def test_words_beside_thin_rows_do_not_lie_on_each_other(height: int, n_words: int) -> None:
+    feed = Feed().send(9.0, events=[event(0, kind) for kind in KINDS])
+    view = Events(feed.store)
+    Page(view, 300, height)
+    labels = view.figure.yaxis[0].major_label_overrides.values()
+    assert (len(labels), sum(bool(label) for label in labels)) == (10, n_words)

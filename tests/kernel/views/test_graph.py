@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 from bokeh.document.events import ColumnDataChangedEvent, ColumnsPatchedEvent, ColumnsStreamedEvent
 from bokeh.models import Range1d
 
-from dask_diag_lab.records import STATES, GraphChange
-from dask_diag_lab.store import Store
+from dask_diag_lab.records import STATES
 from dask_diag_lab.views.base import Opening
-from dask_diag_lab.views.look import DARK, LIGHT, Look
+from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.palette import data_colors
-from dask_diag_lab.views.small_legend import SmallLegend
-from dask_diag_lab.views.tasks.graph_edges import MAX_EDGES, alphas, crowds
 from dask_diag_lab.views.tasks.graph_slots import Slots
-from dask_diag_lab.views.tasks.node_graph import natural_ranks, state_style
+from dask_diag_lab.views.tasks.node_graph import natural_ranks
 from dask_diag_lab.views.tasks.task_graph import TaskGraph
+from tests.kernel.views.graph_changes import EDGES, KEYS, change, groups_store
 from tests.kernel.views.situations import Page, batch, graph, group, store_of
-
-KEYS = ["inc-1", "inc-2", "add-1", "sum-1"]
-EDGES = [(0, 2), (1, 2), (2, 3)]
-
-
-def change(**given: Any) -> GraphChange:  # any field of GraphChange
-    """Return a change that adds nothing, but for ``given``."""
-    return GraphChange(
-        **{"is_snapshot": False, "is_exact": True, "total": 4, "limit": 5000, **given}
-    )
 
 
 def test_nodes_have_state_key_and_prefix_and_work_flows_to_the_right() -> None:
@@ -45,18 +30,6 @@ def test_nodes_have_state_key_and_prefix_and_work_flows_to_the_right() -> None:
     assert len(view.nodes.edges.source.data["x0"]) == 3
 
 
-@pytest.mark.parametrize("look", [LIGHT, DARK])
-def test_states_differ_by_shape_or_outline_as_well(look: Look) -> None:
-    styles = {state: state_style(state, look) for state in STATES if state != "forgotten"}
-    assert styles["waiting"][0].startswith(data_colors(look).states["waiting"])
-    assert styles["erred"][2] == "square_x"
-    assert styles["queued"][2] == "square_dot"
-    assert styles["no-worker"][2] == "square_cross"
-    assert styles["processing"][1] == look.foreground
-    assert styles["memory"][1] == styles["memory"][0]
-    assert len(styles["waiting"][0]) == 9  # see-through
-
-
 def test_state_change_sends_the_state_column_only() -> None:
     store = store_of(graph=graph(KEYS, EDGES))
     page = Page(TaskGraph(store))
@@ -65,7 +38,7 @@ def test_state_change_sends_the_state_column_only() -> None:
     assert len(sent) == 1
     assert isinstance(sent[0], ColumnsPatchedEvent)
     assert sent[0].patches == {"state": [(0, "memory")]}
-    everything = [(node, STATES.index("erred")) for node in range(4)]
+    everything = [(node, STATES.index("released")) for node in range(4)]
     store.apply(batch(graph=change(states=everything)))
     columns = [event.cols for event in page.sent() if isinstance(event, ColumnDataChangedEvent)]
     assert columns == [["state"]]
@@ -101,56 +74,6 @@ def test_forgotten_tasks_leave_holes_and_lose_their_edges() -> None:
     assert view.nodes.nodes.data["state"][3] == "memory"
 
 
-def test_room_of_forgotten_tasks_closes_up_when_it_is_most_of_the_picture() -> None:
-    keys = [f"inc-{i}" for i in range(20)]
-    store = store_of(graph=graph(keys))
-    view = TaskGraph(store)
-    page = Page(view)
-    store.apply(batch(graph=change(removed=[5], total=19)))
-    page.sent()
-    assert view.nodes.extent()[3] == 19
-    store.apply(batch(graph=change(removed=[*range(1, 5), *range(6, 19)], total=2)))
-    page.sent()
-    data = view.nodes.nodes.data
-    assert (data["key"], list(data["y"])) == (["inc-0", "inc-19"], [0, 1])
-    seen = view.figure.y_range
-    assert isinstance(seen, Range1d)
-    assert (seen.start, seen.end) == pytest.approx((1.6, -0.6))
-
-
-def test_nothing_closes_up_while_the_user_looks_at_a_part() -> None:
-    store = store_of(graph=graph([f"inc-{i}" for i in range(20)]))
-    view = TaskGraph(store)
-    page = Page(view)
-    view.figure.y_range.update(start=20.0, end=18.0)
-    store.apply(batch(graph=change(removed=[*range(1, 19)], total=2)))
-    page.sent()
-    assert view.nodes.extent()[3] == 19
-    view.command("fit")
-    assert view.nodes.extent()[3] == 1
-
-
-@pytest.mark.parametrize(
-    ("width", "n_lines"), [(300, 3), (340, 2), (420, 2), (590, 2), (600, 1), (1200, 1)]
-)
-def test_legend_of_a_narrow_pane_takes_more_lines(width: int, n_lines: int) -> None:
-    view = TaskGraph(store_of(graph=graph(KEYS, EDGES)))
-    page = Page(view)
-    page.resize(width, 300)
-    assert isinstance(view.legend, SmallLegend)
-    assert view.legend.n_lines == n_lines
-    legend = page.plot.legend[0]
-    assert legend.visible
-    assert legend.ncols == -(-7 // n_lines)
-
-
-def test_low_pane_has_no_legend() -> None:
-    view = TaskGraph(store_of(graph=graph(KEYS, EDGES)))
-    page = Page(view)
-    page.resize(420, 200)
-    assert not page.plot.legend[0].visible
-
-
 def test_tasks_of_a_new_scheduler_replace_those_of_the_old_one() -> None:
     store = store_of(graph=graph(KEYS, EDGES))
     view = TaskGraph(store)
@@ -181,69 +104,6 @@ def test_view_follows_until_the_user_moves_and_fit_brings_it_back() -> None:
     assert (seen.start, seen.end) == (0.5, 1.5)
     view.command("fit")
     assert seen.end == pytest.approx(3.6)
-
-
-def test_many_edges_are_thinned_and_the_plot_says_so() -> None:
-    wide = 200
-    keys = [f"a-{i}" for i in range(wide)] + [f"b-{i}" for i in range(wide)]
-    edges = [(i, wide + j) for i in range(wide) for j in range(wide)]
-    view = TaskGraph(store_of(graph=graph(keys, edges)))
-    Page(view)
-    assert len(view.nodes.edges.source.data["x0"]) <= MAX_EDGES
-    assert view.notice.note.startswith("20\u202f000 of 40\u202f000 dependencies")
-
-
-def fan(n: int) -> npt.NDArray[np.int64]:
-    """Return edges from n nodes to one."""
-    return np.array([(i, n) for i in range(n)])
-
-
-def all_to_all(n: int) -> npt.NDArray[np.int64]:
-    """Return edges from each of n nodes to each of n others."""
-    return np.array([(i, n + j) for i in range(n) for j in range(n)])
-
-
-def test_lines_are_fainter_the_more_of_them_lie_side_by_side() -> None:
-    alpha = alphas(row_px=3.0)
-    alone, joined, mixed = (
-        alpha[crowds(edges).max()] for edges in (fan(1), fan(40), all_to_all(40))
-    )
-    assert alone > joined > mixed > 0
-    for lines, each in ((1, joined), (40, mixed)):  # to a row
-        assert 1 - (1 - each) ** (lines / 3.0) < 0.5, "a block of one colour"
-
-
-def test_lines_that_the_reader_moved_apart_are_stronger() -> None:
-    crowd = int(crowds(all_to_all(40)).max())
-    assert alphas(row_px=30.0)[crowd] > 5 * alphas(row_px=3.0)[crowd]
-
-
-def test_lines_get_fainter_when_others_join_them() -> None:
-    keys = ["a-0", "a-1", "b-0"]
-    store = store_of(graph=graph(keys, [(0, 2)]))
-    view = TaskGraph(store)
-    page = Page(view)
-    assert list(view.nodes.edges.source.data["crowd"]) == [0]
-    more = graph(["c-0"], [(2, 3)], is_snapshot=False, first=3)
-    store.apply(batch(graph=more))
-    page.sent()
-    assert list(view.nodes.edges.source.data["crowd"]) == [0, 0]
-    keys = [f"d-{i}" for i in range(15)]
-    more = graph(keys, [(2, 4 + i) for i in range(15)], is_snapshot=False, first=4)
-    store.apply(batch(graph=more))
-    sent = [event for event in page.sent() if isinstance(event, ColumnDataChangedEvent)]
-    assert list(view.nodes.edges.source.data["crowd"]) == [0, *[4] * 16]
-    assert ["crowd"] in [event.cols for event in sent]
-
-
-def groups_store() -> Store:
-    return store_of(
-        graph=GraphChange(is_snapshot=True, is_exact=False, total=120_000, limit=5000),
-        groups=[
-            group("load-1", "load", memory=60_000),
-            group("sum-1", "sum", ["load-1", "gone-1"], waiting=59_999, erred=1),
-        ],
-    )
 
 
 def test_beyond_the_limit_groups_are_drawn_and_the_plot_says_so() -> None:

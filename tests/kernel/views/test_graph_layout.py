@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dask_diag_lab.views.tasks.graph_layout import FreeRows, Place, place_nodes, spread
+from dask_diag_lab.views.tasks.free_rows import FreeRows
+from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes, spread
 
 Edges = npt.NDArray[np.int64]
 
@@ -143,3 +144,44 @@ def test_free_rows_gives_the_nearest_and_fills_up() -> None:
     assert rows.take(1.4) == 2.0
     taken = sorted(rows.take(3.0) for _ in range(50))
     assert len(set(taken)) == 50
+
+
+def chains(n: int, *, first: int = 0) -> Edges:
+    """Return edges of ``n`` pairs: of node i and node n + i, from ``first`` on."""
+    return as_edges([(first + i, first + n + i) for i in range(n)])
+
+
+def test_parts_that_nothing_connects_lie_beside_each_other_as_the_pane_is() -> None:
+    for shape in (0.5, 2.0):
+        places = place_nodes(range(100), chains(50), {}, shape=shape)
+        x, y = zip(*places.values(), strict=True)
+        assert (max(x) + 1) / (max(y) + 1) == pytest.approx(shape, rel=0.4)
+        assert all(places[50 + i] == (places[i][0] + 1, places[i][1]) for i in range(50))
+        assert len(set(places.values())) == 100
+
+
+def test_newcomers_without_a_neighbour_fill_the_shape_and_move_nothing() -> None:
+    before = place_nodes(range(30), as_edges([]), {}, shape=1.0)
+    after = place_nodes(range(120), as_edges([]), before, shape=1.0, may_close=True)
+    assert {name: after[name] for name in before} == before
+    x, y = zip(*after.values(), strict=True)
+    assert len(set(after.values())) == 120
+    assert (max(x) + 1) / (max(y) + 1) == pytest.approx(1.0, rel=0.5)
+
+
+def test_parts_side_by_side_that_grow_together_are_laid_out_anew() -> None:
+    names = [*range(40), "sum"]
+    edges = as_edges([(i, 40) for i in range(40)])
+    before = place_nodes(names[:-1], as_edges([]), {}, shape=2.0)
+    assert len({x for x, _ in before.values()}) > 3
+    after = place_nodes(names, edges, before, shape=2.0, may_close=True)
+    assert {after[name][0] for name in names[:-1]} == {0}
+    assert after["sum"][0] == 1
+    held = place_nodes(names, edges, before, shape=2.0)
+    assert {name: held[name] for name in before} == before
+
+
+def test_parts_side_by_side_that_grow_into_each_other_are_laid_out_anew() -> None:
+    before = place_nodes(range(100), as_edges([]), {}, shape=1.0)
+    after = place_nodes(range(200), chains(100), before, shape=1.0, may_close=True)
+    assert all(after[100 + i] == (after[i][0] + 1, after[i][1]) for i in range(100))

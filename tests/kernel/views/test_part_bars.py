@@ -41,15 +41,18 @@ def test_beside_other_bars_numbered_workers_say_what_they_are_or_the_axis_does()
 
 
 def test_bars_that_do_not_fit_are_one_with_their_sum() -> None:
-    bars = PartBars(DARK, NUMBER)
-    made = [Bar(f"name {i}", [Part(1.0, "#123456")]) for i in range(500)]
-    bars.draw("many", made)
-    assert bars.hidden > 0
-    assert sum(bars.parts.model.data["right"]) == pytest.approx(500)
+    bars = PartBars(DARK, NUMBER, said=lambda total: f"{total:.0f} moves")
+    made = [Bar(f"name {i}", [Part(1.0, "#123456")], "1 moves") for i in range(500)]
+    bars.draw("many", made, more=(10, 30.0))
+    assert bars.hidden == 510 - (len(names_beside(bars)) - 1)
+    assert sum(bars.parts.model.data["right"]) == pytest.approx(530)
+    said = f"{530 - (510 - bars.hidden)} moves"
+    assert bars.values.model.data["value"][-2:] == ["1 moves", said]
+    assert bars.parts.model.data["hover1"][-1] == said
 
 
 def test_bars_that_cannot_be_added_up_are_left_out_and_counted() -> None:
-    bars = PartBars(DARK, NUMBER, is_sum=False)
+    bars = PartBars(DARK, NUMBER)
     bars.draw("many", [Bar(f"name {i}", [Part(1.0, "#123456")]) for i in range(500)])
     assert bars.hidden == 500 - len(names_beside(bars))
     assert set(bars.parts.model.data["right"]) == {1.0}

@@ -11,6 +11,7 @@ from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.tasks.progress import Progress
 from dask_diag_lab.views.tasks.progress_bars import fit_grid
 from dask_diag_lab.views.text_room import text_px
+from tests.kernel.views.browser_pane import Pane, losses
 from tests.kernel.views.situations import Page, prefix, store_of
 
 
@@ -57,6 +58,14 @@ def test_a_tiny_pane_uses_its_room_and_says_in_a_few_words_what_is_out_of_sight(
     assert len(in_sight(view)) == shown
     which = "prefix 1" if shown == 1 else f"prefixes 1–{shown}"
     assert view.notice.note == f"{which} of 11, scroll for more"
+
+
+@pytest.mark.parametrize("number", [5, 17, 46, 120])
+def test_more_room_never_shows_fewer_bars(number: int) -> None:
+    rows = [prefix(f"func_{i:02d}", memory=3) for i in range(number)]
+    view = Progress(store_of(prefixes=rows))
+    widths, heights = (280, 400, 420, 470, 480, 560, 640, 900), range(160, 701, 10)
+    assert losses(Pane(view), lambda: len(in_sight(view)), widths, heights) == []
 
 
 def test_a_pane_that_grows_gets_its_new_bounds_before_its_range() -> None:

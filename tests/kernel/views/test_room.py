@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import pytest
-from bokeh.models import Row
 
 from dask_diag_lab.records import ExtraChange
 from dask_diag_lab.views import controls
@@ -16,12 +14,10 @@ from dask_diag_lab.views.room import note_px
 from dask_diag_lab.views.scheduler.fine_metrics import FineMetrics
 from dask_diag_lab.views.tasks.progress import Progress
 from dask_diag_lab.views.tasks.time_by_prefix import ComputeTimePerKey
-from dask_diag_lab.views.text_room import text_px
-from tests.kernel.views.situations import Page, prefix, store_of
+from tests.kernel.views.browser_pane import Pane
+from tests.kernel.views.situations import prefix, store_of
 
 N_PREFIXES = 46
-ROUNDS = 5
-"""Answers of the page to what was decided, each of which may change the decision."""
 
 
 def progress() -> Progress:
@@ -64,38 +60,6 @@ def fine_metrics() -> FineMetrics:
         "value": [1.0] * n,
     }
     return FineMetrics(store_of(extras={"fine": ExtraChange(columns)}))
-
-
-def figure_px(view: View, bar: Row, width: int, height: int) -> int:
-    """Return how high a browser makes the figure in a pane: what controls and note leave of it."""
-    words_px = text_px(view.notice.note, 12) * 0.85
-    note = math.ceil(words_px / (width - 20)) * 14 + 7 if view.notice.note else 0
-    return height - note - (32 if bar.visible else 0)
-
-
-class Pane:
-    """A page of a view that answers to what was decided as a browser does.
-
-    Attributes
-    ----------
-    bar : Row
-        The controls.
-    """
-
-    def __init__(self, view: View) -> None:
-        self._page = Page(view)
-        document = self._page.plot.document
-        bar = document.select_one({"type": Row}) if document else None
-        assert isinstance(bar, Row)
-        self.bar = bar
-
-    def shown_in(self, width: int, height: int) -> list[bool]:
-        """Return whether controls are shown after each answer of a pane of that size."""
-        shown = []
-        for _ in range(ROUNDS):
-            self._page.resize(width, figure_px(self._page.view, self.bar, width, height))
-            shown.append(self.bar.visible)
-        return shown
 
 
 @pytest.mark.parametrize("width", [300, 420, 500, 640])

@@ -231,3 +231,10 @@ def test_restyle_changes_colours_at_once() -> None:
     assert view.bars.model.data["color"] == [data_colors(DARK).memory_ok]
     assert view.figure.background_fill_color == DARK.background
     assert view.figure.xaxis[0].major_label_text_color == DARK.muted
+
+
+@pytest.mark.parametrize(("width", "n_lines"), [(900, 1), (500, 2), (400, 0)])
+def test_legend_is_not_cut_beside_the_names(width: int, n_lines: int) -> None:
+    view = WorkersMemory(store_of(workers=[worker(i, name=f"a-long-name-{i}") for i in range(3)]))
+    Page(view, width, 320)
+    assert view.picture.legend.n_lines == n_lines

@@ -1,0 +1,112 @@
+"""Where the parts of a graph go that no edge connects: beside each other, in the shape of a pane.
+
+Pure; knows neither nodes nor Bokeh. Each part goes as far up as it can, then as far left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Corner = tuple[int, float]
+"""Column and row of the upper left cell."""
+
+_WIDER: Final = 1.2
+"""From one width that is tried to the next."""
+_MANY: Final = 300
+"""Parts for which only widths are tried that may do: a try costs about 5 µs a part."""
+_LIKELY: Final = (0.9, 1.6)
+"""Such widths, in sizes of that which would do if parts left no gap."""
+_SLACK: Final = 0.25
+"""What it counts that the pane is larger than needed in one direction, beside the other one."""
+_STEPS: Final = 2
+"""Steps of `rounded_shape` to a factor of two."""
+
+
+def rounded_shape(columns: float, rows: float) -> float:
+    """Return how many columns there are to a row, in coarse steps: not each pixel moves things."""
+    return float(2.0 ** (round(_STEPS * math.log2(columns / rows)) / _STEPS))
+
+
+def stretch(columns: float, rows: float, shape: float) -> float:
+    """Return how many rows a pane of that shape has to have to hold so many columns and rows."""
+    return max(columns / shape, rows)
+
+
+def packed(
+    sizes: Sequence[tuple[int, float]], shape: float, taken: Sequence[float] = ()
+) -> list[Corner]:
+    """Return the corner of each part.
+
+    Parameters
+    ----------
+    sizes : sequence of (int, float)
+        Columns and rows of each part, with the gap to the next one.
+    shape : float
+        Columns to a row of the pane.
+    taken : sequence of float
+        Rows that are taken already in each of the first columns.
+
+    Returns
+    -------
+    list of (int, float)
+        In the order of `sizes`. Higher parts are placed first, and of equal ones the first.
+    """
+    if not sizes:
+        return []
+    order = sorted(range(len(sizes)), key=lambda at: (-sizes[at][1], at))
+    ordered = [sizes[at] for at in order]
+    tries = (_in_width(ordered, width, taken) for width in _widths(sizes, shape, taken))
+    best = min(tries, key=lambda found: _cost(found[1], found[2], shape))
+    corners = dict(zip(order, best[0], strict=True))
+    return [corners[at] for at in range(len(sizes))]
+
+
+def _cost(columns: float, rows: float, shape: float) -> float:
+    return stretch(columns, rows, shape) + _SLACK * (columns / shape + rows)
+
+
+def _widths(sizes: Sequence[tuple[int, float]], shape: float, taken: Sequence[float]) -> list[int]:
+    """Return widths to try, ascending: of equal ones the narrowest is taken."""
+    area = sum(columns * rows for columns, rows in sizes) + sum(taken)
+    widest = max(columns for columns, _ in sizes)
+    least = max(widest, len(taken))
+    lowest, highest = (math.sqrt(area * shape) * share for share in _LIKELY)
+    width = float(least) if len(sizes) <= _MANY else max(lowest, least)
+    widths = {least, len(taken) + widest}
+    while width <= highest:
+        widths.add(math.ceil(width))
+        width *= _WIDER
+    return sorted(widths)
+
+
+def _in_width(
+    sizes: Sequence[tuple[int, float]], width: int, taken: Sequence[float]
+) -> tuple[list[Corner], float, float]:
+    """Return corners in so many columns, and the columns and rows that are taken then."""
+    heights = np.zeros(width)
+    heights[: len(taken)] = taken
+    corners = []
+    for columns, rows in sizes:
+        highest = _highest(heights, columns)
+        column = int(highest.argmin())
+        row = float(highest[column])
+        heights[column : column + columns] = row + rows
+        corners.append((column, row))
+    used = np.flatnonzero(heights)
+    return corners, float(used[-1] + 1), float(heights.max())
+
+
+def _highest(heights: Floats, columns: int) -> Floats:
+    """Return the largest of each run of so many values."""
+    highest, n = heights, 1
+    while n < columns:
+        step = min(n, columns - n)
+        highest = np.maximum(highest[:-step], highest[step:])
+        n += step
+    return highest

@@ -1,0 +1,43 @@
+"""Bars of what heartbeats tell of the whole process, and what to know where workers share one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.workers.worker_bars import WorkerBars
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store.workers import WorkerTable
+
+
+def shared_words(workers: WorkerTable) -> str:
+    """Return how many workers share a process, and what their numbers mean; '' for none.
+
+    Short, or in a small pane nothing but these words would be left.
+    """
+    processes = workers.processes
+    if not processes.n_shared:
+        return ""
+    is_one = processes.n_shared == 1
+    where = "one process" if is_one else f"{fmt.count(processes.n_shared)} processes"
+    return (
+        f"{fmt.plural(processes.n_sharing, 'worker')} share {where}: each shows all of its"
+        " CPU and memory, totals count it once"
+    )
+
+
+class ProcessBars(WorkerBars):
+    """Bars of CPU or of memory."""
+
+    def redraw(self) -> None:
+        """Draw the bars, and say which of them are of one process; see `WorkerBars.redraw`."""
+        super().redraw()
+        if not self.notice.empty:
+            self.add_note(shared_words(self.store.workers))
+
+    def add_note(self, words: str) -> None:
+        """Say something more below the picture."""
+        note = " · ".join(part for part in (self.notice.note, words) if part)
+        self.notice = replace(self.notice, note=note)
