@@ -1,6 +1,6 @@
 /** One plot's live document: opened through the relay, drawn natively, closed without a trace. */
 
-import type { IDisposable } from '@lumino/disposable';
+import { DisposableSet, type IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import { CONTROL_NAME } from '../tokens';
@@ -150,7 +150,7 @@ class PlotSession implements IPlotSession {
     this._title?.change.connect(this._onTitle);
     this._views = await this._bokeh.require('embed').add_document_standalone(document, element);
     this._host = element;
-    [...this._views].forEach(adopt);
+    [...this._views].forEach(view => adopt(view, this._watches));
     this._isEmpty = this.control.empty !== '';
     this._lastTitle = this.title;
   }
@@ -197,6 +197,7 @@ class PlotSession implements IPlotSession {
     }
     this._isDisposed = true;
     const { document } = this._session;
+    this._watches.dispose();
     this._connection.socket?.removeEventListener('close', this._onClose);
     this._control?.change.disconnect(this._onChange);
     this._title?.change.disconnect(this._onTitle);
@@ -273,6 +274,7 @@ class PlotSession implements IPlotSession {
   private _control: IBokehModel | null = null;
   private _title: IBokehTitle | null = null;
   private _views: Iterable<IBokehView> | null = null;
+  private readonly _watches = new DisposableSet();
   private _host: HTMLElement | null = null;
   private _kept: IKeptPicture | null = null;
   private _isEmpty = true;

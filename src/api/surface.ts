@@ -1,5 +1,7 @@
 /** What of Bokeh's own surface a page takes over or does without: titles, hints, edges. */
 
+import { DisposableDelegate, type DisposableSet } from '@lumino/disposable';
+
 import type { IBokehFigureView, IBokehModel, IBokehView } from './bokeh';
 
 /** A figure's title. */
@@ -41,20 +43,23 @@ function isTitle(value: unknown): value is IBokehTitle {
  * of their own: Bokeh's is white and shines through at the edges of what is drawn. The picture
  * they are in has a name and the keys; another stop of the Tab key without either is none. What is
  * told of the place under the pointer ends with that place.
+ *
+ * @param watches - ended with the picture; a watch that goes on keeps its figure.
  */
-export function adopt(view: IBokehView): void {
+export function adopt(view: IBokehView, watches: DisposableSet): void {
   if (isFigure(view)) {
     view.notify_about = () => undefined;
     view.el.style.setProperty('background-color', 'transparent', 'important');
     view.canvas_view.events_el.tabIndex = -1;
     const { background_fill_color: ground } = view.model.properties;
     ground?.change.connect(() => wipe(view));
-    // The browser lets it go, when the figure goes.
-    new ResizeObserver(() => forgetPointer(view.canvas_view.events_el)).observe(view.el);
+    const sizes = new ResizeObserver(() => forgetPointer(view.canvas_view.events_el));
+    sizes.observe(view.el);
+    watches.add(new DisposableDelegate(() => sizes.disconnect()));
   }
   for (const child of view.children_views?.() ?? []) {
     if (child) {
-      adopt(child);
+      adopt(child, watches);
     }
   }
 }

@@ -21,7 +21,7 @@ export class Arrangement {
    * is, and what is new comes last, open when it is of the notebook in front: nothing below it
    * could be moved. Else the dashboards of the notebook in front come first; a notebook without
    * any changes nothing. Of several of one notebook the newest comes first. Which of several is
-   * open at first is settled once it is known what notebook is in front.
+   * open at first is settled once it is known what notebook is in front, and no hand is there.
    *
    * @param kernel - of the notebook in front, if any.
    * @param isKnown - whether that is so; it may be still to be seen.
@@ -37,7 +37,7 @@ export class Arrangement {
     const inFront = listed
       .filter(one => kernel !== undefined && one.kernel_id === kernel)
       .map(one => one.id);
-    if (isHeld && kept.length > 0 && this._front.length > 0) {
+    if (isHeld && kept.length > 0) {
       this._front = [...this._front, ...inFront.filter(id => !kept.includes(id))];
       this._order = [...kept, ...ids.filter(id => !kept.includes(id))];
       return;

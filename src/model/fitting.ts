@@ -8,19 +8,21 @@ export interface IRoom {
   readonly height: number;
 }
 
-/** A place that holds panes already. */
+/** A place that is taken already. */
 export interface ITakenPlace extends IRoom {
-  /** The pane in front there. */
+  /** What is in front there. */
   readonly id: string;
 }
 
 /** What there is around a notebook before a layout comes. */
 export interface ISurroundings {
+  /** The id of the notebook; '' where none is in sight. */
+  readonly notebook: string;
   /** The notebook is not made narrower than this (px). */
   readonly notebookWidth: number;
   /** The largest place beside the notebook that holds panes. */
   readonly beside: ITakenPlace | null;
-  /** Panes of the layout that are in sight already, by plot; they stay where they are. */
+  /** Where panes of the layout are open already, by plot, also behind other tabs; they stay there. */
   readonly open: ReadonlyMap<string, ITakenPlace>;
 }
 
@@ -43,7 +45,12 @@ const READABLE_PX = 400;
 const NOTEBOOK_SHARE = 0.4;
 
 const NOTEBOOK = 0;
-const NOTHING_AROUND: ISurroundings = { notebookWidth: 0, beside: null, open: new Map() };
+const NOTHING_AROUND: ISurroundings = {
+  notebook: '',
+  notebookWidth: 0,
+  beside: null,
+  open: new Map()
+};
 
 /** Return how wide a notebook is to stay in a main area of this width (px). */
 export function readableWidth(mainWidth: number): number {
@@ -76,6 +83,7 @@ class Fitting {
     private readonly _around: ISurroundings
   ) {
     this._rooms = [room];
+    this._refOf.set(NOTEBOOK, _around.notebook);
     this._beside = _around.beside && this._numberOf(_around.beside);
   }
 
@@ -88,7 +96,8 @@ class Fitting {
     if (step.mode === 'tab-after') {
       return this._put(step, place);
     }
-    return step.at === '' ? this._atNotebook(step) : this._atPane(step, place);
+    const isTabOfNotebook = place === NOTEBOOK && this._around.notebook !== '';
+    return step.at === '' || isTabOfNotebook ? this._atNotebook(step) : this._atPane(step, place);
   }
 
   private _atPane(step: ILayoutStep, place: number): IFittedStep {
@@ -159,7 +168,7 @@ class Fitting {
   private readonly _lastIn = new Map<number, string>();
   /** What a place was divided by, by its number and the mode. */
   private readonly _neighbors = new Map<string, number>();
-  /** The pane that was in front before, by place. */
+  /** What was in front before, by place. */
   private readonly _refOf = new Map<number, string>();
   /** Where panes are that do not take room from the notebook. */
   private _beside: number | null;

@@ -6,16 +6,20 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { meantDashboard } from '../model/choice';
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
+import { inFrontOf } from '../widgets/tabfront';
 
 /**
- * Return the notebook in front: the one used last, also while something else has the focus. Where
- * that is behind another tab and a notebook is in sight, it is the latter: after a reload nobody
- * has used one yet, and the last one that came back counts as used.
+ * Return the notebook in front: the one used last, also while something else has the focus or lies
+ * over it. Where that is another notebook, it is the latter: after a reload nobody has used one
+ * yet, and the last one that came back counts as used.
  */
 export function frontNotebook(notebooks: INotebookTracker | null): NotebookPanel | null {
   const last = notebooks?.currentWidget ?? null;
-  const isHidden = last !== null && !last.isVisible;
-  return (isHidden ? notebooks?.find(one => one.isVisible) : undefined) ?? last;
+  if (last === null || last.isVisible) {
+    return last;
+  }
+  const cover = inFrontOf(last);
+  return notebooks?.find(one => one === cover) ?? last;
 }
 
 /** The id of the kernel of the notebook in front. */

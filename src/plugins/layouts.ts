@@ -3,6 +3,7 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import type { Widget } from '@lumino/widgets';
 
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
 import {
@@ -10,12 +11,14 @@ import {
   readableWidth,
   type IFittedStep,
   type IRoom,
-  type ISurroundings
+  type ISurroundings,
+  type ITakenPlace
 } from '../model/fitting';
 import { stacked, STATUS_PAGE, type ILayoutStep } from '../model/layout';
 import { IPreferences } from '../model/preferences';
 import { BOARD_ID, CommandIDs, PluginIDs } from '../tokens';
 import { IPlotServices } from '../widgets/services';
+import { inFrontOf } from '../widgets/tabfront';
 import { DASHBOARD_ARG, describe, textArg } from './args';
 import { askDashboard, frontKernel, frontNotebook, whenFound } from './ask';
 import { IPanes } from './ipanes';
@@ -49,7 +52,7 @@ export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
       const found = own ?? (await askDashboard(dashboards, trans, id, kernel));
       if (found !== undefined) {
         const known = layout.filter(({ plot }) => found.plots.some(({ name }) => name === plot));
-        const steps = arranged(known, front, app.shell, surroundings(panes, found.id));
+        const steps = arranged(known, front, app.shell, surroundings(panes, known, found.id));
         openLayout(panes, steps, found, front?.id);
         if (front !== null && !front.isDisposed) {
           app.shell.activateById(front.id);
@@ -101,29 +104,38 @@ function arranged(
   layout: readonly ILayoutStep[],
   front: NotebookPanel | null,
   { node }: JupyterFrontEnd.IShell,
-  around: Omit<ISurroundings, 'notebookWidth'>
+  around: Pick<ISurroundings, 'beside' | 'open'>
 ): readonly IFittedStep[] {
-  const notebook = front?.isVisible === true ? front.node : null;
+  const notebook = front?.isVisible === true ? front : null;
   const dock = node.querySelector('#jp-main-dock-panel');
   if (dock !== null) {
     const notebookWidth = notebook === null ? 0 : readableWidth(roomOf(dock).width);
-    return fitted(layout, roomOf(notebook ?? dock), { notebookWidth, ...around });
+    const own = { notebook: notebook?.id ?? '', notebookWidth };
+    return fitted(layout, roomOf(notebook?.node ?? dock), { ...own, ...around });
   }
   const board = node.querySelector(`#${BOARD_ID}`);
   // No step makes a pane of the board narrower; a board that is not seen has no height.
-  const room = { ...roomOf(notebook ?? board), width: Infinity };
+  const room = { ...roomOf(notebook?.node ?? board), width: Infinity };
   return fitted(stacked(layout, board === null), room);
 }
 
-/** The places of panes in sight, and which plots of a dashboard are there. */
-function surroundings(panes: IPanes, dashboard: string): Omit<ISurroundings, 'notebookWidth'> {
-  const places = panes.seen.map(pane => ({ pane, id: pane.id, ...roomOf(pane.node) }));
-  const own = places.filter(({ pane }) => panes.find(pane.view.plot, dashboard) === pane);
-  const [largest] = [...places].sort((a, b) => b.width * b.height - a.width * a.height);
-  return {
-    beside: largest ?? null,
-    open: new Map(own.map(place => [place.pane.view.plot, place]))
-  };
+/** The largest place of panes in sight, and where those of a layout are, also behind other tabs. */
+function surroundings(
+  panes: IPanes,
+  layout: readonly ILayoutStep[],
+  dashboard: string
+): Pick<ISurroundings, 'beside' | 'open'> {
+  const [largest] = panes.seen.map(placeOf).sort((a, b) => b.width * b.height - a.width * a.height);
+  const open = layout.flatMap(({ plot }): (readonly [string, ITakenPlace])[] => {
+    const pane = panes.find(plot, dashboard);
+    const front = pane === undefined ? null : inFrontOf(pane);
+    return front === null ? [] : [[plot, placeOf(front)]];
+  });
+  return { beside: largest ?? null, open: new Map(open) };
+}
+
+function placeOf({ id, node }: Widget): ITakenPlace {
+  return { id, ...roomOf(node) };
 }
 
 function roomOf(place: Element | null): IRoom {

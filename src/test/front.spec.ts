@@ -2,6 +2,7 @@
 
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
+import { DockPanel, Widget } from '@lumino/widgets';
 
 import { NotebookInFront } from '../plugins/front';
 
@@ -26,25 +27,36 @@ class Session {
   }
 }
 
-interface INotebook {
-  readonly sessionContext: Session;
-  isVisible: boolean;
+class Notebook extends Widget {
+  readonly sessionContext = new Session();
 }
 
 describe('the notebook in front', () => {
-  let all: INotebook[];
-  let tracker: { currentWidget: INotebook | null; currentChanged: Signal<object, void> };
+  let all: Notebook[];
+  let dock: DockPanel;
+  let tracker: { currentWidget: Notebook | null; currentChanged: Signal<object, void> };
   let tabs: Signal<object, void>;
   let restore: () => void;
   let front: NotebookInFront;
   let told: (string | undefined)[];
 
-  const notebook = (): INotebook => {
-    const one = { sessionContext: new Session(), isVisible: true };
+  const notebook = (options: DockPanel.IAddOptions = {}): Notebook => {
+    const one = new Notebook();
     all.push(one);
+    dock.addWidget(one, options);
     return one;
   };
-  const use = (one: INotebook): void => {
+  /** Two notebooks with a kernel of their own; the second one was used last. */
+  const two = (mode: DockPanel.InsertMode): readonly [Notebook, Notebook] => {
+    const one = notebook();
+    const other = notebook({ mode, ref: one });
+    one.sessionContext.start('k1');
+    other.sessionContext.start('k2');
+    use(other);
+    return [one, other];
+  };
+  const use = (one: Notebook): void => {
+    dock.selectWidget(one);
     tracker.currentWidget = one;
     tracker.currentChanged.emit();
   };
@@ -52,10 +64,12 @@ describe('the notebook in front', () => {
   beforeEach(() => {
     jest.useFakeTimers();
     all = [];
+    dock = new DockPanel();
+    Widget.attach(dock, document.body);
     told = [];
     tabs = new Signal<object, void>({});
     tracker = { currentWidget: null, currentChanged: new Signal<object, void>({}) };
-    const find = (fits: (one: INotebook) => boolean): INotebook | undefined => all.find(fits);
+    const find = (fits: (one: Notebook) => boolean): Notebook | undefined => all.find(fits);
     const notebooks = { ...tracker, find };
     tracker = notebooks;
     const restored = new Promise<void>(resolve => (restore = resolve));
@@ -67,7 +81,10 @@ describe('the notebook in front', () => {
     front.changed.connect(() => void told.push(front.kernel));
   });
 
-  afterEach(() => jest.useRealTimers());
+  afterEach(() => {
+    dock.dispose();
+    jest.useRealTimers();
+  });
 
   it('tells of its kernel when that starts, and not of a notebook behind', () => {
     const [one, other] = [notebook(), notebook()];
@@ -79,19 +96,26 @@ describe('the notebook in front', () => {
     expect(told).toEqual([undefined, 'k1', undefined, 'k2']);
   });
 
-  it('is one in sight, where the one used last is behind another tab', () => {
-    const [one, other] = [notebook(), notebook()];
-    one.sessionContext.start('k1');
-    other.sessionContext.start('k2');
-    use(other);
-    other.isVisible = false;
+  it('is the one that lies over the one used last, as after a reload', () => {
+    const [one, other] = two('tab-after');
+    dock.selectWidget(one);
     tabs.emit();
     expect(front.kernel).toBe('k1');
-    one.isVisible = false;
+    dock.hide();
     expect(front.kernel).toBe('k2'); // none is in sight: the one used last
-    other.isVisible = true;
+    dock.show();
+    dock.selectWidget(other);
     tabs.emit();
     expect(told.slice(-2)).toEqual(['k1', 'k2']);
+  });
+
+  it('is the one used last, where something else lies over that and another one is in sight', () => {
+    const [one, other] = two('split-right');
+    const pane = new Widget();
+    dock.addWidget(pane, { mode: 'tab-after', ref: other });
+    dock.selectWidget(pane);
+    tabs.emit();
+    expect([one.isVisible, other.isVisible, front.kernel]).toEqual([true, false, 'k2']);
   });
 
   it('is known once Lab is restored and the notebook has a kernel, or gets none', async () => {

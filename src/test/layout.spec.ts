@@ -71,6 +71,7 @@ describe('a layout', () => {
 describe('a layout beside a notebook', () => {
   const cpu = { id: 'pane of cpu', width: 530, height: 820 };
   const around = (values: Partial<ISurroundings>): ISurroundings => ({
+    notebook: 'notebook',
     notebookWidth: readableWidth(1070),
     beside: cpu,
     open: new Map(),
@@ -118,6 +119,12 @@ describe('a layout beside a notebook', () => {
     expect(laid(USUAL_FOUR, 1000, { open }).slice(1)).toEqual(FOUR.slice(1));
     const narrow = new Map([['task-stream', { ...cpu, id: 'elsewhere', width: 500 }]]);
     expect(laid(USUAL_FOUR, 1000, { open: narrow })[2]).toBe('tab-after task-stream');
+  });
+
+  it('goes on from the notebook where a pane of its own is a tab of that', () => {
+    const open = new Map([['task-stream', { id: 'notebook', width: 530, height: 820 }]]);
+    const steps = ['split-bottom task-stream', 'tab-after workers-memory', FOUR[3]];
+    expect(laid(USUAL_FOUR, 530, { open }).slice(1)).toEqual(steps);
   });
 
   it('has what else is placed at the notebook with the first panes beside it', () => {

@@ -3,7 +3,7 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { CommandRegistry } from '@lumino/commands';
-import { Widget } from '@lumino/widgets';
+import { DockPanel, Widget } from '@lumino/widgets';
 
 import { Preferences } from '../model/preferences';
 import type { IOpenOptions, IPanes } from '../plugins/ipanes';
@@ -20,7 +20,7 @@ describe('the usual four', () => {
   let shell: Widget;
   let modes: (string | undefined)[];
   let references: (string | undefined)[];
-  let seen: Pane[];
+  let all: Pane[];
   let revealed: number[];
 
   const sized = (node: HTMLElement, width: number, height: number): HTMLElement => {
@@ -42,8 +42,8 @@ describe('the usual four', () => {
         references.push(options?.ref);
         return undefined as never; // nobody looks at the pane
       },
-      find: () => undefined,
-      seen,
+      find: plot => all.find(one => one.view.plot === plot),
+      seen: all.filter(one => one.isVisible),
       reveal: () => void revealed.push(modes.length)
     };
     const find = (): undefined => undefined; // no other notebook is in sight
@@ -64,12 +64,18 @@ describe('the usual four', () => {
   };
   const notebook = (): Widget =>
     Object.assign(new Widget(), { sessionContext: { session: { kernel: { id: 'k' } } } });
+  const paneOf = (plot: string): Widget => {
+    const pane = Object.assign(new Widget(), { view: { plot } });
+    pane.id = `pane-of-${plot}`;
+    all.push(pane as unknown as Pane); // what is touched of it
+    return pane;
+  };
   const SPLIT = ['split-right', 'split-bottom', 'split-right', 'split-right'];
   const TABS = ['split-right', 'tab-after', 'tab-after', 'tab-after'];
 
   beforeEach(() => {
     shell = new Widget();
-    seen = [];
+    all = [];
     sized(shell.node, 2000, 1200); // with side areas and all
     Widget.attach(shell, document.body);
   });
@@ -101,14 +107,32 @@ describe('the usual four', () => {
     const front = notebook();
     sized(front.node, 530, 820);
     Widget.attach(front, shell.node);
-    const pane = Object.assign(new Widget(), { view: { plot: 'cpu' } });
-    pane.id = 'pane-of-cpu';
+    const pane = paneOf('cpu');
     sized(pane.node, 530, 820);
-    seen = [pane as unknown as Pane]; // what is touched of it
+    Widget.attach(pane, shell.node);
     expect(await open(front)).toEqual(['tab-after', 'split-bottom', 'split-right', 'split-right']);
     expect([references[0], revealed]).toEqual(['pane-of-cpu', [4]]);
     front.dispose();
     pane.dispose();
+  });
+
+  it('go on from a pane that is behind another tab, in the room of its place', async () => {
+    area('jp-main-dock-panel', 2000, 1200);
+    const front = notebook();
+    sized(front.node, 1700, 1200);
+    const stream = paneOf('task-stream');
+    const cover = new Widget();
+    [front.id, cover.id] = ['notebook', 'cover'];
+    const dock = new DockPanel();
+    dock.addWidget(front);
+    dock.addWidget(stream, { mode: 'split-right', ref: front });
+    dock.addWidget(cover, { mode: 'tab-after', ref: stream });
+    sized(cover.node, 300, 300);
+    Widget.attach(dock, shell.node);
+    dock.selectWidget(cover);
+    expect((await open(front)).slice(1)).toEqual(TABS.slice(1));
+    expect(references[1]).toBe(stream.id);
+    dock.dispose();
   });
 
   it('lie one below the other on the board where there is no such area, as high as it is', async () => {

@@ -19,6 +19,7 @@ if (typeof document !== 'undefined') {
   page['DragEvent'] ??= class extends MouseEvent {};
   page['ResizeObserver'] ??= class {
     observe(): void {} // nothing has a size
+    disconnect(): void {}
   };
   page['PointerEvent'] ??= class extends MouseEvent {};
   document.elementsFromPoint ??= () => [];

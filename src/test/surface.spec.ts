@@ -1,5 +1,7 @@
 /** What is taken over of Bokeh's own surface. */
 
+import { DisposableSet } from '@lumino/disposable';
+
 import { adopt, titleOf } from '../api/surface';
 import type { IBokehView } from '../api/bokeh';
 
@@ -31,13 +33,13 @@ describe('a figure in a page of ours', () => {
       notify_about: (hint: string) => void hints.push(hint)
     };
     const layout: IBokehView = { model: {}, children_views: () => [null, figure, undefined] };
-    adopt(layout);
+    adopt(layout, new DisposableSet());
     figure.notify_about('use ctrl + scroll to zoom');
     expect([hints, figure.el.style.backgroundColor]).toEqual([[], 'transparent']);
     expect(events_el.tabIndex).toBe(-1);
   });
 
-  it('tells nothing any more of the place under the pointer once it has another size', () => {
+  it('tells nothing any more of the place under the pointer once it has another size, until its picture ends', () => {
     const resized: (() => void)[] = [];
     const observed: Element[] = [];
     class Observer {
@@ -47,6 +49,9 @@ describe('a figure in a page of ours', () => {
       observe(element: Element): void {
         observed.push(element);
       }
+      disconnect(): void {
+        observed.pop();
+      }
     }
     Object.assign(window, { ResizeObserver: Observer });
     const events_el = document.createElement('div');
@@ -55,9 +60,12 @@ describe('a figure in a page of ours', () => {
     const layers = { primary: { canvas: null }, overlays: { canvas: null } };
     const el = document.createElement('div');
     const view = { model: { properties: {} }, el, canvas_view: { ...layers, events_el } };
-    adopt(Object.assign(view, { notify_about: () => undefined }));
+    const watches = new DisposableSet();
+    adopt(Object.assign(view, { notify_about: () => undefined }), watches);
     expect([observed, left]).toEqual([[el], []]);
     resized.forEach(slot => slot());
     expect(left).toEqual([true]);
+    watches.dispose();
+    expect(observed).toEqual([]);
   });
 });

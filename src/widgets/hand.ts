@@ -1,23 +1,25 @@
-/** Whether a hand is in a list: the pointer over it, or the focus in one of its rows. */
+/** Whether a hand is in a list: the pointer over it, or the focus where it holds the list. */
 
 import type { IDisposable } from '@lumino/disposable';
 
 export class Hand implements IDisposable {
-  /** `onMoved`: it came or went. */
+  /**
+   * @param _isHolding - whether the focus, when it is at an element, holds the list.
+   * @param _onMoved - it came or went.
+   */
   constructor(
     private readonly _area: HTMLElement,
-    private readonly _rows: HTMLElement,
+    private readonly _isHolding: (focused: Element | null) => boolean,
     private readonly _onMoved: () => void
   ) {
     _area.addEventListener('pointerenter', () => this._setPointer(true));
     _area.addEventListener('pointerleave', () => this._setPointer(false));
-    // The focus is at its next place only after the event.
-    _rows.addEventListener('focusout', () => queueMicrotask(() => this._tell()));
+    _area.addEventListener('focusout', event => this._onFocusOut(event));
     window.addEventListener('pointermove', this, { capture: true, passive: true });
   }
 
   get isHere(): boolean {
-    return this._hasPointer || this._rows.contains(document.activeElement);
+    return this._hasPointer || this._isHolding(document.activeElement);
   }
 
   get isDisposed(): boolean {
@@ -34,6 +36,17 @@ export class Hand implements IDisposable {
   dispose(): void {
     this._isDisposed = true;
     window.removeEventListener('pointermove', this, { capture: true });
+  }
+
+  /**
+   * Until the focus is at its next place the page says that it is nowhere: only the event tells
+   * where it goes. A row that is taken away while it has the focus loses it in the middle of an
+   * update of the list, which ends first.
+   */
+  private _onFocusOut({ relatedTarget: next }: FocusEvent): void {
+    if (!(next instanceof Element && this._isHolding(next))) {
+      queueMicrotask(() => this._tell());
+    }
   }
 
   private _setPointer(isHere: boolean): void {

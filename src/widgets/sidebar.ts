@@ -37,9 +37,7 @@ export class Sidebar extends Widget {
     this.node.setAttribute('aria-label', trans.__('Dask diagnostics'));
     this._search.placeholder = trans.__('Search plots');
     this._search.setAttribute('aria-label', trans.__('Search plots'));
-    for (const event of ['input', 'focus', 'blur']) {
-      this._search.addEventListener(event, () => this._update());
-    }
+    this._search.addEventListener('input', () => this._update());
     this._insert.textContent = trans.__('Insert code for a local cluster');
     this._insert.addEventListener('click', () => _host.insertClient());
     this._empty.append(this._emptyWords, this._insert);
@@ -49,7 +47,9 @@ export class Sidebar extends Widget {
     this.node.append(this._search, this._problem, this._empty, this._noMatch, this._list);
     this.node.addEventListener('keydown', event => this._onKey(event));
     this._list.addEventListener('scroll', () => this._tip.hide(), { passive: true });
-    this._hand = new Hand(this.node, this._list, () => this._update());
+    const isHolding = (focused: Element | null): boolean =>
+      this._list.contains(focused) || (focused === this._search && this._query !== '');
+    this._hand = new Hand(this.node, isHolding, () => this._update());
     dashboards.changed.connect(this._update, this);
     favorites.changed.connect(this._update, this);
     groups.changed.connect(this._update, this);
@@ -91,8 +91,7 @@ export class Sidebar extends Widget {
     const { dashboards } = this._host;
     const query = this._query;
     const focused = this._focus();
-    const isSearching = query !== '' && document.activeElement === this._search;
-    const isHeld = this._hand.isHere || isSearching; // nothing moves under somebody's hand
+    const isHeld = this._hand.isHere; // nothing moves under somebody's hand
     this._arrangement.update(dashboards.all, this._host.front, isHeld);
     for (const id of [...this._sections.keys()]) {
       if (dashboards.get(id) === undefined) {
