@@ -74,6 +74,28 @@ def _graph(step: int) -> dict[str, Any]:  # fields of a Batch
     return {"graph": change}
 
 
+def _summed(step: int) -> dict[str, Any]:  # fields of a Batch
+    """Return 4900 tasks at first, and then the sums of ten pairs of them."""
+    n, per_step = 4900, 10
+    change = GraphChange(is_snapshot=not step, is_exact=True, total=n, limit=5000)
+    first = (step - 1) * per_step
+    if not step:
+        change.added = [(i, f"t-{i}", "t", "t", []) for i in range(n)]
+    else:
+        sums = range(first, first + per_step)
+        change.added = [(n + i, f"s-{i}", "s", "s", [2 * i, 2 * i + 1]) for i in sums]
+    change.states = [(node, 1) for node, *_ in change.added]
+    return {"graph": change}
+
+
+def _renewed(step: int) -> dict[str, Any]:  # fields of a Batch
+    """Return 2500 chains of two tasks, of other keys each time."""
+    change = GraphChange(is_snapshot=True, is_exact=True, total=5000, limit=5000)
+    change.added = [(i, f"t-{step}-{i}", "t", "t", [i - 1] if i % 2 else []) for i in range(5000)]
+    change.states = [(i, 1) for i in range(5000)]
+    return {"graph": change}
+
+
 def _events(step: int) -> dict[str, Any]:  # fields of a Batch
     """Return 10 000 events at first, and then one more."""
     seconds = [500.0 + step] if step else [i * 0.05 for i in range(10_000)]
@@ -85,6 +107,8 @@ _CASES: Final = (
     _Case("memory-by-key", "1000 prefixes, one changes", _prefixes),
     _Case("groups", "3000 groups, one changes", _groups),
     _Case("graph", "5000 tasks, all change", _graph),
+    _Case("graph", "4900 tasks, sums of ten pairs come", _summed),
+    _Case("graph", "5000 other tasks in chains of two", _renewed),
     _Case("events", "10 000 events, one more", _events),
 )
 

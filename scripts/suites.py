@@ -23,7 +23,7 @@ _WAVES = ((("kernel", "proxy", "packaging"), ("cluster", "jest")), (("ui",),))
 """Lanes that run side by side, wave after wave: tests of clusters mostly wait, so there is room
 beside them; browsers need the machine for themselves."""
 
-_KERNEL = ("views", "server", "store")
+_KERNEL = ("views", "server", "store", "records")
 _CLUSTER = ("collector", "transport", "session", "situations_real", "capture", "notebook")
 """The folders of ``tests/kernel`` in two halves that take about as long."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL: Final = 2
+PROTOCOL: Final = 3
 """Version of the wire format, as in `records.PROTOCOL`.
 
 It is part of every name below: a client meets a collector that speaks another version as if none

@@ -59,12 +59,17 @@ def flatten(metrics: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 def process_of(address: str, host: str, pid: int, nanny: str | None) -> str:
     """Return what workers in one process have in common, '' where each has its own.
 
-    Their address says so within a process, else the number of the process does. A nanny starts a
-    process for each worker, and in containers all of these may have the same number.
+    Their address says so within a process, else host and number of the process do. A nanny starts
+    a process for each worker, and in containers all of these may have the same number. Without a
+    nanny the first process of each container has the number 1, and many containers may have one
+    host: that of their network or of what forwards to them. So number 1 tells nothing.
+
+    What stays wrong: containers of one such host in which an init starts a worker without a nanny.
+    Where their workers get equal numbers they are taken for one process, and count once.
     """
     if address.startswith("inproc://"):
         return cut(address.rpartition("/")[0])
-    return f"{key_text(host)}/{pid}" if pid and not nanny else ""
+    return f"{key_text(host)}/{pid}" if pid > 1 and not nanny else ""
 
 
 class WorkerTable:

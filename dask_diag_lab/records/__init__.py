@@ -53,5 +53,5 @@ __all__ = [
     "SchedulerInfo",
 ]
 
-PROTOCOL: Final = 2
+PROTOCOL: Final = 3
 """Version of the wire format between the collector and the transport."""

@@ -49,7 +49,7 @@ def health_of(store: Store, plots_version: int = 0) -> Health:
         "workers": scheduler.n_workers if scheduler and is_there else 0,
         "threads": scheduler.nthreads if scheduler and is_there else 0,
         "memory_limit": scheduler.memory_limit if scheduler and is_there else 0,
-        "memory": int(np.sum(np.asarray(store.workers.memory))) if is_there else 0,
+        "memory": store.workers.totals().memory if is_there else 0,
         "tasks": _task_counts(store),
         "time": float(store.time),
         "plots_version": plots_version,

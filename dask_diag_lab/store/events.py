@@ -85,7 +85,7 @@ class EventLog:
         self._bursts: dict[tuple[object, ...], tuple[float, dict[str, Any]]] = {}
         self._came_at: dict[str, float] = {}
         self._lost_at: float | None = None
-        self._scheduler = self._epoch = ""
+        self._scheduler = self._epoch = self._recorded = ""
         self._told_until = -inf
 
     @property
@@ -112,21 +112,22 @@ class EventLog:
 
         The first batch of an epoch has what the collector recalls of the time before it, or all
         that one has told already. An event of a later batch is new whatever a clock did. Behind
-        what the first batch of a scheduler has stands that the recording began.
+        what the first collector of a scheduler recalls stands that the recording began.
         """
-        is_first = batch.scheduler.id != self._scheduler
-        if is_first:
+        if batch.scheduler.id != self._scheduler:
             self._scheduler, self._told_until = batch.scheduler.id, -inf
         events = batch.events
         if batch.epoch != self._epoch:
             events = [event for event in events if event[0] > self._told_until]
         known = self.total
         self.extend(events)
-        if is_first:
-            self.extend([(batch.time, "recording-began", {"recalled": self.total - known})])
         self._epoch = batch.epoch
-        if not batch.degraded:  # else the time is of another clock, and no event was told
-            self._told_until = batch.time
+        if batch.degraded:  # nobody records, no event was told, and the time is of another clock
+            return
+        if self._recorded != batch.scheduler.id:
+            self._recorded = batch.scheduler.id
+            self.extend([(batch.time, "recording-began", {"recalled": self.total - known})])
+        self._told_until = batch.time
 
     def begin(self, batch: Batch) -> None:
         """Count the workers of a scheduler's first batch that has no event of their coming."""

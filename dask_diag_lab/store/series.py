@@ -39,8 +39,12 @@ HOST_METRICS: Final = (
 
 NAMES: Final = (*COLUMNS, UNMANAGED, *METRICS, *HOST_METRICS)
 
-OF_PROCESS: Final = ("cpu", "memory", "gil_contention", "num_fds")
-"""What counts for the whole process: each worker in it tells the same."""
+OF_PROCESS: Final = (
+    *("cpu", "memory", "managed", "unmanaged_old", "unmanaged_recent", UNMANAGED, "spilled"),
+    *("gil_contention", "num_fds"),
+)
+"""What is taken of processes: most of it each worker in one tells of all of it; what its workers
+manage and spill adds up, so that all parts of its memory are of the same thing."""
 
 MAX_POINTS: Final = 7_200
 FIRST_ROOM: Final = 128
@@ -206,9 +210,7 @@ def sample(workers: WorkerTable) -> Matrix:
     per_host = [metrics[index] for index in newest_of(workers.host, workers.last_seen.tolist())]
     result = np.empty((4, len(NAMES)))
     own = np.array(columns)
-    repeated = np.delete(np.arange(len(workers)), workers.processes.told_by)
-    for name in OF_PROCESS:
-        own[NAMES.index(name), repeated] = np.nan
+    _count_processes_once(own, workers)
     hosts = np.array([_metric(per_host, name) for name in HOST_METRICS])
     for values, place in ((own, slice(len(own))), (hosts, slice(len(own), None))):
         is_told = np.isfinite(values)
@@ -217,6 +219,21 @@ def sample(workers: WorkerTable) -> Matrix:
         result[2, place] = np.where(is_told, values, np.inf).min(axis=1)
         result[3, place] = np.where(is_told, values, -np.inf).max(axis=1)
     return result
+
+
+def _count_processes_once(values: Matrix, workers: WorkerTable) -> None:
+    """Leave one value a process in the rows of `OF_PROCESS`, given one a worker in all rows."""
+    processes = workers.processes
+    if not processes.n_shared:
+        return
+    parts = workers.memory_by_process()
+    parts[UNMANAGED] = parts["memory"] - parts["managed"]
+    parts["spilled"] = processes.sums(workers.spilled)
+    for name, part in parts.items():
+        values[NAMES.index(name), processes.told_by] = part
+    repeated = np.delete(np.arange(len(workers)), processes.told_by)
+    for name in OF_PROCESS:
+        values[NAMES.index(name), repeated] = np.nan
 
 
 def _metric(metrics: Sequence[Mapping[str, Any]], name: str) -> Floats:

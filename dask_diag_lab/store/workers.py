@@ -94,6 +94,7 @@ class WorkerTable:
         self._lanes = lanes
         self._rows: dict[str, Row] = {}
         self._columns: dict[str, Cells] = {}
+        self._processes: Processes | None = None
         self._seen = (-1, -1)
 
     def __len__(self) -> int:
@@ -123,9 +124,7 @@ class WorkerTable:
 
     def column(self, name: str) -> Cells:
         """Return a column by name; KeyError when there is none."""
-        seen = (self.version, self._lanes.version)
-        if self._seen != seen:
-            self._columns, self._seen = {}, seen
+        self._drop_old()
         if name not in self._columns:
             dtype = _DTYPES[name]
             values = [row[name] for row in self._ordered()]
@@ -135,26 +134,34 @@ class WorkerTable:
     @property
     def processes(self) -> Processes:
         """Which of the workers share a process."""
-        return Processes.of(self.process, self.last_seen.tolist())
+        self._drop_old()
+        if self._processes is None:
+            self._processes = Processes.of(self.process, self.last_seen.tolist())
+        return self._processes
 
     def totals(self) -> Totals:
         """Return the sums over all workers."""
         sums = {name: int(self.column(name).sum()) for name in _SUMMED}  # type: ignore[union-attr]
         processes = self.processes
-        told_by = processes.told_by
         if processes.n_shared:
-            memory = sums["memory"] = int(self.memory[told_by].sum())
-            # Each worker takes what the others of its process manage for unmanaged.
-            sums["managed"] = min(sums["managed"], memory)
-            unmanaged = memory - sums["managed"]
-            recent = min(int(self.unmanaged_recent[told_by].sum()), unmanaged)
-            sums |= {"unmanaged_recent": recent, "unmanaged_old": unmanaged - recent}
+            parts = self.memory_by_process()
+            sums |= {name: int(values.sum()) for name, values in parts.items()}
         return Totals(
             workers=len(self._rows),
             **sums,
-            cpu=float(self.cpu[told_by].sum()),
+            cpu=float(self.cpu[processes.told_by].sum()),
             occupancy=float(self.occupancy.sum()),
         )
+
+    def memory_by_process(self) -> dict[str, Ints]:
+        """Return memory and its parts of each of `processes`; see `Processes.memory_by_use`."""
+        return self.processes.memory_by_use(self.memory, self.managed, self.unmanaged_recent)
+
+    def _drop_old(self) -> None:
+        """Let go of what was worked out of other rows."""
+        seen = (self.version, self._lanes.version)
+        if self._seen != seen:
+            self._columns, self._processes, self._seen = {}, None, seen
 
     def _ordered(self) -> list[Row]:
         return [self._rows[a] for a in self._lanes.addresses if a in self._rows]

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dask_diag_lab.views.text_room import fitting_text, text_px
+from dask_diag_lab.views.text_room import text_px
 
 _BOLD: Final = 1.05
 """How much wider bold text is, about."""
 _BETWEEN: Final = re.compile(r"(, | · )")
-_FIGURE: Final = re.compile(r"([^\w]*\d\S*(?: (?:%|[^\W\d]\S*))?) (\D+)")
-"""A number with its unit, and the words that tell what it is of."""
+_FIGURE: Final = re.compile(r"([^\w]*\d\S*(?: (?:%|[^\W\d]\S*))?+) (\D+)")
+"""A number with its unit, which it never loses, and the words that tell what it is of."""
 
 
 def title_px(title: str, font_px: float) -> float:
@@ -27,7 +27,7 @@ def fitting_title(titles: Sequence[str], room_px: float, font_px: float) -> str:
     """Return the first of some titles that fits, or what fits of the last one.
 
     Of a title with figures the heading goes first, then what the figures are of, then the last
-    figures. Of one without the last words go.
+    figures. Of one without the last words go. No figure is cut: ``"…"`` is left instead, or ``""``.
 
     Parameters
     ----------
@@ -43,17 +43,33 @@ def fitting_title(titles: Sequence[str], room_px: float, font_px: float) -> str:
     tries = [*titles, *_ever_shorter(titles[-1])]
     if (title := next(filter(fits, tries), None)) is not None:
         return title
-    shortest = tries[-1]
-    words = shortest.split(" ")
-    cut = (f"{' '.join(words[:n])}…" for n in range(len(words) - 1, 0, -1))
-    return next(filter(fits, cut), "") or fitting_text(shortest, room_px / _BOLD, font_px)
+    return next(filter(fits, _cut(tries[-1])), "")
+
+
+def _cut(title: str) -> Iterator[str]:
+    """Return ever less of the beginning of a title, and an ellipsis.
+
+    A part of a figure, or one without its unit, would tell something else: neither is returned.
+    """
+    words = title.split(" ")
+    for n in range(len(words) - 1, 0, -1):
+        if not _has_figure(" ".join(words[n - 1 : n + 1])):
+            yield f"{' '.join(words[:n])}…"
+    if not _has_figure(words[0]):
+        for n in range(len(words[0]) - 1, 0, -1):
+            yield f"{words[0][:n]}…"
+    yield "…"
+
+
+def _has_figure(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def _ever_shorter(title: str) -> Iterator[str]:
     """Return what is said of the figures in a title, in ever fewer words; nothing of no figures."""
     _, _, after = title.partition(": ")
     said = after or title
-    if not any(map(str.isdigit, said)):
+    if not _has_figure(said):
         return
     if after:
         yield after

@@ -97,12 +97,24 @@ def words(kind: str, detail: Detail, names: Names) -> str:
     return write(detail, names)
 
 
-def undated_words(number: int) -> str:
-    """Return of how many workers the coming is not shown; '' for none."""
-    if not number:
-        return ""
-    they = "it" if number == 1 else "they"
-    return f"Of {fmt.plural(number, 'worker')} nobody knows when {they} came"
+def gap_words(n_ended: int, n_undated: int) -> list[str]:
+    """Return what is not shown of the time before the recording.
+
+    Parameters
+    ----------
+    n_ended : int
+        Tasks that ended before.
+    n_undated : int
+        Workers of which it is not known when they came.
+    """
+    gaps = []
+    if n_ended:
+        tasks = fmt.plural(n_ended, "task")
+        gaps.append(f"before ★ {tasks} ended: what failed or spilled by then is not known")
+    if n_undated:
+        they = "it" if n_undated == 1 else "they"
+        gaps.append(f"of {fmt.plural(n_undated, 'worker')} nobody knows when {they} came")
+    return gaps
 
 
 def _came(detail: Detail, names: Names) -> str:

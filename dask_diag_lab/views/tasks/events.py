@@ -35,7 +35,7 @@ from dask_diag_lab.views.tasks.event_marks import (
     live_window,
     marks_between,
 )
-from dask_diag_lab.views.tasks.event_words import ROW_OF, ROWS, row_colors, undated_words, words
+from dask_diag_lab.views.tasks.event_words import ROW_OF, ROWS, gap_words, row_colors, words
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
 NO_EVENTS: Final = f"{NO_DATA} Workers, errors, spilling and graphs appear here."
+NO_PLAIN_EVENTS: Final = "Nothing has happened yet. Workers, errors and spilling appear here."
+"""Without a collector, of which it would be said that its recording began."""
 
 _MARK_PX: Final = 26
 """Marks of a row are about this far apart at least."""
@@ -144,7 +146,8 @@ class Events(RedrawnView):
         self._read()
         if len(self._columns.time):
             self._follow()
-        return self._read_version, self._placed, pane_size(self.figure), self.look
+        is_told = self.store.scheduler is not None
+        return self._read_version, is_told, self._placed, pane_size(self.figure), self.look
 
     def redraw(self) -> None:
         """Draw the marks; see `RedrawnView.redraw`."""
@@ -156,7 +159,8 @@ class Events(RedrawnView):
         if is_empty:
             self.marks.set({name: [] for name in self.marks.model.data})
             set_properties(self._title, text=" ")
-            self.notice = Notice(empty=NO_EVENTS, note=undated_words(self.store.events.n_undated))
+            empty = NO_EVENTS if self.store.scheduler is None else NO_PLAIN_EVENTS
+            self.notice = Notice(empty=empty, note="; ".join(self._gaps()))
         else:
             self._draw(size)
 
@@ -212,9 +216,11 @@ class Events(RedrawnView):
             notes.append("marks with a number stand for so many that lie close together")
         if dropped := self.store.events.dropped:
             notes.append(f"{fmt.plural(dropped, 'older event')} forgotten")
-        if undated := undated_words(self.store.events.n_undated):
-            notes.append(undated)
-        self.notice = Notice(note="; ".join(notes))
+        self.notice = Notice(note="; ".join([*notes, *self._gaps()]))
+
+    def _gaps(self) -> list[str]:
+        store = self.store
+        return gap_words(store.left_out.get("before", 0), store.events.n_undated)
 
     def _draw_rows(self, size: PaneSize) -> None:
         """Show the rows in which something has happened, in their fixed order.

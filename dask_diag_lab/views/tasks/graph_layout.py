@@ -12,17 +12,18 @@ coordinates are the least-squares positions at unit distance, by pooling adjacen
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.views.tasks.free_rows import FreeRows
+from dask_diag_lab.views.tasks.graph_growth import Placed, is_side_by_side, smaller_joined
 from dask_diag_lab.views.tasks.graph_packing import packed, stretch
 from dask_diag_lab.views.tasks.layered_graph import (
     Graph,
-    attached_nodes,
     depths,
     make_graph,
     parts_of,
@@ -34,7 +35,7 @@ Place = tuple[float, float]
 _MANY_EDGES: Final = 30_000
 """Above this one sweep has to do: a sweep costs about 0.3 µs an edge."""
 _AWAY: Final = 2.0
-"""Rows that newcomers may be away from what they touch, where parts lie side by side."""
+"""Rows that a newcomer may be away from where it should be, where parts lie side by side."""
 _CLOSED: Final = 0.5
 """Empty rows or layers are closed up when that leaves at most this share of their number."""
 
@@ -47,8 +48,11 @@ def place_nodes(
     *,
     may_close: bool = False,
     shape: float = 1.0,
-) -> dict[Node, Place]:
+) -> Placed[Node]:
     """Return (x, y) of every node of ``names``; those in ``placed`` stay where they are.
+
+    x is the depth in the order of dependencies, from where the part of the graph begins, y the row;
+    nodes of one x are at least 1 apart.
 
     Parameters
     ----------
@@ -57,29 +61,36 @@ def place_nodes(
     edges : ndarray of int, shape (m, 2)
         (dependency, dependent) as indices into ``names``.
     placed : mapping
-        What this function returned for the graph before.
+        What this returned for the graph before.
     rank : sequence of int, optional
         Order among nodes that nothing else orders; the order of ``names`` by default.
     may_close : bool
         Whether what stays may move: to close up where most of its room is that of nodes that are
-        gone, and where parts that lie side by side grow together or into each other.
+        gone, and once many nodes are astray, see `Placed`.
     shape : float
         How many layers the pane has room for to a row.
-
-    Returns
-    -------
-    dict
-        x is the depth in the order of dependencies, from where the part of the graph begins, y the
-        row; nodes of one x are at least 1 apart.
     """
     fixed = {index: placed[name] for index, name in enumerate(names) if name in placed}
     if may_close:
         fixed = closed_up(fixed)
+    astray = placed.astray.intersection(names) if isinstance(placed, Placed) else frozenset[Node]()
     if len(fixed) == len(names):
-        return {name: fixed[index] for index, name in enumerate(names)}
+        return Placed(zip(names, fixed.values(), strict=True), astray)
     graph = make_graph(rank if rank is not None else range(len(names)), edges)
-    places = _places(graph, fixed, shape, may_renew=may_close)
-    return dict(zip(names, places, strict=True))
+    now = _grown(names, graph, fixed, astray, shape)
+    return _grown(names, graph, {}, (), shape) if may_close and now.is_worth_renewing else now
+
+
+def _grown(
+    names: Sequence[Node],
+    graph: Graph,
+    fixed: Mapping[int, Place],
+    astray: Iterable[Node],
+    shape: float,
+) -> Placed[Node]:
+    """Return what was ``fixed`` and all others, with the ones that are astray as well now."""
+    places, more = _places(graph, fixed, shape)
+    return Placed(zip(names, places, strict=True), {*astray, *(names[index] for index in more)})
 
 
 def rows_needed(placed: Mapping[Node, Place], shape: float) -> float:
@@ -89,28 +100,25 @@ def rows_needed(placed: Mapping[Node, Place], shape: float) -> float:
     return stretch(float(columns), float(rows), shape)
 
 
-def _places(
-    graph: Graph, fixed: Mapping[int, Place], shape: float, *, may_renew: bool
-) -> list[Place]:
-    """Return places: nodes that touch nothing placed go where there is room, others beside it."""
+def _places(graph: Graph, fixed: Mapping[int, Place], shape: float) -> tuple[list[Place], set[int]]:
+    """Return places, and the nodes that are astray now: beside what grew in their way.
+
+    Nodes that touch nothing placed go where there is room, others beside it.
+    """
     x = depths(graph, {index: int(place[0]) for index, place in fixed.items()})
     y = {index: place[1] for index, place in fixed.items()}
-    attached = attached_nodes(graph, fixed)
-    newcomers = [index for index in sorted(attached) if index not in fixed]
-    away = _place_attached(graph, x, y, newcomers)
-    if may_renew and newcomers and _is_side_by_side(graph, fixed):
-        n_parts, n_before = (len(list(parts_of(graph, nodes))) for nodes in (attached, fixed))
-        if n_parts < n_before or away > _AWAY:
-            return _places(graph, {}, shape, may_renew=False)
-    free = [index for index in range(len(graph)) if index not in attached]
-    _place_free(graph, x, y, free, shape)
-    return [(float(depth), y[index]) for index, depth in enumerate(x)]
-
-
-def _is_side_by_side(graph: Graph, fixed: Mapping[int, Place]) -> bool:
-    """Return whether some parts begin right of others: there they have no room to grow."""
-    left = min((place[0] for place in fixed.values()), default=0.0)
-    return any(place[0] > left and not graph.dependencies[at] for at, place in fixed.items())
+    attached: list[list[int]] = []
+    free: list[list[int]] = []
+    for part in parts_of(graph, [index for index in range(len(graph)) if index not in fixed]):
+        is_attached = any(near in fixed for index in part for near in graph.near(index))
+        (attached if is_attached else free).append(part)
+    astray = _place_attached(graph, x, y, sorted(chain.from_iterable(attached)))
+    astray |= smaller_joined(graph, fixed, attached)
+    if astray and not is_side_by_side(graph, fixed):
+        astray = set()
+    if free:
+        _place_free(graph, x, y, free, shape)
+    return [(float(depth), y[index]) for index, depth in enumerate(x)], astray
 
 
 def closed_up(placed: Mapping[Node, Place]) -> dict[Node, Place]:
@@ -144,16 +152,16 @@ def _layers(nodes: Sequence[int], x: Sequence[int]) -> list[list[int]]:
 
 
 def _place_free(
-    graph: Graph, x: list[int], y: dict[int, float], free: Sequence[int], shape: float
+    graph: Graph, x: list[int], y: dict[int, float], parts: Sequence[Sequence[int]], shape: float
 ) -> None:
-    """Lay out ``free``, which touch nothing that is placed, part for part where there is room."""
+    """Lay out parts that touch nothing that is placed, each where there is room."""
     (left, top), taken = _taken(graph, x, y)
-    parts = list(parts_of(graph, free))
     sizes = []
+    known: dict[object, list[float]] = {}
     for part in parts:
-        _place_part(graph, x, y, part)
-        columns = max(x[index] for index in part) + 1
-        rows = math.ceil(max(y[index] for index in part) + 1 - 1e-6)
+        _place_part(graph, x, y, part, known)
+        columns = max(map(x.__getitem__, part)) + 1
+        rows = math.ceil(max(map(y.__getitem__, part)) + 1 - 1e-6)
         # Room beside what has more than one node: else it would seem to belong to the next.
         sizes.append((columns + (columns > 1), rows + (rows > 1)))
     for part, (column, row) in zip(parts, packed(sizes, shape, taken), strict=True):
@@ -179,14 +187,38 @@ def _taken(
     return (left, top), taken
 
 
-def _place_part(graph: Graph, x: Sequence[int], y: dict[int, float], part: Sequence[int]) -> None:
-    """Lay out nodes that edges connect, from row 0 on."""
+def _place_part(
+    graph: Graph,
+    x: Sequence[int],
+    y: dict[int, float],
+    part: Sequence[int],
+    known: dict[object, list[float]],
+) -> None:
+    """Lay out nodes that edges connect, from row 0 on, as a part of the same structure ``known``.
+
+    Parts are often many and alike: one for each chunk of an array.
+    """
+    if all(len(graph.dependencies[i]) <= 1 >= len(graph.dependents[i]) for i in part):
+        y.update(dict.fromkeys(part, 0.0))
+        return
+    ordered = sorted(part, key=lambda index: (x[index], graph.rank[index]))
+    at = {index: n for n, index in enumerate(ordered)}
+    structure = tuple(
+        (x[index], *sorted(at[near] for near in graph.dependencies[index])) for index in ordered
+    )
+    if structure in known:
+        y.update(zip(ordered, known[structure], strict=True))
+        return
+    _arrange(graph, x, y, part)
+    known[structure] = [y[index] for index in ordered]
+
+
+def _arrange(graph: Graph, x: Sequence[int], y: dict[int, float], part: Sequence[int]) -> None:
+    """Give nodes that edges connect rows with few crossings, from row 0 on."""
     layers = _layers(part, x)
     for layer in layers:
         layer.sort(key=graph.rank.__getitem__)
         y.update(zip(layer, map(float, range(len(layer))), strict=True))
-    if len(part) == 1:
-        return
     n_edges = sum(len(graph.dependencies[index]) for index in part)
     for _ in range(1 if n_edges > _MANY_EDGES else 3):
         _sweep(layers, graph.dependencies, graph.dependents, y)
@@ -235,25 +267,27 @@ def spread(wanted: Sequence[float]) -> list[float]:
 
 def _place_attached(
     graph: Graph, x: Sequence[int], y: dict[int, float], nodes: Sequence[int]
-) -> float:
+) -> set[int]:
     """Give ``nodes`` the free rows nearest to the placed nodes that they are connected to.
 
-    Returns how many rows away they are from where they should be, on average.
+    Returns those that are further away from where they should be than `_AWAY`.
     """
-    occupied: dict[int, list[float]] = {}
+    occupied: dict[int, list[float]] = {x[index]: [] for index in nodes}
     for index, row in y.items():
-        occupied.setdefault(x[index], []).append(row)
+        if x[index] in occupied:
+            occupied[x[index]].append(row)
     rows = {depth: FreeRows(sorted(taken)) for depth, taken in occupied.items()}
     last = max(y.values(), default=-1.0)
-    away = 0.0
+    away = set()
     for layer in _layers(nodes, x):
         wanted = {}
         for index in layer:
-            near = [n for n in (*graph.dependencies[index], *graph.dependents[index]) if n in y]
+            near = [n for n in graph.near(index) if n in y]
             wanted[index] = sum(map(y.__getitem__, near)) / len(near) if near else last + 1
         layer.sort(key=lambda index: (wanted[index], graph.rank[index]))
-        column = rows.setdefault(x[layer[0]], FreeRows([]))
+        column = rows[x[layer[0]]]
         for index, row in zip(layer, spread([wanted[i] for i in layer]), strict=True):
             y[index] = column.take(row)
-            away += abs(y[index] - row)
-    return away / max(len(nodes), 1)
+            if abs(y[index] - row) > _AWAY:
+                away.add(index)
+    return away

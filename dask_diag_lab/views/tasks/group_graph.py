@@ -100,7 +100,7 @@ class GroupGraph:
             add_glyph(plot, self.boxes.model, strip)
             self._strips.append(strip)
         texts = ("label", "count", "more")
-        self._texts = [Text(x="left", text=text, text_baseline="top") for text in texts]
+        self._texts = [Text(x="left", y="top", text=text, text_baseline="top") for text in texts]
         for text in self._texts:
             text.update(text_line_height=LINE)
             add_glyph(plot, self.boxes.model, text)

@@ -23,15 +23,27 @@ class Graph:
     def __len__(self) -> int:
         return len(self.dependencies)
 
+    def near(self, index: int) -> list[int]:
+        """Return what a node depends on and what depends on it."""
+        return self.dependencies[index] + self.dependents[index]
+
 
 def make_graph(rank: Sequence[int], edges: npt.NDArray[np.integer]) -> Graph:
     """Return the graph of ``len(rank)`` nodes; a row of ``edges`` is (dependency, dependent)."""
-    dependencies: list[list[int]] = [[] for _ in rank]
-    dependents: list[list[int]] = [[] for _ in rank]
-    for source, target in edges.tolist():
-        dependencies[target].append(source)
-        dependents[source].append(target)
+    # One list for all that have none: thousands of lists a tick would wake the garbage collector.
+    none: list[int] = []
+    dependencies, dependents = [none] * len(rank), [none] * len(rank)
+    for source, target in zip(edges[:, 0].tolist(), edges[:, 1].tolist(), strict=True):
+        _append(dependencies, target, source)
+        _append(dependents, source, target)
     return Graph(dependencies, dependents, rank)
+
+
+def _append(lists: list[list[int]], at: int, value: int) -> None:
+    if lists[at]:
+        lists[at].append(value)
+    else:
+        lists[at] = [value]
 
 
 def has_parts(n: int, edges: npt.NDArray[np.integer]) -> bool:
@@ -76,7 +88,7 @@ def attached_nodes(
     stack = list(seen)
     while stack:
         index = stack.pop()
-        for near in (*graph.dependencies[index], *graph.dependents[index]):
+        for near in graph.near(index):
             if near not in seen and (among is None or near in among):
                 seen.add(near)
                 stack.append(near)

@@ -21,6 +21,7 @@ from dask_diag_lab.views.tasks import group_graph, node_graph
 from dask_diag_lab.views.tasks.graph_view import GraphView
 from dask_diag_lab.views.tasks.group_graph import GroupGraph
 from dask_diag_lab.views.tasks.node_graph import NodeGraph
+from dask_diag_lab.views.tasks.state_counts import count_title
 from dask_diag_lab.views.tasks.task_groups import group_table, left_out
 
 if TYPE_CHECKING:
@@ -131,11 +132,7 @@ class TaskGraph(GraphView):
             return f"Task graph: {number} of {fmt.plural(graph.total, 'task')}"
         words = f"Task graph: {fmt.plural(len(graph.node), 'task')}"
         counts = np.bincount(graph.state, minlength=len(STATES))
-        named = {"memory": "in memory", "no-worker": "without worker"}
-        shown = ("waiting", "no-worker", "queued", "processing", "memory", "erred")
-        parts = [(int(counts[STATES.index(state)]), named.get(state, state)) for state in shown]
-        said = " · ".join([words, *(f"{fmt.count(n)} {name}" for n, name in parts if n)])
-        return said if len(said) <= size.title_characters else words
+        return count_title([words, words.partition(": ")[2]], counts, size.title_characters)
 
     def _note(self) -> str:
         graph = self.store.graph

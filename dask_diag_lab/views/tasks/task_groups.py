@@ -17,6 +17,7 @@ from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks.graph_view import GraphView
 from dask_diag_lab.views.tasks.group_graph import GroupGraph, legend_entries
 from dask_diag_lab.views.tasks.group_nodes import Structure
+from dask_diag_lab.views.tasks.state_counts import count_title
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -78,11 +79,9 @@ class TaskGroupGraph(GraphView):
         states = self.store.groups.states.sum(axis=0)
         words = f"Task groups: {fmt.count(len(self.store.groups))}"
         tasks = f"{words} · {fmt.plural(int(states.sum()), 'task')}"
-        named = {"memory": "in memory"}
-        shown = ("processing", "memory", "erred")
-        parts = [(int(states[STATES.index(name)]), named.get(name, name)) for name in shown]
-        said = " · ".join([tasks, *(f"{fmt.count(n)} {name}" for n, name in parts if n)])
-        return next((t for t in (said, tasks) if len(t) <= size.title_characters), words)
+        return count_title(
+            [tasks, words], states, size.title_characters, ("processing", "memory", "erred")
+        )
 
     def table(self) -> Table:
         """Return one row a group."""

@@ -63,9 +63,11 @@ class ClusterMemory(ProcessBars):
         return self.store.scheduler.thresholds if self.store.scheduler else {}
 
     def _sums(self) -> dict[str, int]:
-        totals = self.store.workers.totals()
+        workers = self.store.workers
+        totals = workers.totals()
         sums = {name: getattr(totals, name) for name in ("memory", *COLUMNS)}
-        return sums | {"memory_limit": common_limit(self.store.workers.memory_limit)}
+        limits = workers.processes.limits(workers.memory_limit)
+        return sums | {"memory_limit": common_limit(limits)}
 
     def _levels(self) -> npt.NDArray[np.uint8]:
         workers = self.store.workers

@@ -12,20 +12,25 @@ if TYPE_CHECKING:
     from dask_diag_lab.store.workers import WorkerTable
 
 
-def shared_words(workers: WorkerTable) -> str:
-    """Return how many workers share a process, and what their numbers mean; '' for none.
-
-    Short, or in a small pane nothing but these words would be left.
-    """
+def sharing_words(workers: WorkerTable) -> str:
+    """Return how many workers share a process; '' for none."""
     processes = workers.processes
     if not processes.n_shared:
         return ""
     is_one = processes.n_shared == 1
     where = "one process" if is_one else f"{fmt.count(processes.n_shared)} processes"
-    return (
-        f"{fmt.plural(processes.n_sharing, 'worker')} share {where}: each shows all of its"
-        " CPU and memory, totals count it once"
-    )
+    return f"{fmt.plural(processes.n_sharing, 'worker')} share {where}"
+
+
+def shared_words(workers: WorkerTable) -> str:
+    """Return how many workers share a process, and what their numbers mean; '' for none.
+
+    Short, or in a small pane nothing but these words would be left.
+    """
+    sharing = sharing_words(workers)
+    if not sharing:
+        return ""
+    return f"{sharing}, counted once in totals: CPU and memory are those of the process"
 
 
 class ProcessBars(WorkerBars):

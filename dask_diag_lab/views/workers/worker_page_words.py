@@ -71,7 +71,7 @@ def log_text(lines: Sequence[Mapping[str, Any]]) -> str:
 def _beside(number: int) -> str:
     if not number:
         return ""
-    return f"shared with {fmt.plural(number, 'worker')} more: CPU and memory are those of all"
+    return f"shared with {fmt.plural(number, 'other worker')}: CPU and memory are those of all"
 
 
 def _memory(row: Mapping[str, Any]) -> str:

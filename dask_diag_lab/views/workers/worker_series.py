@@ -22,7 +22,7 @@ from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.series_unit import WRITE, Unit
 from dask_diag_lab.views.time_series import TimeLine, TimeSeries
 from dask_diag_lab.views.workers import worker_metrics as wm
-from dask_diag_lab.views.workers.process_bars import shared_words
+from dask_diag_lab.views.workers.process_bars import sharing_words
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -50,7 +50,7 @@ class WorkerSeries(RedrawnView):
     unit: ClassVar[Unit] = "number"
     heading: ClassVar[str] = ""
     of: ClassVar[str] = "worker"
-    """What the mean is over."""
+    """What the mean is over; `OF_PROCESS` is of processes where workers share one."""
     missing: ClassVar[str] = ""
     """Said when nobody reports any of the lines."""
 
@@ -109,12 +109,19 @@ class WorkerSeries(RedrawnView):
             if np.isfinite(value)
         ]
         short = f"{self.heading}: {', '.join(told) or 'unknown'}"
-        return f"{short} · mean of a {self.of}, band from lowest to highest", short
+        return f"{short} · mean of a {self._mean_of()}, band from lowest to highest", short
 
     def _note(self) -> str:
-        is_shared = any(line.name in OF_PROCESS for line in self.lines)
-        shared = shared_words(self.store.workers) if is_shared else ""
-        return "; ".join(words for words in (self._since(), shared) if words)
+        shared = sharing_words(self.store.workers) if self._is_of_processes() else ""
+        counted = f"{shared}, counted once" if shared else ""
+        return "; ".join(words for words in (self._since(), counted) if words)
+
+    def _mean_of(self) -> str:
+        is_shared = self._is_of_processes() and self.store.workers.processes.n_shared
+        return "process" if is_shared else self.of
+
+    def _is_of_processes(self) -> bool:
+        return all(line.name in OF_PROCESS for line in self.lines)
 
     def _since(self) -> str:
         scheduler, times = self.store.scheduler, self.store.series.get(self.lines[0].name).times

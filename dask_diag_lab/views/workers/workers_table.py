@@ -24,6 +24,7 @@ from dask_diag_lab.views.workers import worker_metrics as wm
 from dask_diag_lab.views.workers.process_bars import shared_words
 from dask_diag_lab.views.workers.totals_line import TotalsLine
 from dask_diag_lab.views.workers.worker_hosts import Hosts
+from dask_diag_lab.views.workers.workers_memory import common_limit
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -72,9 +73,7 @@ _FROM_METRICS: Final[Mapping[str, str]] = {
     "fds": wm.FDS,
     "event_loop": wm.EVENT_LOOP,
 }
-_SUMMED: Final = (
-    *("nthreads", "memory_limit", "spilled", "processing", "executing", "in_memory", "occupancy"),
-)
+_SUMMED: Final = ("nthreads", "spilled", "processing", "executing", "in_memory", "occupancy")
 _OF_PROCESS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent")
 _PER_HOST: Final = ("network_read", "network_write", "disk_read", "disk_write")
 _BYTES: Final = frozenset({wm.GPU_MEMORY, wm.GPU_MEMORY_TOTAL, wm.RMM_USED, wm.RMM_TOTAL})
@@ -201,8 +200,8 @@ class WorkersTable(RedrawnView):
         sums |= {name: float(getattr(totals, name)) for name in _OF_PROCESS}
         sums["cpu"] = totals.cpu / 100
         sums["fds"] = float(np.nansum(values["fds"][workers.processes.told_by]))
-        if np.isnan(values["memory_limit"]).any():
-            sums["memory_limit"] = float("nan")
+        limit = common_limit(workers.processes.limits(workers.memory_limit))
+        sums["memory_limit"] = limit or float("nan")
         hosts = Hosts.of(workers.host)
         for name in _PER_HOST:
             sums[name] = float(np.nansum(hosts.newest(values[name], workers.last_seen)))

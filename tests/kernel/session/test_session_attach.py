@@ -17,6 +17,7 @@ import pytest
 from distributed import Client, LocalCluster, Security, get_client
 
 import dask_diag_lab
+from dask_diag_lab.collector import NAME
 from dask_diag_lab.composition import Composition
 from dask_diag_lab.session import Diagnostics
 from tests.kernel.serving import records_in, run, wait_until
@@ -29,7 +30,6 @@ pytestmark = [
     ),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
-PLUGIN = "dask-diag-lab-2"
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +83,7 @@ def is_live(diagnostics: Diagnostics) -> bool:
 
 def has_plugin(client: Client) -> bool:
     found = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.plugins))
-    return PLUGIN in found
+    return NAME in found
 
 
 def test_attaching_does_not_wait_until_it_serves(

@@ -227,3 +227,19 @@ def test_each_scheduler_has_a_moment_when_the_recording_began_behind_what_it_rec
         {"recalled": 1},
         {"recalled": 0},
     ]
+
+
+def test_without_a_collector_nothing_is_recorded_until_one_comes() -> None:
+    store, plain = Store(), BatchMaker(epoch="plain")
+    plain.time = T0 + 300  # of a kernel whose clock is ahead
+    store.apply(plain.batch(workers=[worker_row(A)], degraded="no plugins"))
+    assert not store.events.rows
+    maker = BatchMaker()
+    maker.time = T0 + 60
+    came = (T0 + 50, "client-added", {"client": "c"})
+    store.apply(maker.batch(workers=[worker_row(A)], events=[came]))
+    store.apply(maker.batch())
+    assert list(store.events.rows) == [came, (T0 + 60, BEGAN, {"recalled": 1})]
+    store.apply(plain.batch(degraded="no plugins"))
+    store.apply(BatchMaker(epoch="anew").batch())
+    assert [kind for _, kind, _ in store.events.rows].count(BEGAN) == 1, "it is the same scheduler"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.series import NAMES, SeriesTable
+from dask_diag_lab.store.series import NAMES, OF_PROCESS, SeriesTable
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 A, B, C = "tcp://a:1", "tcp://a:2", "tcp://b:1"
@@ -116,7 +116,43 @@ def test_a_process_that_workers_share_counts_once_and_as_the_newest_heartbeat_sa
 
     rows = [row(A, "p", 2, 300.0), row(B, "p", 1, 200.0), row(C, "", 1, 50.0)]
     store.apply(maker.batch(workers=rows))
-    cpu, spilled = store.series.get("cpu"), store.series.get("spilled")
+    cpu = store.series.get("cpu")
     assert (cpu.total[0], cpu.n[0], cpu.low[0], cpu.high[0]) == (350, 2, 50, 300)
-    assert (spilled.total[0], spilled.n[0]) == (21, 3)
     assert store.workers.totals().cpu == 350
+
+
+def test_parts_of_the_memory_of_a_process_are_those_of_all_its_workers() -> None:
+    store, maker = Store(), BatchMaker()
+
+    def row(address: str, process: str, **given: int) -> dict[str, Any]:
+        return worker_row(address, process=process, spilled=7, **given)
+
+    shared = {"memory": 100, "managed": 30, "unmanaged_old": 50, "unmanaged_recent": 20}
+    alone = {"memory": 9, "managed": 4, "unmanaged_old": 5, "unmanaged_recent": 0}
+    rows = [row(A, "p", **shared), row(B, "p", **shared), row(C, "", **alone)]
+    store.apply(maker.batch(workers=rows))
+    found = {name: store.series.get(name) for name in OF_PROCESS}
+    sums = {name: line.total[0] for name, line in found.items() if line.n[0]}
+    assert sums == {
+        "cpu": 100,
+        "memory": 109,
+        "managed": 64,
+        "unmanaged_old": 25,
+        "unmanaged_recent": 20,
+        "unmanaged": 45,
+        "spilled": 21,
+    }
+    assert {line.n[0] for line in found.values()} == {0, 2}, "0: no worker told of these metrics"
+    assert (found["spilled"].low[0], found["spilled"].high[0]) == (7, 14)
+    totals = store.workers.totals()
+    for name in ("memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled"):
+        assert getattr(totals, name) == sums[name]
+
+
+def test_a_process_does_not_manage_more_than_it_has() -> None:
+    store, maker = Store(), BatchMaker()
+    shared = {"memory": 100, "managed": 80, "unmanaged_old": 0, "unmanaged_recent": 20}
+    rows = [worker_row(address, process="p", **shared) for address in (A, B)]
+    store.apply(maker.batch(workers=[*rows, worker_row(C, memory=500, managed=10)]))
+    totals = store.workers.totals()
+    assert (totals.memory, totals.managed, totals.unmanaged_recent) == (600, 110, 490)

@@ -11,8 +11,8 @@ from typing import Any
 import dask.config
 from distributed import Client, Nanny, Scheduler, Worker
 
-from dask_diag_lab.collector import Collector
-from dask_diag_lab.records import Batch, Kind, Outcome
+from dask_diag_lab.collector import NAME, Collector
+from dask_diag_lab.records import STATES, Batch, Kind, Outcome
 from dask_diag_lab.store.extras import Extras
 from dask_diag_lab.transport import Feed, FeedState
 from dask_diag_lab.transport.backoff import Backoff
@@ -221,9 +221,14 @@ async def cluster(
             yield s, workers, await stack.enter_async_context(connected(s.address, **args))
 
 
+def states(row: Mapping[str, Any]) -> dict[str, int]:  # rows of many types
+    """Return the task counts of a row of `PREFIXES` or `GROUPS` by state."""
+    return dict(zip(STATES, row["states"], strict=True))
+
+
 def registered(s: Scheduler) -> Collector | None:
     """Return the collector that lives on a scheduler."""
-    plugin = s.plugins.get("dask-diag-lab-2")
+    plugin = s.plugins.get(NAME)
     assert plugin is None or isinstance(plugin, Collector)
     return plugin
 

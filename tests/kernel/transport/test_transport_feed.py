@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from distributed import Client, LocalCluster, Scheduler
 
-from dask_diag_lab.collector import NAME, Collector
+from dask_diag_lab.collector import NAME, PULL, Collector
 from dask_diag_lab.records import Batch
 from dask_diag_lab.transport import Feed
 from dask_diag_lab.transport.backoff import Backoff
@@ -236,11 +236,11 @@ def test_a_scheduler_that_does_not_answer_in_time_is_lost() -> None:
             async def never(**_: object) -> None:
                 await asyncio.sleep(3)
 
-            pull = s.handlers["dask_diag_lab_pull_2"]
-            s.handlers["dask_diag_lab_pull_2"] = never
+            pull = s.handlers[PULL]
+            s.handlers[PULL] = never
             await until(lambda: seen.state == "lost")
             assert "no answer in 1.5 s" in seen.states[-1].reason
-            s.handlers["dask_diag_lab_pull_2"] = pull
+            s.handlers[PULL] = pull
             await until(lambda: seen.state == "live")
 
     asyncio.run(run())
@@ -299,7 +299,7 @@ def test_an_internal_error_switches_the_collector_off_and_the_computation_goes_o
         (["register_scheduler_plugin"], ""),
         (["register_scheduler_plugin", "get_task_stream"], "ended tasks"),
         (["register_scheduler_plugin", "identity"], "workers"),
-        (["dask_diag_lab_pull_2"], ""),
+        ([PULL], ""),
     ],
 )
 def test_where_handlers_are_blocked_plain_calls_are_used_and_it_is_said(

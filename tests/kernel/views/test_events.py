@@ -13,8 +13,8 @@ from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.tasks.event_marks import LIVE_S
 from dask_diag_lab.views.tasks.event_words import ROW_OF, words
-from dask_diag_lab.views.tasks.events import Events
-from tests.kernel.store.batches import T0
+from dask_diag_lab.views.tasks.events import NO_PLAIN_EVENTS, Events
+from tests.kernel.store.batches import T0, BatchMaker
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import Page
 
@@ -68,7 +68,7 @@ def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
 def test_workers_of_which_nobody_knows_when_they_came_are_in_a_note(feed: Feed) -> None:
     view = Events(feed.store)
     Page(view)
-    words = "Of 2 workers nobody knows when they came"
+    words = "of 2 workers nobody knows when they came"
     assert view.notice.note == words
     feed.send(5.0, events=[event(3, "worker-added", worker=W0, name="w-zero", nthreads=2)])
     view.update()
@@ -184,6 +184,14 @@ def test_nothing_is_explained() -> None:
     assert page.view.notice.empty.startswith("Waiting for the first data")
 
 
+def test_without_a_collector_nothing_has_happened_yet() -> None:
+    feed = Feed()
+    page = Page(Events(feed.store))
+    feed.send(1.0, degraded="no plugins")
+    page.view.update()
+    assert page.view.notice.empty == NO_PLAIN_EVENTS
+
+
 @pytest.mark.parametrize(
     ("recalled", "words"),
     [
@@ -233,3 +241,12 @@ def test_words_beside_thin_rows_do_not_lie_on_each_other(height: int, n_words: i
     Page(view, 300, height)
     labels = view.figure.yaxis[0].major_label_overrides.values()
     assert (len(labels), sum(bool(label) for label in labels)) == (10, n_words)
+
+
+def test_what_failed_before_the_recording_is_said_not_to_be_known(feed: Feed) -> None:
+    feed.maker = BatchMaker(epoch="2", scheduler="Scheduler-2")
+    feed.send(2, left_out={"before": 3})
+    view = Events(feed.store)
+    Page(view)
+    said = "before ★ 3 tasks ended: what failed or spilled by then is not known"
+    assert said in view.notice.note

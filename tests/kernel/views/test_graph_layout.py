@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -185,3 +185,64 @@ def test_parts_side_by_side_that_grow_into_each_other_are_laid_out_anew() -> Non
     before = place_nodes(range(100), as_edges([]), {}, shape=1.0)
     after = place_nodes(range(200), chains(100), before, shape=1.0, may_close=True)
     assert all(after[100 + i] == (after[i][0] + 1, after[i][1]) for i in range(100))
+
+
+def pair_sums(n: int) -> list[tuple[int, int, int]]:
+    """Return the sums of pairs, then those of two sums: (number, of, and of), in order."""
+    level = list(range(n))
+    sums: list[tuple[int, int, int]] = []
+    while len(level) > 1:
+        pairs = zip(level[::2], level[1::2], strict=True)
+        above = [(n + len(sums) + i, *pair) for i, pair in enumerate(pairs)]
+        level = [number for number, _, _ in above]
+        sums += above
+    return sums
+
+
+def running_sum(n: int) -> list[tuple[int, int, int]]:
+    """Return sums of all before and one more each: (number, of, and of), in order."""
+    return [(n + i, n + i - 1 if i else n - 1, i) for i in range(n - 1)]
+
+
+@pytest.mark.parametrize("sums_of", [pair_sums, running_sum])
+@pytest.mark.parametrize("n_ticks", [16, 127])
+def test_parts_that_grow_together_slowly_seldom_move_what_is_there(
+    sums_of: Callable[[int], list[tuple[int, int, int]]], n_ticks: int
+) -> None:
+    n = 512
+    sums = sums_of(n)
+    per_tick = -(-len(sums) // n_ticks)
+    places = place_nodes(range(n), as_edges([]), {}, shape=1.4)
+    n_moved = 0
+    for count in range(per_tick, len(sums) + per_tick, per_tick):
+        edges = as_edges([(of, node) for node, *both in sums[:count] for of in both])
+        names = range(n + len(sums[:count]))
+        after = place_nodes(names, edges, places, shape=1.4, may_close=True)
+        n_moved += any(after[name] != place for name, place in places.items())
+        places = after
+        assert len(set(places.values())) == len(places)
+        assert len(places.astray) < len(places) / 4
+    assert 1 <= n_moved <= 1.5 * np.log2(n)
+
+
+def test_the_smaller_of_two_joined_parts_is_astray_until_it_is_gone() -> None:
+    names = [*range(40)]
+    before = place_nodes(names, chains(3), {}, shape=1.0)
+    edges = as_edges([*chains(3).tolist(), (3, 40), (39, 40)])
+    after = place_nodes([*names, 40], edges, before, shape=1.0, may_close=True)
+    assert {name: after[name] for name in names} == before
+    assert 39 in after.astray
+    assert 3 not in after.astray
+    assert 39 not in place_nodes(names[:-1], chains(3), after, shape=1.0).astray
+
+
+def test_chains_lie_in_one_row_and_equal_parts_are_alike() -> None:
+    edges = as_edges([*chains(2).tolist(), (4, 6), (5, 6), (7, 9), (8, 9)])
+    places = place_nodes(range(10), edges, {}, shape=1.0)
+    assert all(places[i][1] == places[2 + i][1] for i in range(2))
+    steps = {
+        (places[b][0] - places[a][0], places[b][1] - places[a][1]) for a, b in ((4, 7), (6, 9))
+    }
+    assert len(steps) == 1
+    assert places[6][1] - places[4][1] == 0.5
+    assert len(set(places.values())) == 10

@@ -28,16 +28,17 @@ def extent(taken: Sequence[Size]) -> tuple[int, float]:
 
 
 @pytest.mark.parametrize("shape", [0.25, 1.0, 4.0])
-@pytest.mark.parametrize("n", [1, 7, 100, 900])
+@pytest.mark.parametrize("n", [1, 7, 100, 900, 5000])
 def test_equal_parts_fill_the_shape(n: int, shape: float) -> None:
     columns, rows = extent(cells([(1, 1)] * n, shape))
     assert columns * rows <= 1.3 * n + 3
     assert columns / rows == pytest.approx(shape, rel=0.5) or n < 10
 
 
-def test_parts_never_overlap_and_fill_most_of_the_room() -> None:
+@pytest.mark.parametrize("n", [200, 2000])
+def test_parts_never_overlap_and_fill_most_of_the_room(n: int) -> None:
     rng = random.Random(3)
-    sizes = [(rng.randint(1, 5), rng.randint(1, 9)) for _ in range(200)]
+    sizes = [(rng.randint(1, 5), rng.randint(1, 9)) for _ in range(n)]
     taken = cells(sizes, 1.6)
     assert len(set(taken)) == len(taken)
     columns, rows = extent(taken)

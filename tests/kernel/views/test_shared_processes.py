@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dask_diag_lab.server.health import health_of
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.base import View
 from dask_diag_lab.views.workers.cluster_memory import ClusterMemory
@@ -16,7 +17,8 @@ from dask_diag_lab.views.workers.workers_memory import WorkersMemory
 from dask_diag_lab.views.workers.workers_table import WorkersTable
 from tests.kernel.views.situations import GIB, Page, store_of, worker
 
-NOTE = "3 workers share one process: each shows all of its CPU and memory, totals count it once"
+SHARED = "3 workers share one process"
+NOTE = f"{SHARED}, counted once in totals: CPU and memory are those of the process"
 
 
 def row(number: int, process: str, **given: Any) -> dict[str, Any]:  # rows of many types
@@ -40,13 +42,31 @@ def store() -> Store:
     return store_of(workers=[*rows, worker(3, managed=GIB, cpu=50.0)], nthreads=16)
 
 
-@pytest.mark.parametrize(
-    "view", [WorkersTable, WorkersMemory, ClusterMemory, Cpu, CpuSeries, MemorySeries]
-)
+@pytest.mark.parametrize("view", [WorkersTable, WorkersMemory, ClusterMemory, Cpu])
 def test_plots_of_cpu_and_memory_say_which_workers_share_one(
     view: type[View], store: Store
 ) -> None:
     assert NOTE in drawn(view(store)).notice.note
+
+
+def test_lines_over_time_are_of_processes_where_workers_share_one(store: Store) -> None:
+    for view, said in ((CpuSeries, "175 % CPU"), (MemorySeries, "2.00 GiB process memory")):
+        page = Page(view(store), 1200, 400)
+        assert page.title.endswith(" · mean of a process, band from lowest to highest")
+        assert said in page.title
+        assert page.view.notice.note.endswith(f"; {SHARED}, counted once")
+
+
+def test_lines_over_time_are_of_workers_where_none_shares_a_process() -> None:
+    view = MemorySeries(store_of(workers=[row(n, f"host/{n}", spilled=GIB) for n in range(2)]))
+    title = Page(view, 1200, 400).title
+    assert title.endswith("1.00 GiB spilled · mean of a worker, band from lowest to highest")
+
+
+def test_what_the_workers_of_a_process_spilled_adds_up() -> None:
+    store = store_of(workers=[row(n, "p", spilled=GIB // 2) for n in range(4)])
+    said = "3.00 GiB process memory, 2.00 GiB spilled · mean of a process"
+    assert said in Page(MemorySeries(store), 1200, 400).title
 
 
 @pytest.mark.parametrize("view", [WorkersTable, WorkersMemory, ClusterMemory, Cpu, MemorySeries])
@@ -65,9 +85,23 @@ def test_titles_count_the_process_once(store: Store) -> None:
     assert Page(WorkersMemory(store), 700, 400).title == "Process memory: 4.00 GiB · 4 workers"
     view = ClusterMemory(store)
     page = Page(view, 700, 400)
-    assert page.title == "Process memory: 4.00 GiB · 25 % of 16.0 GiB"
+    assert page.title == "Process memory: 4.00 GiB · 50 % of 8.00 GiB"
     edges = [float(view.bars.model.data[f"edge{i}"][0]) / GIB for i in range(3)]
     assert edges == [2.5, 3.5, 4.0]  # what one manages is not unmanaged for the others
+
+
+def test_limit_of_a_process_is_the_lowest_of_its_workers() -> None:
+    rows = [row(n, "inproc://host/17", memory_limit=(n + 1) * 4 * GIB) for n in range(3)]
+    store = store_of(workers=rows, nthreads=3)
+    assert (
+        Page(ClusterMemory(store), 700, 400).title == "Process memory: 3.00 GiB · 75 % of 4.00 GiB"
+    )
+    assert WorkersTable(store).table().columns["memory_limit"][0] == 4 * GIB
+
+
+def test_sidebar_counts_the_process_once(store: Store) -> None:
+    store.set_feed_state("live", "", 0.0)
+    assert health_of(store)["memory"] == 4 * GIB
 
 
 def test_total_row_counts_the_process_once(store: Store) -> None:
@@ -89,4 +123,4 @@ def test_page_of_a_worker_says_that_it_is_not_alone(store: Store) -> None:
         page = WorkerPage(store, arguments={"worker": f"tcp://10.0.0.{number}:4000"})
         drawn(page)
         found[number] = dict(page.facts())["Process"]
-    assert found == {0: "shared with 2 workers more: CPU and memory are those of all", 3: ""}
+    assert found == {0: "shared with 2 other workers: CPU and memory are those of all", 3: ""}

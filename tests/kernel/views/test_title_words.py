@@ -46,11 +46,30 @@ def test_a_title_without_figures_loses_its_last_words(
     assert fitting_title((title,), room_px, 12.0) == said
 
 
-@pytest.mark.parametrize("room_px", range(20, 500, 7))
+@pytest.mark.parametrize(
+    ("title", "room_px", "said"),
+    [
+        ("Memory: 1.20 GiB", 90, "1.20 GiB"),
+        ("Memory: 1.20 GiB", 50, "…"),
+        ("Memory: 1.20 GiB", 5, ""),
+        ("CPU: 1234567", 40, "…"),
+        ("Working: 3 of 10 workers, 4 idle", 60, "…"),
+    ],
+)
+def test_no_figure_is_cut(title: str, room_px: float, said: str) -> None:
+    assert fitting_title((title,), room_px, 12.0) == said
+
+
+@pytest.mark.parametrize(("room_px", "said"), [(90, "Occupancy"), (60, "Occup…"), (8, "")])
+def test_a_word_is_cut_at_its_end(room_px: float, said: str) -> None:
+    assert fitting_title(("Occupancy",), room_px, 12.0) == said
+
+
+@pytest.mark.parametrize("room_px", range(0, 500, 7))
 def test_what_is_shown_fits(room_px: int) -> None:
     for font in (9.0, 12.0, 18.0):
         said = fitting_title((LONG, MEMORY), float(room_px), font)
-        assert len(said) == 1 or title_px(said, font) <= room_px
+        assert title_px(said, font) <= room_px
 
 
 @pytest.mark.parametrize("width", [160, 200, 320, 400])

@@ -1,0 +1,126 @@
+"""Rows of task groups: those that are there, and those that ended."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from operator import add
+from typing import Any
+
+import pytest
+
+from dask_diag_lab.collector.tasks import TaskTables
+from dask_diag_lab.store.groups import is_ended
+from tests.kernel.transport.live_cluster import cluster, feeding, states, until
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def wait_for(path: Any) -> None:
+    while not path.exists():
+        time.sleep(0.01)
+
+
+def test_groups_know_their_prefix_structure_and_times() -> None:
+    async def run() -> None:
+        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+            a = c.submit(inc, 1, key=("load-1a", 0))
+            b = c.submit(inc, a, key=("shift-2b", 0))
+            d = c.submit(add, a, b, key=("join-3c", 0))
+            assert await d == 5
+            await until(lambda: len(seen.groups) == 3)
+            await until(lambda: states(seen.groups["join-3c"])["memory"] == 1)
+            assert seen.groups["join-3c"]["prefix"] == "join"
+            assert set(seen.groups["join-3c"]["dependencies"]) == {"load-1a", "shift-2b"}
+            assert seen.groups["load-1a"]["dependencies"] == ()
+            group = s.task_groups["shift-2b"]
+            row = seen.groups["shift-2b"]
+            assert (row["start"], row["stop"]) == (group.start, group.stop)
+            assert row["duration"] == pytest.approx(group.duration)
+            del a, b, d
+            await until(lambda: all(map(is_ended, seen.groups.values())))
+            assert [sum(row["states"]) for row in seen.groups.values()] == [1, 1, 1]
+            assert set(seen.groups["join-3c"]["dependencies"]) == {"load-1a", "shift-2b"}
+
+    asyncio.run(run())
+
+
+def test_groups_that_come_and_go_between_two_looks_are_told_with_what_they_did(
+    tmp_path: Any,
+) -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c):
+            tables = TaskTables(s)
+            gate = tmp_path / "go"
+            held = [c.submit(wait_for, gate, key=("block-1", n)) for n in range(5)]
+            await until(lambda: "block-1" in s.task_groups)
+            # The hook is not there: this is what it would have touched.
+            tables.touched.update(s.task_groups.values())
+            await c.cancel(held)
+            gate.touch()
+            await c.gather([c.submit(inc, n, key=("block-2", n)) for n in range(3)])
+            tables.touched.update(s.task_groups.values())
+            await until(lambda: not s.tasks)
+            tables.refresh()
+            rows = {row[0]: row for row in tables.groups.since(0).rows}  # type: ignore[union-attr]  # full
+            assert rows["block-2"][1:3] == ("block", (*[0] * 7, 3))
+            # One that a thread had begun may have come to its end before it was cancelled.
+            assert sum(rows.get("block-1", ("", "", (0,)))[2]) <= 1
+
+    asyncio.run(run())
+
+
+def test_what_was_cancelled_of_a_group_that_is_there_is_not_taken_from_one_that_ended() -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c):
+            tables = TaskTables(s)
+            nowhere = c.submit(inc, 1, key=("other-1", 0), workers=["tcp://10.255.255.1:1"])
+            waiting = [c.submit(add, nowhere, n, key=("block-1", n)) for n in range(5)]
+            await until(lambda: len(s.task_groups.get("block-1", ())) == 5)
+            await c.cancel(waiting[1:])
+            await until(lambda: s.task_groups["block-1"].states["forgotten"] == 4)
+            done = [c.submit(inc, n, key=("block-2", n)) for n in range(3)]
+            await c.gather(done)
+            # The hook is not there: this is what it would have touched.
+            tables.touched.update(s.task_groups.values())
+            tables.refresh()
+            tables.touched.add(s.task_groups["block-2"])
+            del done
+            await until(lambda: "block-2" not in s.task_groups)
+            tables.refresh()
+            assert tables.groups.get("block-2")[2][-1] == 3  # type: ignore[index]  # is there
+            assert tables.n_forgotten_groups == 0
+            del waiting, nowhere
+
+    asyncio.run(run())
+
+
+def test_groups_that_ended_stay_up_to_a_bound_and_until_a_restart() -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c):
+            tables = TaskTables(s, max_groups=4, max_ended_groups=2)
+            for n in range(4):
+                futures = [c.submit(inc, i, key=(f"part-{n}", i)) for i in range(n + 1)]
+                await c.gather(futures)
+                tables.refresh()
+                tables.touched.update(s.task_groups.values())
+                del futures
+                await until(lambda: not s.tasks)
+                tables.refresh()
+            assert [tables.groups.get(f"part-{n}") is None for n in range(4)] == [
+                *(True, True, False, False)
+            ]
+            assert sum(tables.groups.get("part-3")[2]) == 4  # type: ignore[index]  # is there
+            assert tables.n_forgotten_groups == 2
+            again = c.submit(inc, 1, key=("part-3", 9))
+            await again
+            tables.refresh()
+            assert tables.groups.get("part-3")[2][-1] == 0  # type: ignore[index]  # is there
+            tables.restart()
+            assert tables.groups.names() == ("part-3",)
+            assert tables.n_forgotten_groups == 0
+            del again
+
+    asyncio.run(run())

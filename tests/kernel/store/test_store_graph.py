@@ -1,0 +1,81 @@
+"""The graph of single tasks: what changes do to it, and who is beside whom."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dask_diag_lab.store import Store
+from tests.kernel.store.batches import BatchMaker, graph_change
+
+
+def test_graph_grows_changes_and_shrinks() -> None:
+    store, maker = Store(), BatchMaker()
+    added = [(7, "('x', 0)", "x", "x-1", (9,)), (9, "('y', 0)", "y", "y-1", ())]
+    store.apply(maker.batch(graph=graph_change(total=2, added=added)))
+    graph = store.graph
+    assert graph.key == ["('x', 0)", "('y', 0)"]
+    assert graph.edges.tolist() == [[1, 0]]
+    assert store.strings.take(graph.prefix.tolist()) == ["x", "y"]
+    structure = graph.structure_version
+    change = graph_change(total=2, states=[(9, 4), (7, 1), (9, 5), (1234, 5)])
+    store.apply(maker.batch(graph=change))
+    assert graph.state.tolist() == [1, 5]
+    assert graph.structure_version == structure
+    added = [(10, "z", "z", "z", (7, 9))]
+    store.apply(maker.batch(graph=graph_change(total=2, added=added, removed=[7, 4321])))
+    assert (graph.node.tolist(), graph.key) == ([9, 10], ["('y', 0)", "z"])
+    assert graph.edges.tolist() == [[0, 1]]
+    assert graph.state.tolist() == [5, 0]
+    assert len(graph) == 2
+    store.apply(maker.batch(graph=graph_change(total=2, states=[(10, 4)])))
+    assert graph.state.tolist() == [5, 4]
+
+
+def test_graph_snapshot_replaces_all_and_too_many_tasks_leave_none() -> None:
+    store, maker = Store(), BatchMaker()
+    added = [(i, str(i), "x", "x", (i - 1,) if i else ()) for i in range(5)]
+    store.apply(maker.batch(graph=graph_change(total=5, added=added)))
+    snapshot = graph_change(is_snapshot=True, total=1, added=[(9, "only", "x", "x", ())])
+    store.apply(maker.batch(graph=snapshot))
+    assert (store.graph.key, store.graph.edges.shape) == (["only"], (0, 2))
+    store.apply(maker.batch(graph=graph_change(is_snapshot=True, is_exact=False, total=99999)))
+    assert (len(store.graph), store.graph.is_exact, store.graph.total) == (0, False, 99999)
+
+
+def test_edge_to_a_node_that_comes_later_is_drawn_then() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(graph=graph_change(added=[(1, "b", "b", "b", (0, 55))])))
+    assert store.graph.edges.tolist() == []
+    store.apply(maker.batch(graph=graph_change(added=[(0, "a", "a", "a", ())])))
+    assert store.graph.edges.tolist() == [[1, 0]]
+
+
+def test_graph_of_random_changes_equals_one_kept_simply() -> None:
+    random = np.random.default_rng(5)
+    store, maker = Store(), BatchMaker()
+    needs: dict[int, list[int]] = {}
+    states: dict[int, int] = {}
+    for step in range(60):
+        new = list(range(step * 10, step * 10 + int(random.integers(0, 10))))
+        known = [*needs, *new]
+        added = []
+        for node in new:
+            wanted = random.choice(known, size=min(2, len(known)), replace=False)
+            needs[node] = sorted({int(n) for n in wanted if n < node})
+            states[node] = 0
+            added.append((node, f"k{node}", "p", "g", needs[node]))
+        moved = [(int(n), int(random.integers(0, 8))) for n in random.permutation(list(needs))[:9]]
+        states.update(moved)
+        gone = [int(n) for n in random.permutation(list(needs))[: int(random.integers(0, 9))]]
+        change = graph_change(added=added, states=moved, removed=gone)
+        store.apply(maker.batch(graph=change))
+        for node in gone:
+            del needs[node], states[node]
+        if step % 3:
+            continue  # nobody looks: gaps add up
+        graph = store.graph
+        nodes = graph.node.tolist()
+        assert dict(zip(nodes, graph.state.tolist(), strict=True)) == states
+        assert graph.key == [f"k{node}" for node in nodes]
+        edges = {(nodes[a], nodes[b]) for a, b in graph.edges.tolist()}
+        assert edges == {(a, b) for b, deps in needs.items() for a in deps if a in needs}
