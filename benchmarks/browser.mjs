@@ -17,6 +17,9 @@ const VIEWPORT = { width: 1400, height: 900 };
 /** Between two plots that are opened one after the other: nobody asks for both at once. */
 const PAUSE_MS = 1000;
 
+/** Between press and release of a click, as of a hand: the pane opens at the release. */
+const PRESS_MS = 80;
+
 /** Count what arrives over HTTP and websockets. */
 async function traffic(page) {
   const session = await page.context().newCDPSession(page);
@@ -187,7 +190,7 @@ const scenarios = {
     });
     for (const plot of plots) {
       const before = seen.bytes;
-      await page.locator(`.jp-DaskDiag-plotItem[data-plot="${plot}"]`).click();
+      await page.locator(`.jp-DaskDiag-plotItem[data-plot="${plot}"]`).click({ delay: PRESS_MS });
       const pane = `.jp-DaskDiag-pane[data-plot="${plot}"][data-state="live"]`;
       const seconds = await page.evaluate(canvasAfter, [pane, 'clicked']);
       const one = { plot, seconds };

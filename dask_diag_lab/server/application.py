@@ -14,7 +14,7 @@ from bokeh.application.application import Application
 from bokeh.core.types import ID
 from bokeh.server.tornado import BokehTornado
 
-from dask_diag_lab.server import current_document
+from dask_diag_lab.server.plot_session import PlotSession
 from dask_diag_lab.server.prepared_session import PreparedSession
 from dask_diag_lab.views.look import LIGHT, Look
 
@@ -103,6 +103,7 @@ class PlotTornado(BokehTornado):
     async def prepare(self, session_id: str, token: str) -> PreparedSession:
         """Make a session with its document before its page connects; dropped when none does."""
         session = await self.context.create_session_if_needed(ID(session_id), token=token)
+        PlotSession.take_over(session, self._pages.patched)
         prepared = self.prepared[session_id] = PreparedSession(session)
         return prepared
 
@@ -114,10 +115,8 @@ class PlotTornado(BokehTornado):
         session: ServerSession,
     ) -> ServerConnection:
         """Accept the connection of the page that has the session's document."""
-        _patch_on_the_loop(session, self._pages)
         socket.catch_up(session.document)
         connection = super().new_connection(protocol, socket, application_context, session)
-        self._pages.connect(session.id, socket)
         # After Bokeh's greeting, which has to come first.
         self.io_loop.add_callback(self._pages.recount)
         return connection
@@ -126,33 +125,6 @@ class PlotTornado(BokehTornado):
         """One page is gone."""
         super().client_lost(connection)
         self._pages.recount()
-
-
-def _patch_on_the_loop(session: ServerSession, pages: Pages) -> None:
-    """Have what a page sends applied on the loop, also by Bokeh >= 3.10, and its page told.
-
-    There ``ServerSession._handle_patch`` applies it in a worker thread, where the callbacks of
-    a view would read the store while the loop writes it. Coroutines stay on the loop. What a
-    callback raises is said in its pane; Bokeh would print it into a cell.
-    """
-
-    async def handle_patch(message: Any, connection: ServerConnection) -> Any:  # Bokeh's messages
-        async def apply() -> Any:
-            session._current_patch_connection = connection
-            error: Exception | None = None
-            try:
-                with current_document.kept(session.document):
-                    message.apply_to_document(session.document, session)
-            except Exception as raised:  # noqa: BLE001  # a bug in a view stays in its pane
-                error = raised
-            finally:
-                session._current_patch_connection = None
-            pages.patched(session.id, error)
-            return connection.ok(message)
-
-        return await session.with_document_locked(apply)
-
-    session._handle_patch = handle_patch  # type: ignore[method-assign,assignment]  # the one way in
 
 
 def make_application(

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, cast
-from weakref import WeakSet
 
 from dask_diag_lab.server import current_document
 from dask_diag_lab.server.arguments import read_arguments
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from bokeh.document import Document
     from bokeh.server.contexts import BokehSessionContext
 
-    from dask_diag_lab.server.plot_socket import PlotSocket
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.base import View
     from dask_diag_lab.views.registry import Plot
@@ -71,7 +69,6 @@ class Page:
         self.plot = plot
         self.document = PlotDocument.take_over(document)
         self.control = PaneControl(name=CONTROL_NAME)
-        self.sockets: WeakSet[PlotSocket] = WeakSet()
         self._store = store
         self._on_watch = on_watch
         self._view: View | None = None
@@ -97,7 +94,7 @@ class Page:
         """True while somebody has the document and the page says that it can be seen."""
         context = self._context
         session = context.session if context else None
-        is_connected = session is not None and session.connection_count and self.sockets
+        is_connected = session is not None and session.connection_count > 0
         return bool(self.control.visible and is_connected)
 
     @property
@@ -181,23 +178,13 @@ class Page:
                 context = self._context
                 if context is None or context.destroyed:
                     return
-                await self._update_in_one_piece(context)
+                await context.with_locked_document(self._update_locked)
                 self._is_resting = True
                 await asyncio.sleep(UPDATE_INTERVAL_S)
                 self._is_resting = False
         finally:
             self._is_resting = False
             self._task = None
-
-    async def _update_in_one_piece(self, context: BokehSessionContext) -> None:
-        sockets = list(self.sockets)
-        for socket in sockets:
-            socket.hold()
-        try:
-            await context.with_locked_document(self._update_locked)
-        finally:
-            for socket in sockets:
-                await socket.release()
 
     async def _update_locked(self, _document: Document) -> None:
         # A coroutine, so that Bokeh >= 3.10 runs it on the loop and not in a thread of its own.

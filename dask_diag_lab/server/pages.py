@@ -14,7 +14,6 @@ from dask_diag_lab.views.look import LIGHT, Look
 if TYPE_CHECKING:
     from bokeh.document import Document
 
-    from dask_diag_lab.server.plot_socket import PlotSocket
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
@@ -101,12 +100,6 @@ class Pages:
         if self._next_tick is None:
             self._next_tick = asyncio.get_running_loop().create_future()
         await asyncio.wait([self._next_tick], timeout=timeout_s)
-
-    def connect(self, session_id: str, socket: PlotSocket) -> None:
-        """One page's browser is there; its updates go through `socket` in one piece."""
-        page = self._pages.get(session_id)
-        if page is not None:
-            page.sockets.add(socket)
 
     def close(self, session_id: str) -> None:
         """Let go of one page; harmless when it is not known."""

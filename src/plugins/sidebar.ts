@@ -16,6 +16,7 @@ import { CommandIDs, NAMESPACE, PAGES, PluginIDs, SIDEBAR_ID } from '../tokens';
 import { IPlotServices } from '../widgets/services';
 import { Sidebar } from '../widgets/sidebar';
 import type { ISidebarHost } from '../widgets/sidebarhost';
+import { NO_ARGUMENTS } from '../wire';
 import { describe, PLOT_ARG, textArg } from './args';
 import { askDashboard, askPlot, frontKernel } from './ask';
 import { showDropped } from './droppedcell';
@@ -71,7 +72,7 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
 function hostOf(
   app: JupyterFrontEnd,
   panes: IPanes,
-  { dashboards, trans }: IPlotServices,
+  { connector, dashboards, look, trans }: IPlotServices,
   { favorites }: IPreferences
 ): Omit<ISidebarHost, 'onCodeDropped' | 'groups' | 'front'> {
   const menu = new Menu({ commands: app.commands });
@@ -82,6 +83,13 @@ function hostOf(
     favorites,
     trans,
     openPlot: (dashboard, plot) => void panes.open(plot, dashboard),
+    preparePlot: (dashboard, plot) => {
+      const { kind, state } = dashboards.get(dashboard) ?? {};
+      const isDrawn = kind === 'diagnostics' && state === 'live';
+      if (isDrawn && panes.find(plot, dashboard) === undefined) {
+        connector.prepare(dashboard, plot, look.current, NO_ARGUMENTS);
+      }
+    },
     openLayout: dashboard => void app.commands.execute(CommandIDs.openLayout, { dashboard }),
     createPane: (dashboard, plot) => panes.create(plot, dashboard),
     insertClient: () => void app.commands.execute(CommandIDs.insertClient),

@@ -126,6 +126,24 @@ describe('the plugins', () => {
     jest.useRealTimers();
   });
 
+  it('prepare a pressed plot that is not open, while its cluster lives', () => {
+    const button = (): HTMLElement | undefined => {
+      const rows = '.jp-DaskDiag-plotItem[data-plot="progress"] button.jp-DaskDiag-plotButton';
+      return [...document.querySelectorAll<HTMLElement>(rows)].pop(); // older sidebars stay
+    };
+    const press = (): void =>
+      void button()?.dispatchEvent(new PointerEvent('pointerdown', { button: 0 }));
+    given.dashboards.set(known({ id: 'a', state: 'unreachable' }));
+    press();
+    expect(given.connector.prepared).toEqual([]);
+    given.dashboards.set(known({ id: 'a' }));
+    press();
+    expect(given.connector.prepared).toEqual(['progress of a']);
+    button()?.click();
+    press();
+    expect(given.connector.prepared).toHaveLength(1);
+  });
+
   it('bring the usual plots forward where they are behind others', async () => {
     given.dashboards.set(known({ id: 'a' }));
     const four = { dashboard: 'a' };

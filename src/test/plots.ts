@@ -87,6 +87,7 @@ export class Session implements IPlotSession {
 
 export class Connector implements IPlotConnector {
   readonly sessions: Session[] = [];
+  readonly prepared: string[] = [];
   failure: string | null = null;
   /** Sessions to come have a picture and wait for the server's greeting. */
   beginsMute = false;
@@ -99,6 +100,10 @@ export class Connector implements IPlotConnector {
     session.isConnected = !this.beginsMute;
     this.sessions.push(session);
     return Promise.resolve(session);
+  }
+
+  prepare(dashboard: string, plot: string): void {
+    this.prepared.push(`${plot} of ${dashboard}`);
   }
 
   get last(): Session {

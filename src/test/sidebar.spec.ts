@@ -13,6 +13,7 @@ describe('the sidebar', () => {
   let groups: Groups;
   let sidebar: Sidebar;
   let done: string[];
+  let prepared: string[];
 
   const rows = (): HTMLElement[] =>
     [...sidebar.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-plotItem')].filter(
@@ -34,11 +35,13 @@ describe('the sidebar', () => {
     groups = new Groups();
     groups.restore({ Workers: true });
     done = [];
+    prepared = [];
     const host = sidebarHost({
       dashboards,
       favorites,
       groups,
       openPlot: (id, plot) => void done.push(`open ${plot} of ${id}`),
+      preparePlot: (id, plot) => void prepared.push(`${plot} of ${id}`),
       openLayout: id => void done.push(`layout of ${id}`),
       openMenu: id => void done.push(`menu of ${id}`),
       insertClient: () => void done.push('insert')
@@ -194,6 +197,14 @@ describe('the sidebar', () => {
     star?.click();
     expect(document.activeElement?.getAttribute('aria-pressed')).toBe('true');
     expect(document.activeElement?.closest('li')?.dataset['plot']).toBe('graph');
+  });
+
+  it('prepares a plot at the press of the main button', () => {
+    const button = rows()[0]!.querySelector('button')!;
+    button.dispatchEvent(new PointerEvent('pointerdown', { button: 2 }));
+    expect(prepared).toEqual([]);
+    button.dispatchEvent(new PointerEvent('pointerdown', { button: 0 }));
+    expect(prepared).toEqual(['task-stream of a']);
   });
 
   it('opens a row by Enter after it was dragged', () => {

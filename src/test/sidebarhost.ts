@@ -29,6 +29,7 @@ export function sidebarHost(values: Partial<ISidebarHost> = {}): ISidebarHost {
     trans,
     front: new Front(),
     openPlot: nothing,
+    preparePlot: nothing,
     openLayout: nothing,
     createPane: () => new Widget(),
     openMenu: nothing,

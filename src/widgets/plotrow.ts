@@ -40,6 +40,9 @@ function openButton(dashboard: string, plot: IPlot, host: ISidebarHost, tip: Tip
   let wasDragged = false;
   button.addEventListener('pointerdown', press => {
     wasDragged = false;
+    if (press.button === 0) {
+      host.preparePlot(dashboard, plot.name);
+    }
     const onStart = (): void => {
       wasDragged = true;
       tip.hide();

@@ -24,6 +24,8 @@ export interface ISidebarHost {
   /** The notebook in front. */
   readonly front: IFront;
   openPlot(dashboard: string, plot: string): void;
+  /** A plot is pressed, and about to be opened or dragged. */
+  preparePlot(dashboard: string, plot: string): void;
   openLayout(dashboard: string): void;
   createPane(dashboard: string, plot: string): Widget;
   /** A plot's code was dropped somewhere, perhaps as the cell of this id. */

@@ -133,6 +133,19 @@ class Choosing(Counting):
         raise ValueError("clicked beside it")
 
 
+class Blushing(Counting):
+    """A click makes it red, in two steps."""
+
+    def build(self) -> UIElement:
+        picture = super().build()
+        self.picture.on_event(Tap, self._blush)
+        return picture
+
+    def _blush(self) -> None:
+        self.picture.background_fill_color = "red"
+        self.picture.border_fill_color = "red"
+
+
 class Following(Counting):
     """Shows the keys of the task graph, which is followed only when it is needed."""
 

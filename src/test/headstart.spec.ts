@@ -1,0 +1,76 @@
+/** A session is asked for at the press, and used by the click or drop of that press alone. */
+
+import { HeadStart, type IWish } from '../api/headstart';
+import type { ILook, ISessionReply } from '../wire';
+import { settled } from './plots';
+
+const LOOK = { background: '#ffffff' } as ILook; // what differs of it
+const WISH: IWish = { dashboard: 'a', plot: 'cpu', look: LOOK, given: {} };
+
+let asked: string[];
+let answers: ((token: string) => void)[];
+let failures: ((error: Error) => void)[];
+let ahead: HeadStart;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  asked = [];
+  answers = [];
+  failures = [];
+  ahead = new HeadStart(({ dashboard, plot }) => {
+    asked.push(`${plot} of ${dashboard}`);
+    return new Promise<ISessionReply>((resolve, reject) => {
+      answers.push(token =>
+        resolve({ token, document: {}, bokeh: '3.9.0', scripts: [], later: [] })
+      );
+      failures.push(reject);
+    });
+  });
+});
+
+afterEach(() => jest.useRealTimers());
+
+it('gives what was asked for ahead, once', async () => {
+  ahead.begin(WISH);
+  answers[0]?.('first');
+  expect((await ahead.take({ ...WISH, look: { ...LOOK } })).token).toBe('first');
+  expect(asked).toHaveLength(1);
+  const second = ahead.take(WISH);
+  answers[1]?.('second');
+  expect((await second).token).toBe('second');
+});
+
+it.each([
+  ['plot', { plot: 'progress' }],
+  ['dashboard', { dashboard: 'b' }],
+  ['look', { look: { background: '#000000' } as ILook }],
+  ['choice', { given: { key: 'x' } }]
+])('asks for another %s', (_, other) => {
+  ahead.begin(WISH);
+  void ahead.take({ ...WISH, ...other });
+  expect(asked).toHaveLength(2);
+});
+
+it('asks anew for what lay too long', () => {
+  ahead.begin(WISH);
+  jest.advanceTimersByTime(11_000);
+  void ahead.take(WISH);
+  expect(asked).toHaveLength(2);
+});
+
+it('asks anew after a failure, and leaves no rejection behind', async () => {
+  ahead.begin(WISH);
+  failures[0]?.(new Error('busy'));
+  await settled();
+  void ahead.take(WISH);
+  expect(asked).toHaveLength(2);
+});
+
+it('forgets a failure of its own only', async () => {
+  ahead.begin(WISH);
+  ahead.begin({ ...WISH, plot: 'progress' });
+  failures[0]?.(new Error('busy'));
+  await settled();
+  void ahead.take({ ...WISH, plot: 'progress' });
+  expect(asked).toEqual(['cpu of a', 'progress of a']);
+});
