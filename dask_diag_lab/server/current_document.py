@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bokeh.io import doc as bokeh_doc
 
@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 def kept(document: Document) -> Iterator[None]:
     """Run callbacks of `document`; at the end it is no longer what ``curdoc()`` returns.
 
-    Bokeh makes a document current around each of its callbacks, and does not take that back when
+    Bokeh before 3.10 makes a document current around each of its callbacks, and does not take that back when
     one raises (``bokeh.io.doc.patch_curdoc``). In a kernel the user's own ``show()`` would then
     find a document of ours, or fail once that is gone.
     """
-    stack = bokeh_doc._PATCHED_CURDOCS
+    stack: Any = bokeh_doc._PATCHED_CURDOCS
+    if not isinstance(stack, list):  # Bokeh >= 3.10 takes it back itself
+        yield
+        return
     before = len(stack)
     try:
         yield
