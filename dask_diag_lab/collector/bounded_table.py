@@ -45,7 +45,7 @@ class BoundedTable:
     Attributes
     ----------
     n_forgotten : int
-        Since the start, or the last `remove_ended`.
+        Since the start.
     """
 
     def __init__(
@@ -63,6 +63,11 @@ class BoundedTable:
         self._waiting: dict[str, None] = {}  # those of the others that should have one
         self._states = [0] * n_states
         self._nbytes = 0
+
+    def row(self, name: str) -> Row | None:
+        """Return the row of its own that a name has, None where it has none."""
+        counted = self._shown.get(name)
+        return None if counted is None else counted.row
 
     def put(self, name: str, row: Row, states: tuple[int, ...], nbytes: int) -> None:
         counted = _Counted(row, states, nbytes)
@@ -115,12 +120,6 @@ class BoundedTable:
             self._add_other(name, counted)
         else:
             self.n_forgotten += 1
-
-    def remove_ended(self) -> None:
-        """Take away all rows without a live task, and forget how many had none any more."""
-        for name in tuple(self._ended):
-            self.remove(name)
-        self.n_forgotten = 0
 
     def _show(self, name: str, counted: _Counted) -> None:
         self._shown[name] = counted

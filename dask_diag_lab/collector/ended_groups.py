@@ -18,22 +18,15 @@ class EndedGroups:
 
     The engine counts for a group how many tasks were forgotten, and for a prefix alone how many of
     these had been done. A group whose tasks were cancelled in part is told at least what it did.
-
-    Parameters
-    ----------
-    there : iterable of TaskGroup
-        Those at the start, from which on prefixes are counted.
     """
 
-    def __init__(self, there: Iterable[TaskGroup]) -> None:
+    def __init__(self) -> None:
         self._forgotten: dict[TaskGroup, int] = {}
         self._of_prefix: Counter[str] = Counter()
-        for group in there:
-            self._of_prefix[group.prefix.name] -= _most_done(group)
 
     def note(self, group: TaskGroup) -> None:
         """Note how many tasks of a group that is there were forgotten, all done if any was."""
-        self._set(group, _most_done(group))
+        self._set(group, most_done(group))
 
     def end(self, groups: Iterable[TaskGroup], counted: dict[str, int]) -> dict[TaskGroup, int]:
         """Return how many tasks of each group that is gone had been done.
@@ -42,7 +35,8 @@ class EndedGroups:
         ----------
         groups : iterable of TaskGroup
         counted : dict of str to int
-            Tasks of each of their prefixes that were done and then forgotten, since the start.
+            Tasks of each of their prefixes that were done and then forgotten, as
+            `TaskTables.count_prefix` counts them.
         """
         done: dict[TaskGroup, int] = {}
         # What never ran and gave no result was cancelled, or failed: it takes what is left.
@@ -70,6 +64,6 @@ def _has_begun(group: TaskGroup) -> bool:
     return bool(group.start or group.types)
 
 
-def _most_done(group: TaskGroup) -> int:
+def most_done(group: TaskGroup) -> int:
     """Return how many of its forgotten tasks may have been done: none where none ever was."""
     return int(group.states["forgotten"]) if _has_begun(group) else 0

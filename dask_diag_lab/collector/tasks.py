@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from dask_diag_lab.collector.bounded_table import BoundedTable
 from dask_diag_lab.collector.changes import Changes, Row
-from dask_diag_lab.collector.ended_groups import EndedGroups
+from dask_diag_lab.collector.earlier_groups import EarlierGroups, Work
+from dask_diag_lab.collector.ended_groups import EndedGroups, most_done
 from dask_diag_lab.collector.held import Held
 from dask_diag_lab.collector.strings import OTHER, key_text
 
@@ -49,6 +50,12 @@ def forgotten_when_done(prefix: TaskPrefix) -> int:
     return min(max(done - kept, 0), ever.get("forgotten", 0))
 
 
+def forgotten_before(prefix: TaskPrefix) -> int:
+    """Return how many of these belong to groups that are gone: those that are there count whole."""
+    there = sum(most_done(group) for group in prefix.groups)
+    return max(forgotten_when_done(prefix) - there, 0)
+
+
 class TaskTables:
     """`records.PREFIXES` and `records.GROUPS` of one scheduler.
 
@@ -74,7 +81,8 @@ class TaskTables:
         self._prefixes = BoundedTable(max_prefixes, n_states, (OTHER,), (math.nan,))
         tail = (0.0, math.nan, math.nan, ())
         self._groups = BoundedTable(max_groups, n_states, (OTHER, OTHER), tail, max_ended_groups)
-        self._ended = EndedGroups(scheduler.task_groups.values())
+        self._ended = EndedGroups()
+        self._earlier = EarlierGroups()
         self.touched: set[TaskGroup] = set()
         self.held = Held(scheduler)
         self.n_forgotten = 0
@@ -82,7 +90,7 @@ class TaskTables:
         self._sizes: dict[str, int] = {}
         self._counted: dict[str, tuple[TaskPrefix, int]] = {}
         for prefix in scheduler.task_prefixes.values():
-            self._counted[prefix.name] = (prefix, -forgotten_when_done(prefix))
+            self._counted[prefix.name] = (prefix, -forgotten_before(prefix))
             if any(prefix.states.values()):
                 self._put_prefix(prefix)
 
@@ -96,11 +104,13 @@ class TaskTables:
 
     @property
     def n_forgotten_groups(self) -> int:
-        """Groups that were done, since the last restart, and have no row any more."""
+        """Groups that were done and have no row any more."""
         return self._groups.n_forgotten
 
     def count_prefix(self, prefix: TaskPrefix) -> int:
         """Return how many of its tasks were done and then forgotten since the start.
+
+        Of groups that were there at the start all count, as in the rows of these.
 
         The engine drops prefixes when it restarts and begins new ones of the same names, and it
         drops counts of forgotten tasks with their group. `TaskPrefix.state_counts` only grows, so
@@ -128,8 +138,7 @@ class TaskTables:
             for name, group in self._scheduler.task_groups.items():
                 if len(group) != self._sizes.get(name):
                     self.touched.add(group)
-        prefixes = {}
-        gone = []
+        prefixes, there, gone = {}, {}, []
         for group in self.touched:
             prefix = group.prefix
             # After a restart of the engine there may be a new one of that name already.
@@ -139,27 +148,32 @@ class TaskTables:
                 self.held.drop(group)
                 gone.append(group)
             if now is not None:
-                self._put_group(now)
+                there[now.name] = now
         self.touched.clear()
+        for group in there.values():
+            self._ended.note(group)
+            self.held.put(group)
         counted = {name: self._put_prefix(prefix) for name, prefix in prefixes.items()}
+        # These first: the row of one that is there goes on from that of one that was.
         for group, done in self._ended.end(gone, counted).items():
-            if group.name not in self._scheduler.task_groups:
-                self._end_group(group, done)
+            self._end_group(group, done)
+        for group in there.values():
+            self._put_group(group)
         self._prefixes.settle()
         self._groups.settle()
 
     def restart(self) -> None:
-        """Take the last counts of all that the engine has just dropped; what ended is history."""
+        """Take the last counts of all that the engine has just dropped; what was done stays."""
         self.refresh()
         self._ended.keep(self._scheduler.task_groups.values())
         for name in tuple(self._sizes):
             if name not in self._scheduler.task_groups:
                 self._remove_group(name)
-        self._groups.remove_ended()
         self._groups.settle()
 
     def _remove_group(self, name: str) -> None:
         self._sizes.pop(name, None)
+        self._earlier.take(name, None)
         self._groups.remove(name)
 
     def _put_prefix(self, prefix: TaskPrefix) -> int:
@@ -175,33 +189,37 @@ class TaskTables:
         return forgotten
 
     def _put_group(self, group: TaskGroup) -> None:
-        self._ended.note(group)
-        nbytes = self.held.put(group)
-        self._sizes[group.name] = len(group)
-        counts = group.states
-        states = (*(counts[state] for state in STATES), counts["forgotten"])
-        self._groups.put(group.name, self._group_row(group, states, nbytes), states, nbytes)
+        name, counts = group.name, group.states
+        earlier = self._earlier.of(name, self._groups.row(name))
+        self._sizes[name] = len(group)
+        nbytes = self.held.of_group(group)
+        states = (*(counts[state] for state in STATES), counts["forgotten"] + earlier.done)
+        work = earlier.plus(0, group.duration, group.start, group.stop)
+        self._groups.put(name, self._group_row(group, states, nbytes, work), states, nbytes)
 
     def _end_group(self, group: TaskGroup, done: int) -> None:
-        """Keep a group that is gone with what it did, if it did anything."""
-        self._sizes.pop(group.name, None)
-        states = (*(0 for _ in STATES), done)
-        if done:
-            self._groups.put(group.name, self._group_row(group, states, 0), states, 0)
+        """Keep a group that is gone with what it and those before it did, if they did anything."""
+        name = group.name
+        self._sizes.pop(name, None)
+        earlier = self._earlier.take(name, self._groups.row(name))
+        work = earlier.plus(done, group.duration, group.start, group.stop)
+        states = (*(0 for _ in STATES), work.done)
+        if work.done:
+            self._groups.put(name, self._group_row(group, states, 0, work), states, 0)
         elif group.start or group.types:  # ran, but how much of it cannot be told
-            self._groups.forget(group.name)
+            self._groups.forget(name)
         else:
-            self._groups.remove(group.name)
+            self._groups.remove(name)
 
-    def _group_row(self, group: TaskGroup, states: tuple[int, ...], nbytes: int) -> Row:
+    def _group_row(self, group: TaskGroup, states: tuple[int, ...], nbytes: int, work: Work) -> Row:
         return (
             key_text(group.name),
             key_text(group.prefix.name),
             states,
             nbytes,
-            group.duration,
-            group.start or math.nan,
-            group.stop or math.nan,
+            work.seconds,
+            work.start or math.nan,
+            work.stop or math.nan,
             self._dependencies(group),
         )
 

@@ -102,14 +102,25 @@ PREFIXES: Final[tuple[Column, ...]] = (
 GROUPS: Final[tuple[Column, ...]] = (
     Column("name", "O", "", "The group"),
     Column("prefix", "O", "", "Its prefix"),
-    Column("states", "<i8", "", "Tasks in each of `STATES`"),
+    Column(
+        "states",
+        "<i8",
+        "",
+        "Tasks in each of `STATES`; those of earlier groups of its name, which the engine had "
+        "dropped, are forgotten ones",
+    ),
     Column(
         "nbytes",
         "<i8",
         "B",
         "In memory now, replicas not counted: `TaskGroup.nbytes_total` less what left memory",
     ),
-    Column("duration", "<f8", "s", "Sum of all durations, `TaskGroup.duration`"),
+    Column(
+        "duration",
+        "<f8",
+        "s",
+        "Sum of all durations, `TaskGroup.duration`, with those of earlier ones",
+    ),
     Column("start", "<f8", "s", "First start; NaN before"),
     Column("stop", "<f8", "s", "Last stop; NaN before"),
     Column("dependencies", "O", "", "Names of the groups it depends on"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -12,18 +12,14 @@ from dask_diag_lab.store.arrays import Floats, Ints, Row, frozen
 from dask_diag_lab.store.groups import GroupTable
 from dask_diag_lab.store.rates import Rates
 
-_FORGOTTEN: Final = STATES.index("forgotten")
 _UNFINISHED: Final = [STATES.index(s) for s in ("waiting", "no-worker", "queued", "processing")]
-
-MAX_BYGONE: Final = 10_000
-"""Prefixes remembered, more than the collector ever has rows for."""
 
 
 class PrefixTable:
     """Prefixes with tasks that have not ended, then the others; most tasks first in both.
 
-    Forgotten tasks count for as long as their prefix is at work. Once all its tasks have been
-    forgotten, new ones begin from nothing: a computation that is repeated starts at 0 % again.
+    Tasks that were done and then forgotten stay counted, also when a computation is repeated: the
+    groups of a prefix and its spans add up to the same number.
 
     Parameters
     ----------
@@ -35,7 +31,6 @@ class PrefixTable:
         self.version = 0
         self._groups = groups
         self._rows: dict[str, Row] = {}
-        self._bygone: dict[str, int] = {}
         self._sorted: list[Row] = []
         self._topological: tuple[tuple[int, int], Ints] | None = None
         self._rates = Rates()
@@ -51,12 +46,9 @@ class PrefixTable:
 
     @property
     def states(self) -> Ints:
-        """Tasks in each of `STATES`, one row a prefix; see the class for forgotten ones."""
-        counts = np.zeros((len(self._sorted), len(STATES)), dtype=np.int64)
-        for index, row in enumerate(self._sorted):
-            counts[index] = row["states"]
-            counts[index, _FORGOTTEN] -= self._bygone.get(row["name"], 0)
-        return frozen(counts)
+        """Tasks in each of `STATES`, one row a prefix."""
+        counts = [row["states"] for row in self._sorted]
+        return frozen(np.array(counts, dtype=np.int64).reshape(-1, len(STATES)))
 
     @property
     def nbytes(self) -> Ints:
@@ -100,18 +92,10 @@ class PrefixTable:
         self._now = time
         for name in removed:
             self._rates.remove(name)
-            gone = self._rows.pop(name, None)
-            if gone is not None:
-                # It may come back with all that it ever counted; nothing of it was left.
-                self._bygone[name] = gone["states"][_FORGOTTEN]
-                if len(self._bygone) > MAX_BYGONE:
-                    del self._bygone[next(n for n in self._bygone if n not in self._rows)]
-                is_changed = True
+            is_changed |= self._rows.pop(name, None) is not None
         for row in rows:
             known = self._rows.get(row["name"])
             if known is None or not _equal(known, row):
-                if known is not None:
-                    self._begin_anew(known["states"], row)
                 self._rows[row["name"]] = dict(row)
                 left = sum(row["states"][state] for state in _UNFINISHED)
                 self._rates.update(row["name"], time, sum(row["states"]) - left)
@@ -124,23 +108,7 @@ class PrefixTable:
         self._rates.clear()
         if self._rows:
             self._rows = {}
-            self._bygone = {}
             self._changed()
-
-    def _begin_anew(self, before: Sequence[int], row: Row) -> None:
-        """Leave out what was forgotten before, when all tasks of ``before`` have been since.
-
-        Between two batches a computation may end and its repetition begin: then as many tasks
-        were forgotten as there were, and yet there are some, or more were forgotten.
-        """
-        live = sum(before) - before[_FORGOTTEN]
-        forgotten = row["states"][_FORGOTTEN] - before[_FORGOTTEN]
-        created = sum(row["states"]) - sum(before)
-        if forgotten >= live and created > 0:
-            self._bygone[row["name"]] = before[_FORGOTTEN] + live
-        # The row that sums up all beyond the collector's limit shrinks when one gets its own.
-        bygone = self._bygone.get(row["name"], 0)
-        self._bygone[row["name"]] = min(bygone, row["states"][_FORGOTTEN])
 
     def _changed(self) -> None:
         self._sorted = sorted(self._rows.values(), key=self._rank)
@@ -148,7 +116,7 @@ class PrefixTable:
 
     def _rank(self, row: Row) -> tuple[bool, int]:
         is_done = not any(row["states"][state] for state in _UNFINISHED)
-        return is_done, self._bygone.get(row["name"], 0) - sum(row["states"])
+        return is_done, -sum(row["states"])
 
     def _flow(self) -> Ints:
         needs = self._groups.prefix_dependencies()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from dask_diag_lab.views.shown_name import shown_name
+
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.stream.picture import Picture
@@ -27,10 +29,11 @@ class Names:
 
     def send_texts(self, ids: npt.NDArray[np.integer]) -> None:
         """Send the texts of string ids, which are small numbers and may come often."""
-        new = sorted(set(np.flatnonzero(np.bincount(ids)).tolist()) - self._texts - {0})
+        new = sorted(set(np.flatnonzero(np.bincount(ids)).tolist()) - self._texts)
         if new:
             self._texts.update(new)
-            self._picture.texts.stream({"id": new, "text": self._store.strings.take(new)})
+            shown = [shown_name(text) for text in self._store.strings.take(new)]
+            self._picture.texts.stream({"id": new, "text": shown})
 
     def send_keys(self, tasks: npt.NDArray[np.integer]) -> None:
         """Send the keys of visible tasks, where they are few enough."""

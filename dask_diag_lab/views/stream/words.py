@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dask_diag_lab.views.format import count, duration, elide, plural, shares
+from dask_diag_lab.views.format import count, duration, plural, shares
 from dask_diag_lab.views.name_legend import more, n_fitting
 from dask_diag_lab.views.pane_size import PaneSize
+from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.stream.rects import (
     DESERIALIZE_CODE,
     DISK_CODE,
@@ -98,7 +99,7 @@ def legend(
         Whether transfers end in a part that is (de)serialization.
     """
     entries = [
-        (_FIXED.get(code) or elide(_names_of(code, names), LEGEND_NAME_CHARACTERS), code)
+        (_FIXED.get(code) or shown_name(_names_of(code, names), LEGEND_NAME_CHARACTERS), code)
         for code in _by_weight(columns, has_tails=has_tails)
     ]
     fitting = n_fitting([label for label, _ in entries], size.width)
@@ -120,7 +121,7 @@ def _by_weight(columns: Columns, *, has_tails: bool) -> list[int]:
 
 def _names_of(code: int, names: Sequence[str]) -> str:
     sharing = names[code::PREFIX_CODES]
-    return sharing[0] if len(sharing) == 1 else f"{sharing[0]} and others"
+    return sharing[0] if len(sharing) == 1 else f"{shown_name(sharing[0])} and others"
 
 
 def note(

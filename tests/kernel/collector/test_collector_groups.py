@@ -97,7 +97,7 @@ def test_what_was_cancelled_of_a_group_that_is_there_is_not_taken_from_one_that_
     asyncio.run(run())
 
 
-def test_groups_that_ended_stay_up_to_a_bound_and_until_a_restart() -> None:
+def test_groups_that_ended_stay_up_to_a_bound_and_over_a_restart() -> None:
     async def run() -> None:
         async with cluster(1) as (s, _, c):
             tables = TaskTables(s, max_groups=4, max_ended_groups=2)
@@ -117,10 +117,101 @@ def test_groups_that_ended_stay_up_to_a_bound_and_until_a_restart() -> None:
             again = c.submit(inc, 1, key=("part-3", 9))
             await again
             tables.refresh()
-            assert tables.groups.get("part-3")[2][-1] == 0  # type: ignore[index]  # is there
+            assert tables.groups.get("part-3")[2][-1] == 4  # type: ignore[index]  # is there
             tables.restart()
-            assert tables.groups.names() == ("part-3",)
-            assert tables.n_forgotten_groups == 0
+            assert set(tables.groups.names()) == {"part-2", "part-3"}
+            assert tables.n_forgotten_groups == 2
             del again
+
+
+def row_of(tables: TaskTables, name: str) -> tuple[Any, ...]:
+    row = tables.groups.get(name)
+    assert row is not None
+    return row
+
+
+def test_a_group_made_again_goes_on_from_what_those_of_its_name_did() -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c):
+            tables = TaskTables(s)
+            seconds, first = 0.0, 0.0
+
+            async def compute(n: int) -> list[Any]:
+                nonlocal seconds, first
+                futures = [c.submit(inc, i, key=("part-1", i)) for i in range(n)]
+                await c.gather(futures)
+                group = s.task_groups["part-1"]
+                # The hook is not there: this is what it would have touched.
+                tables.touched.add(group)
+                seconds += group.duration
+                first = first or group.start
+                return futures
+
+            for n in (4, 3):  # between two looks it ends, is made again and ends
+                await compute(n)
+                await until(lambda: not s.tasks)
+            tables.refresh()
+            assert row_of(tables, "part-1")[2] == (*[0] * 7, 7)
+            await compute(2)
+            await until(lambda: not s.tasks)
+            kept = await compute(5)  # it ends and is there again
+            tables.refresh()
+            states, _, *times = row_of(tables, "part-1")[2:7]
+            assert states == (*[0] * 5, 5, 0, 9)
+            assert times == pytest.approx([seconds, first, s.task_groups["part-1"].stop])
+            tables.touched.update(s.task_groups.values())
+            del kept
+            await until(lambda: not s.tasks)
+            tables.refresh()
+            assert row_of(tables, "part-1")[2] == (*[0] * 7, 14)
+            assert row_of(tables, "part-1")[4] == pytest.approx(seconds)
+            assert tables.prefixes.get("part")[1] == (*[0] * 7, 14)  # type: ignore[index]  # is there
+
+    asyncio.run(run())
+
+
+def test_of_a_group_that_was_there_at_the_start_all_tasks_count_also_by_prefix() -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c):
+            await c.gather([c.submit(inc, i, key=("part-0", i)) for i in range(9)])
+            await until(lambda: not s.tasks)
+            futures = [c.submit(inc, i, key=("part-1", i)) for i in range(5)]
+            await c.gather(futures)
+            del futures[2:]
+            await until(lambda: len(s.tasks) == 2)
+            tables = TaskTables(s)
+            for states in ((*[0] * 5, 2, 0, 3), (*[0] * 7, 5)):
+                tables.touched.update(s.task_groups.values())
+                tables.refresh()
+                assert row_of(tables, "part-1")[2] == states
+                assert tables.prefixes.get("part")[1] == states  # type: ignore[index]  # is there
+                tables.touched.update(s.task_groups.values())
+                futures.clear()
+                await until(lambda: not s.tasks)
+
+    asyncio.run(run())
+
+
+def test_groups_dropped_without_a_word_leave_no_row_and_nothing_to_go_on_from() -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c):
+            tables = TaskTables(s)
+            for n in (3, 2):
+                futures = [c.submit(inc, i, key=("part-1", i)) for i in range(n)]
+                await c.gather(futures)
+                tables.touched.update(s.task_groups.values())
+                if n == 3:
+                    del futures
+                    await until(lambda: not s.tasks)
+                tables.refresh()
+            assert row_of(tables, "part-1")[2] == (*[0] * 5, 2, 0, 3)
+            dropped = s.task_groups.pop("part-1")
+            tables.restart()
+            assert "part-1" not in tables.groups
+            s.task_groups["part-1"] = dropped
+            tables.touched.add(dropped)
+            tables.refresh()
+            assert row_of(tables, "part-1")[2] == (*[0] * 5, 2, 0, 0)
+            del futures
 
     asyncio.run(run())

@@ -106,5 +106,3 @@ def test_a_row_that_is_not_kept_is_counted() -> None:
     table.forget("x")
     table.settle()
     assert (table.changes.names(), table.n_forgotten) == ((), 1)
-    table.remove_ended()
-    assert table.n_forgotten == 0

@@ -100,12 +100,14 @@ def test_counts_survive_a_restart_of_the_cluster() -> None:
             await until(lambda: seen.happened("restart"))
             await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 7)
             assert sum(seen.prefixes["inc"]["states"]) == 7
+            assert sum(seen.groups["inc"]["states"]) == 7
             await until(lambda: set(seen.workers) == set(s.workers) != before)
             causes = {e["cause"] for e in seen.happened("worker-removed")}
             assert causes == {"the cluster was restarted"}
             assert not seen.happened("worker-killed")
             await c.gather(c.map(inc, range(100, 103)))
             await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 10)
+            await until(lambda: states(seen.groups["inc"])["forgotten"] == 10)
             assert len({b.epoch for b in seen.batches}) == 1
 
     asyncio.run(run())

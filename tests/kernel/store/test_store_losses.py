@@ -87,7 +87,7 @@ def test_names_without_end_leave_room_for_workers() -> None:
     assert strings.take([strings.intern("tcp://z:1")]) == [OTHER]
 
 
-def test_a_prefix_whose_row_ended_goes_and_comes_back_with_new_work_only() -> None:
+def test_a_prefix_whose_row_ended_goes_and_comes_back_with_all_that_it_counted() -> None:
     store, maker = Store(), BatchMaker()
     rows = [prefix_row("a", forgotten=7), prefix_row("b", waiting=1)]
     store.apply(maker.batch(prefixes=rows))
@@ -95,7 +95,7 @@ def test_a_prefix_whose_row_ended_goes_and_comes_back_with_new_work_only() -> No
     assert store.prefixes.names == ["b"]
     store.apply(maker.batch(prefixes=[prefix_row("a", waiting=2, forgotten=7, duration=nan)]))
     forgotten = store.prefixes.states[store.prefixes.names.index("a"), STATES.index("forgotten")]
-    assert forgotten == 0
+    assert forgotten == 7
 
 
 def test_what_is_left_out_is_kept_and_moves_the_version() -> None:

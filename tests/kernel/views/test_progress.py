@@ -88,15 +88,15 @@ def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
     view.command("fit")
 
 
-def test_a_prefix_that_runs_again_starts_at_nothing() -> None:
+def test_a_prefix_that_runs_again_goes_on_from_what_was_done() -> None:
     store = store_of(prefixes=[prefix("abs", forgotten=300)])
     view = Progress(store)
     page = Page(view)
     assert view.cells.model.data["value"] == ["300 / 300"]
     store.apply(batch(prefixes=[prefix("abs", waiting=100, forgotten=300)]))
     page.sent()
-    assert view.cells.model.data["value"] == ["0 / 100"]
-    assert shares(view) == pytest.approx([0] * len(SEGMENTS))
+    assert view.cells.model.data["value"] == ["300 / 400"]
+    assert shares(view) == pytest.approx([0.75] * len(SEGMENTS))
 
 
 def test_bars_by_group_have_the_colour_of_their_prefix() -> None:

@@ -162,6 +162,11 @@ def test_a_legend_with_room_names_all() -> None:
     assert (labels, codes) == ([NAMES[0], NAMES[3], "transfer"], [0, 3, TRANSFER_CODE])
 
 
+def test_a_legend_names_what_cannot_be_seen() -> None:
+    labels, _ = words.legend(drawn(0, 1, 2), ["", "a\nb", "\u200b"], PaneSize(860, 420))
+    assert labels == ["(blank)", "a␤b", "(blank)"]
+
+
 @pytest.mark.parametrize("width", [420, 600, 860, 1400])
 def test_a_legend_counts_the_names_it_has_no_room_for(width: int) -> None:
     labels, codes = words.legend(drawn(*range(12), TRANSFER_CODE), NAMES, PaneSize(width, 420))
