@@ -26,16 +26,19 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import NO_DATA
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
+from dask_diag_lab.views.tasks.event_lines import HOVER_LINES, EventLines
 from dask_diag_lab.views.tasks.event_marks import (
     LIVE_S,
-    Ints,
+    Floats,
     Marks,
     event_columns,
     grown,
     live_window,
     marks_between,
 )
+from dask_diag_lab.views.tasks.event_numbers import OFFSET_PX, fitting_numbers, number_words
 from dask_diag_lab.views.tasks.event_words import ROW_OF, ROWS, gap_words, row_colors, words
+from dask_diag_lab.views.text_room import font_px, text_px
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
 
 if TYPE_CHECKING:
@@ -47,14 +50,11 @@ NO_EVENTS: Final = f"{NO_DATA} Workers, errors, spilling and graphs appear here.
 NO_PLAIN_EVENTS: Final = "Nothing has happened yet. Workers, errors and spilling appear here."
 """Without a collector, of which it would be said that its recording began."""
 
-_MARK_PX: Final = 26
-"""Marks of a row are about this far apart at least."""
+_MARK_PX: Final = 32
+"""Marks of a row are about this far apart at least: there is room for a number of two digits."""
 _ROW_PX: Final = 10
 """In a row that is thinner the words beside it would lie on those of the next."""
 _LARGEST_PX: Final = 20.0
-_HOVER_LINES: Final = 8
-_MAX_SAID: Final = 5_000
-"""Marks whose words are kept, so that a picture that moves on does not write them again."""
 
 
 class Events(RedrawnView):
@@ -64,13 +64,13 @@ class Events(RedrawnView):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        hover = [f"hover{line}" for line in range(_HOVER_LINES)]
+        hover = [f"hover{line}" for line in range(HOVER_LINES)]
         self.marks = Source(
-            "x", "y", "until", "size", "marker", "fill", "line", "number", "row", *hover
+            *("x", "y", "until", "size", "marker", "fill", "line", "number", "row", "all"), *hover
         )
         self._columns = event_columns(())
         self._total = 0
-        self._said: dict[tuple[int, int, float], list[str]] = {}
+        self._lines = EventLines(store)
         self._read_version = (-1, -1)
         self._shown_rows: tuple[int, ...] = ()
         self._span_s: float | None = LIVE_S
@@ -97,7 +97,7 @@ class Events(RedrawnView):
         self._mark = Scatter(x="x", y="y", size="size", marker="marker")
         self._mark.update(fill_color="fill", line_color="line", line_width=1.5)
         target = add_glyph(plot, source, self._mark)
-        self._number = Text(x="x", y="y", text="number", x_offset=11, y_offset=-4)
+        self._number = Text(x="x", y="y", text="number", x_offset=OFFSET_PX, y_offset=-4)
         add_glyph(plot, source, self._number)
         self._hover = quiet_hover(self.look, *self._hover_fields(), renderers=[target])
         pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
@@ -118,7 +118,7 @@ class Events(RedrawnView):
             self._number,
             text_color=look.foreground,
             text_font=value(look.font),
-            text_font_size=smaller(look.font_size, 2),
+            text_font_size=self._number_size,
         )
         set_properties(self._hover, tooltips=tooltip_html(look, *self._hover_fields()))
 
@@ -178,7 +178,7 @@ class Events(RedrawnView):
             self._columns = grown(self._columns, dropped, events.rows, new)
             self._total = events.total
         if version[1] != before[1]:
-            self._said = {}
+            self._lines.clear()
 
     def _follow(self) -> None:
         """Move on with the time, unless the user has moved the picture."""
@@ -201,10 +201,11 @@ class Events(RedrawnView):
         assert self._placed is not None  # set by `_follow`
         begin, end = self._placed
         events = self._columns
-        room = max(size.width // _MARK_PX, 4)
-        marks = marks_between(events, begin + self._zero, end + self._zero, room)
         self._draw_rows(size)
-        self._draw_marks(marks)
+        frame_px = self._frame_px(size)
+        room = max(int(frame_px / _MARK_PX), 4)
+        marks = marks_between(events, begin + self._zero, end + self._zero, room)
+        self._draw_marks(marks, size.rows_px, frame_px / (end - begin))
         number = int(events.number.sum())
         shown = int(marks.number.sum())
         title = f"Events: {fmt.count(shown)} in sight of {fmt.count(number)}"
@@ -236,12 +237,17 @@ class Events(RedrawnView):
         set_properties(self._y_ticker, ticks=list(labels))
         set_properties(self.figure.yaxis[0], major_label_overrides=labels)
 
-    def _draw_marks(self, marks: Marks) -> None:
+    def _frame_px(self, size: PaneSize) -> float:
+        """Return how wide the frame is beside the words of the rows."""
+        font = font_px(smaller(self.look.font_size))
+        return size.frame_px(max(text_px(ROWS[row].title, font) for row in self._shown_rows))
+
+    def _draw_marks(self, marks: Marks, rows_px: float, second_px: float) -> None:
         place = {row: index for index, row in enumerate(self._shown_rows)}
         rows = marks.row.tolist()
         colors = row_colors(self.look)
         said = [
-            self._words(members, end)
+            self._lines.of(members, end)
             for members, end in zip(marks.members, marks.end.tolist(), strict=True)
         ]
         sizes = np.minimum(9 + 2.5 * np.log2(np.maximum(marks.number, 1)), _LARGEST_PX)
@@ -253,35 +259,29 @@ class Events(RedrawnView):
             "marker": [ROWS[row].marker for row in rows],
             "fill": [colors[row][0] for row in rows],
             "line": [colors[row][1] for row in rows],
-            "number": [fmt.count(n) if n > 1 else "" for n in marks.number.tolist()],
+            "number": self._numbers(marks, sizes, rows_px, second_px),
             "row": [ROWS[row].title for row in rows],
+            "all": [
+                f"{word} in all" if len(members) > 1 else ""
+                for word, members in zip(number_words(marks.number), marks.members, strict=True)
+            ],
         }
-        columns |= {f"hover{line}": [w[line] for w in said] for line in range(_HOVER_LINES)}
+        columns |= {f"hover{line}": [w[line] for w in said] for line in range(HOVER_LINES)}
         self.marks.set(columns)
 
-    def _words(self, members: Ints, end: float) -> list[str]:
-        """Return the lines of one mark: its events, the first ones and how many more."""
-        indices = members.tolist()
-        place = (self.store.events.dropped + indices[0], len(indices), end)
-        if place not in self._said:
-            shown = indices if len(indices) <= _HOVER_LINES else indices[: _HOVER_LINES - 1]
-            lines = [self._line(index) for index in shown]
-            if len(indices) > len(shown):
-                lines.append(f"and {fmt.count(len(indices) - len(shown))} more events")
-            if len(self._said) > _MAX_SAID:
-                self._said = {}
-            self._said[place] = lines + [""] * (_HOVER_LINES - len(lines))
-        return self._said[place]
+    def _numbers(self, marks: Marks, sizes: Floats, rows_px: float, second_px: float) -> list[str]:
+        """Return the number beside each mark, '' where it would lie on the next mark or row."""
+        font = font_px(self._number_size)
+        if rows_px < len(self._shown_rows) * font:
+            return [""] * len(marks.row)
+        return fitting_numbers(marks, sizes, second_px, font)
 
-    def _line(self, index: int) -> str:
-        time, kind, detail = self.store.events.rows[index]
-        at = fmt.clock(time)
-        lasted = float(self._columns.until[index]) - time
-        within = f" within {fmt.duration(lasted)}" if lasted > 0.05 else ""
-        return f"{at} {words(kind, detail, self.store.seen_workers.names)}{within}"
+    @property
+    def _number_size(self) -> str:
+        return smaller(self.look.font_size, 2)
 
     def _hover_fields(self) -> list[str]:
-        return [f"@hover{line}" for line in range(_HOVER_LINES)]
+        return [*(f"@hover{line}" for line in range(HOVER_LINES)), "@all"]
 
     def table(self) -> Table:
         """Return all events, oldest first."""

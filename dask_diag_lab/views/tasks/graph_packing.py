@@ -6,7 +6,9 @@ Pure; knows neither nodes nor Bokeh. Each part goes as far up as it can, then as
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -59,7 +61,7 @@ def packed(
     """
     if not sizes:
         return []
-    order = sorted(range(len(sizes)), key=lambda at: (-sizes[at][1], at))
+    order = np.argsort([-rows for _, rows in sizes], kind="stable").tolist()
     ordered = [sizes[at] for at in order]
     tries = (_in_width(ordered, width, taken) for width in _widths(sizes, shape, taken))
     best = min(tries, key=lambda found: _cost(found[1], found[2], shape))
@@ -78,7 +80,9 @@ def _widths(sizes: Sequence[tuple[int, float]], shape: float, taken: Sequence[fl
     least = max(widest, len(taken))
     gapless = math.sqrt(area * shape)
     if len(sizes) > _MANY:
-        return [max(math.ceil(gapless), least)]
+        # No wider than it takes to fill the height that there is in any case.
+        highest = max(*(rows for _, rows in sizes), *taken)
+        return [max(math.ceil(min(gapless, _WIDER * area / highest)), least)]
     widths, width = {least, len(taken) + widest}, float(least)
     while width <= _WIDEST * gapless:
         widths.add(math.ceil(width))
@@ -92,15 +96,30 @@ def _in_width(
     """Return corners in so many columns, and the columns and rows that are taken then."""
     heights = np.zeros(width)
     heights[: len(taken)] = taken
-    corners = []
-    for columns, rows in sizes:
-        highest = _highest(heights, columns)
-        column = int(highest.argmin())
-        row = float(highest[column])
-        heights[column : column + columns] = row + rows
-        corners.append((column, row))
+    corners: list[Corner] = []
+    for (columns, rows), alike in groupby(sizes):
+        n = len(corners) + sum(1 for _ in alike)
+        while len(corners) < n:
+            highest = _highest(heights, columns)
+            row = float(highest.min())
+            found = _apart(np.flatnonzero(highest == row), columns, n - len(corners))
+            heights[np.add.outer(found, np.arange(columns))] = row + rows
+            corners += [(column, row) for column in found]
     used = np.flatnonzero(heights)
     return corners, float(used[-1] + 1), float(heights.max())
+
+
+def _apart(columns: npt.NDArray[np.intp], distance: int, most: int) -> list[int]:
+    """Return the first of ascending ``columns`` that are at least so far apart."""
+    among: list[int] = columns.tolist()
+    if distance == 1:
+        return among[:most]
+    apart: list[int] = []
+    at = 0
+    while at < len(among) and len(apart) < most:
+        apart.append(among[at])
+        at = bisect_left(among, among[at] + distance, at + 1)
+    return apart
 
 
 def _highest(heights: Floats, columns: int) -> Floats:

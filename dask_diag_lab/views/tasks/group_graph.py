@@ -21,7 +21,6 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks import progress_bars as bars
-from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes, rows_needed
 from dask_diag_lab.views.tasks.group_box import LINE, PADDING_PX, Box, box_of
 from dask_diag_lab.views.tasks.group_nodes import (
     Floats,
@@ -32,6 +31,7 @@ from dask_diag_lab.views.tasks.group_nodes import (
 )
 from dask_diag_lab.views.tasks.group_words import wanted_px, words_of
 from dask_diag_lab.views.tasks.layered_graph import has_parts
+from dask_diag_lab.views.tasks.named_layout import Place, place_nodes, rows_needed
 from dask_diag_lab.views.tasks.progress_bars import SEGMENTS
 from dask_diag_lab.views.text_room import font_px
 

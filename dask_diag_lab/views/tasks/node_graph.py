@@ -30,8 +30,11 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks.graph_edges import GraphEdges, with_holes
-from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes
+from dask_diag_lab.views.tasks.graph_growth import no_places
+from dask_diag_lab.views.tasks.graph_layout import laid_out
 from dask_diag_lab.views.tasks.graph_slots import Slots
+from dask_diag_lab.views.tasks.key_order import natural_ranks
+from dask_diag_lab.views.tasks.known_tasks import KnownTasks
 from dask_diag_lab.views.tasks.layered_graph import has_parts
 
 if TYPE_CHECKING:
@@ -54,6 +57,8 @@ _LEGEND: Final = ("waiting", "queued", "processing", "memory", "released", "erre
 _NAMES: Final = {"memory": "in memory", "no-worker": "no worker"}
 _HOVER: Final = ("@key", "@state", "@prefix")
 
+_MOST_ROWS: Final = 40.0
+"""Rows of which nodes do not touch in a small pane."""
 _LARGER: Final = 1.7
 _MARK_PX: Final = 10.0
 """Nodes that erred are larger than the others by that, and not below that size."""
@@ -101,7 +106,7 @@ class NodeGraph:
         self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "state", "key", "prefix")})
         self.edges = GraphEdges()
         self.failed = Source("x", "y")
-        self._placed: dict[tuple[int, str], Place] = {}
+        self._known, self._layout = KnownTasks(), no_places(0)
         self._node_slots = Slots()
         self._keys: list[str] = []
         self._state = np.empty(0, dtype=np.int64)
@@ -155,7 +160,7 @@ class NodeGraph:
 
     def extent(self) -> tuple[float, float, float, float]:
         """Return smallest x, largest x, smallest y and largest y of what is placed."""
-        places = np.array(list(self._placed.values())) if self._placed else np.zeros((1, 2))
+        places = self._layout.places if len(self._layout.places) else np.zeros((1, 2))
         (x0, y0), (x1, y1) = places.min(axis=0), places.max(axis=0)
         return float(x0), float(x1), float(y0), float(y1)
 
@@ -172,7 +177,7 @@ class NodeGraph:
 
     def lay_out_anew(self) -> None:
         """Forget where nodes are: the next update places all of them again."""
-        self._placed = {}
+        self._known, self._layout = KnownTasks(), no_places(0)
         self._node_slots = Slots()
         self.edges.lay_out_anew()
         self._keys, self._state = [], np.empty(0, dtype=np.int64)
@@ -192,7 +197,7 @@ class NodeGraph:
         graph = self.store.graph
         if may_close and shape != self._shape:
             self._shape = shape
-            if self._placed and has_parts(len(graph.node), graph.edges):
+            if has_parts(len(graph.node), graph.edges):
                 self.lay_out_anew()
         seen = (graph.structure_version, graph.version)
         before, self._seen = self._seen, seen
@@ -208,23 +213,23 @@ class NodeGraph:
     def _update_structure(self, *, may_close: bool) -> None:
         graph = self.store.graph
         keys, edges = graph.key, graph.edges
-        names = list(zip(graph.node.tolist(), keys, strict=True))
-        before, ranks = self._placed, natural_ranks(keys)
-        self._placed = place_nodes(
-            names, edges, before, ranks, may_close=may_close, shape=self._shape
+        at, is_other = self._known.take_over(graph.node, keys)
+        stays = at >= 0
+        before = self._layout.of(at)
+        self._layout = laid_out(
+            before,
+            edges,
+            lambda nodes: natural_ranks([keys[index] for index in nodes.tolist()]),
+            may_close=may_close,
+            shape=self._shape,
+            most_rows=_MOST_ROWS,
         )
-        places = np.array([self._placed[name] for name in names], dtype=np.float32).reshape(-1, 2)
-        is_moved = any(before.get(name, place) != place for name, place in self._placed.items())
-        change = self._node_slots.change(graph.node, is_reset=is_moved or self._is_other_graph())
+        is_moved = bool((self._layout.places[stays] != before.places[stays]).any())
+        places = self._layout.places.astype(np.float32)
+        change = self._node_slots.change(graph.node, is_reset=is_moved or is_other)
         self._send_nodes(change.added, places, is_reset=change.is_reset, has_holes=change.has_holes)
         self._update_states()
         self.edges.send(edges, graph.node, places, is_reset=change.is_reset)
-
-    def _is_other_graph(self) -> bool:
-        """Return whether nodes of the same number are tasks of another scheduler."""
-        keys = dict(zip(self.store.graph.node.tolist(), self.store.graph.key, strict=True))
-        rows = zip(self._node_slots.members.tolist(), self._keys, strict=True)
-        return any(keys.get(node, key) != key for node, key in rows)
 
     def _send_nodes(
         self,
@@ -236,13 +241,13 @@ class NodeGraph:
     ) -> None:
         graph, strings = self.store.graph, self.store.strings
         indices, state = added.tolist(), graph.state[added]
-        keys, prefixes = graph.key, graph.prefix
+        keys, prefixes = graph.key, graph.prefix[added].tolist()
         columns: dict[str, Any] = {  # arrays and lists
             "x": places[added, 0],
             "y": places[added, 1],
             "state": [STATES[index] for index in state.tolist()],
             "key": [keys[index] for index in indices],
-            "prefix": [strings[int(prefixes[index])] for index in indices],
+            "prefix": [strings[prefix] for prefix in prefixes],
         }
         if is_reset:
             self.nodes.data = columns
@@ -276,20 +281,3 @@ class NodeGraph:
         is_failed = (self._state == _ERRED) & self._node_slots.is_alive
         places = (np.asarray(self.nodes.data[name], np.float32)[is_failed] for name in ("x", "y"))
         self.failed.set(dict(zip(("x", "y"), places, strict=True)))
-
-
-def natural_ranks(keys: list[str]) -> list[int]:
-    """Return the rank of each key when numbers in them count as numbers: x-2 before x-10."""
-    parts = [
-        tuple((len(part), part) if part.isdigit() else (0, part) for part in _split(key))
-        for key in keys
-    ]
-    ranks = [0] * len(keys)
-    for rank, index in enumerate(sorted(range(len(keys)), key=parts.__getitem__)):
-        ranks[index] = rank
-    return ranks
-
-
-def _split(key: str) -> list[str]:
-    """Return the indices of a key such as ``('x-1a2b', 3, 4)``; nothing of any other key."""
-    return [part.strip(" )") for part in key.split(",")[1:]] if key.startswith("(") else []

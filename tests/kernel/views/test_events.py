@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.events import KINDS
 from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.look import DARK, LIGHT, Look
-from dask_diag_lab.views.tasks.event_marks import LIVE_S
+from dask_diag_lab.views.tasks.event_marks import LIVE_S, Marks
+from dask_diag_lab.views.tasks.event_numbers import fitting_numbers
 from dask_diag_lab.views.tasks.event_words import ROW_OF, words
 from dask_diag_lab.views.tasks.events import NO_PLAIN_EVENTS, Events
+from dask_diag_lab.views.text_room import text_px
 from tests.kernel.store.batches import T0, BatchMaker
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import Page
@@ -99,8 +103,47 @@ def test_events_close_together_are_one_mark_with_their_number(feed: Feed) -> Non
     data = view.marks.model.data
     assert data["number"] == ["200", ""]
     assert data["hover7"][0] == "and 193 more events"
+    assert data["all"] == ["200 in all", ""]
     assert data["size"][0] > data["size"][1]
     assert "close together" in view.notice.note
+
+
+@pytest.mark.parametrize("width", [300, 420, 900])
+def test_numbers_lie_neither_on_each_other_nor_on_marks_and_none_is_lost(width: int) -> None:
+    times = [(i / 50, kind) for i in range(1500) for kind in ("worker-added", "client-added")]
+    feed = Feed()
+    feed.store.events.rows.clear()
+    feed.send(30.0, events=[event(at, kind, worker=str(at), client=str(at)) for at, kind in times])
+    view = Events(feed.store)
+    Page(view, width, 400)
+    data = view.marks.model.data
+    start, end = (float(str(edge)) for edge in (view._x.start, view._x.end))
+    px = (width - text_px("Workers came", 11) - 28) / (end - start)
+    marks = sorted(zip(*(data[c] for c in ("y", "x", "size", "number")), strict=True))
+    for (y, x, _, word), (next_y, next_x, size, _) in pairwise(marks):
+        if y == next_y and word:
+            assert x * px + 11 + text_px(word, 10) <= next_x * px - size / 2
+    assert any(data["number"])
+    in_all = [int(words.removesuffix(" in all") or 1) for words in data["all"]]
+    assert sum(in_all) == feed.store.events.total
+
+
+def test_number_goes_where_the_next_mark_of_the_row_is_close() -> None:
+    begin, number = np.array([0.0, 30.0, 50.0, 0.0]), np.array([12, 3456, 1, 99])
+    marks = Marks(begin, begin, np.array([0, 0, 0, 1]), number, [np.array([0, 1])] * 4)
+    size = np.full(4, 10.0)
+    assert fitting_numbers(marks, size, 0.5, 10.0) == ["", "", "", "99"]
+    assert fitting_numbers(marks, size, 1.0, 10.0) == ["12", "", "", "99"]
+    assert fitting_numbers(marks, size, 2.0, 10.0) == ["12", "3456", "", "99"]
+
+
+def test_rows_that_are_lower_than_their_numbers_have_none() -> None:
+    feed = Feed().send(9.0, events=[event(0, kind, count=3) for kind in KINDS])
+    view = Events(feed.store)
+    page = Page(view, 900, 400)
+    assert any(view.marks.model.data["number"])
+    page.resize(900, 130)
+    assert not any(view.marks.model.data["number"])
 
 
 def test_a_burst_is_drawn_as_long_as_it_went_on(feed: Feed) -> None:

@@ -12,7 +12,7 @@ from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.tasks.graph_slots import Slots
-from dask_diag_lab.views.tasks.node_graph import natural_ranks
+from dask_diag_lab.views.tasks.key_order import natural_ranks
 from dask_diag_lab.views.tasks.task_graph import TaskGraph
 from tests.kernel.views.graph_changes import EDGES, KEYS, change, groups_store
 from tests.kernel.views.situations import Page, batch, graph, group, store_of

@@ -11,7 +11,10 @@ import numpy.typing as npt
 import pytest
 
 from dask_diag_lab.views.tasks.free_rows import FreeRows
-from dask_diag_lab.views.tasks.graph_layout import Place, place_nodes, spread
+from dask_diag_lab.views.tasks.graph_growth import no_places
+from dask_diag_lab.views.tasks.graph_layout import laid_out
+from dask_diag_lab.views.tasks.named_layout import Place, place_nodes
+from dask_diag_lab.views.tasks.part_layout import spread
 
 Edges = npt.NDArray[np.int64]
 
@@ -246,3 +249,18 @@ def test_chains_lie_in_one_row_and_equal_parts_are_alike() -> None:
     assert len(steps) == 1
     assert places[6][1] - places[4][1] == 0.5
     assert len(set(places.values())) == 10
+
+
+def test_only_newcomers_and_what_they_touch_are_looked_at() -> None:
+    asked: list[list[int]] = []
+
+    def ranks(nodes: npt.NDArray[np.intp]) -> Sequence[int]:
+        asked.append(nodes.tolist())
+        return range(len(nodes))
+
+    before = laid_out(no_places(500), as_edges([]), ranks, shape=1.4)
+    stays = before.of(np.array([*range(500), -1]))
+    after = laid_out(stays, as_edges([(7, 500), (90, 500)]), ranks, shape=1.4, may_close=True)
+    assert asked == [list(range(500)), [7, 90, 500]]
+    assert (after.places[:500] == before.places).all()
+    assert after.places[500, 0] == before.places[[7, 90], 0].max() + 1

@@ -71,3 +71,31 @@ def test_equal_input_has_equal_places() -> None:
 def test_shape_is_told_in_coarse_steps() -> None:
     assert rounded_shape(800, 400) == rounded_shape(830, 410) == 2
     assert rounded_shape(400, 800) == 0.5
+
+
+def one_by_one(sizes: Sequence[Size], width: int) -> list[Size]:
+    """Return corners in so many columns: each part as far up, then as far left as it can."""
+    heights = [0.0] * width
+    corners = []
+    for columns, rows in sizes:
+        tops = [max(heights[at : at + columns]) for at in range(width - columns + 1)]
+        column = tops.index(min(tops))
+        corners.append((column, tops[column]))
+        heights[column : column + columns] = [tops[column] + rows] * columns
+    return corners
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equal_parts_that_are_placed_at_once_lie_as_if_placed_one_by_one(seed: int) -> None:
+    rng = random.Random(seed)
+    sizes: list[Size] = [rng.choice([(1, 2), (3, 2), (2, 2)]) for _ in range(400)]
+    sizes.sort(key=lambda size: size[0])
+    corners = packed(sizes, 1.0)
+    width = max(column + columns for (column, _), (columns, _) in zip(corners, sizes, strict=True))
+    assert corners == one_by_one(sizes, width)
+
+
+def test_many_parts_fill_the_height_of_a_high_one() -> None:
+    corners = packed([(4, 400), *[(1, 10)] * 1500], 1.5)
+    assert max(row for _, row in corners) > 250
+    assert max(column for column, _ in corners) < 60

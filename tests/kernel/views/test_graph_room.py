@@ -51,6 +51,11 @@ def test_tasks_that_erred_have_a_larger_mark_of_their_own(size: tuple[int, int])
     assert len(view.nodes.failed.model.data["x"]) == 0
 
 
+def places(view: TaskGraph) -> dict[str, tuple[float, float]]:
+    data = view.nodes.nodes.data
+    return {key: (x, y) for key, x, y in zip(data["key"], data["x"], data["y"], strict=True)}
+
+
 def columns_and_rows(view: TaskGraph) -> tuple[float, float]:
     x0, x1, y0, y1 = view.nodes.extent()
     return x1 - x0 + 1, y1 - y0 + 1
@@ -62,12 +67,12 @@ def test_unconnected_tasks_take_the_shape_of_the_pane_and_move_with_it_alone() -
     page = Page(view, 900, 300)
     columns, rows = columns_and_rows(view)
     assert columns > 2 * rows
-    before = dict(view.nodes._placed)
+    before = places(view)
     page.resize(905, 302)
-    assert view.nodes._placed == before
+    assert places(view) == before
     store.apply(batch(graph=change(states=[(3, STATES.index("memory"))], total=400)))
     page.sent()
-    assert view.nodes._placed == before
+    assert places(view) == before
     page.resize(300, 900)
     columns, rows = columns_and_rows(view)
     assert rows > 2 * columns
