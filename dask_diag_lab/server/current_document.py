@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def kept(document: Document) -> Iterator[None]:
     """Run callbacks of `document`; at the end it is no longer what ``curdoc()`` returns.
 
-    Bokeh before 3.10 makes a document current around each of its callbacks, and does not take that back when
-    one raises (``bokeh.io.doc.patch_curdoc``). In a kernel the user's own ``show()`` would then
-    find a document of ours, or fail once that is gone.
+    Bokeh before 3.10 makes a document current around each of its callbacks, and does not take that
+    back when one raises (``bokeh.io.doc.patch_curdoc``). In a kernel the user's own ``show()``
+    would then find a document of ours, or fail once that is gone.
     """
     stack: Any = bokeh_doc._PATCHED_CURDOCS
     if not isinstance(stack, list):  # Bokeh >= 3.10 takes it back itself
