@@ -29,7 +29,7 @@ MAX_BARS: Final = 100
 
 _NAME_SHARE: Final = 0.3
 """Share of the width that names may take."""
-_NAME_CHARACTERS: Final = (8, 36)
+_NAME_CHARACTERS: Final = (9, 36)
 _TITLE_SIDES_PX: Final = 20
 _VALUE_SHARE: Final = 0.75
 """Share of the bars' width that values beside them may take."""
@@ -82,6 +82,8 @@ class BarFigure:
     bars : GlyphRenderer
     end : float
         Where the scale ends.
+    controls_px : int
+        Height of what is shown above the figure and comes and goes with the size of the pane.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class BarFigure:
         value_at: str,
     ) -> None:
         self.end = 1.0
+        self.controls_px = 0
         self._font_px = font_px(look.font_size)
         self._bar = bar
         self._title = Title(text=" ")
@@ -115,8 +118,13 @@ class BarFigure:
 
     @property
     def room(self) -> int:
-        """How many bars there is room for."""
-        return min(max(int(self.size.rows_px // ROW_MIN_PX), 2), MAX_BARS)
+        """How many bars there is room for.
+
+        Controls take none of it: rows are a little lower with them, so that a pane which grows
+        until it has room for controls shows no fewer bars.
+        """
+        rows_px = self.size.rows_px + self.controls_px
+        return min(max(int(rows_px // ROW_MIN_PX), 2), MAX_BARS)
 
     @property
     def name_characters(self) -> int:

@@ -39,6 +39,9 @@ LIVE_S: Final = 300.0
 """How much of the past the live picture shows."""
 BAND_ALPHA: Final = 0.2
 
+LEAST_SCALED_PX: Final = 180
+"""In less width the upright axis would leave no room for the title, which has the figure."""
+
 _TICKS_PX: Final = 14
 """Between the left edge and the frame, beside the labels of the upright axis."""
 _RIGHT_PX: Final = 8
@@ -84,7 +87,7 @@ class TimeSeries:
         self._fresh: set[str] = set()
         self._n_set = 0
         self._drawn: object = None
-        self._words = ("", "")
+        self._words: tuple[str, ...] = ("",)
         self._end = AxisEnd(SMALLEST.get(unit, 1.0))
         self._span_s: float | None = LIVE_S
         self._placed, self._is_moved = (0.0, 1.0), False
@@ -168,9 +171,9 @@ class TimeSeries:
         if len(self._fresh) == len(self._lines):
             self.draw()
 
-    def say(self, title: str, short_title: str = "") -> None:
-        """Set the line above the plot, and what of it is said in a narrow pane."""
-        self._words = (title, short_title or title)
+    def say(self, *titles: str) -> None:
+        """Set the line above the plot: the same in ever fewer words, see `fitting_title`."""
+        self._words = titles
 
     @property
     def place(self) -> tuple[object, object]:
@@ -223,7 +226,7 @@ class TimeSeries:
         """Show axes, or none: where nothing is drawn words may lie in their place."""
         set_properties(self.model.xaxis[0], visible=is_shown and size.height >= 120)
         for part in (self.model.yaxis[0], self.model.ygrid[0]):
-            set_properties(part, visible=is_shown)
+            set_properties(part, visible=is_shown and size.width >= LEAST_SCALED_PX)
 
     def _basis(self) -> object:
         """Return all that the picture depends on."""
@@ -241,7 +244,8 @@ class TimeSeries:
 
     def _draw_words(self, size: PaneSize) -> None:
         # A title begins where the frame does, beside the labels of the axis.
-        labels = self.model.yaxis[0].major_label_overrides.values()
+        axis = self.model.yaxis[0]
+        labels = axis.major_label_overrides.values() if axis.visible else ()
         labels_px = max((text_px(str(label), self._font_px) for label in labels), default=0.0)
         room_px = size.width - labels_px - _TICKS_PX - _RIGHT_PX
         set_properties(self._title, text=fitting_title(self._words, room_px, self._font_px) or " ")

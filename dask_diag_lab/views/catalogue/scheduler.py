@@ -88,7 +88,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
         help=(
             "How often the event loops of scheduler and workers come round; below, where "
             "`gilknocker` is installed, the share of time in which a thread waited for Python's "
-            "interpreter lock. The ten slowest workers are shown.\n"
+            "interpreter lock. The slowest workers are shown, ten at most.\n"
             "- healthy: every 20 ms\n"
             "- longer: something holds the loop up, and then heartbeats, transfers and task "
             "starts are late\n"
@@ -146,8 +146,9 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Scheduler",
         description="Bandwidth of memory, disk and network, measured when you ask for it.",
         help=(
-            "Bandwidth of memory, disk and network, as means over all workers by size of the "
-            "block. Nothing is measured until you press the button.\n"
+            "Bandwidth of memory, disk and network by size of the block, as means over all "
+            "workers there were when it was measured; of the network over pairs of them. Nothing "
+            "is measured until you press the button.\n"
             "- the button: copies memory, writes to the workers' local disks and sends data "
             "between them, and slows down what runs meanwhile\n"
             "- healthy: bars grow with the size of the block\n"

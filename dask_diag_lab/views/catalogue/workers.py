@@ -132,8 +132,8 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- columns that start with Host: traffic of the whole host, so workers that share "
             "one show the same\n"
             "- healthy: all are running and were seen lately\n"
-            "- rows in the warning colour: the scheduler has not heard of that worker for over a "
-            "minute; its host may be overloaded or gone"
+            "- silent, in the warning colour: the scheduler has not heard of that worker for "
+            "over a minute; its host may be overloaded or gone"
         ),
         stock_title="Individual Workers",
         keywords=(
@@ -150,8 +150,9 @@ PLOTS: Final[tuple[Plot, ...]] = (
         help=(
             "CPU of the worker processes, where 100 % is one core; recorded since the "
             "diagnostics began, also while nobody looked.\n"
-            "- line: mean over all workers\n"
-            "- band: from the lowest to the highest\n"
+            "- line: mean over all workers, where those that share a process count once: a "
+            "heartbeat tells of the whole process\n"
+            "- band: from the lowest to the highest of these\n"
             "- drag: pan\n"
             "- Ctrl-wheel: zoom\n"
             "- L: back to live\n"
@@ -172,9 +173,9 @@ PLOTS: Final[tuple[Plot, ...]] = (
         help=(
             "Memory of the worker processes; recorded since the diagnostics began, also while "
             "nobody looked.\n"
-            "- solid line: mean memory of a process\n"
-            "- dashed line: mean of what was spilled to disk\n"
-            "- bands: from the lowest to the highest worker\n"
+            "- solid line: mean memory of a process; workers that share one count once\n"
+            "- dashed line: mean of what the workers of a process spilled to disk\n"
+            "- bands: from the lowest to the highest process\n"
             "- drag: pan\n"
             "- Ctrl-wheel: zoom\n"
             "- L: back to live\n"

@@ -42,6 +42,12 @@ class BarRow:
             children=[each.figure for each in bars], sizing_mode="stretch_both", spacing=0
         )
 
+    @property
+    def width(self) -> int:
+        """How wide all of it is."""
+        widths = [each.size.width for each in self.bars if each.figure.visible]
+        return sum(widths) if self.is_row else max(widths, default=0)
+
     def arrange(self, n_bars: Sequence[int]) -> None:
         """Let the figures lie so that their bars fit, where that can be.
 
@@ -60,10 +66,8 @@ class BarRow:
         sizes = [each.size for each in self.bars if each.figure.visible]
         if not sizes or not n_filled:
             return n_filled
-        width, height = max(size.width for size in sizes), max(size.height for size in sizes)
-        if self.is_row:
-            width = sum(size.width for size in sizes)
-        else:
+        width, height = self.width, max(size.height for size in sizes)
+        if not self.is_row:
             height = sum(size.height for size in sizes)
         is_low = height < n_filled * (n_bars * ROW_MIN_PX + EDGES_PX)
         self.is_row = is_low and width >= n_filled * LEAST_WIDTH_PX

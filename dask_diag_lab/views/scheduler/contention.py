@@ -14,6 +14,7 @@ from dask_diag_lab.views.bar_figure import PERCENT, SECONDS
 from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.scheduler.bar_row import LEAST_HEIGHT_PX
 from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
 from dask_diag_lab.views.worker_names import open_worker, worker_in_words
@@ -26,6 +27,7 @@ LATE_S: Final = 0.1
 """Five times the engine's own interval of 20 ms (`distributed.admin.tick.interval`)."""
 WORST: Final = 10
 NO_DATA: Final = "Waiting for the first heartbeat of a worker."
+NO_ROOM: Final = "no room for the interpreter's lock"
 NO_GIL: Final = (
     "Waiting for the interpreter's lock is not measured: install gilknocker on scheduler and"
     " workers for that"
@@ -53,7 +55,8 @@ class Contention(BarStack):
         loops, gils = self._measured(LOOP), self._measured(GIL) * 100
         own_loop, own_gil = self._scheduler("loop_s"), self._scheduler("gil") * 100
         has_gil = bool(np.isfinite(gils).any() or np.isfinite(own_gil))
-        set_properties(self._gils.figure, visible=has_gil)
+        is_gil_shown = has_gil and self._has_room_for_both()
+        set_properties(self._gils.figure, visible=is_gil_shown)
         if not (np.isfinite(loops).any() or np.isfinite(own_loop)):
             self._loops.clear()
             self.notice = Notice(empty=NO_DATA)
@@ -64,14 +67,22 @@ class Contention(BarStack):
             short_title="Event loop",
             at_least=LATE_S,
         )
-        if has_gil:
+        if is_gil_shown:
             self._gils.draw(
                 "Time in which somebody waited for the interpreter's lock",
                 self._bars(own_gil, gils, lambda value: f"{fmt.significant(value)} %", 50.0),
                 short_title="Wait for the lock",
                 at_least=100.0,
             )
-        self.notice = Notice(note="" if has_gil else NO_GIL)
+        n_known = int(np.isfinite(loops).sum())
+        said = [_shown_words(n_known, self._loops.hidden), "" if is_gil_shown else NO_GIL]
+        if has_gil and not is_gil_shown:
+            said[1] = NO_ROOM
+        self.notice = Notice(note=" · ".join(part for part in said if part))
+
+    def _has_room_for_both(self) -> bool:
+        shown = [bars for bars in (self._loops, self._gils) if bars.figure.visible]
+        return sum(bars.size.height for bars in shown) >= 2 * LEAST_HEIGHT_PX
 
     def _measured(self, name: str) -> Floats:
         """Return one value for each worker, NaN where it does not say."""
@@ -88,7 +99,10 @@ class Contention(BarStack):
         bars = [self._bar("Scheduler", own, write, limit)] if np.isfinite(own) else []
         if not len(known):
             return bars
-        mean = f"Mean of {fmt.plural(len(known), 'worker')}"
+        number = fmt.plural(len(known), "worker")
+        mean = f"Mean of {number}"
+        if len(mean) > self._loops.name_characters:
+            mean = f"Mean of {fmt.count(len(known))}"
         bars.append(self._bar(mean, float(values[known].mean()), write, limit))
         addresses = self.store.workers.address
         worst = known[np.argsort(-values[known], kind="stable")][:WORST]
@@ -119,3 +133,13 @@ class Contention(BarStack):
         gils = [self._scheduler("gil"), *self._measured(GIL).tolist()]
         columns = {"name": names, LOOP: loops, GIL: gils}
         return Table(columns, {LOOP: "s"})
+
+
+def _shown_words(n_known: int, n_hidden: int) -> str:
+    """Return how many workers have a bar, where that is not all of those that tell."""
+    shown = max(min(n_known, WORST) - n_hidden, 0)
+    if shown == n_known:
+        return ""
+    if not shown:
+        return f"no room for {fmt.plural(n_known, 'worker')}"
+    return f"{fmt.count(shown)} of {fmt.plural(n_known, 'worker')}, slowest first"

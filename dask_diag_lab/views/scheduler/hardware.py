@@ -30,6 +30,9 @@ NEEDED_BYTES: Final = 400 << 20
 USUAL_S: Final = 12
 """What the engine's benchmark takes on idle workers: five sizes of 1 s each on disk, five of 0.2 s
 in memory and six of 1 s between workers, one after the other."""
+WORDY_PX: Final = 860
+"""In less width words that can be done without would take another line, and so bars."""
+NOBODY: Final = "there is no worker. Add some with cluster.scale(4)."
 MEASURE: Final = "Measure now"
 MEASURING: Final = "Measuring …"
 KINDS: Final = (("memory", "Memory"), ("disk", "Disk"), ("network", "Network"))
@@ -58,12 +61,17 @@ class Hardware(BarStack):
 
         A worker without the room for it would be killed by its own memory limit.
         """
-        self._refused = self._short_of_memory()
+        self._refused = self._reason_against()
         if self._refused:
             return
         inquiry = self.store.inquiries.ask("hardware")
         if inquiry.state != "asked":  # measured before, perhaps for another page
             self.store.inquiries.ask_again(inquiry)
+
+    def _reason_against(self) -> str:
+        if not len(self.store.workers):
+            return f"Not measured: {NOBODY}"
+        return self._short_of_memory()
 
     def _short_of_memory(self) -> str:
         """Return which workers have no room for the benchmark, '' when all have."""
@@ -110,30 +118,49 @@ class Hardware(BarStack):
         for name, title in KINDS:
             if found[name]:
                 self._draw(name, title, found[name])
-        said = self._notice(inquiry, is_measured=bool(answer))
-        self.notice = Notice(note=self._refused) if self._refused else said
+        self.notice = self._notice(inquiry)
 
-    def _notice(self, inquiry: Inquiry | None, *, is_measured: bool) -> Notice:
-        if inquiry is None:
-            return Notice(note=UNASKED)
+    def _notice(self, inquiry: Inquiry | None) -> Notice:
+        """Return what is said; in the picture's place where nothing was measured."""
+        happened = self._happened(inquiry)
+        if inquiry is None or not any(self._found.values()):
+            return Notice(empty=happened or UNASKED)
+        said = [happened, *self._left_out(), self._of_whom(inquiry)]
+        return Notice(note=" · ".join(part for part in said if part))
+
+    def _happened(self, inquiry: Inquiry | None) -> str:
+        """Return why what is shown is not what was asked for last; '' when it is."""
+        if self._refused or inquiry is None:
+            return self._refused
         if inquiry.state == "asked":
-            return Notice(
-                note=f"Measuring disk, memory and network one after the other: {self._said_s} s so"
+            return (
+                f"Measuring disk, memory and network one after the other: {self._said_s} s so"
                 f" far, of about {USUAL_S} s where workers are idle"
             )
         if inquiry.state == "failed":
-            return Notice(note=f"Not measured: {inquiry.error}")
-        if not is_measured:
-            return Notice(note=UNASKED)
-        said = "Mean of all workers, by size of the block"
-        return Notice(note="; ".join([said, *self._left_out()]))
+            return f"Not measured: {inquiry.error}"
+        return "" if any(self._found.values()) else f"Nothing was measured: {NOBODY}"
+
+    def _of_whom(self, inquiry: Inquiry) -> str:
+        """Return what the bars are means of, and when that was: workers come and go."""
+        said = f"Means of all workers at {fmt.clock(inquiry.answered_at)}"
+        if not self._found["network"]:
+            return f"{said}; network needs two workers"
+        if self._is_terse:
+            return said
+        return f"{said}, by size of the block; network between pairs of them"
 
     def _left_out(self) -> list[str]:
         """Return what there is no room for."""
         absent = [t for n, t in KINDS if not self._bars[n].figure.visible and self._found[n]]
         hidden = sum(bars.hidden for bars in self._bars.values() if bars.figure.visible)
         parts = [*([fmt.plural(hidden, "bar")] if hidden else []), *absent]
-        return [f"no room for {', '.join(parts)}: make the pane higher"] if parts else []
+        remedy = "" if self._is_terse else ": make the pane higher"
+        return [f"no room for {', '.join(parts)}{remedy}"] if parts else []
+
+    @property
+    def _is_terse(self) -> bool:
+        return self._row.width < WORDY_PX
 
     def _draw(self, name: str, title: str, rows: list[dict[str, Any]]) -> None:
         color = data_colors(self.look).load_normal
@@ -143,7 +170,7 @@ class Hardware(BarStack):
             size = fmt.whole_binary(row["size"])
             hover = (f"{title}, blocks of {size}", said)
             bars.append(Bar(size, [Part(float(row["rate"]), color, hover)], said))
-        self._bars[name].draw(f"{title} bandwidth", bars)
+        self._bars[name].draw(f"{title} bandwidth", bars, short_title=title)
 
     def table(self) -> Table:
         """Return one row for each kind and size; none before it was measured."""

@@ -92,6 +92,11 @@ class PartBars:
         """How many bars there is room for: of others only their number and sum are needed."""
         return self._frame.room
 
+    @property
+    def name_characters(self) -> int:
+        """How long a name may be; of a longer one the middle is left out."""
+        return self._frame.name_characters
+
     def _build(self, look: Look) -> Any:  # bokeh.plotting.figure is a function and a class
         self._glyph = HBar(y="y", left="left", right="right", height=BAR_HEIGHT)
         self._glyph.update(fill_color="color", hatch_pattern="hatch", hatch_scale=7)

@@ -98,7 +98,7 @@ class SchedulerSystem(RedrawnView):
             return
         times = system["time"]
         for chart, series in zip(_CHARTS, self._charts, strict=True):
-            series.say(_title(chart, [float(system[name][-1]) for name, _ in chart.columns]))
+            series.say(*_titles(chart, [float(system[name][-1]) for name, _ in chart.columns]))
             for name, _ in chart.columns:
                 series.set(name, times, system[name])
         self.notice = Notice(note=self._note())
@@ -127,12 +127,14 @@ def _lines(chart: _Chart, look: Look) -> list[TimeLine]:
     return [TimeLine(name, title, shades[at]) for at, (name, title) in enumerate(chart.columns)]
 
 
-def _title(chart: _Chart, values: Sequence[float]) -> str:
+def _titles(chart: _Chart, values: Sequence[float]) -> Sequence[str]:
+    """Return what is true now, in ever fewer words."""
     write = _WRITERS.get(chart.unit, fmt.count)
     said = [write(value) for value in values]
     if len(said) == 1:
-        return f"{chart.title}: {said[0]}"
+        return (f"{chart.title}: {said[0]}",)
     words = [
         f"{text} {title.lower()}" for text, (_, title) in zip(said, chart.columns, strict=True)
     ]
-    return f"{chart.title}: {', '.join(words)}"
+    short = chart.title.split(" ")[0]
+    return f"{chart.title}: {', '.join(words)}", f"{short}: {', '.join(words)}"

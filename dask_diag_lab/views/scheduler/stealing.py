@@ -15,6 +15,7 @@ from dask_diag_lab.views.bar_figure import NUMBER
 from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.pane_size import pane_size
 from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.costs import WAITING
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
@@ -31,6 +32,10 @@ STEP_S: Final = 1.0
 """Moves are counted by the second."""
 LONGEST_S: Final = 100_000
 """So far back at most: a clock that was set would make the picture any number of seconds long."""
+LEAST_PX: Final = 150
+"""In less height two figures below each other would have no room for their data."""
+TERSE_PX: Final = 280
+"""In less width only numbers fit beside bars; the title says what they are of."""
 NOTHING: Final = (
     "No task has been moved from one worker to another. Dask does that when some workers are idle"
     " and others have more than they can soon do."
@@ -49,9 +54,13 @@ class Stealing(BarStack):
             self.look,
             NUMBER,
             on_tap=partial(open_worker, self),
-            said=lambda moves: f"gave and took {fmt.count(moves)}",
+            said=self._said_of_others,
         )
         return self._series.model, self._bars
+
+    def _said_of_others(self, moves: float) -> str:
+        words = "" if self._bars.size.width < TERSE_PX else "gave and took "
+        return f"{words}{fmt.count(moves)}"
 
     def restyle_models(self) -> None:
         """Apply `look`; see `RedrawnView.restyle_models`."""
@@ -65,7 +74,8 @@ class Stealing(BarStack):
     def shown(self) -> object:
         """Return what differs when the picture has to; see `RedrawnView.shown`."""
         seen = (tuple(self.store.workers.address), self.store.seen_workers.version)
-        return self.store.extras["stealing"].version, seen, self.sizes, self.look
+        sizes = (pane_size(self._series.model), *self.sizes)
+        return self.store.extras["stealing"].version, seen, sizes, self.look
 
     def update(self) -> None:
         """Draw what changed; see `View.update`."""
@@ -75,7 +85,8 @@ class Stealing(BarStack):
     def redraw(self) -> None:
         """Draw moves and workers; see `RedrawnView.redraw`."""
         stealing = self.store.extras["stealing"]
-        set_properties(self._bars.figure, visible=bool(len(stealing)))
+        has_room = self._has_room_for_workers()
+        set_properties(self._bars.figure, visible=bool(len(stealing)) and has_room)
         if not len(stealing):
             self._bars.clear()
             self.notice = Notice(empty=NOTHING if stealing.is_known else WAITING)
@@ -83,6 +94,10 @@ class Stealing(BarStack):
         self._draw_moves()
         self._draw_workers()
         self.notice = Notice(note=self._note())
+
+    def _has_room_for_workers(self) -> bool:
+        figures = (self._series.model, self._bars.figure)
+        return sum(pane_size(each).height for each in figures if each.visible) >= LEAST_PX
 
     def _draw_moves(self) -> None:
         stealing = self.store.extras["stealing"]
@@ -97,9 +112,11 @@ class Stealing(BarStack):
         tried = np.bincount(at[~is_move].astype(np.int64), minlength=n).astype(np.float64)
         moves = fmt.plural(total, "move")
         self._series.say(f"Tasks moved a second: {moves} in all", f"{moves} in all")
-        times = np.arange(first, last + 1, dtype=np.float64) * STEP_S
-        self._series.set("moved", times, moved)
-        self._series.set("tried", times, tried)
+        # Of one second alone no line could be drawn; before the first decision there was none.
+        n_before = int(first == int(second.min()) and not stealing.dropped)
+        times = np.arange(first - n_before, last + 1, dtype=np.float64) * STEP_S
+        for name, counts in (("moved", moved), ("tried", tried)):
+            self._series.set(name, times, np.pad(counts, (n_before, 0)))
 
     def _draw_workers(self) -> None:
         stealing, colors = self.store.extras["stealing"], data_colors(self.look)
@@ -108,7 +125,7 @@ class Stealing(BarStack):
         took: Counter[str] = Counter(stealing["thief"][moves].tolist())
         bars = []
         ranked = (gave + took).most_common()
-        room = self._bars.room
+        room, is_terse = self._bars.room, self._bars.size.width < TERSE_PX
         for address, _ in ranked[:room]:
             name = worker_in_words(self.store, address)
             given, taken = gave[address], took[address]
@@ -122,6 +139,8 @@ class Stealing(BarStack):
                 ),
             ]
             said = f"gave {fmt.count(given)}, took {fmt.count(taken)}"
+            if is_terse:
+                said = f"{fmt.count(given)}, {fmt.count(taken)}"
             bars.append(Bar(name, parts, said, address))
         if bars:
             rest = ranked[room:]
@@ -136,6 +155,8 @@ class Stealing(BarStack):
         lost = f"; {fmt.count(stealing.dropped)} older ones dropped" if stealing.dropped else ""
         hidden = self._bars.hidden
         more = f"; {fmt.plural(hidden, 'worker')} in one bar" if hidden else ""
+        if not self._bars.figure.visible:
+            more = "; no room for workers: make the pane higher"
         return f"{fmt.plural(len(stealing), 'decision')} kept{lost}{more}"
 
     def table(self) -> Table:

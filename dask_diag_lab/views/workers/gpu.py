@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final
 
 import numpy as np
@@ -112,6 +113,16 @@ class GpuBars(WorkerBars):
         number, all_workers = len(self._reported()[0]), len(self.store.workers)
         more = "" if number == all_workers else f" of {fmt.count(all_workers)}"
         return f" · {fmt.count(number)}{more} {'worker' if all_workers == 1 else 'workers'}"
+
+    def redraw(self) -> None:
+        """Draw the bars, and say of how many workers where the title does not."""
+        super().redraw()
+        missing = len(self.store.workers) - len(self._reported()[0])
+        title = self.measure().title if missing and not self.notice.empty else ""
+        if title and str(self.picture.title.text) != title:
+            words = f"{fmt.plural(missing, 'worker')} without a value"
+            note = " · ".join(part for part in (self.notice.note, words) if part)
+            self.notice = replace(self.notice, note=note)
 
     def table(self) -> Table:
         """Return one row for each worker that reports a GPU."""

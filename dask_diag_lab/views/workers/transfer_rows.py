@@ -16,9 +16,9 @@ from dask_diag_lab.views.workers.transfer_log import TransferLog
 
 COLUMNS: Final = (
     TableColumn("stop", "Ended", "time", 70),
-    TableColumn("worker", "Worker", width=110),
+    TableColumn("worker", "Worker", "key", 110),
     TableColumn("direction", "Direction", width=76),
-    TableColumn("peer", "Other worker", width=110),
+    TableColumn("peer", "Other worker", "key", 110),
     TableColumn("nbytes", "Size", "bytes", 84),
     TableColumn("compressed", "On the wire", "bytes", 92),
     TableColumn("ratio", "of size", "percent", 70),

@@ -58,7 +58,7 @@ _TRANSFERS: Final = Section(
     (
         TableColumn("stop", "Ended", "time", 76),
         TableColumn("direction", "Direction", width=80),
-        TableColumn("peer", "Other worker", width=170),
+        TableColumn("peer", "Other worker", "key", 170),
         TableColumn("nbytes", "Size", "bytes", 86),
         TableColumn("compressed", "On the wire", "bytes", 92),
         TableColumn("seconds", "Duration", "seconds", 96),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _LATE_S: Final = 30.0
 """A scheduler that ran so much longer than was recorded is worth a word."""
 
+_PLURAL: Final = {"process": "processes"}
 _UNITS: Final[Mapping[Unit, str]] = {"bytes": "B", "rate": "B/s", "percent": "%", "seconds": "s"}
 
 
@@ -97,19 +98,31 @@ class WorkerSeries(RedrawnView):
             return no_workers(self.store)
         return "" if set(series.names) & {line.name for line in self.lines} else self.missing
 
-    def _titles(self) -> tuple[str, str]:
-        """Return what is true now, for a wide pane and for a narrow one."""
-        write, series = WRITE[self.unit], self.store.series
+    def _titles(self) -> Sequence[str]:
+        """Return what is true now, in ever fewer words: that it is a mean goes late.
+
+        It would be taken for the sum of all.
+        """
+        series = self.store.series
         if not len(series):
-            return "", ""
-        last = [float(series.get(line.name).mean[-1]) for line in self.lines]
-        told = [
-            f"{write(value)} {line.title}"
-            for line, value in zip(self.lines, last, strict=True)
-            if np.isfinite(value)
-        ]
-        short = f"{self.heading}: {', '.join(told) or 'unknown'}"
-        return f"{short} · mean of a {self._mean_of()}, band from lowest to highest", short
+            return ("",)
+        last = [(line.title, series.get(line.name)) for line in self.lines]
+        known = [(title, of.mean[-1], of.n[-1]) for title, of in last if of.n[-1]]
+        if not known:
+            return (f"{self.heading}: unknown",)
+        told = [(WRITE[self.unit](float(mean)), title) for title, mean, _ in known]
+        words = ", ".join(f"{value} {title}" for value, title in told)
+        whole, number = f"{self.heading}: {words}", round(max(n for *_, n in known))
+        if number == 1:
+            return (whole,)
+        mean_of = f"mean of {self._counted(number)}"
+        shorter = (f"M{mean_of[1:]}: {words}", f"Mean: {words}", f"Mean: {_fewer_words(told)}")
+        full = f"{whole} · {mean_of}"
+        return (f"{full}, band from lowest to highest", full, *shorter)
+
+    def _counted(self, number: int) -> str:
+        of = self._mean_of()
+        return f"{fmt.count(number)} {_PLURAL.get(of, f'{of}s')}"
 
     def _note(self) -> str:
         shared = sharing_words(self.store.workers) if self._is_of_processes() else ""
@@ -145,6 +158,12 @@ class WorkerSeries(RedrawnView):
                 if self.unit in _UNITS:
                     units[name] = _UNITS[self.unit]
         return Table(columns, units)
+
+
+def _fewer_words(told: Sequence[tuple[str, str]]) -> str:
+    """Return values and what they are of, but for the longest of the words."""
+    longest = max((title for _, title in told), key=len)
+    return ", ".join(value if title == longest else f"{value} {title}" for value, title in told)
 
 
 class CpuSeries(WorkerSeries):

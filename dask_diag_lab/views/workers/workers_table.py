@@ -20,6 +20,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.redrawn import RedrawnView
+from dask_diag_lab.views.worker_names import readable_name, short_names
 from dask_diag_lab.views.workers import worker_metrics as wm
 from dask_diag_lab.views.workers.process_bars import shared_words
 from dask_diag_lab.views.workers.totals_line import TotalsLine
@@ -34,8 +35,11 @@ if TYPE_CHECKING:
 SILENT_S: Final = 60.0
 """A worker not heard of for this long is marked; the stock dashboard's limit as well."""
 
+NAME_CHARACTERS: Final = 14
+"""What the column of names has room for, about."""
+
 COLUMNS: Final = (
-    TableColumn("name", "Name", width=104),
+    TableColumn("name", "Name", "key", 104),
     TableColumn("cpu", "CPU", "percent", 62),
     TableColumn("memory", "Process memory", "bytes", 112),
     TableColumn("memory_share", "of limit", "percent", 64),
@@ -98,6 +102,7 @@ class WorkersTable(RedrawnView):
     ) -> None:
         super().__init__(store, look, arguments)
         self._custom: dict[str, TableColumn] = {}
+        self._named: tuple[Sequence[str], list[str]] = ((), [])
 
     def build(self) -> UIElement:
         """Return the totals over the table; see `View.build`."""
@@ -134,6 +139,7 @@ class WorkersTable(RedrawnView):
         columns = (*COLUMNS, *self._custom_columns(custom), ADDRESS)
         self.rows.replace_columns(columns)
         values = self._values(custom)
+        values["name"] = self._short_names()
         values["status"] = _status_words(values["status"], silent)
         mark = data_colors(self.look).memory_over
         self.rows.set(values, [mark if s > 0 else None for s in silent.tolist()])
@@ -143,6 +149,14 @@ class WorkersTable(RedrawnView):
         notes = [words for words in (hidden_words, shared_words(workers)) if words]
         empty = no_workers(self.store) if is_empty else ""
         self.notice = Notice(empty=empty, note="; ".join(notes))
+
+    def _short_names(self) -> list[str]:
+        """Return names that tell the workers apart in the width of their column."""
+        names = self.store.workers.name
+        if self._named[0] != names:
+            readable = list(map(readable_name, names))
+            self._named = (names, short_names(readable, NAME_CHARACTERS))
+        return self._named[1]
 
     def _clicked(self, row: int) -> None:
         addresses = self.store.workers.address
@@ -268,6 +282,6 @@ def _cell(value: object, scale: float | None = None) -> object:
 
 def _status_words(status: Sequence[str], silent: npt.NDArray[np.float64]) -> list[str]:
     return [
-        f"not heard of for {fmt.duration(age // 10 * 10)}" if age else name.replace("_", " ")
+        f"silent for {fmt.duration(age // 10 * 10)}" if age else name.replace("_", " ")
         for name, age in zip(status, silent.tolist(), strict=True)
     ]

@@ -16,7 +16,7 @@ from tests.kernel.situations_real.reading import situation
 def test_the_button_measures_for_every_page_and_nothing_measures_unasked() -> None:
     with situation(n_workers=2, threads_per_worker=1) as found:
         assert found.rows("hardware") == []
-        assert "Nothing was measured yet" in found.notice("hardware").note
+        assert "Nothing was measured yet" in found.notice("hardware").empty
         assert not found.diagnostics.submit(_is_asked).result(20)
 
         def press(store: Store) -> None:
@@ -36,7 +36,7 @@ def test_the_button_measures_for_every_page_and_nothing_measures_unasked() -> No
         rates = {(row["kind"], row["size"]): row["rate"] for row in rows}
         assert all(rate > 0 for rate in rates.values())
         assert rates["memory", 1 << 20] > 2**20  # bytes a second
-        assert found.notice("hardware").note.startswith("Mean of all workers")
+        assert found.notice("hardware").note.startswith("Means of all workers at ")
 
 
 def _is_asked(store: Store) -> bool:

@@ -8,8 +8,10 @@ import pytest
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.inquiries import Inquiries, Inquiry
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import ROW_MIN_PX
 from dask_diag_lab.views.pane_size import EDGES_PX
+from dask_diag_lab.views.room import note_px
 from dask_diag_lab.views.scheduler.bar_row import fitting_figures
 from dask_diag_lab.views.scheduler.hardware import MEASURING, UNASKED, Hardware
 from tests.kernel.views.scheduler_tables import drawn, names_shown
@@ -25,17 +27,17 @@ def test_hardware_measures_only_when_asked() -> None:
     view = Hardware(store)
     drawn(view)
     assert asked == []
-    assert view.notice.note == UNASKED
+    assert view.notice.empty == UNASKED
     view._measure()
     view.update()
     assert [inquiry.kind for inquiry in asked] == ["hardware"]
     assert view._button.label == MEASURING
-    assert "0 s so far" in view.notice.note
+    assert "0 s so far" in view.notice.empty
     before = view.is_behind
     now[0] += 3.5
     assert (before, view.is_behind) == (False, True)
     view.update()
-    assert "3 s so far" in view.notice.note
+    assert "3 s so far" in view.notice.empty
     answer = {"memory": [{"size": 2048, "rate": 2e9}], "disk": [], "network": []}
     store.answer(asked[0], answer)
     view.update()
@@ -112,7 +114,41 @@ def test_hardware_says_why_nothing_was_measured() -> None:
     store, view, asked = measuring()
     store.fail(asked[0], "the scheduler forbids it.")
     view.update()
-    assert "forbids" in view.notice.note
+    assert "forbids" in view.notice.empty
+
+
+def test_without_workers_nothing_is_asked() -> None:
+    store = store_of()
+    asked: list[Inquiry] = []
+    store.inquiries.on_ask = asked.append
+    view = Hardware(store)
+    drawn(view)
+    view._measure()
+    view.update()
+    assert asked == []
+    assert "there is no worker" in view.notice.empty
+
+
+def test_an_answer_without_any_measure_is_no_picture() -> None:
+    store, view, asked = measuring()
+    store.answer(asked[0], {"memory": [], "disk": [], "network": []})
+    view.update()
+    assert view.notice.empty.startswith("Nothing was measured")
+    assert not any(bars.figure.visible for bars in view._bars.values())
+
+
+def test_bars_say_whose_means_they_are_also_when_the_next_measurement_fails() -> None:
+    store, view, asked = measuring()
+    rows = [{"size": 2048, "rate": 2e9}]
+    store.answer(asked[0], {"memory": rows, "disk": rows, "network": []})
+    view.update()
+    said = f"Means of all workers at {fmt.clock(asked[0].answered_at)}"
+    assert view.notice.note == f"{said}; network needs two workers"
+    view._measure()
+    store.fail(asked[-1], "the scheduler is gone.")
+    view.update()
+    assert view.notice.note.startswith("Not measured: the scheduler is gone. · ")
+    assert said in view.notice.note
 
 
 def test_hardware_does_not_measure_where_a_worker_has_no_room() -> None:
@@ -124,7 +160,7 @@ def test_hardware_does_not_measure_where_a_worker_has_no_room() -> None:
     view._measure()
     view.update()
     assert asked == []
-    assert "worker 1 (212 MiB free)" in view.notice.note
+    assert "worker 1 (212 MiB free)" in view.notice.empty
 
 
 def test_thousand_workers_are_one_question_and_no_more_bars_than_two() -> None:
@@ -142,3 +178,18 @@ def test_thousand_workers_are_one_question_and_no_more_bars_than_two() -> None:
     view.update()
     assert time.process_time() - began < 0.02  # measured: 1.6 ms
     assert [len(bars.parts.model.data["y"]) for bars in view._bars.values()] == [6, 6, 6]
+
+
+def test_a_wider_pane_has_no_longer_note_than_its_line() -> None:
+    store, view, asked = measuring()
+    rows = [{"size": each, "rate": 1e9} for each in SIZES]
+    store.answer(asked[0], dict.fromkeys(("memory", "disk", "network"), rows))
+    lines = {}
+    for width in (300, 420, 700, 859, 860, 1400):
+        for bars in view._bars.values():
+            bars.figure.set_from_json("outer_width", width)
+            bars.figure.set_from_json("outer_height", 60)
+        view._row.is_row = False
+        view.update()
+        lines[width] = note_px(view.notice.note, width, view.look.font_size)
+    assert list(lines.values()) == sorted(lines.values(), reverse=True)

@@ -52,7 +52,7 @@ def test_plots_of_cpu_and_memory_say_which_workers_share_one(
 def test_lines_over_time_are_of_processes_where_workers_share_one(store: Store) -> None:
     for view, said in ((CpuSeries, "175 % CPU"), (MemorySeries, "2.00 GiB process memory")):
         page = Page(view(store), 1200, 400)
-        assert page.title.endswith(" · mean of a process, band from lowest to highest")
+        assert page.title.endswith(" · mean of 2 processes, band from lowest to highest")
         assert said in page.title
         assert page.view.notice.note.endswith(f"; {SHARED}, counted once")
 
@@ -60,13 +60,13 @@ def test_lines_over_time_are_of_processes_where_workers_share_one(store: Store) 
 def test_lines_over_time_are_of_workers_where_none_shares_a_process() -> None:
     view = MemorySeries(store_of(workers=[row(n, f"host/{n}", spilled=GIB) for n in range(2)]))
     title = Page(view, 1200, 400).title
-    assert title.endswith("1.00 GiB spilled · mean of a worker, band from lowest to highest")
+    assert title.endswith("1.00 GiB spilled · mean of 2 workers, band from lowest to highest")
 
 
 def test_what_the_workers_of_a_process_spilled_adds_up() -> None:
     store = store_of(workers=[row(n, "p", spilled=GIB // 2) for n in range(4)])
-    said = "3.00 GiB process memory, 2.00 GiB spilled · mean of a process"
-    assert said in Page(MemorySeries(store), 1200, 400).title
+    said = "Memory over time: 3.00 GiB process memory, 2.00 GiB spilled"
+    assert Page(MemorySeries(store), 1200, 400).title == said
 
 
 @pytest.mark.parametrize("view", [WorkersTable, WorkersMemory, ClusterMemory, Cpu, MemorySeries])

@@ -1,0 +1,151 @@
+"""Plots of workers, hardware and the scheduler in small panes: figures and counts stay."""
+
+from __future__ import annotations
+
+import pytest
+from bokeh.models import Plot
+from bokeh.models.annotations import Title
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.scheduler.contention import NO_ROOM, Contention
+from dask_diag_lab.views.scheduler.scheduler_system import SchedulerSystem
+from dask_diag_lab.views.scheduler.stealing import Stealing
+from dask_diag_lab.views.tasks.time_by_prefix import ComputeTimePerKey
+from dask_diag_lab.views.workers.gpu import GpuMemory
+from dask_diag_lab.views.workers.worker_series import CpuSeries, MemorySeries
+from tests.kernel.views.browser_pane import Pane, losses
+from tests.kernel.views.scheduler_tables import T0, change, drawn, names_shown
+from tests.kernel.views.situations import GIB, MIB, Page, store_of, worker
+
+NAN = float("nan")
+
+
+def resize(figure: Plot, width: int, height: int) -> None:
+    """Report a size, as a browser does."""
+    figure.set_from_json("outer_width", width)
+    figure.set_from_json("outer_height", height)
+
+
+def title_of(figure: Plot) -> str:
+    """Return what stands above a figure."""
+    assert isinstance(figure.title, Title)
+    return str(figure.title.text)
+
+
+def test_controls_take_no_bar_away() -> None:
+    rows = [(f"func_{i:02d}", "compute", 1.0 + i) for i in range(46)]
+    view = ComputeTimePerKey(store_of(extras=change("durations", rows)))
+    widths = (190, 300, 415, 419, 420, 425, 500, 900)
+    heights = (*range(140, 330, 4), *range(340, 800, 30))
+    assert losses(Pane(view), lambda: len(view.bars.model.data["y"]), widths, heights) == []
+
+
+@pytest.mark.parametrize(
+    ("width", "title"),
+    [
+        (1200, "CPU over time: 50.0 % CPU · mean of 1000 workers, band from lowest to highest"),
+        (420, "CPU over time: 50.0 % CPU · mean of 1000 workers"),
+        (300, "Mean of 1000 workers: 50.0 % CPU"),
+        (190, "Mean: 50.0 % CPU"),
+    ],
+)
+def test_a_mean_is_not_taken_for_a_sum_in_a_narrow_pane(width: int, title: str) -> None:
+    store = store_of(workers=[worker(n, cpu=50.0) for n in range(1000)])
+    assert Page(CpuSeries(store), width, 300).title == title
+
+
+def test_of_two_lines_the_longest_words_go_before_that_it_is_a_mean() -> None:
+    rows = [worker(n, managed=GIB, spilled=2 * GIB) for n in range(2)]
+    page = Page(MemorySeries(store_of(workers=rows)), 320, 300)
+    assert page.title == "Mean: 1.00 GiB, 2.00 GiB spilled"
+
+
+def test_one_worker_is_no_mean() -> None:
+    page = Page(CpuSeries(store_of(workers=[worker(0, cpu=50.0)])), 1200, 300)
+    assert page.title == "CPU over time: 50.0 % CPU"
+
+
+def test_workers_without_a_gpu_are_counted_where_the_title_has_no_room() -> None:
+    gpu = {"gpu_memory_used": GIB, "gpu-memory-total": 16 * GIB}
+    rows = [worker(n, metrics=gpu if n % 10 else {}) for n in range(1000)]
+    page = Page(GpuMemory(store_of(workers=rows)), 300, 200)
+    assert "100 workers without a value" in page.view.notice.note
+    page.resize(900, 400)
+    assert page.title.endswith("900 of 1000 workers")
+    assert "without" not in page.view.notice.note
+
+
+def test_charts_of_the_scheduler_keep_their_figures_in_small_panes() -> None:
+    row = (T0, 65.1, 903 * MIB, 9e7, 8e7, 1e6, 1e6, 299.0, 0.02, NAN)
+    view = SchedulerSystem(store_of(extras=change("system", [row])))
+    drawn(view)
+    figures = [chart.model for chart in view._charts]
+    for figure in figures:
+        resize(figure, 95, 70)
+    view.update()
+    assert [title_of(figure) for figure in figures] == ["65.1 %", "903 MiB", "90.0 MB/s", "299"]
+    assert not any(figure.yaxis[0].visible for figure in figures)
+    for figure in figures:
+        resize(figure, 210, 150)
+    view.update()
+    assert all(figure.yaxis[0].visible for figure in figures)
+
+
+def test_slowest_workers_say_of_how_many_they_are() -> None:
+    rows = [worker(n, metrics={"event_loop_interval": 0.02}) for n in range(1000)]
+    view = Contention(store_of(workers=rows))
+    drawn(view)
+    assert "10 of 1000 workers, slowest first" in view.notice.note
+    resize(view._loops.figure, 300, 130)
+    view.update()
+    assert "3 of 1000 workers, slowest first" in view.notice.note
+    assert names_shown(view._loops)[0] == "Mean of 1000"
+
+
+def test_a_low_pane_leaves_out_the_lock_and_says_so() -> None:
+    metrics = {"event_loop_interval": 0.02, "gil_contention": 0.5}
+    view = Contention(store_of(workers=[worker(0, metrics=metrics)]))
+    drawn(view)
+    for bars in (view._loops, view._gils):
+        resize(bars.figure, 300, 60)
+    view.update()
+    assert not view._gils.figure.visible
+    assert view.notice.note == NO_ROOM
+    resize(view._loops.figure, 300, 200)
+    view.update()
+    assert view._gils.figure.visible
+    assert view.notice.note == ""
+
+
+def moved(n: int) -> Store:
+    """Return a store of moves of one second between ``n`` workers."""
+    address = [f"tcp://10.0.0.{at}:4000" for at in range(n)]
+    rows = [
+        (T0, "confirmed", f"k-{at}", 1, address[at], address[at - 1], 2.0, 0.0) for at in range(n)
+    ]
+    return store_of(workers=[worker(at) for at in range(n)], extras=change("stealing", rows))
+
+
+def test_moves_of_one_second_are_seen() -> None:
+    view = Stealing(moved(8))
+    drawn(view)
+    data = view._series.source.model.data
+    assert list(data["mean0"]) == [0.0, 8.0]
+    assert list(data["x"]) == [0.0, 1.0]
+
+
+def test_a_low_pane_leaves_out_the_workers_and_says_so() -> None:
+    view = Stealing(moved(8))
+    drawn(view)
+    for figure in (view._series.model, view._bars.figure):
+        resize(figure, 190, 50)
+    view.update()
+    assert not view._bars.figure.visible
+    assert "no room for workers" in view.notice.note
+    resize(view._series.model, 190, 200)
+    view.update()
+    assert view._bars.figure.visible
+    resize(view._bars.figure, 190, 100)
+    resize(view._series.model, 190, 100)
+    view.update()
+    assert set(view._bars.values.model.data["value"]) <= {"1, 1", "14", "12"}
