@@ -18,7 +18,7 @@ from dask_diag_lab.views.figure import quiet_figure, set_properties
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.small_legend import Entry, SmallLegend
-from dask_diag_lab.views.tasks.graph_packing import rounded_shape
+from dask_diag_lab.views.tasks.layout.packing import rounded_shape
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement

@@ -30,8 +30,8 @@ from dask_diag_lab.views.tasks.group_nodes import (
     structure_of,
 )
 from dask_diag_lab.views.tasks.group_words import wanted_px, words_of
-from dask_diag_lab.views.tasks.layered_graph import has_parts
-from dask_diag_lab.views.tasks.named_layout import Place, place_nodes, rows_needed
+from dask_diag_lab.views.tasks.layout.layered_graph import has_parts
+from dask_diag_lab.views.tasks.layout.named_layout import Place, place_nodes, rows_needed
 from dask_diag_lab.views.tasks.progress_bars import SEGMENTS
 from dask_diag_lab.views.text_room import font_px
 

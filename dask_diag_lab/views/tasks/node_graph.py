@@ -30,12 +30,12 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks.graph_edges import GraphEdges, with_holes
-from dask_diag_lab.views.tasks.graph_growth import no_places
-from dask_diag_lab.views.tasks.graph_layout import laid_out
 from dask_diag_lab.views.tasks.graph_slots import Slots
 from dask_diag_lab.views.tasks.key_order import natural_ranks
 from dask_diag_lab.views.tasks.known_tasks import KnownTasks
-from dask_diag_lab.views.tasks.layered_graph import has_parts
+from dask_diag_lab.views.tasks.layout.growth import no_places
+from dask_diag_lab.views.tasks.layout.laid_out import laid_out
+from dask_diag_lab.views.tasks.layout.layered_graph import has_parts
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dask_diag_lab.views.tasks.free_rows import FreeRows
-from dask_diag_lab.views.tasks.graph_growth import no_places
-from dask_diag_lab.views.tasks.graph_layout import laid_out
-from dask_diag_lab.views.tasks.named_layout import Place, place_nodes
-from dask_diag_lab.views.tasks.part_layout import spread
+from dask_diag_lab.views.tasks.layout.free_rows import FreeRows
+from dask_diag_lab.views.tasks.layout.growth import no_places
+from dask_diag_lab.views.tasks.layout.laid_out import laid_out
+from dask_diag_lab.views.tasks.layout.named_layout import Place, place_nodes
+from dask_diag_lab.views.tasks.layout.part_layout import spread
 
 Edges = npt.NDArray[np.int64]
 

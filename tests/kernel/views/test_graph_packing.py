@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from dask_diag_lab.views.tasks.graph_packing import packed, rounded_shape
+from dask_diag_lab.views.tasks.layout.packing import packed, rounded_shape
 
 Size = tuple[int, float]
 

@@ -7,10 +7,15 @@ import random
 import numpy as np
 import pytest
 
-from dask_diag_lab.views.tasks.graph_growth import smaller_joined
 from dask_diag_lab.views.tasks.known_tasks import KnownTasks
-from dask_diag_lab.views.tasks.layered_graph import has_parts, make_graph, part_labels, parts_of
-from dask_diag_lab.views.tasks.taken_rows import rows_in, taken_room
+from dask_diag_lab.views.tasks.layout.growth import smaller_joined
+from dask_diag_lab.views.tasks.layout.layered_graph import (
+    has_parts,
+    make_graph,
+    part_labels,
+    parts_of,
+)
+from dask_diag_lab.views.tasks.layout.taken_rows import rows_in, taken_room
 
 NOTHING = np.empty((0, 2), dtype=np.int64)
 

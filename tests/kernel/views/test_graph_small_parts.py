@@ -10,9 +10,9 @@ import pytest
 
 from dask_diag_lab.records import GraphChange
 from dask_diag_lab.views.pane_size import pane_size
-from dask_diag_lab.views.tasks.graph_growth import no_places
-from dask_diag_lab.views.tasks.graph_layout import laid_out
-from dask_diag_lab.views.tasks.row_pitch import fitting_pitch
+from dask_diag_lab.views.tasks.layout.growth import no_places
+from dask_diag_lab.views.tasks.layout.laid_out import laid_out
+from dask_diag_lab.views.tasks.layout.row_pitch import fitting_pitch
 from dask_diag_lab.views.tasks.task_graph import TaskGraph
 from tests.kernel.views.graph_changes import change
 from tests.kernel.views.situations import Page, batch, graph, store_of

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.views.tasks.graph_growth import Layout
-from dask_diag_lab.views.tasks.layered_graph import Graph, depths, make_graph, parts_of
+from dask_diag_lab.views.tasks.layout.growth import Layout
+from dask_diag_lab.views.tasks.layout.layered_graph import Graph, depths, make_graph, parts_of
 
 Edges = npt.NDArray[np.integer]
 Ranks = Callable[[npt.NDArray[np.intp]], Sequence[int]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dask_diag_lab.views.tasks.layered_graph import Graph
+from dask_diag_lab.views.tasks.layout.layered_graph import Graph
 
 _MANY_EDGES: Final = 30_000
 """Above this one sweep has to do: a sweep costs about 0.3 µs an edge."""

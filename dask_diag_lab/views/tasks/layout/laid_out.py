@@ -17,19 +17,19 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.views.tasks.free_rows import FreeRows
-from dask_diag_lab.views.tasks.graph_growth import (
+from dask_diag_lab.views.tasks.layout.free_rows import FreeRows
+from dask_diag_lab.views.tasks.layout.growth import (
     Layout,
     is_side_by_side,
     no_places,
     smaller_joined,
 )
-from dask_diag_lab.views.tasks.graph_packing import Corner, packed
-from dask_diag_lab.views.tasks.layered_graph import Graph
-from dask_diag_lab.views.tasks.newcomers import Edges, Newcomers, Ranks, newcomers
-from dask_diag_lab.views.tasks.part_layout import layers_of, place_part, spread
-from dask_diag_lab.views.tasks.row_pitch import fitting_pitch, pitch_beside, scale_of
-from dask_diag_lab.views.tasks.taken_rows import rows_in, taken_room
+from dask_diag_lab.views.tasks.layout.layered_graph import Graph
+from dask_diag_lab.views.tasks.layout.newcomers import Edges, Newcomers, Ranks, newcomers
+from dask_diag_lab.views.tasks.layout.packing import Corner, packed
+from dask_diag_lab.views.tasks.layout.part_layout import layers_of, place_part, spread
+from dask_diag_lab.views.tasks.layout.row_pitch import fitting_pitch, pitch_beside, scale_of
+from dask_diag_lab.views.tasks.layout.taken_rows import rows_in, taken_room
 
 _AWAY: Final = 2.0
 """Rows that a newcomer may be away from where it should be, where parts lie side by side."""

@@ -8,9 +8,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.views.tasks.graph_growth import Layout, no_places
-from dask_diag_lab.views.tasks.graph_layout import laid_out
-from dask_diag_lab.views.tasks.graph_packing import stretch
+from dask_diag_lab.views.tasks.layout.growth import Layout, no_places
+from dask_diag_lab.views.tasks.layout.laid_out import laid_out
+from dask_diag_lab.views.tasks.layout.packing import stretch
 
 Node = TypeVar("Node", bound=Hashable)
 Place = tuple[float, float]

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.views.tasks.layered_graph import part_labels
+from dask_diag_lab.views.tasks.layout.layered_graph import part_labels
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
