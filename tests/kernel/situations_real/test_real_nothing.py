@@ -75,7 +75,9 @@ def _words(found: Situation, name: str) -> str:
     return notice.empty or (notice.note if name == "hardware" else "")
 
 
-# The table of costs has the time of idle threads, which is real.
-@pytest.mark.parametrize("name", sorted(set(NAMES) - SHOWN_WITHOUT_TASKS - {"costs"}))
+# Real are the time of idle threads, and event loops, which run also where no task does.
+@pytest.mark.parametrize(
+    "name", sorted(set(NAMES) - SHOWN_WITHOUT_TASKS - {"costs", "profile-server"})
+)
 def test_what_is_empty_has_no_rows_that_were_made_up(idle: Situation, name: str) -> None:
     assert not any(map(len, idle.table(name).values()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from bokeh.models import Plot
 from bokeh.models.annotations import Title
@@ -10,12 +12,14 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views.scheduler.contention import NO_ROOM, Contention
 from dask_diag_lab.views.scheduler.scheduler_system import SchedulerSystem
 from dask_diag_lab.views.scheduler.stealing import Stealing
+from dask_diag_lab.views.tasks.memory_by_key import MemoryByKey
+from dask_diag_lab.views.tasks.named_bars import NamedBars
 from dask_diag_lab.views.tasks.time_by_prefix import ComputeTimePerKey
 from dask_diag_lab.views.workers.gpu import GpuMemory
 from dask_diag_lab.views.workers.worker_series import CpuSeries, MemorySeries
 from tests.kernel.views.browser_pane import Pane, losses
 from tests.kernel.views.scheduler_tables import T0, change, drawn, names_shown
-from tests.kernel.views.situations import GIB, MIB, Page, store_of, worker
+from tests.kernel.views.situations import GIB, MIB, Page, prefix, store_of, worker
 
 NAN = float("nan")
 
@@ -32,9 +36,19 @@ def title_of(figure: Plot) -> str:
     return str(figure.title.text)
 
 
-def test_controls_take_no_bar_away() -> None:
+def durations_of_46() -> NamedBars:
     rows = [(f"func_{i:02d}", "compute", 1.0 + i) for i in range(46)]
-    view = ComputeTimePerKey(store_of(extras=change("durations", rows)))
+    return ComputeTimePerKey(store_of(extras=change("durations", rows)))
+
+
+def memory_of_46() -> NamedBars:
+    rows = [prefix(f"func_{i:02d}", memory=1 + i, nbytes=(1 + i) * MIB) for i in range(46)]
+    return MemoryByKey(store_of(prefixes=rows))
+
+
+@pytest.mark.parametrize("made", [durations_of_46, memory_of_46])
+def test_controls_take_no_bar_away(made: Callable[[], NamedBars]) -> None:
+    view = made()
     widths = (190, 300, 415, 419, 420, 425, 500, 900)
     heights = (*range(140, 330, 4), *range(340, 800, 30))
     assert losses(Pane(view), lambda: len(view.bars.model.data["y"]), widths, heights) == []
