@@ -187,7 +187,9 @@ def _as_one(patches: list[Message[Any]]) -> Message[Any]:
     """Return one message with all changes of `patches`, in their order."""
     events = [event for patch in patches for event in patch.content["events"]]
     one = patch_doc(patch_doc.create_header(), {}, {"events": events})
-    one.add_buffers(*(buffer for patch in patches for buffer in patch._buffers))
+    for patch in patches:
+        for buffer in patch._buffers:
+            one.add_buffer(buffer)
     return one
 
 
