@@ -115,6 +115,7 @@ class DetailPage(RedrawnView):
             width=130,
         )
         self._bar = controls.bar(*self.controls(), self._choice)
+        self._bar.stylesheets = [*self._bar.stylesheets, _LOW_CSS]
         self._facts = Div(disable_math=True, sizing_mode="stretch_width", margin=0)
         self._text = Div(
             render_as_text=True,
@@ -157,6 +158,7 @@ class DetailPage(RedrawnView):
         is_shown = not self.notice.empty
         set_properties(self.rows.model, visible=is_table and is_shown)
         set_properties(self._text, visible=not is_table and is_shown)
+        set_properties(self.model, stylesheets=[_PAGE_CSS] if is_shown else [])
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show something else; see `View.show`."""
@@ -244,6 +246,11 @@ def _facts_html(facts: Facts) -> str:
 def _cut(words: str) -> str:
     return words if len(words) <= MAX_FACT else words[:MAX_FACT] + "…"
 
+
+# There is no figure that would tell how large the page is, so its style decides.
+_PAGE_CSS: Final = ":host { container-type: size; }"
+_LOW_CSS: Final = "@container (max-height: 150px) { :host { display: none; } }"
+"""Controls leave where they would leave no room for the section, unless they are all there is."""
 
 # The element inside has a display and a font of its own.
 _FACTS_CSS: Final = """

@@ -82,7 +82,9 @@ def pane_size(plot: Plot) -> PaneSize:
         width, height = plot.outer_width, plot.outer_height
     except UnsetValueError:
         return USUAL_SIZE
-    return PaneSize(width, height) if width and height else USUAL_SIZE
+    # Without any width it is not shown. Without any height a note may have taken all of it, which
+    # would go and come for ever if the note were left out where the usual size is assumed.
+    return PaneSize(width, max(height, 1)) if width else USUAL_SIZE
 
 
 def restyle_pane(plot: Plot, look: Look) -> None:

@@ -16,10 +16,10 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Notice, Table, View
 from dask_diag_lab.views.data_table import SortableTable
 from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.latest import Latest
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.profile import rows, words
 from dask_diag_lab.views.profile.flames import Flames
-from dask_diag_lab.views.profile.latest import Latest
 from dask_diag_lab.views.profile.picture import Picture, Wish, paint
 from dask_diag_lab.views.profile.reading import Reader, Reading
 from dask_diag_lab.views.profile.sampling import TASKS, Sampling, task_prefix

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dask_diag_lab.views.latest import Latest
 from dask_diag_lab.views.profile.frames import Frames, Tree, settled
-from dask_diag_lab.views.profile.latest import Latest
 from dask_diag_lab.views.profile.ledger import Entry, by_function
 from dask_diag_lab.views.profile.rows import table
 from dask_diag_lab.views.profile.sampling import TASKS

@@ -168,8 +168,11 @@ class NamedBars(RedrawnView):
     def chosen(self, amounts: Amounts) -> tuple[Ints, Ints]:
         """Return the indices that get a bar, in order, and those of the bar of the others.
 
-        The largest ones get a bar, in whatever order they are then shown.
+        The largest ones get a bar, in whatever order they are then shown. Controls take none of
+        them away, see `BarFigure.room`.
         """
+        bar = self._controls
+        self._frame.controls_px = controls.bar_px(bar, self.size.width) if bar.visible else 0
         room = self._frame.room
         by_size = np.argsort(-amounts.sizes, kind="stable")
         if len(by_size) > room:

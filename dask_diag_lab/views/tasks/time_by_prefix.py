@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from dask_diag_lab.records import STATES
-from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import SECONDS
 from dask_diag_lab.views.base import Table
@@ -43,12 +42,6 @@ class DurationBars(NamedBars):
         if not durations.is_known:
             return WAITING
         return "" if self._wanted().any() else NO_TIME
-
-    def chosen(self, amounts: Amounts) -> tuple[Ints, Ints]:
-        """Return what gets a bar: controls take none away; see `NamedBars.chosen`."""
-        bar = self._controls
-        self._frame.controls_px = controls.bar_px(bar, self.size.width) if bar.visible else 0
-        return super().chosen(amounts)
 
     def _wanted(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         """Return which rows of the table count."""

@@ -14,6 +14,9 @@ from dask_diag_lab.views.worker_names import name_in_words, readable_name, short
 LEAST_PX: Final = 140
 """Narrower panes have room for bars alone."""
 
+LEAST_HEIGHT_PX: Final = 74
+"""Lower ones too: axes would take what title and bars need."""
+
 TITLE_PX: Final = 18
 """Width of the axis' own title."""
 
@@ -75,6 +78,11 @@ def axis_title(named: Iterable[tuple[str, str]]) -> str | None:
     in_words = ((name, name_in_words(name), label) for name, label in named)
     is_bare = any(words != name and words not in label for name, words, label in in_words)
     return "worker" if is_bare else None
+
+
+def has_room(size: PaneSize) -> bool:
+    """Tell whether a figure is large enough for names beside its bars."""
+    return size.width >= LEAST_PX and size.height >= LEAST_HEIGHT_PX
 
 
 def is_cramped(n_rows: int, size: PaneSize) -> bool:

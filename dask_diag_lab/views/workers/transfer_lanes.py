@@ -13,7 +13,6 @@ import numpy.typing as npt
 from bokeh.models import FixedTicker, HBar, PanTool, Range1d, WheelZoomTool
 from bokeh.models.annotations import Title
 
-from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
     ColumnData,
     Source,
@@ -29,13 +28,12 @@ from dask_diag_lab.views.pane_size import restyle_pane
 from dask_diag_lab.views.small_legend import Entry, SmallLegend
 from dask_diag_lab.views.time_axis import make_time_axis
 from dask_diag_lab.views.workers.transfer_log import TransferLog
+from dask_diag_lab.views.workers.transfer_picture import TransferPicture
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 LIVE_S: Final = 60.0
-MAX_DRAWN: Final = 3000
-"""Newest transfers that are drawn."""
 
 _HALF: Final = 0.38
 _FASTEST: Final = 90
@@ -97,23 +95,9 @@ class TransferLanes:
         """Where the reader has the picture: differs when it was panned or zoomed."""
         return self.x.start, self.x.end
 
-    def draw(
-        self, log: TransferLog, rows: Ints, labels: Sequence[str], words: Sequence[str], look: Look
-    ) -> float:
-        """Draw the transfers of a log; return by how many seconds they are ahead of the picture.
-
-        Parameters
-        ----------
-        log : TransferLog
-        rows : ndarray of int64
-            Row of each transfer; below 0 for none.
-        labels : sequence of str
-            Of the rows, from the top.
-        words : sequence of str
-            Headline of each transfer in the hover.
-        look : Look
-        """
-        drawn = np.flatnonzero(rows >= 0)[-MAX_DRAWN:]
+    def draw(self, picture: TransferPicture, look: Look) -> float:
+        """Draw transfers; return by how many seconds they are ahead of what is in view."""
+        log, drawn = picture.log, picture.drawn
         if self._zero is None and len(drawn):
             self._zero = float(log.start[drawn].min())
         zero = self._zero or 0.0
@@ -122,12 +106,12 @@ class TransferLanes:
             {
                 "left": log.start[drawn] - zero,
                 "right": log.stop[drawn] - zero,
-                "y": rows[drawn] + half,
+                "y": picture.rows + half,
                 **_color_columns(log, drawn, look),
-                **_hover_columns(log, drawn, words),
+                **picture.words,
             }
         )
-        self._label(labels)
+        self._label(picture.labels)
         for part in (*self.figure.axis, *self.figure.grid):
             set_properties(part, visible=bool(len(log)))  # words may lie in their place
         last = float(log.stop[drawn].max()) - zero if len(drawn) else 0.0
@@ -176,28 +160,3 @@ def _color_columns(log: TransferLog, drawn: Ints, look: Look) -> dict[str, Colum
         "color": [colors.incoming if i else colors.outgoing for i in is_incoming],
         "alpha": np.clip(share, 0.35, 1.0),
     }
-
-
-def _hover_columns(log: TransferLog, rows: Ints, words: Sequence[str]) -> dict[str, list[str]]:
-    columns: dict[str, list[str]] = {"head": [], "size": [], "when": [], "keys": []}
-    for row in rows.tolist():
-        nbytes, took = float(log.nbytes[row]), float(log.stop[row] - log.start[row])
-        columns["head"].append(words[row])
-        columns["size"].append(f"{fmt.binary(nbytes)}{wire_words(log, row)}")
-        columns["when"].append(f"in {fmt.duration(took)} = {fmt.si(float(log.rate[row]), 'B/s')}")
-        columns["keys"].append(keys_words(log, row))
-    return columns
-
-
-def wire_words(log: TransferLog, row: int) -> str:
-    """Return how much of a transfer was on the wire; '' where that is not known."""
-    wire, nbytes = float(log.compressed[row]), float(log.nbytes[row])
-    if not np.isfinite(wire) or nbytes <= 0:
-        return ""
-    return f", {fmt.binary(wire)} on the wire ({fmt.percent(wire / nbytes)})"
-
-
-def keys_words(log: TransferLog, row: int) -> str:
-    """Return the keys of a transfer, shortened."""
-    number, key = int(np.nan_to_num(log.keys[row])), fmt.elide(log.key[row], 80)
-    return key if number <= 1 else f"{fmt.plural(number, 'key')}, the largest {key}"

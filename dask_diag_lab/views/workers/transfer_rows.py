@@ -38,7 +38,7 @@ def cells(
     ----------
     log : TransferLog
     name : callable
-        Returns what the worker at an address is called.
+        Returns what the worker at an address is called in the table.
     which : slice
         Of the log, whose oldest entry is the first.
     """

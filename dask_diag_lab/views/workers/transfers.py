@@ -6,9 +6,8 @@ Works without the workers' own HTTP servers; asked again every 2 s while somebod
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-import numpy as np
 from bokeh.models.layouts import Column
 
 from dask_diag_lab.views import controls
@@ -17,21 +16,26 @@ from dask_diag_lab.views.asked import REFRESH_S, Asked, refresh_s
 from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.data_table import SortableTable
 from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.latest import Latest
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.pane_size import PaneSize, pane_size
 from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.time_axis import fit_time_axis
 from dask_diag_lab.views.worker_names import (
+    NamedWorkers,
     name_in_words,
-    short_names,
-    worker_in_words,
     worker_name,
-    worker_names,
 )
-from dask_diag_lab.views.workers.transfer_lanes import MAX_DRAWN, TransferLanes
+from dask_diag_lab.views.workers.transfer_lanes import TransferLanes
 from dask_diag_lab.views.workers.transfer_log import TransferLog
-from dask_diag_lab.views.workers.transfer_rows import COLUMNS, cells, transfer_table
+from dask_diag_lab.views.workers.transfer_picture import (
+    MAX_DRAWN,
+    TransferPicture,
+    TransferWish,
+    picture_of,
+)
+from dask_diag_lab.views.workers.transfer_rows import COLUMNS, transfer_table
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -39,8 +43,6 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.store.inquiries import Inquiry
 
-MAX_ROWS: Final = 1000
-"""Newest transfers in the table on the screen."""
 MAX_LANES: Final = 60
 MIN_LANE_PX: Final = 16
 
@@ -63,7 +65,9 @@ class Transfers(RedrawnView):
         super().__init__(store, look, arguments)
         self._asked = Asked(store)
         self._inquiry: Inquiry | None = None
-        self._log: tuple[object, TransferLog] = (None, TransferLog.of(None))
+        self._logs: Latest[TransferLog] = Latest(store.workings)
+        self._pictures: Latest[TransferPicture] = Latest(store.workings)
+        self._last_named: tuple[object, NamedWorkers] = (None, NamedWorkers({}, {}))
 
     @property
     def worker(self) -> str:
@@ -113,7 +117,7 @@ class Transfers(RedrawnView):
             self.lanes.command("live")
 
     def _options(self) -> list[tuple[str, str]]:
-        known = worker_names(self.store)
+        known = dict(self._named().there)
         if self.worker and self.worker not in known:
             known[self.worker] = worker_name(self.store, self.worker)
         return [
@@ -142,102 +146,81 @@ class Transfers(RedrawnView):
         if inquiry is None:
             return no_workers(self.store), self.look
         return (
-            *(id(inquiry), inquiry.answered_at, inquiry.error, self.worker, self.look),
-            *(pane_size(self.lanes.figure), self.lanes.place),
-            *(tuple(self.store.workers.address), self.store.seen_workers.version),
+            *(self._picture(inquiry), bool(inquiry.answered_at), inquiry.error, self.worker),
+            *(self.look, pane_size(self.lanes.figure), self.lanes.place, self._named()),
         )
 
     def redraw(self) -> None:
         """Draw the last answer; see `RedrawnView.redraw`."""
-        if self._inquiry is None:
+        inquiry = self._inquiry
+        if inquiry is None:
             self._draw_nothing(no_workers(self.store))
-        else:
-            self._draw(self._inquiry, pane_size(self.lanes.figure))
-
-    def _draw(self, inquiry: Inquiry, size: PaneSize) -> None:
-        log = self._known(inquiry)
+            return
         set_properties(self._select, options=self._options(), value=self.worker)
-        rows, labels, hidden = self._lanes(log, size)
-        words = [self._headline(log, row) for row in range(len(log))]
-        behind = self.lanes.draw(log, rows, labels, words, self.look)
+        picture = self._picture(inquiry)
+        if picture is None:
+            self._draw_nothing(self._empty_words(inquiry, None))
+        else:
+            self._draw(inquiry, picture, pane_size(self.lanes.figure))
+
+    def _picture(self, inquiry: Inquiry) -> TransferPicture | None:
+        """Return the newest picture there is of the answers to a question."""
+        answer, size, named = inquiry.answer, pane_size(self.lanes.figure), self._named()
+        log = self._logs.of(inquiry, inquiry.n_answers, lambda: TransferLog.of(answer))
+        if log is None:
+            return None
+        most = min(max(size.rows_px // MIN_LANE_PX, 2), MAX_LANES)
+        characters = max(min(size.width // 30, 20), 8)
+        wish = TransferWish(self.worker, named, most, characters)
+        return self._pictures.of(inquiry, (log, wish), lambda: picture_of(log, wish))
+
+    def _named(self) -> NamedWorkers:
+        """Return the names of all workers, the same until there are others."""
+        seen = (tuple(self.store.workers.address), self.store.seen_workers.version)
+        if self._last_named[0] != seen:
+            self._last_named = (seen, NamedWorkers.of(self.store))
+        return self._last_named[1]
+
+    def _draw(self, inquiry: Inquiry, picture: TransferPicture, size: PaneSize) -> None:
+        behind = self.lanes.draw(picture, self.look)
         fit_time_axis(self.lanes.figure, size.width)
-        self._draw_frame(log, size.title_characters, is_small=size.is_small, width=size.width)
-        self.rows.set(cells(log, self._name, slice(-MAX_ROWS, None)))
+        self._draw_frame(picture, size)
+        self.rows.set(picture.cells)
         self.notice = Notice(
-            empty=self._empty_words(inquiry, log),
-            note=self._note(inquiry, log, hidden),
+            empty=self._empty_words(inquiry, len(picture.log)),
+            note=self._note(inquiry, picture),
             behind_s=behind,
         )
 
     def _draw_nothing(self, words: str) -> None:
-        log = TransferLog.of(None)
-        self.lanes.draw(log, np.empty(0, dtype=np.int64), [], [], self.look)
-        self.rows.set(cells(log, self._name))
+        nothing = TransferWish(self.worker, NamedWorkers({}, {}), 0, 0)
+        picture = picture_of(TransferLog.of(None), nothing)
+        self.lanes.draw(picture, self.look)
+        self._draw_frame(picture, pane_size(self.lanes.figure))
+        self.rows.set(picture.cells)
         self.notice = Notice(empty=words)
 
-    def _draw_frame(self, log: TransferLog, characters: int, *, is_small: bool, width: int) -> None:
-        incoming = log.is_incoming
-        sums = [float(log.nbytes[which].sum()) for which in (incoming, ~incoming)]
-        title = f"Transfers: {fmt.binary(sums[0])} received, {fmt.binary(sums[1])} sent"
-        title += f" · {fmt.plural(len(log), 'entry').replace('entrys', 'entries')} in the logs"
-        short = f"↓ {fmt.binary(sums[0])}, ↑ {fmt.binary(sums[1])}"
-        text = title if len(title) <= characters else short
-        set_properties(self.lanes.title, text=text if len(log) else " ")
-        self.lanes.legend.show(is_shown=not is_small and bool(len(log)), width=width)
+    def _draw_frame(self, picture: TransferPicture, size: PaneSize) -> None:
+        number = len(picture.log)
+        received, sent = map(fmt.binary, (picture.received_bytes, picture.sent_bytes))
+        title = f"Transfers: {received} received, {sent} sent"
+        title += f" · {fmt.plural(number, 'entry').replace('entrys', 'entries')} in the logs"
+        text = title if len(title) <= size.title_characters else f"↓ {received}, ↑ {sent}"
+        set_properties(self.lanes.title, text=text if number else " ")
+        self.lanes.legend.show(is_shown=not size.is_small and bool(number), width=size.width)
 
-    def _known(self, inquiry: Inquiry) -> TransferLog:
-        """Return the log of the last answer, read once."""
-        name = (id(inquiry), inquiry.answered_at)
-        if self._log[0] != name:
-            self._log = (name, TransferLog.of(inquiry.answer))
-        return self._log[1]
-
-    def _name(self, address: str) -> str:
-        return worker_name(self.store, address)
-
-    def _lanes(
-        self, log: TransferLog, size: PaneSize
-    ) -> tuple[Any, list[str], int]:  # an array of int64 first
-        """Return the row of each transfer, the rows' labels, and how many rows are hidden.
-
-        Rows are the peers of one worker, or all workers; the busiest where there are too many.
-        """
-        whose = log.peer if self.worker else log.worker
-        most = min(max(size.rows_px // MIN_LANE_PX, 2), MAX_LANES)
-        known = [a for a in self.store.workers.address if a != self.worker]
-        order = {address: row for row, address in enumerate(dict.fromkeys([*known, *whose]))}
-        used = sorted(set(whose), key=order.__getitem__)
-        hidden = max(len(used) - most, 0)
-        if hidden:
-            moved = dict.fromkeys(used, 0.0)
-            for address, nbytes in zip(whose, log.nbytes.tolist(), strict=True):
-                moved[address] += nbytes
-            kept = set(sorted(used, key=lambda address: -moved[address])[:most])
-            used = [address for address in used if address in kept]
-        row_of = {address: row for row, address in enumerate(used)}
-        rows = np.array([row_of.get(address, -1) for address in whose], dtype=np.int64)
-        names = [worker_in_words(self.store, address) for address in used]
-        labels = short_names(names, max(min(size.width // 30, 20), 8))
-        return rows, labels, hidden
-
-    def _headline(self, log: TransferLog, row: int) -> str:
-        ends = (log.worker[row], log.peer[row])
-        worker, peer = (worker_in_words(self.store, address) for address in ends)
-        return (
-            f"{worker} received from {peer}" if log.is_incoming[row] else f"{worker} sent to {peer}"
-        )
-
-    def _empty_words(self, inquiry: Inquiry, log: TransferLog) -> str:
-        if len(log):
+    def _empty_words(self, inquiry: Inquiry, n_known: int | None) -> str:
+        """Return why nothing is drawn, '' for transfers; ``n_known`` is None before any answer."""
+        if n_known:
             return ""
         if inquiry.state == "failed":
             return inquiry.error
-        return _NONE if inquiry.answered_at else _WAITING
+        return _NONE if n_known is not None and inquiry.answered_at else _WAITING
 
-    def _note(self, inquiry: Inquiry, log: TransferLog, hidden: int) -> str:
-        parts = []
-        if hidden:
-            parts.append(f"{fmt.plural(hidden, 'less busy row')} hidden")
+    def _note(self, inquiry: Inquiry, picture: TransferPicture) -> str:
+        parts, log = [], picture.log
+        if picture.n_hidden:
+            parts.append(f"{fmt.plural(picture.n_hidden, 'less busy row')} hidden")
         if len(log) > MAX_DRAWN:
             parts.append(f"the newest {fmt.count(MAX_DRAWN)} of {fmt.count(len(log))} drawn")
         if log.dropped:

@@ -218,7 +218,8 @@ class WorkerBars(RedrawnView):
         ticks = type(self).ticks(measure.end, max(size.width // 120, 2))
         labels = tick_labels(ticks, self.unit, size.frame_px(names_px))
         set_properties(picture.x_ticker, ticks=list(labels))
-        set_properties(self.figure.xaxis[0], visible=True, major_label_overrides=labels)
+        has_axes = size.height >= bar_names.LEAST_HEIGHT_PX
+        set_properties(self.figure.xaxis[0], visible=has_axes, major_label_overrides=labels)
         set_properties(picture.y, start=shown - 0.5, end=-0.5)
         # It begins where the frame does.
         legend_px = int(size.frame_px(names_px))
@@ -234,7 +235,7 @@ class WorkerBars(RedrawnView):
         """Write the names where there is room; return their width."""
         axis = self.figure.yaxis[0]
         is_groups = self._shown is not None and self._shown.form == "groups"
-        is_named = self.has_names and not (size.width < bar_names.LEAST_PX or is_groups)
+        is_named = self.has_names and not is_groups and bar_names.has_room(size)
         set_properties(axis, visible=is_named)
         if not is_named:
             return 0.0

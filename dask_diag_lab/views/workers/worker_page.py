@@ -19,6 +19,7 @@ from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.worker_names import (
     LEFT,
+    NamedWorkers,
     name_in_words,
     readable_name,
     worker_in_words,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 LOG_REFRESH_S: Final = 5.0
 MAX_OPTION: Final = 60
 """Characters of a worker in the list."""
+_PEER_CHARACTERS: Final = 24
+"""What the column of the other worker has room for, about."""
 
 _TASKS: Final = Section(
     "tasks",
@@ -214,11 +217,12 @@ class WorkerPage(DetailPage):
         }
         numbers["seconds"] = numbers["stop"] - numbers["start"]
         ways = {"in": "received", "out": "sent"}
-        peers = map(str, column_of(newest, "peer"))
+        peers = [str(peer) for peer in column_of(newest, "peer")]
+        short = NamedWorkers.of(self.store).short(peers, _PEER_CHARACTERS)
         return {
             **numbers,
             "direction": [ways.get(str(way), "") for way in column_of(newest, "direction")],
-            "peer": [worker_name(self.store, peer) or "(client)" for peer in peers],
+            "peer": [short[peer] or "(client)" for peer in peers],
             "key": column_of(newest, "key"),
         }
 

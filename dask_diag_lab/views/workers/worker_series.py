@@ -116,7 +116,8 @@ class WorkerSeries(RedrawnView):
         if number == 1:
             return (whole,)
         mean_of = f"mean of {self._counted(number)}"
-        shorter = (f"M{mean_of[1:]}: {words}", f"Mean: {words}", f"Mean: {_fewer_words(told)}")
+        shorter = [f"M{mean_of[1:]}: {words}"]
+        shorter += [f"Mean: {said}" for said in (words, _fewer_words(told), *_figures(told))]
         full = f"{whole} · {mean_of}"
         return (f"{full}, band from lowest to highest", full, *shorter)
 
@@ -164,6 +165,12 @@ def _fewer_words(told: Sequence[tuple[str, str]]) -> str:
     """Return values and what they are of, but for the longest of the words."""
     longest = max((title for _, title in told), key=len)
     return ", ".join(value if title == longest else f"{value} {title}" for value, title in told)
+
+
+def _figures(told: Sequence[tuple[str, str]]) -> Sequence[str]:
+    """Return the values of several lines in their order, then those of fewer and fewer."""
+    values = [value for value, _ in told]
+    return [", ".join(values[:n]) for n in range(len(values), 0, -1)] if len(values) > 1 else []
 
 
 class CpuSeries(WorkerSeries):

@@ -20,7 +20,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.redrawn import RedrawnView
-from dask_diag_lab.views.worker_names import readable_name, short_names
+from dask_diag_lab.views.worker_names import COLUMN_CHARACTERS, readable_name, short_names
 from dask_diag_lab.views.workers import worker_metrics as wm
 from dask_diag_lab.views.workers.process_bars import shared_words
 from dask_diag_lab.views.workers.totals_line import TotalsLine
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
 SILENT_S: Final = 60.0
 """A worker not heard of for this long is marked; the stock dashboard's limit as well."""
-
-NAME_CHARACTERS: Final = 14
-"""What the column of names has room for, about."""
 
 COLUMNS: Final = (
     TableColumn("name", "Name", "key", 104),
@@ -155,7 +152,7 @@ class WorkersTable(RedrawnView):
         names = self.store.workers.name
         if self._named[0] != names:
             readable = list(map(readable_name, names))
-            self._named = (names, short_names(readable, NAME_CHARACTERS))
+            self._named = (names, short_names(readable, COLUMN_CHARACTERS))
         return self._named[1]
 
     def _clicked(self, row: int) -> None:

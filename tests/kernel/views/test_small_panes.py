@@ -9,6 +9,7 @@ from bokeh.models import Plot
 from bokeh.models.annotations import Title
 
 from dask_diag_lab.store import Store
+from dask_diag_lab.views.base import View
 from dask_diag_lab.views.scheduler.contention import NO_ROOM, Contention
 from dask_diag_lab.views.scheduler.scheduler_system import SchedulerSystem
 from dask_diag_lab.views.scheduler.stealing import Stealing
@@ -16,8 +17,11 @@ from dask_diag_lab.views.tasks.memory_by_key import MemoryByKey
 from dask_diag_lab.views.tasks.named_bars import NamedBars
 from dask_diag_lab.views.tasks.time_by_prefix import ComputeTimePerKey
 from dask_diag_lab.views.workers.gpu import GpuMemory
+from dask_diag_lab.views.workers.worker_bars import WorkerBars
+from dask_diag_lab.views.workers.worker_page import WorkerPage
 from dask_diag_lab.views.workers.worker_series import CpuSeries, MemorySeries
-from tests.kernel.views.browser_pane import Pane, losses
+from dask_diag_lab.views.workers.workers_memory import WorkersMemory
+from tests.kernel.views.browser_pane import ROUNDS, Pane, figure_px, losses
 from tests.kernel.views.scheduler_tables import T0, change, drawn, names_shown
 from tests.kernel.views.situations import GIB, MIB, Page, prefix, store_of, worker
 
@@ -74,6 +78,14 @@ def test_of_two_lines_the_longest_words_go_before_that_it_is_a_mean() -> None:
     assert page.title == "Mean: 1.00 GiB, 2.00 GiB spilled"
 
 
+@pytest.mark.parametrize(
+    ("width", "title"), [(240, "Mean: 1.00 GiB, 2.00 GiB"), (190, "Mean: 1.00 GiB")]
+)
+def test_that_it_is_a_mean_goes_after_figures(width: int, title: str) -> None:
+    rows = [worker(n, managed=GIB, spilled=2 * GIB) for n in range(2)]
+    assert Page(MemorySeries(store_of(workers=rows)), width, 140).title == title
+
+
 def test_one_worker_is_no_mean() -> None:
     page = Page(CpuSeries(store_of(workers=[worker(0, cpu=50.0)])), 1200, 300)
     assert page.title == "CPU over time: 50.0 % CPU"
@@ -87,6 +99,37 @@ def test_workers_without_a_gpu_are_counted_where_the_title_has_no_room() -> None
     page.resize(900, 400)
     assert page.title.endswith("900 of 1000 workers")
     assert "without" not in page.view.notice.note
+
+
+@pytest.mark.parametrize("plot", [GpuMemory, WorkersMemory])
+def test_axes_leave_a_figure_that_has_room_for_bars_alone(plot: type[WorkerBars]) -> None:
+    gpu = {"gpu_memory_used": GIB, "gpu-memory-total": 16 * GIB}
+    rows = [worker(n, managed=GIB, metrics=gpu) for n in range(24)]
+    page = Page(plot(store_of(workers=rows)), 190, 60)
+    assert not any(axis.visible for axis in page.plot.axis)
+    assert page.title.strip()
+    page.resize(190, 140)
+    assert all(axis.visible for axis in page.plot.axis)
+
+
+def test_a_note_that_takes_all_height_stays() -> None:
+    rows = [worker(n, managed=GIB) for n in range(24)]
+    page = Page(WorkersMemory(store_of(workers=rows)), 190, 60)
+    note = page.view.notice.note
+    assert note
+    page.resize(190, 0)
+    assert page.view.notice.note == note
+
+
+def test_controls_of_a_page_leave_it_only_for_what_is_below_them() -> None:
+    view = WorkerPage(store_of(workers=[worker(0)]))
+    drawn(view)
+    assert any("@container" in str(sheet) for sheet in view._bar.stylesheets)
+    assert any("container-type: size" in str(sheet) for sheet in view.model.stylesheets)
+    empty = WorkerPage(store_of())
+    drawn(empty)
+    assert empty.notice.empty
+    assert empty.model.stylesheets == []
 
 
 def test_charts_of_the_scheduler_keep_their_figures_in_small_panes() -> None:
@@ -163,3 +206,39 @@ def test_a_low_pane_leaves_out_the_workers_and_says_so() -> None:
     resize(view._series.model, 190, 100)
     view.update()
     assert set(view._bars.values.model.data["value"]) <= {"1, 1", "14", "12"}
+
+
+def two_measures(n: int) -> tuple[View, tuple[Plot, Plot]]:
+    metrics = {"event_loop_interval": 0.02, "gil_contention": 0.5}
+    view = Contention(store_of(workers=[worker(at, metrics=metrics) for at in range(n)]))
+    drawn(view)
+    return view, (view._loops.figure, view._gils.figure)
+
+
+def moves_and_workers(n: int) -> tuple[View, tuple[Plot, Plot]]:
+    view = Stealing(moved(n))
+    drawn(view)
+    return view, (view._series.model, view._bars.figure)
+
+
+@pytest.mark.parametrize("made", [two_measures, moves_and_workers])
+@pytest.mark.parametrize("n", [8, 30])
+def test_what_a_low_pane_leaves_out_stays_so_from_tick_to_tick(
+    made: Callable[[int], tuple[View, tuple[Plot, Plot]]], n: int
+) -> None:
+    view, figures = made(n)
+    heights = [*range(100, 280, 4)]
+    shown_at: set[bool] = set()
+    for width in (190, 300, 420):
+        for height in (*heights, *heights[::-1]):
+            seen = []
+            for _ in range(ROUNDS):
+                left = figure_px(view, None, width, height)
+                shown = [figure for figure in figures if figure.visible]
+                for figure in shown:
+                    resize(figure, width, left // len(shown))
+                view.update()
+                seen.append(figures[1].visible)
+            assert len(set(seen[1:])) == 1, (width, height, seen)
+            shown_at.add(seen[-1])
+    assert shown_at == {True, False}

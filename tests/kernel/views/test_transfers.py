@@ -11,6 +11,7 @@ from bokeh.models import CompositeTicker
 from dask_diag_lab.records import ExtraChange
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.inquiries import Inquiry
+from dask_diag_lab.store.workings import Working
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.time_axis import ticks_that_fit
@@ -136,6 +137,38 @@ def test_table_tells_size_wire_and_rate() -> None:
     assert table.columns["ratio"] == [0.1, None]
     assert table.columns["rate"] == [2e7, 2e7]
     assert table.units["rate"] == "B/s"
+
+
+def test_hosts_that_differ_in_the_middle_differ_in_the_table() -> None:
+    names = [f"rack-a-node{n:03d}.of-the-lab.example.org" for n in range(3)]
+    store, _ = asked(transfer(0, 1, 0.0), transfer(1, 2, 1.0))
+    rows = [worker(n, name=name) for n, name in enumerate(names)]
+    store.apply(batch(workers=rows))
+    view = opened(Transfers(store))
+    assert list(view.rows.source.data["worker"]) == ["001", "000"]
+    assert list(view.rows.source.data["peer"]) == ["002", "001"]
+    store.apply(batch(workers=rows[:2], removed_workers=[ADDRESS[2]]))
+    view.update()
+    assert list(view.rows.source.data["peer"]) == ["002 (left)", "001"]
+
+
+def test_long_logs_are_read_and_drawn_beside_the_loop() -> None:
+    store, _ = asked(*[transfer(n % 3, (n + 1) % 3, float(n)) for n in range(100)])
+    begun: list[Working[Any]] = []
+    store.workings.on_start = begun.append
+    view = opened(Transfers(store))
+    for _ in ("the log is read", "the picture is made"):
+        view.update()
+        assert len(view.lanes.rects.model.data["left"]) == 0
+        assert view.notice.empty.startswith("Waiting")
+        (working,) = begun
+        begun.clear()
+        working.do()
+        store.worked_out(working)
+    view.update()
+    assert len(view.lanes.rects.model.data["left"]) == 100
+    assert begun == []
+    assert view.notice.empty == ""
 
 
 def test_failure_is_said_and_the_last_picture_kept() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -56,6 +58,19 @@ def test_short_names_keep_what_tells_workers_apart(
     names: list[str], width: int, short: list[str]
 ) -> None:
     assert short_names(names, width) == short
+
+
+@pytest.mark.parametrize("name", ["rack-a-node{:04d}-of-the-lab.example.org", "{:04d}.lab:{:05d}"])
+def test_a_thousand_long_names_are_shortened_in_few_steps(name: str) -> None:
+    names, calls = [name.format(n, n) for n in range(1000)], Counter[str]()
+    before = sys.getprofile()
+    sys.setprofile(lambda _frame, event, _of: calls.update([event]))
+    try:
+        short = short_names(names, 5)
+    finally:
+        sys.setprofile(before)
+    assert len(set(short)) == 1000
+    assert calls.total() < 25 * 1000
 
 
 def test_only_a_bare_number_is_called_a_worker() -> None:
