@@ -8,7 +8,7 @@ import pytest
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.workings import Working
-from dask_diag_lab.views.profile.latest import Latest
+from dask_diag_lab.views.latest import Latest
 
 
 class _Elsewhere:
