@@ -15,7 +15,8 @@ PLOTS: Final[tuple[Plot, ...]] = (
         help=(
             "One bar for each kind of cost: seconds over all workers, and their share of the "
             "time that all worker threads offered since the scheduler started. The line above "
-            "names the largest and what usually helps.\n"
+            "names the largest and what usually helps; when nothing runs, the largest but for "
+            "idle threads.\n"
             "- plain: computing\n"
             "- rising stripes: tasks hold a thread without using the CPU\n"
             "- level lines: data moves\n"
@@ -107,8 +108,9 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Scheduler",
         description="Tasks that were moved from busy workers to idle ones.",
         help=(
-            "Above, tasks that were moved each second, and moves that were asked for or came to "
-            "nothing; below, for each worker, how many tasks went.\n"
+            "Above, tasks that were moved each second (solid), and moves that were asked for or "
+            "were in vain, such as when the task had begun (dashed); below, for each worker, how "
+            "many tasks went. The line below has the sum of each.\n"
             "- plain: the worker gave them away\n"
             "- striped: it took them\n"
             "- click a worker: its page\n"
@@ -151,7 +153,10 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "is measured until you press the button.\n"
             "- the button: copies memory, writes to the workers' local disks and sends data "
             "between them, and slows down what runs meanwhile\n"
-            "- healthy: bars grow with the size of the block\n"
+            "- healthy: bars grow with the size of the block, in memory up to that of the "
+            "processor's caches\n"
+            "- a larger block at less than half of a smaller one, in memory at less than a tenth: "
+            "workers may have been busy, measure again when nothing runs\n"
             "- Bandwidth and Transfers far below these figures: blocks are small, or something "
             "else is the limit"
         ),

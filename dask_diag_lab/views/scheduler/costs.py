@@ -54,7 +54,7 @@ class Costs(BarStack):
 
     def shown(self) -> object:
         """Return what differs when the picture has to; see `RedrawnView.shown`."""
-        return self.store.extras["fine"].version, self.sizes, self.look
+        return self.store.extras["fine"].version, self._is_at_rest, self.sizes, self.look
 
     def redraw(self) -> None:
         """Draw all classes; see `RedrawnView.redraw`."""
@@ -68,11 +68,27 @@ class Costs(BarStack):
         bars = [self._bar(name, amounts, offered) for name, amounts in classes.items()]
         idle = max(offered - self._held(), 0.0)
         bars.append(self._idle(idle, offered))
-        largest = max(bars, key=lambda bar: bar.length).name
+        title, short_title = self._headline(bars)
         color = data_colors(self.look).gone
         shown = fitting_bars(bars, self._bars.room, color, lambda s: self._said(s, offered))
-        self._bars.draw(f"{largest} most: {ADVICE[largest]}", shown)
+        self._bars.draw(title, shown, short_title=short_title)
         self.notice = Notice(note=self._note(offered))
+
+    @property
+    def _is_at_rest(self) -> bool:
+        """Whether no worker has a task: then threads are idle, whatever ran before."""
+        return not self.store.workers.totals().processing
+
+    def _headline(self, bars: Sequence[Bar]) -> tuple[str, str]:
+        """Return what is said of the largest cost, and what in fewer words."""
+        ranked = sorted(bars, key=lambda bar: bar.length, reverse=True)
+        largest = ranked[0].name
+        if largest != IDLE or not self._is_at_rest:
+            said = f"{largest} most: {ADVICE[largest]}"
+            return said, said
+        largest = next(bar.name for bar in ranked if bar.name != IDLE)
+        said = f"{largest} most of what ran: {ADVICE[largest]}"
+        return f"Nothing runs now. {said}", said
 
     def _rows(self) -> list[act.Amount]:
         fine = self.store.extras["fine"]

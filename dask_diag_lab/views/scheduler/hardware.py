@@ -35,6 +35,9 @@ WORDY_PX: Final = 860
 NOBODY: Final = "there is no worker. Add some with cluster.scale(4)."
 MEASURE: Final = "Measure now"
 MEASURING: Final = "Measuring …"
+IMPLAUSIBLE: Final = {"memory": 0.1, "disk": 0.5, "network": 0.5}
+"""A larger block below this share of a smaller one's bandwidth does not merely vary. In memory
+10 MiB had 0.39 of 100 KiB, which the caches hold, on a worker that did nothing else."""
 KINDS: Final = (("memory", "Memory"), ("disk", "Disk"), ("network", "Network"))
 
 
@@ -125,7 +128,8 @@ class Hardware(BarStack):
         happened = self._happened(inquiry)
         if inquiry is None or not any(self._found.values()):
             return Notice(empty=happened or UNASKED)
-        said = [happened, *self._left_out(), self._of_whom(inquiry)]
+        doubt = "" if inquiry.state == "asked" else self._doubt()
+        said = [happened, doubt, *self._left_out(), self._of_whom(inquiry)]
         return Notice(note=" · ".join(part for part in said if part))
 
     def _happened(self, inquiry: Inquiry | None) -> str:
@@ -140,6 +144,16 @@ class Hardware(BarStack):
         if inquiry.state == "failed":
             return f"Not measured: {inquiry.error}"
         return "" if any(self._found.values()) else f"Nothing was measured: {NOBODY}"
+
+    def _doubt(self) -> str:
+        """Return what makes figures implausible; '' when they are not."""
+        slower = [title for name, title in KINDS if _falls(self._found[name], IMPLAUSIBLE[name])]
+        if not slower:
+            return ""
+        return (
+            f"{', '.join(slower)} far slower in larger blocks: workers may have been busy while"
+            " it was measured, measuring again may tell more"
+        )
 
     def _of_whom(self, inquiry: Inquiry) -> str:
         """Return what the bars are means of, and when that was: workers come and go."""
@@ -183,3 +197,13 @@ class Hardware(BarStack):
         ]
         columns = {n: [row[i] for row in rows] for i, n in enumerate(("kind", "size", "rate"))}
         return Table(columns, {"size": "B", "rate": "B/s"})
+
+
+def _falls(rows: Sequence[dict[str, Any]], share: float) -> bool:
+    """Tell whether a block has less than this share of a smaller one's rate; sizes ascend."""
+    fastest = 0.0
+    for row in rows:
+        if row["rate"] < share * fastest:
+            return True
+        fastest = max(fastest, row["rate"])
+    return False

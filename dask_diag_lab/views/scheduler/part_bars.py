@@ -6,7 +6,8 @@ Knows Bokeh and the look; knows nothing of the store.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from bokeh.models import HBar
@@ -47,6 +48,17 @@ class Bar:
     def length(self) -> float:
         """The sum of the parts."""
         return sum(part.length for part in self.parts)
+
+
+def ticks_beyond_0(
+    ticks: Callable[[float, int], list[float]], end: float, wanted: int
+) -> list[float]:
+    """Return ticks from 0 to ``end``, more of them than ``wanted`` where 0 would be alone.
+
+    The next round number may lie beyond the end: then one in between is taken.
+    """
+    tries = (ticks(end, number) for number in range(wanted, wanted + 3))
+    return next((found for found in tries if len(found) > 1), [0.0])
 
 
 class PartBars:
@@ -163,7 +175,8 @@ class PartBars:
         labels = self._labels(shown)
         longest = max([at_least, *(bar.length for bar in shown)])
         said = [bar.value for bar in shown]
-        self._frame.lay_out((title, short_title or title), labels, said, longest, self.scale)
+        scale = replace(self.scale, ticks=partial(ticks_beyond_0, self.scale.ticks))
+        self._frame.lay_out((title, short_title or title), labels, said, longest, scale)
         self._draw_parts(shown)
 
     def _labels(self, bars: Sequence[Bar]) -> list[str]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from bokeh.models import FixedTicker
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.bar_figure import NUMBER
+from dask_diag_lab.views.bar_figure import ROW_MIN_PX, Scale
 from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.palette import data_colors
-from dask_diag_lab.views.pane_size import pane_size
+from dask_diag_lab.views.pane_size import EDGES_PX, pane_size
 from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.costs import WAITING
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
@@ -28,18 +29,34 @@ if TYPE_CHECKING:
     from dask_diag_lab.views.look import Look
 
 CONFIRMED: Final = "confirmed"
+REQUESTED: Final = "request"
 STEP_S: Final = 1.0
 """Moves are counted by the second."""
 LONGEST_S: Final = 100_000
 """So far back at most: a clock that was set would make the picture any number of seconds long."""
 LEAST_PX: Final = 150
 """In less height two figures below each other would have no room for their data."""
+LEAST_MOVES_PX: Final = 100
+"""Workers that need more than half of the height leave so much to the moves over time."""
 TERSE_PX: Final = 280
 """In less width only numbers fit beside bars; the title says what they are of."""
 NOTHING: Final = (
     "No task has been moved from one worker to another. Dask does that when some workers are idle"
     " and others have more than they can soon do."
 )
+
+
+def whole_ticks(end: float, wanted: int) -> list[float]:
+    """Return round numbers of tasks, of which there are no halves, from 0 to ``end``."""
+    return whole(fmt.number_ticks(end, wanted))
+
+
+def whole(ticks: Sequence[float]) -> list[float]:
+    """Return those of some ticks that are whole numbers."""
+    return [tick for tick in ticks if float(tick).is_integer()]
+
+
+TASKS: Final = Scale("number", whole_ticks)
 
 
 class Stealing(BarStack):
@@ -52,7 +69,7 @@ class Stealing(BarStack):
         self._series = TimeSeries(self.look, _lines(self.look), unit="number", band=False)
         self._bars = PartBars(
             self.look,
-            NUMBER,
+            TASKS,
             on_tap=partial(open_worker, self),
             said=self._said_of_others,
         )
@@ -81,6 +98,9 @@ class Stealing(BarStack):
         """Draw what changed; see `View.update`."""
         super().update()
         self._series.draw()  # the reader may have moved or resized it
+        ticker = self._series.model.yaxis[0].ticker
+        assert isinstance(ticker, FixedTicker)  # as `TimeSeries` made it
+        set_properties(ticker, ticks=whole(ticker.ticks))
 
     def redraw(self) -> None:
         """Draw moves and workers; see `RedrawnView.redraw`."""
@@ -125,6 +145,7 @@ class Stealing(BarStack):
         took: Counter[str] = Counter(stealing["thief"][moves].tolist())
         bars = []
         ranked = (gave + took).most_common()
+        self._share_height(len(ranked))
         room, is_terse = self._bars.room, self._bars.size.width < TERSE_PX
         for address, _ in ranked[:room]:
             name = worker_in_words(self.store, address)
@@ -150,14 +171,36 @@ class Stealing(BarStack):
         else:
             self._bars.clear()
 
+    def _share_height(self, n_workers: int) -> None:
+        """Give the workers more than half of the height where they need it.
+
+        Goes by the sum of both heights, which stays the same however it is shared.
+        """
+        figures = (self._series.model, self._bars.figure)
+        height = sum(pane_size(figure).height for figure in figures)
+        needed = min(n_workers * ROW_MIN_PX + EDGES_PX, height - LEAST_MOVES_PX)
+        below = max(needed, height // 2)
+        for figure, share in zip(figures, (height - below, below), strict=True):
+            styles = {"background-color": self.look.background, "flex": f"{share} 1 0px"}
+            set_properties(figure, styles=styles)
+
+    def _decisions(self) -> str:
+        """Return how many decisions there are of each kind, and which line shows them."""
+        events = self.store.extras["stealing"]["event"]
+        moved, asked = (int((events == kind).sum()) for kind in (CONFIRMED, REQUESTED))
+        vain = len(events) - moved - asked
+        tried = f"{fmt.count(asked)} asked for, {fmt.count(vain)} in vain"
+        return f"{fmt.count(moved)} moved (solid); {tried} (dashed)"
+
     def _note(self) -> str:
         stealing = self.store.extras["stealing"]
-        lost = f"; {fmt.count(stealing.dropped)} older ones dropped" if stealing.dropped else ""
+        dropped = fmt.plural(stealing.dropped, "older decision")
+        lost = f"; {dropped} dropped" if stealing.dropped else ""
         hidden = self._bars.hidden
         more = f"; {fmt.plural(hidden, 'worker')} in one bar" if hidden else ""
         if not self._bars.figure.visible:
             more = "; no room for workers: make the pane higher"
-        return f"{fmt.plural(len(stealing), 'decision')} kept{lost}{more}"
+        return f"{self._decisions()}{lost}{more}"
 
     def table(self) -> Table:
         """Return every decision."""
@@ -170,5 +213,5 @@ def _lines(look: Look) -> list[TimeLine]:
     colors = data_colors(look)
     return [
         TimeLine("moved", "Moved", colors.load_saturated),
-        TimeLine("tried", "Asked for or refused", colors.load_normal),
+        TimeLine("tried", "Asked for or in vain", colors.load_normal),
     ]

@@ -9,30 +9,24 @@ import numpy.typing as npt
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Table
-from dask_diag_lab.views.palette import DataColors
-from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.workers.bar_measure import Measure, Words
+from dask_diag_lab.views.workers.memory_bars import PARTS, MemoryBars
 from dask_diag_lab.views.workers.memory_colors import MemoryLevel, marks, memory_levels, worst
-from dask_diag_lab.views.workers.process_bars import ProcessBars
 from dask_diag_lab.views.workers.worker_hosts import Hosts
 from dask_diag_lab.views.workers.workers_memory import (
     COLUMNS,
-    PARTS,
     SIGNS,
     amount,
     common_limit,
-    memory_legend,
-    memory_palette,
     memory_title,
     short_memory_title,
     signed,
 )
 
 
-class ClusterMemory(ProcessBars):
+class ClusterMemory(MemoryBars):
     """One stacked bar over all workers."""
 
-    parts = PARTS
     unit = "bytes"
     ticks = staticmethod(fmt.binary_ticks)
     hover_lines = 8
@@ -84,8 +78,8 @@ class ClusterMemory(ProcessBars):
         may_spill = int((levels == MemoryLevel.MAY_SPILL).sum())
         critical = int((levels == MemoryLevel.CRITICAL).sum())
         states = [
-            f"{fmt.plural(may_spill, 'worker')} may spill" if may_spill else "",
-            f"{fmt.plural(critical, 'worker')} paused or at the limit" if critical else "",
+            f"▴ {fmt.plural(may_spill, 'worker')} may spill" if may_spill else "",
+            f"‼ {fmt.plural(critical, 'worker')} paused or at the limit" if critical else "",
         ]
         return Words(
             signed(worst(levels), sums["memory"]),
@@ -122,14 +116,6 @@ class ClusterMemory(ProcessBars):
         """Return what is said about all workers: there is one bar, it has no groups."""
         del members
         return self.words_of(0)
-
-    def level_colors(self, colors: DataColors) -> Sequence[str]:
-        """Return the colour of each `MemoryLevel`."""
-        return memory_palette(colors)
-
-    def legend_entries(self, colors: DataColors) -> Sequence[Entry]:
-        """Return the parts of the bar."""
-        return memory_legend(colors)
 
     def table(self) -> Table:
         """Return one row for the cluster, in bytes."""

@@ -13,16 +13,10 @@ import numpy.typing as npt
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Table
-from dask_diag_lab.views.palette import (
-    MANAGED_ALPHA,
-    UNMANAGED_OLD_ALPHA,
-    UNMANAGED_RECENT_ALPHA,
-    DataColors,
-)
 from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, pane_size
-from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.worker_names import name_in_words
-from dask_diag_lab.views.workers.bar_measure import Measure, Part, Words
+from dask_diag_lab.views.workers.bar_measure import Measure, Words
+from dask_diag_lab.views.workers.memory_bars import PARTS, MemoryBars
 from dask_diag_lab.views.workers.memory_colors import (
     MemoryLevel,
     level_words,
@@ -30,16 +24,7 @@ from dask_diag_lab.views.workers.memory_colors import (
     memory_levels,
     worst,
 )
-from dask_diag_lab.views.workers.process_bars import ProcessBars
 from dask_diag_lab.views.workers.worker_rows import Rows
-
-PARTS = (
-    Part("managed", MANAGED_ALPHA),
-    Part("unmanaged, old", UNMANAGED_OLD_ALPHA),
-    Part("unmanaged, recent", UNMANAGED_RECENT_ALPHA),
-    Part("spilled to disk", color="spilled"),
-)
-"""The stack from the left. The first three add up to the resident set size of the process."""
 
 PASSED = "past the limit: spilled, on disk and no longer in memory"
 """What is said of bars that are longer than their limit."""
@@ -56,19 +41,6 @@ NUMBERS_PX = 240
 
 SIGN_AND_NUMBER = 10
 """Characters of a sign and a number."""
-
-
-def memory_palette(colors: DataColors) -> Sequence[str]:
-    """Return the colour of each `MemoryLevel`."""
-    return (colors.memory_ok, colors.memory_near, colors.memory_over)
-
-
-def memory_legend(colors: DataColors) -> Sequence[Entry]:
-    """Return an entry for each part."""
-    return [
-        Entry(part.name, colors.spilled if part.color else colors.memory_ok, alpha=part.alpha)
-        for part in PARTS
-    ]
 
 
 def amount(nbytes: float, whole: float) -> str:
@@ -99,10 +71,9 @@ def short_memory_title(process: float, spilled: float) -> str:
     return f"Memory: {fmt.binary(process)} + {fmt.binary(spilled)} spilled"
 
 
-class WorkersMemory(ProcessBars):
+class WorkersMemory(MemoryBars):
     """Memory of each worker."""
 
-    parts = PARTS
     unit = "bytes"
     ticks = staticmethod(fmt.binary_ticks)
     sorted_by = "memory in use"
@@ -164,7 +135,7 @@ class WorkersMemory(ProcessBars):
             said if self._has_room else SIGNS[level],
             (
                 name_in_words(workers.name[worker]),
-                state[:1].upper() + state[1:],
+                f"{SIGNS[level]} {state[:1].upper()}{state[1:]}".strip(),
                 *_lines(process, [int(column[worker]) for column in self._parts()], limit),
                 f"Limit {fmt.binary(limit)}" if limit else "No memory limit",
                 self._threshold_words(limit),
@@ -186,7 +157,7 @@ class WorkersMemory(ProcessBars):
             said,
             said if self._has_room else SIGNS[level],
             (
-                f"{fmt.count(number)} {bad[level]}" if level in bad else "",
+                f"{SIGNS[level]} {fmt.count(number)} {bad[level]}" if level in bad else "",
                 f"Each between {low} and {high}; means:",
                 *_lines(float(process.mean()), means, limit),
             ),
@@ -213,14 +184,6 @@ class WorkersMemory(ProcessBars):
             words = ", ".join(f"{name} {fmt.binary(limit * share)}" for name, share in found)
             self._said_of_limit[limit] = words
         return self._said_of_limit[limit]
-
-    def level_colors(self, colors: DataColors) -> Sequence[str]:
-        """Return the colour of each `MemoryLevel`."""
-        return memory_palette(colors)
-
-    def legend_entries(self, colors: DataColors) -> Sequence[Entry]:
-        """Return the parts of a bar."""
-        return memory_legend(colors)
 
     def group_level(self, rows: Rows, level: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """Return the worst level of each row."""

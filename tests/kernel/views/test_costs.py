@@ -14,7 +14,7 @@ from dask_diag_lab.views.scheduler.activities import CLASSES, class_color, class
 from dask_diag_lab.views.scheduler.costs import IDLE, Costs, thread_seconds
 from dask_diag_lab.views.scheduler.fine_metrics import FineMetrics
 from tests.kernel.views.scheduler_tables import FINE, T0, change, drawn, names_shown
-from tests.kernel.views.situations import batch, store_of
+from tests.kernel.views.situations import batch, store_of, worker
 
 
 def test_costs_are_summed_by_class_over_functions_and_spans() -> None:
@@ -62,6 +62,21 @@ def test_the_largest_cost_is_named_with_advice() -> None:
     assert "Network most" in view._bars.figure.title.text
 
 
+@pytest.mark.parametrize(("processing", "is_idle_named"), [(0, False), (1, True)])
+def test_threads_without_work_are_the_headline_only_while_tasks_run(
+    processing: int, is_idle_named: bool
+) -> None:
+    store = with_threads(FINE)
+    view = Costs(store)
+    drawn(view)
+    store.apply(batch(workers=[worker(0, processing=processing)], time=T0 + 1))
+    view.update()
+    said = view._bars.figure.title.text
+    assert said.startswith(f"{IDLE} most: ") is is_idle_named
+    assert said.startswith("Nothing runs now. Computing most of what ran: ") is not is_idle_named
+    assert IDLE in names_shown(view._bars)
+
+
 MANY = [
     ("default", "execute", "inc", "thread-cpu", "seconds", 0.5),
     ("default", "execute", "inc", "thread-noncpu", "seconds", 0.1),
@@ -81,7 +96,7 @@ def test_smallest_costs_are_one_bar_with_its_number_where_there_is_no_room_for_a
     view.update()
     names = ["Computing", "Disk", "Overhead", IDLE, "4 others"]
     assert names_shown(view._bars) == names
-    assert IDLE in view._bars.figure.title.text
+    assert "Overhead most of what ran" in view._bars.figure.title.text
     said = dict(zip(names, view._bars.values.model.data["value"], strict=True))
     assert said["4 others"].startswith("650 ms · ")
     hover = view._bars.parts.model.data["hover2"][-1]

@@ -193,3 +193,43 @@ def test_a_wider_pane_has_no_longer_note_than_its_line() -> None:
         view.update()
         lines[width] = note_px(view.notice.note, width, view.look.font_size)
     assert list(lines.values()) == sorted(lines.values(), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rates", "is_doubted"),
+    [
+        ("memory", (6.34e9, 439e6, 227e6), True),
+        ("memory", (3.35e9, 10.82e9, 3.81e9), False),  # of an idle worker
+        ("disk", (1e9, 2e9, 0.9e9), True),
+        ("network", (1e9, 2e9, 0.9e9), True),
+        ("disk", (2e9, 2e9, 1.1e9), False),
+        ("memory", (1e9, 2e9, 3e9), False),
+    ],
+)
+def test_a_large_block_far_slower_than_a_small_one_is_said(
+    kind: str, rates: tuple[float, ...], is_doubted: bool
+) -> None:
+    store, view, asked = measuring()
+    rows = [{"size": 1 << 10 * at, "rate": rate} for at, rate in enumerate(rates, 1)]
+    fine = [{"size": 2048, "rate": 2e9}]
+    store.answer(asked[0], {"memory": fine, "disk": fine, "network": fine, kind: rows})
+    view.update()
+    said = f"{kind.capitalize()} far slower in larger blocks"
+    assert view.notice.note.startswith(said) is is_doubted
+    view._measure()
+    view.update()
+    assert "far slower" not in view.notice.note
+
+
+@pytest.mark.parametrize("width", [180, 240, 300, 860])
+@pytest.mark.parametrize("rate", [1e9, 2.1e9, 4.2e9, 6.34e9, 9.9e9])
+def test_an_axis_has_a_tick_beside_0_with_its_unit(width: int, rate: float) -> None:
+    store, view, asked = measuring()
+    store.answer(asked[0], {"memory": [{"size": 2048, "rate": rate}], "disk": [], "network": []})
+    view._bars["memory"].figure.set_from_json("outer_width", width)
+    view._bars["memory"].figure.set_from_json("outer_height", 120)
+    view.update()
+    axis = view._bars["memory"].figure.xaxis[0]
+    assert len(axis.ticker.ticks) > 1
+    assert all(axis.major_label_overrides[tick].endswith("B/s") for tick in axis.ticker.ticks[1:])
+    assert axis.ticker.ticks[-1] <= rate

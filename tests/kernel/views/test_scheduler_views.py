@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from bokeh.document import Document
 from bokeh.events import Tap
+from bokeh.models import FixedTicker
 
 from dask_diag_lab.records import ExtraChange
 from dask_diag_lab.store import Store
@@ -141,6 +142,53 @@ def test_stealing_counts_confirmed_moves_by_worker() -> None:
     drawn(view)
     assert set(names_shown(view._bars)) == {"worker 0", "worker 1"}
     assert set(view._bars.values.model.data["value"]) == {"gave 2, took 0", "gave 0, took 2"}
+
+
+def test_stealing_says_what_its_lines_and_figures_are() -> None:
+    rows = [
+        (T0, "request", "x", 1, "a", "b", 2.0, 0.0),
+        (T0, "request", "y", 1, "a", "b", 2.0, 0.0),
+        (T0, "confirmed", "x", -1, "a", "b", NAN, NAN),
+        (T0, "already-computing", "y", -1, "a", "b", NAN, NAN),
+    ]
+    view = Stealing(store_of(workers=[worker(0)], extras=change("stealing", rows)))
+    drawn(view)
+    assert view.notice.note == "1 moved (solid); 2 asked for, 1 in vain (dashed)"
+
+
+@pytest.mark.parametrize("height", [90, 150, 210, 420])
+@pytest.mark.parametrize("width", [200, 420, 1900])
+def test_axes_of_tasks_have_whole_numbers_alone(width: int, height: int) -> None:
+    view = Stealing(store_of(workers=[worker(0), worker(1)], extras=steals()))
+    drawn(view)
+    for figure in (view._series.model, view._bars.figure):
+        figure.set_from_json("outer_width", width)
+        figure.set_from_json("outer_height", height)
+    view.update()
+    for axis in (view._series.model.yaxis[0], view._bars.figure.xaxis[0]):
+        assert isinstance(axis.ticker, FixedTicker)
+        assert len(axis.ticker.ticks) > 1
+        assert all(float(tick).is_integer() for tick in axis.ticker.ticks)
+
+
+def test_workers_take_the_height_that_they_need_from_the_moves_over_time() -> None:
+    rows = [(T0, "confirmed", f"k-{at}", 1, f"w{at}", "w0", 1.0, 0.0) for at in range(1, 6)]
+    view = Stealing(store_of(workers=[worker(0)], extras=change("stealing", rows)))
+    drawn(view)
+    figures = (view._series.model, view._bars.figure)
+    heights = [125, 125]
+    for _ in range(4):  # as the page does: heights follow from how they are shared
+        for figure, height in zip(figures, heights, strict=True):
+            figure.set_from_json("outer_width", 400)
+            figure.set_from_json("outer_height", height)
+        view.update()
+        styles = [figure.styles for figure in figures]
+        shares = [int(str(each["flex"]).split()[0]) for each in styles if isinstance(each, dict)]
+        heights = [250 * share // sum(shares) for share in shares]
+    assert sum(heights) == 250
+    assert heights[0] >= 100
+    assert view._bars.hidden == 0
+    assert len(names_shown(view._bars)) == 6
 
 
 def test_a_click_on_a_worker_opens_its_page() -> None:

@@ -101,7 +101,18 @@ def test_limit_of_a_process_is_the_lowest_of_its_workers() -> None:
 
 def test_sidebar_counts_the_process_once(store: Store) -> None:
     store.set_feed_state("live", "", 0.0)
-    assert health_of(store)["memory"] == 4 * GIB
+    health = health_of(store)
+    assert (health["memory"], health["memory_limit"]) == (4 * GIB, 8 * GIB)
+
+
+def test_sidebar_has_the_limit_of_cluster_memory() -> None:
+    rows = [row(n, "inproc://host/17", memory_limit=(n + 1) * 4 * GIB) for n in range(3)]
+    for own, limit in ((2 * GIB, 6 * GIB), (0, 0)):
+        store = store_of(workers=[*rows, worker(3, memory_limit=own)], nthreads=4)
+        store.set_feed_state("live", "", 0.0)
+        assert health_of(store)["memory_limit"] == limit
+        said = Page(ClusterMemory(store), 700, 400).title
+        assert said.endswith(" of 6.00 GiB") == (limit > 0)
 
 
 def test_total_row_counts_the_process_once(store: Store) -> None:

@@ -238,3 +238,34 @@ def test_legend_is_not_cut_beside_the_names(width: int, n_lines: int) -> None:
     view = WorkersMemory(store_of(workers=[worker(i, name=f"a-long-name-{i}") for i in range(3)]))
     Page(view, width, 320)
     assert view.picture.legend.n_lines == n_lines
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK])
+def test_the_legend_has_the_colour_that_most_bars_have(look: Look) -> None:
+    near, fine = int(2.5 * GIB), MIB
+    view = WorkersMemory(store_of(workers=[worker(0, managed=near), worker(1, managed=fine)]))
+    page, colors = Page(view), data_colors(look)
+    view.look = look
+    for used, color in (([near, near, fine], "memory_near"), ([near, fine, fine], "memory_ok")):
+        rows = [worker(at, managed=managed) for at, managed in enumerate(used)]
+        view.store.apply(batch(workers=rows))
+        view.restyle()
+        fills = view.picture.legend._swatches.data["fill_color"]
+        assert fills == [getattr(colors, color)] * 3 + [colors.spilled]
+        assert page.sent() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"managed": int(2.5 * GIB)}, "▴ May spill to disk"),
+        ({"managed": GIB, "status": "paused"}, "‼ Paused"),
+        ({"managed": GIB}, ""),
+    ],
+)
+def test_hover_says_what_the_sign_beside_a_bar_means(
+    given: dict[str, int | str], said: str
+) -> None:
+    view = WorkersMemory(store_of(workers=[worker(0, **given)]))
+    Page(view)
+    assert view.bars.model.data["hover1"] == [said]
