@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-import numpy as np
-
 from dask_diag_lab.records import STATES
 
 if TYPE_CHECKING:
@@ -13,7 +11,11 @@ if TYPE_CHECKING:
 
 
 class TaskCounts(TypedDict):
-    """Tasks that the scheduler knows now; done are those in memory or released."""
+    """Tasks of the groups that the scheduler knows now; done are those in memory or released.
+
+    Without forgotten ones, so that what is computed next begins at none; failed ones are told for
+    as long as their group is there.
+    """
 
     total: int
     done: int
@@ -24,6 +26,7 @@ class TaskCounts(TypedDict):
 class Health(TypedDict):
     """The answer of ``/health``; bytes and seconds.
 
+    ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has one.
     ``plots_version`` differs when ``/plots.json`` does.
     """
 
@@ -48,7 +51,7 @@ def health_of(store: Store, plots_version: int = 0) -> Health:
         "reason": feed.reason,
         "workers": scheduler.n_workers if scheduler and is_there else 0,
         "threads": scheduler.nthreads if scheduler and is_there else 0,
-        "memory_limit": scheduler.memory_limit if scheduler and is_there else 0,
+        "memory_limit": _memory_limit(store) if is_there else 0,
         "memory": store.workers.totals().memory if is_there else 0,
         "tasks": _task_counts(store),
         "time": float(store.time),
@@ -56,8 +59,14 @@ def health_of(store: Store, plots_version: int = 0) -> Health:
     }
 
 
+def _memory_limit(store: Store) -> int:
+    workers = store.workers
+    limits = workers.processes.limits(workers.memory_limit)
+    return int(limits.sum()) if (limits > 0).all() else 0
+
+
 def _task_counts(store: Store) -> TaskCounts:
-    states = np.asarray(store.prefixes.states).reshape(-1, len(STATES)).sum(axis=0)
+    states = store.groups.states.sum(axis=0)
     count = {name: int(number) for name, number in zip(STATES, states, strict=True)}
     return {
         "total": sum(count.values()) - count["forgotten"],

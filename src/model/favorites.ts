@@ -4,6 +4,7 @@ import { Signal, type ISignal } from '@lumino/signaling';
 
 export interface IFavorites {
   readonly changed: ISignal<IFavorites, void>;
+  readonly all: ReadonlySet<string>;
   has(plot: string): boolean;
   toggle(plot: string): void;
 }
@@ -18,14 +19,18 @@ export class Favorites implements IFavorites {
     return this._edited;
   }
 
+  /** Those of now; another set once they change. */
+  get all(): ReadonlySet<string> {
+    return this._plots;
+  }
+
   has(plot: string): boolean {
     return this._plots.has(plot);
   }
 
   toggle(plot: string): void {
-    if (!this._plots.delete(plot)) {
-      this._plots.add(plot);
-    }
+    const others = [...this._plots].filter(other => other !== plot);
+    this._plots = new Set(this._plots.has(plot) ? others : [...others, plot]);
     this._changed.emit();
     this._edited.emit([...this._plots]);
   }
@@ -38,7 +43,7 @@ export class Favorites implements IFavorites {
     }
   }
 
-  private _plots = new Set<string>();
+  private _plots: ReadonlySet<string> = new Set();
   private readonly _changed = new Signal<this, void>(this);
   private readonly _edited = new Signal<this, readonly string[]>(this);
 }

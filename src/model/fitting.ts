@@ -16,13 +16,13 @@ export interface ITakenPlace extends IRoom {
 
 /** What there is around a notebook before a layout comes. */
 export interface ISurroundings {
-  /** The id of the notebook; '' where none is in sight. */
+  /** The id of what is in front at the place of the notebook; '' where there is none. */
   readonly notebook: string;
   /** The notebook is not made narrower than this (px). */
   readonly notebookWidth: number;
-  /** The largest place beside the notebook that holds panes. */
-  readonly beside: ITakenPlace | null;
-  /** Where panes of the layout are open already, by plot, also behind other tabs; they stay there. */
+  /** The places in sight that hold panes, the largest first, without that of the notebook. */
+  readonly places: readonly ITakenPlace[];
+  /** Where panes of the layout are open already, by plot, also behind other tabs. */
   readonly open: ReadonlyMap<string, ITakenPlace>;
 }
 
@@ -30,6 +30,8 @@ export interface ISurroundings {
 export interface IFittedStep extends ILayoutStep {
   /** A pane at which it is placed instead, one that was there before. */
   readonly ref?: string;
+  /** It is open, but where another pane of the layout or the notebook would hide it. */
+  readonly isMoved?: true;
 }
 
 /** In less room than this a plot drops its labels, and then most of what it says. */
@@ -45,10 +47,10 @@ const READABLE_PX = 400;
 const NOTEBOOK_SHARE = 0.4;
 
 const NOTEBOOK = 0;
-const NOTHING_AROUND: ISurroundings = {
+export const NOTHING_AROUND: ISurroundings = {
   notebook: '',
   notebookWidth: 0,
-  beside: null,
+  places: [],
   open: new Map()
 };
 
@@ -61,6 +63,10 @@ export function readableWidth(mainWidth: number): number {
  * Return the steps of a layout for the room there is: what would be too small is a tab instead, of
  * the place that lies there already, or else of the one that it would have divided. What would make
  * the notebook too narrow is a tab of the panes beside it, or lies below it where there are none.
+ *
+ * A pane that is open stays where it is, but at most one in each place and none at that of the
+ * notebook: the others go where the layout has them. Where that is too small, another place of
+ * panes is divided, or else a pane that is not of the layout is hidden.
  *
  * @param room - of the notebook, or of the main area where there is none; empty where it is unknown.
  */
@@ -84,15 +90,23 @@ class Fitting {
   ) {
     this._rooms = [room];
     this._refOf.set(NOTEBOOK, _around.notebook);
-    this._beside = _around.beside && this._numberOf(_around.beside);
+    this._places = _around.places.map(place => this._numberOf(place));
+    this._beside = this._places[0] ?? null;
   }
 
   place(step: ILayoutStep): IFittedStep {
-    const there = this._around.open.get(step.plot);
-    const place = this._placeOf.get(step.at) ?? NOTEBOOK;
-    if (there !== undefined) {
-      return this._put(step, this._numberOf(there));
+    const open = this._around.open.get(step.plot);
+    if (open === undefined) {
+      return this._placeNew(step);
     }
+    const there = this._numberOf(open);
+    return there === NOTEBOOK || this._lastIn.has(there)
+      ? { ...this._placeNew(step), isMoved: true }
+      : this._put(step, there);
+  }
+
+  private _placeNew(step: ILayoutStep): IFittedStep {
+    const place = this._placeOf.get(step.at) ?? NOTEBOOK;
     if (step.mode === 'tab-after') {
       return this._put(step, place);
     }
@@ -101,11 +115,30 @@ class Fitting {
   }
 
   private _atPane(step: ILayoutStep, place: number): IFittedStep {
-    const { width, height } = halved(this._roomOf(place), step.mode);
-    const isSmall = width < LEAST.width || height < LEAST.height;
-    return isSmall
-      ? this._fold(step, this._neighbors.get(`${place} ${step.mode}`) ?? place)
-      : this._split(step, place);
+    if (this._canSplit(place, step.mode)) {
+      return this._split(step, place);
+    }
+    const near = this._neighbors.get(`${place} ${step.mode}`) ?? place;
+    return this._elsewhere(step, place) ?? this._fold(step, near);
+  }
+
+  /** Place a pane where there were panes before; null where none of these places is free. */
+  private _elsewhere(step: ILayoutStep, place: number): IFittedStep | null {
+    const others = this._places.filter(other => other !== place);
+    for (const mode of [step.mode, turned(step.mode)]) {
+      const roomy = others.find(other => this._canSplit(other, mode));
+      if (roomy !== undefined) {
+        return this._split(this._joined(step, mode, roomy), roomy);
+      }
+    }
+    const kept = [...this._around.open.values()].map(open => this._numberOf(open));
+    const free = others.find(other => !this._lastIn.has(other) && !kept.includes(other));
+    return free === undefined ? null : this._fold(step, free);
+  }
+
+  private _canSplit(place: number, mode: ILayoutStep['mode']): boolean {
+    const { width, height } = halved(this._roomOf(place), mode);
+    return width >= LEAST.width && height >= LEAST.height;
   }
 
   private _atNotebook(step: ILayoutStep): IFittedStep {
@@ -134,15 +167,16 @@ class Fitting {
 
   /** Tabs are in the order of the layout, after those that were there before. */
   private _fold(step: ILayoutStep, place: number): IFittedStep {
+    const joined = this._joined(step, 'tab-after', place);
+    this._put(step, place);
+    return joined;
+  }
+
+  /** A step at what lies in a place last. */
+  private _joined(step: ILayoutStep, mode: ILayoutStep['mode'], place: number): IFittedStep {
     const before = this._lastIn.get(place);
     const ref = before === undefined ? this._refOf.get(place) : undefined;
-    this._put(step, place);
-    return {
-      ...step,
-      mode: 'tab-after',
-      at: before ?? step.at,
-      ...(ref === undefined ? {} : { ref })
-    };
+    return { ...step, mode, at: before ?? step.at, ...(ref === undefined ? {} : { ref }) };
   }
 
   private _put(step: ILayoutStep, place: number): IFittedStep {
@@ -170,8 +204,13 @@ class Fitting {
   private readonly _neighbors = new Map<string, number>();
   /** What was in front before, by place. */
   private readonly _refOf = new Map<number, string>();
+  private readonly _places: readonly number[];
   /** Where panes are that do not take room from the notebook. */
   private _beside: number | null;
+}
+
+function turned(mode: ILayoutStep['mode']): ILayoutStep['mode'] {
+  return mode === 'split-right' || mode === 'split-left' ? 'split-bottom' : 'split-right';
 }
 
 function halved({ width, height }: IRoom, mode: ILayoutStep['mode']): IRoom {

@@ -10,6 +10,8 @@ import type { PlotArguments } from '../wire';
 export interface IOpenOptions {
   readonly mode?: DockLayout.InsertMode;
   readonly ref?: string;
+  /** A pane that is open already goes there too. */
+  readonly isMoved?: boolean;
   /** False leaves the focus where it is. */
   readonly isActivated?: boolean;
   /** What to show of many; left out, a pane that shows a choice is not reused. */

@@ -8,17 +8,18 @@ import type { Widget } from '@lumino/widgets';
 import type { IDashboards, IKnownDashboard } from '../model/dashboards';
 import {
   fitted,
+  NOTHING_AROUND,
   readableWidth,
   type IFittedStep,
   type IRoom,
-  type ISurroundings,
   type ITakenPlace
 } from '../model/fitting';
 import { stacked, STATUS_PAGE, type ILayoutStep } from '../model/layout';
 import { IPreferences } from '../model/preferences';
 import { BOARD_ID, CommandIDs, PluginIDs } from '../tokens';
+import type { Pane } from '../widgets/pane';
 import { IPlotServices } from '../widgets/services';
-import { inFrontOf } from '../widgets/tabfront';
+import { firstInPlaces, inFrontOf } from '../widgets/tabfront';
 import { DASHBOARD_ARG, describe, textArg } from './args';
 import { askDashboard, frontKernel, frontNotebook, whenFound } from './ask';
 import { IPanes } from './ipanes';
@@ -52,7 +53,7 @@ export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
       const found = own ?? (await askDashboard(dashboards, trans, id, kernel));
       if (found !== undefined) {
         const known = layout.filter(({ plot }) => found.plots.some(({ name }) => name === plot));
-        const steps = arranged(known, front, app.shell, surroundings(panes, known, found.id));
+        const steps = arranged(known, front, app.shell, panes, found.id);
         openLayout(panes, steps, found, front?.id);
         if (front !== null && !front.isDisposed) {
           app.shell.activateById(front.id);
@@ -98,40 +99,48 @@ function coming(
 
 /**
  * Return the steps of a layout for where it will be: in the room of the notebook, or of Lab's main
- * area where no notebook is seen; in Notebook 7 on the board, which is as high as the notebook.
+ * area where there is none; in Notebook 7 on the board, which is as high as the notebook.
  */
 function arranged(
   layout: readonly ILayoutStep[],
   front: NotebookPanel | null,
   { node }: JupyterFrontEnd.IShell,
-  around: Pick<ISurroundings, 'beside' | 'open'>
+  panes: IPanes,
+  dashboard: string
 ): readonly IFittedStep[] {
-  const notebook = front?.isVisible === true ? front : null;
+  const place = front === null ? null : inFrontOf(front); // the notebook comes in front again
+  const open = openPlaces(panes, layout, dashboard);
   const dock = node.querySelector('#jp-main-dock-panel');
   if (dock !== null) {
-    const notebookWidth = notebook === null ? 0 : readableWidth(roomOf(dock).width);
-    const own = { notebook: notebook?.id ?? '', notebookWidth };
-    return fitted(layout, roomOf(notebook?.node ?? dock), { ...own, ...around });
+    const notebookWidth = place === null ? 0 : readableWidth(roomOf(dock).width);
+    const notebook = place?.id ?? '';
+    const places = placesOf(panes.seen.filter(({ id }) => id !== notebook));
+    return fitted(layout, roomOf(place?.node ?? dock), { notebook, notebookWidth, places, open });
   }
   const board = node.querySelector(`#${BOARD_ID}`);
   // No step makes a pane of the board narrower; a board that is not seen has no height.
-  const room = { ...roomOf(notebook?.node ?? board), width: Infinity };
-  return fitted(stacked(layout, board === null), room);
+  const high = <T extends IRoom>(room: T): T => ({ ...room, width: Infinity });
+  const onBoard = new Map([...open].map(([plot, one]) => [plot, high(one)]));
+  const room = high(roomOf(place?.node ?? board));
+  return fitted(stacked(layout, board === null), room, { ...NOTHING_AROUND, open: onBoard });
 }
 
-/** The largest place of panes in sight, and where those of a layout are, also behind other tabs. */
-function surroundings(
+/** Where the panes of a layout are that are open already, also behind other tabs. */
+function openPlaces(
   panes: IPanes,
   layout: readonly ILayoutStep[],
   dashboard: string
-): Pick<ISurroundings, 'beside' | 'open'> {
-  const [largest] = panes.seen.map(placeOf).sort((a, b) => b.width * b.height - a.width * a.height);
+): ReadonlyMap<string, ITakenPlace> {
   const open = layout.flatMap(({ plot }): (readonly [string, ITakenPlace])[] => {
     const pane = panes.find(plot, dashboard);
     const front = pane === undefined ? null : inFrontOf(pane);
     return front === null ? [] : [[plot, placeOf(front)]];
   });
-  return { beside: largest ?? null, open: new Map(open) };
+  return new Map(open);
+}
+
+function placesOf(panes: readonly Pane[]): readonly ITakenPlace[] {
+  return panes.map(placeOf).sort((a, b) => b.width * b.height - a.width * a.height);
 }
 
 function placeOf({ id, node }: Widget): ITakenPlace {
@@ -143,10 +152,7 @@ function roomOf(place: Element | null): IRoom {
   return { width, height };
 }
 
-/**
- * Open each pane where the layout says; panes that are open stay where they are. The first one is
- * in front of its place, whatever else is there.
- */
+/** Open each pane where the layout says. The first one in each place is in front there. */
 function openLayout(
   panes: IPanes,
   layout: readonly IFittedStep[],
@@ -159,8 +165,9 @@ function openLayout(
     return panes.open(step.plot, dashboard.id, {
       mode: step.mode,
       ...(reference === undefined ? {} : { ref: reference }),
+      isMoved: step.isMoved === true,
       isActivated: false
     });
   });
-  opened.slice(0, 1).forEach(first => panes.reveal(first));
+  firstInPlaces(opened).forEach(pane => panes.reveal(pane));
 }

@@ -144,10 +144,10 @@ export class PaneList implements IPanes {
 
   private _openOr(there: Pane | undefined, create: () => Pane, options: IOpenOptions): Pane {
     const pane = there ?? create();
-    if (there === undefined) {
+    there?.view.showOther(options.arguments ?? there.view.arguments);
+    if (there === undefined || options.isMoved === true) {
       this.show(pane, options);
     } else {
-      there.view.showOther(options.arguments ?? there.view.arguments);
       this.reveal(there);
     }
     if (options.isActivated !== false) {

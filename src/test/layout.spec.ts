@@ -1,6 +1,6 @@
 /** A layout in the room there is. */
 
-import { fitted, readableWidth, type ISurroundings } from '../model/fitting';
+import { fitted, readableWidth, type ISurroundings, type ITakenPlace } from '../model/fitting';
 import { stacked, STATUS_PAGE, USUAL_FOUR, type ILayoutStep } from '../model/layout';
 
 describe('a layout', () => {
@@ -73,7 +73,7 @@ describe('a layout beside a notebook', () => {
   const around = (values: Partial<ISurroundings>): ISurroundings => ({
     notebook: 'notebook',
     notebookWidth: readableWidth(1070),
-    beside: cpu,
+    places: [cpu],
     open: new Map(),
     ...values
   });
@@ -92,7 +92,7 @@ describe('a layout beside a notebook', () => {
     expect(laid(USUAL_FOUR, 530)).toEqual(FOUR);
     expect(laid(USUAL_FOUR, 799)).toEqual(FOUR);
     expect(laid(USUAL_FOUR, 800)[0]).toBe('split-right ');
-    const low = { beside: { ...cpu, height: 300 } };
+    const low = { places: [{ ...cpu, height: 300 }] };
     expect(laid(USUAL_FOUR, 530, low)).toEqual([
       'tab-after pane of cpu',
       'tab-after task-stream',
@@ -108,7 +108,7 @@ describe('a layout beside a notebook', () => {
   });
 
   it('goes below a narrow notebook that has no panes beside it, where that is high enough', () => {
-    const alone = { beside: null };
+    const alone = { places: [] };
     expect(laid(USUAL_FOUR, 530, alone)[0]).toBe('split-bottom ');
     const low = fitted(USUAL_FOUR, { width: 530, height: 300 }, around(alone));
     expect(low[0]?.mode).toBe('split-right');
@@ -118,13 +118,54 @@ describe('a layout beside a notebook', () => {
     const open = new Map([['task-stream', cpu]]);
     expect(laid(USUAL_FOUR, 1000, { open }).slice(1)).toEqual(FOUR.slice(1));
     const narrow = new Map([['task-stream', { ...cpu, id: 'elsewhere', width: 500 }]]);
-    expect(laid(USUAL_FOUR, 1000, { open: narrow })[2]).toBe('tab-after task-stream');
+    expect(laid(USUAL_FOUR, 1000, { open: narrow })[2]).toBe('split-right pane of cpu');
   });
 
-  it('goes on from the notebook where a pane of its own is a tab of that', () => {
+  const moved = (layout: readonly ILayoutStep[], width: number, values = {}): string[] =>
+    fitted(layout, { width, height: 820 }, around(values)).flatMap(({ plot, isMoved }) =>
+      isMoved === true ? plot : []
+    );
+
+  it('takes a pane of its own out of the tabs of the notebook, which hides it', () => {
     const open = new Map([['task-stream', { id: 'notebook', width: 530, height: 820 }]]);
-    const steps = ['split-bottom task-stream', 'tab-after workers-memory', FOUR[3]];
-    expect(laid(USUAL_FOUR, 530, { open }).slice(1)).toEqual(steps);
+    expect(laid(USUAL_FOUR, 530, { open })).toEqual(FOUR);
+    expect(moved(USUAL_FOUR, 530, { open })).toEqual(['task-stream']);
+  });
+
+  it('leaves one pane in each place, and has the others where they belong', () => {
+    const open = new Map(['graph', 'progress', 'workers-memory'].map(plot => [plot, cpu]));
+    const elsewhere = { ...cpu, id: 'elsewhere' };
+    expect(laid(USUAL_FOUR, 1100, { open })).toEqual(['split-right ', ...FOUR.slice(1)]);
+    expect(moved(USUAL_FOUR, 1100, { open })).toEqual(['progress', 'graph']);
+    open.set('graph', elsewhere);
+    expect(moved(USUAL_FOUR, 1100, { open })).toEqual(['progress']);
+  });
+
+  it('goes to other places of panes where its own is too small, and hides what is not of it', () => {
+    const small = (id: string): ITakenPlace => ({ id, width: 300, height: 200 });
+    const places = ['A', 'B', 'C', 'D'].map(small);
+    const open = new Map(['task-stream', 'progress'].map(plot => [plot, small('A')]));
+    const steps = ['tab-after B', 'tab-after C', 'tab-after D'];
+    expect(laid(USUAL_FOUR, 1000, { open, places }).slice(1)).toEqual(steps);
+    const large = { ...small('L'), width: 600, height: 410 };
+    open.set('progress', large);
+    const divided = ['split-bottom L', FOUR[2], FOUR[3]];
+    expect(laid(USUAL_FOUR, 1000, { open, places: [large, ...places] }).slice(1)).toEqual(divided);
+  });
+
+  it('takes a pane out of a place that an earlier one came to', () => {
+    const open = new Map([['workers-memory', cpu]]);
+    expect(laid(USUAL_FOUR, 530, { open })).toEqual(FOUR);
+    expect(moved(USUAL_FOUR, 530, { open })).toEqual(['workers-memory']);
+  });
+
+  it('goes on from the notebook where a pane is to be a tab of that', () => {
+    const both: readonly ILayoutStep[] = [
+      { plot: 'task-stream', mode: 'tab-after', at: '' },
+      { plot: 'progress', mode: 'split-right', at: 'task-stream' }
+    ];
+    expect(laid(both, 530)[1]).toBe('tab-after pane of cpu');
+    expect(laid(both, 1000)[1]).toBe('split-right task-stream');
   });
 
   it('has what else is placed at the notebook with the first panes beside it', () => {
@@ -134,7 +175,7 @@ describe('a layout beside a notebook', () => {
       { plot: 'progress', mode: 'split-bottom', at: '' }
     ];
     const modes = ['split-right ', 'tab-after task-stream', 'split-bottom '];
-    expect(laid(both, 900, { beside: null })).toEqual(modes);
+    expect(laid(both, 900, { places: [] })).toEqual(modes);
     expect(laid(both, 900)).toEqual(modes);
   });
 });

@@ -191,14 +191,6 @@ describe('the sidebar', () => {
     expect(names()).toEqual(['task-stream']);
   });
 
-  it('leaves the focus on a star that was pressed', () => {
-    const star = rows()[2]?.querySelector<HTMLElement>('.jp-DaskDiag-star');
-    star?.focus();
-    star?.click();
-    expect(document.activeElement?.getAttribute('aria-pressed')).toBe('true');
-    expect(document.activeElement?.closest('li')?.dataset['plot']).toBe('graph');
-  });
-
   it('prepares a plot at the press of the main button', () => {
     const button = rows()[0]!.querySelector('button')!;
     button.dispatchEvent(new PointerEvent('pointerdown', { button: 2 }));

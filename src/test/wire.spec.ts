@@ -9,6 +9,7 @@ import {
   plotsOf,
   queryOf,
   sessionReplyOf,
+  shortSubjectOf,
   subjectOf,
   tableOf
 } from '../wire';
@@ -108,5 +109,15 @@ describe('other answers', () => {
     expect(subjectOf({ start: '3', prefix: 'inc' })).toBe('inc');
     expect(subjectOf({ key: 'x'.repeat(1000) })).toHaveLength(60);
     expect(subjectOf({ start: '3' })).toBe('');
+  });
+
+  it.each([
+    ['tcp://10.1.22.17:43567', '…17:43567'],
+    ['tls://node-012:8790', '…node-012:8790'],
+    ['tcp://[fe80::a1b2:c3d4:e5f6:1]:43567', '…d4:e5f6:1]:43567'],
+    ['inproc://10.0.0.2/4711/8', '…10.0.0.2/4711/8'],
+    ['alice', 'alice']
+  ])('are short in a tab: the worker %s', (worker, expected) => {
+    expect(shortSubjectOf({ worker })).toBe(expected);
   });
 });

@@ -7,7 +7,7 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 import type { Verb } from '../api/session';
 import type { IBinding } from '../model/binding';
 import { PANE_CLASS, TAB_CLASS } from '../tokens';
-import type { ITable, PlotArguments } from '../wire';
+import { headingOf, shortSubjectOf, type ITable, type PlotArguments } from '../wire';
 import { keysTable, paragraphs } from './card';
 import { CardSlot } from './cardslot';
 import { helpText } from './helptext';
@@ -19,6 +19,7 @@ import { saveBlob } from './save';
 import type { IPlotServices } from './services';
 import { TableCard, type IDownload } from './tablecard';
 import { showTab } from './tabsight';
+import { showTabTag } from './tag';
 import { Toolbar } from './toolbar';
 import { isKeyTaken } from './typing';
 
@@ -233,8 +234,9 @@ export class Pane extends Widget {
     node.dataset['plot'] = view.plot;
     node.dataset['dashboard'] = view.binding.dashboard;
     node.dataset['state'] = shown.state;
-    this.title.label = view.heading;
+    this.title.label = headingOf(view.info.title, shortSubjectOf(view.arguments));
     this.title.caption = trans.__('%1 of %2', view.heading, view.dashboardName);
+    showTabTag(this.title, view.dashboard, this._services.dashboards);
     const isHeld = this._isHeld;
     const label = isHeld ? trans.__('Follow live data (L)') : trans.__('Freeze (Space)');
     this._toolbar.set('live', label, isHeld ? liveIcon : frozenIcon, isHeld);

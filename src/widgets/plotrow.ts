@@ -10,6 +10,8 @@ import { watchPress } from './plotdrag';
 import type { ISidebarHost } from './sidebarhost';
 import type { Tip } from './tip';
 
+const STAR_CLASS = 'jp-DaskDiag-star';
+
 /** Return the row of a plot of a dashboard. */
 export function plotRow(dashboard: string, plot: IPlot, host: ISidebarHost, tip: Tip): HTMLElement {
   const row = h('li', {
@@ -18,6 +20,7 @@ export function plotRow(dashboard: string, plot: IPlot, host: ISidebarHost, tip:
     'data-dashboard': dashboard
   });
   row.append(openButton(dashboard, plot, host, tip), starButton(plot, host));
+  showStar(row, plot, host);
   row.addEventListener('pointerenter', () => tip.show(row, plot.description));
   row.addEventListener('pointerleave', () => tip.hide());
   return row;
@@ -64,19 +67,22 @@ function openButton(dashboard: string, plot: IPlot, host: ISidebarHost, tip: Tip
   return button;
 }
 
-function starButton(plot: IPlot, host: ISidebarHost): HTMLElement {
+/** Bring the star of a row up to whether its plot is a favourite. */
+export function showStar(row: HTMLElement, plot: IPlot, host: ISidebarHost): void {
+  const star = row.querySelector<HTMLElement>(`.${STAR_CLASS}`);
   const isFavorite = host.favorites.has(plot.name);
-  const label = isFavorite
-    ? host.trans.__('Remove %1 from favourites', plot.title)
-    : host.trans.__('Keep %1 on top', plot.title);
-  const star = h('button', {
-    type: 'button',
-    class: 'jp-DaskDiag-star',
-    tabindex: '-1',
-    title: label,
-    'aria-label': label,
-    'aria-pressed': String(isFavorite)
-  });
+  if (star !== null && star.getAttribute('aria-pressed') !== String(isFavorite)) {
+    const label = isFavorite
+      ? host.trans.__('Remove %1 from favourites', plot.title)
+      : host.trans.__('Keep %1 on top', plot.title);
+    star.title = label;
+    star.setAttribute('aria-label', label);
+    star.setAttribute('aria-pressed', String(isFavorite));
+  }
+}
+
+function starButton(plot: IPlot, host: ISidebarHost): HTMLElement {
+  const star = h('button', { type: 'button', class: STAR_CLASS, tabindex: '-1' });
   starIcon.element({ container: star });
   star.addEventListener('click', () => host.favorites.toggle(plot.name));
   return star;

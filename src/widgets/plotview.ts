@@ -16,6 +16,7 @@ import {
 } from '../model/panestate';
 import { PlotLink } from '../model/plotlink';
 import {
+  headingOf,
   isSameArguments,
   NO_ARGUMENTS,
   subjectOf,
@@ -97,8 +98,7 @@ export class PlotView extends Widget {
 
   /** What the plot is called, with what it shows of many: `Profile: inc`. */
   get heading(): string {
-    const subject = subjectOf(this._arguments);
-    return subject === '' ? this.info.title : `${this.info.title}: ${subject}`;
+    return headingOf(this.info.title, subjectOf(this._arguments));
   }
 
   get arguments(): PlotArguments {

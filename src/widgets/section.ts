@@ -3,10 +3,11 @@
 import { FAVOURITES, grouped, type IPlotGroup } from '../model/catalogue';
 import type { IKnownDashboard } from '../model/dashboards';
 import { formatBytes, formatCount } from '../model/format';
-import type { ISummary } from '../wire';
+import { PLOT_ITEM_CLASS } from '../tokens';
+import type { IPlot, ISummary } from '../wire';
 import { h, setText } from './dom';
 import { caretIcon, moreIcon } from './icons';
-import { plotRow } from './plotrow';
+import { plotRow, showStar } from './plotrow';
 import type { ISidebarHost } from './sidebarhost';
 import { showTag } from './tag';
 import type { Tip } from './tip';
@@ -40,14 +41,22 @@ export class DashboardSection {
 
   readonly node = h('section', { class: 'jp-DaskDiag-dashboard' });
 
-  /** Bring the section up to its dashboard; rows are made anew only when they differ. */
-  update(dashboard: IKnownDashboard, query: string, isOpen: boolean): void {
-    const { favorites } = this._host;
+  /**
+   * Bring the section up to its dashboard; rows are made anew only when they differ.
+   *
+   * @param onTop - the plots that are listed as favourites; a star may say otherwise already.
+   */
+  update(
+    dashboard: IKnownDashboard,
+    query: string,
+    isOpen: boolean,
+    onTop: ReadonlySet<string>
+  ): void {
     this._showHeader(dashboard);
     this._body.hidden = !isOpen;
     this._fold.setAttribute('aria-expanded', String(isOpen));
     this._query = query;
-    const groups = grouped(dashboard.plots, query, plot => favorites.has(plot));
+    const groups = grouped(dashboard.plots, query, plot => onTop.has(plot));
     const signature = JSON.stringify([
       groups,
       query !== '',
@@ -57,6 +66,7 @@ export class DashboardSection {
       this._signature = signature;
       this._groups.replaceChildren(...groups.map(group => this._group(group, query !== '')));
     }
+    this._showStars(groups.flatMap(({ plots }) => plots));
     this._showHits(groups, query !== '' && !isOpen);
     this._four.hidden = query !== '' || dashboard.plots.length === 0;
     // A cluster none of whose plots match is out of the way while one searches.
@@ -87,6 +97,12 @@ export class DashboardSection {
       setText(this._meta, words);
       this._meta.title = words;
     }
+  }
+
+  /** Rows are in the order of their plots. */
+  private _showStars(plots: readonly IPlot[]): void {
+    const rows = this._groups.querySelectorAll<HTMLElement>(`.${PLOT_ITEM_CLASS}`);
+    plots.forEach((plot, i) => rows[i] && showStar(rows[i], plot, this._host));
   }
 
   /** Say how much a search finds where it is not listed. */

@@ -88,10 +88,11 @@ export class Sidebar extends Widget {
   }
 
   private _update(): void {
-    const { dashboards } = this._host;
+    const { dashboards, favorites } = this._host;
     const query = this._query;
     const focused = this._focus();
     const isHeld = this._hand.isHere; // nothing moves under somebody's hand
+    this._onTop = isHeld ? this._onTop : favorites.all;
     this._arrangement.update(dashboards.all, this._host.front, isHeld);
     for (const id of [...this._sections.keys()]) {
       if (dashboards.get(id) === undefined) {
@@ -120,7 +121,7 @@ export class Sidebar extends Widget {
     return all.map(dashboard => {
       const { id } = dashboard;
       const section = this._sections.get(id) ?? this._newSection(id);
-      section.update(dashboard, query, folds.isOpen(id));
+      section.update(dashboard, query, folds.isOpen(id), this._onTop);
       return section.node;
     });
   }
@@ -285,6 +286,7 @@ export class Sidebar extends Widget {
   private readonly _searchFolds = new SearchFolds();
   private readonly _sections = new Map<string, DashboardSection>();
   private readonly _tip = new Tip();
+  private _onTop: ReadonlySet<string> = new Set();
   private readonly _hand: Hand;
 }
 

@@ -42,9 +42,35 @@ export function queryOf(given: PlotArguments): string {
 const SUBJECTS = ['key', 'task', 'prefix', 'group', 'span', 'worker', 'name'];
 const MAX_SUBJECT = 60;
 
+/** The address of a worker, without its protocol. */
+const ADDRESS = /^[a-z][a-z0-9+]*:\/\/(\S+)$/i;
+/** What of an IP address tells machines of one network apart, with the port. */
+const END_OF_IP = /^\d+\.\d+\.\d+\.(\d+:\d+)$/;
+/** Characters of an address in a tab. */
+const MAX_ADDRESS = 16;
+
+/** Return the title of a plot with what it shows of many: `Profile: inc`. */
+export function headingOf(title: string, subject: string): string {
+  return subject === '' ? title : `${title}: ${subject}`;
+}
+
 /** Return in short what the arguments choose, for a title: `inc`; '' for nothing. */
 export function subjectOf(given: PlotArguments): string {
-  const name = SUBJECTS.find(one => (given[one] ?? '') !== '');
-  const subject = name === undefined ? '' : (given[name] ?? '').replace(/\s+/g, ' ');
+  const subject = subjectIn(given).replace(/\s+/g, ' ');
   return subject.length > MAX_SUBJECT ? `${subject.slice(0, MAX_SUBJECT - 1)}…` : subject;
+}
+
+/** Return the same for a tab, where addresses would all begin alike: `…1:43567`. */
+export function shortSubjectOf(given: PlotArguments): string {
+  const [, address] = ADDRESS.exec(subjectIn(given)) ?? [];
+  if (address === undefined) {
+    return subjectOf(given);
+  }
+  const [, end] = END_OF_IP.exec(address) ?? [];
+  return `…${(end ?? address).slice(-MAX_ADDRESS)}`;
+}
+
+function subjectIn(given: PlotArguments): string {
+  const name = SUBJECTS.find(one => (given[one] ?? '') !== '');
+  return name === undefined ? '' : (given[name] ?? '');
 }

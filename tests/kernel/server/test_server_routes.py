@@ -16,6 +16,7 @@ from dask_diag_lab.server.site import CORE, OWN
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.registry import PLOTS, Plot
 from tests.kernel.serving import TOKEN, WAIT_S, Served, make_batch, run, serving
+from tests.kernel.store.batches import group_row
 
 NAMES = [plot.name for plot in PLOTS]
 
@@ -38,6 +39,9 @@ def test_indexes_list_the_registry() -> None:
 def test_health_follows_the_feed_and_never_counts_what_is_not_there() -> None:
     async def story() -> None:
         async with serving() as served:
+            gone = group_row("inc-1", "inc", forgotten=94)
+            there = group_row("inc-2", "inc", processing=2, memory=10, erred=1, forgotten=7)
+            served.feed(make_batch(1, groups=[gone, there]))
             health = await served.json("/health")
             assert health["state"] == "live"
             assert (health["workers"], health["threads"]) == (2, 4)
