@@ -14,17 +14,13 @@ from dask_diag_lab.collector.strings import OTHER
 class _Counted:
     """A row of a table, and what it adds to the row of the others where it has none."""
 
-    __slots__ = ("nbytes", "row", "states")
+    __slots__ = ("is_live", "nbytes", "row", "states")
 
-    def __init__(self, row: Row, states: tuple[int, ...], nbytes: int) -> None:
+    def __init__(self, row: Row, states: tuple[int, ...], nbytes: int, *, is_live: bool) -> None:
         self.row = row
         self.states = states
         self.nbytes = nbytes
-
-    @property
-    def is_live(self) -> bool:
-        """Some of its tasks are not forgotten; these come last."""
-        return any(self.states[:-1])
+        self.is_live = is_live
 
 
 class BoundedTable:
@@ -36,7 +32,7 @@ class BoundedTable:
     ----------
     limit : int
     n_states : int
-        Counts of a row; those of forgotten tasks come last.
+        Counts of a row.
     head, tail : tuple
         Columns of the row of the others, before and after states and bytes.
     max_ended : int, optional
@@ -69,8 +65,11 @@ class BoundedTable:
         counted = self._shown.get(name)
         return None if counted is None else counted.row
 
-    def put(self, name: str, row: Row, states: tuple[int, ...], nbytes: int) -> None:
-        counted = _Counted(row, states, nbytes)
+    def put(
+        self, name: str, row: Row, states: tuple[int, ...], nbytes: int, *, is_live: bool
+    ) -> None:
+        """Set a row; ``is_live`` where some of its tasks are not forgotten."""
+        counted = _Counted(row, states, nbytes, is_live=is_live)
         if name in self._shown:
             self._show(name, counted)
             return

@@ -12,29 +12,31 @@ from dask_diag_lab.collector.changes import Row
 
 
 class Work(NamedTuple):
-    """What groups of one name did: tasks done, their seconds, first start and last stop.
+    """What groups of one name did: tasks done and failed, seconds, first start and last stop.
 
     As in the engine's groups both times are 0 where none has run.
     """
 
     done: int
+    failed: int
     seconds: float
     start: float
     stop: float
 
-    def plus(self, done: int, seconds: float, start: float, stop: float) -> Work:
+    def plus(self, done: int, failed: int, seconds: float, start: float, stop: float) -> Work:
         """Return the sum with what another group did."""
         if self is NOTHING:  # as of nearly all groups
-            return Work(done, seconds, start, stop)
+            return Work(done, failed, seconds, start, stop)
         return Work(
             self.done + done,
+            self.failed + failed,
             self.seconds + seconds,
             min(filter(None, (self.start, start)), default=0.0),
             max(self.stop, stop),
         )
 
 
-NOTHING: Final = Work(0, 0.0, 0.0, 0.0)
+NOTHING: Final = Work(0, 0, 0.0, 0.0, 0.0)
 
 
 class EarlierGroups:
@@ -67,4 +69,5 @@ def _of_row(row: Row | None) -> Work:
     if row is None:
         return NOTHING
     times = (0.0 if math.isnan(time) else time for time in row[5:7])
-    return Work(sum(row[2]), row[4], *times)
+    *_, failed, done = row[2]
+    return Work(done, failed, row[4], *times)

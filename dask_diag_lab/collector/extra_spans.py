@@ -20,6 +20,8 @@ STATES: Final = (
     *("released", "waiting", "no-worker", "queued"),
     *("processing", "memory", "erred", "forgotten"),
 )
+_ERRED: Final = STATES.index("erred")
+_FORGOTTEN: Final = STATES.index("forgotten")
 MAX_GROUPS: Final = 100
 """Groups named of one span."""
 
@@ -47,6 +49,11 @@ class _Sum:
             self.start = min(self.start, group.start)
         self.stop = max(self.stop, group.stop)
 
+    def stay_erred(self, number: int) -> None:
+        """Count so many forgotten tasks as erred."""
+        self.states[_ERRED] += number
+        self.states[_FORGOTTEN] -= number
+
     def add(self, other: _Sum) -> None:
         self.states = [a + b for a, b in zip(self.states, other.states, strict=True)]
         self.nbytes += other.nbytes
@@ -62,10 +69,13 @@ class SpanTable:
     ----------
     held : callable
         Tells the bytes in memory of a group.
+    failed : callable
+        Tells for the id of a span how many of its tasks were erred when they were forgotten.
     """
 
-    def __init__(self, held: Callable[[TaskGroup], int]) -> None:
+    def __init__(self, held: Callable[[TaskGroup], int], failed: Callable[[str], int]) -> None:
         self._held = held
+        self._failed = failed
         self._over: dict[str, tuple[int, Row]] = {}
 
     def rows(self, scheduler: Scheduler) -> list[Row]:
@@ -99,6 +109,7 @@ class SpanTable:
         total = sums.pop(span.id, None) or _Sum()
         for group in span.groups:
             total.add_group(group, self._held(group))
+        total.stay_erred(self._failed(span.id))
         parent = span.parent
         if parent is not None:
             sums.setdefault(parent.id, _Sum()).add(total)

@@ -54,8 +54,19 @@ class Source(NamedTuple):
     is_log: bool = False
 
 
-def sources(held: Callable[[TaskGroup], int], shuffles: Shuffles) -> Mapping[str, Source]:
-    """Return how each extra is filled; ``held`` tells the bytes in memory of a task group."""
+def sources(
+    held: Callable[[TaskGroup], int], failed: Callable[[str], int], shuffles: Shuffles
+) -> Mapping[str, Source]:
+    """Return how each extra is filled.
+
+    Parameters
+    ----------
+    held : callable
+        Tells the bytes in memory of a task group.
+    failed : callable
+        Tells for the id of a span how many of its tasks were erred when they were forgotten.
+    shuffles : Shuffles
+    """
     return {
         "durations": Source(3, 20_000, durations),
         "bandwidth-types": Source(2, 1_000, bandwidth_types),
@@ -66,7 +77,7 @@ def sources(held: Callable[[TaskGroup], int], shuffles: Shuffles) -> Mapping[str
         "counters": Source(3, 2_000, counters),
         "activities": Source(5, 20_000, activities),
         "fine": Source(6, 20_000, FineTable().rows),
-        "spans": Source(9, 1_000, SpanTable(held).rows),
+        "spans": Source(9, 1_000, SpanTable(held, failed).rows),
         "shuffles": Source(13, 20_000, shuffles.rows),
     }
 

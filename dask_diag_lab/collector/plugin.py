@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL: Final = 3
+PROTOCOL: Final = 4
 """Version of the wire format, as in `records.PROTOCOL`.
 
 It is part of every name below: a client meets a collector that speaks another version as if none
@@ -136,8 +136,8 @@ class Collector(SchedulerPlugin):
             else:
                 if start == "memory" != finish:  # a lost actor stays first, and errs then
                     self._left[group] += ts.nbytes
-                if finish == "forgotten":
-                    self._counts.n_forgotten += 1
+                if start == "erred" or finish == "forgotten":
+                    self._counts.left(key, group, start, finish, message["stimulus_id"])
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._switch_off(error)
         if began:

@@ -80,7 +80,8 @@ class State:
         self._graph_leases = Leases(graph_lease_s, time.monotonic, is_given=False)
         self.tables = TaskTables(scheduler)
         self._shuffles = Shuffles()
-        self._extras = Extras(scheduler, sources(self.tables.held.of_group, self._shuffles))
+        held, failed = self.tables.held.of_group, self.tables.failed.of_span
+        self._extras = Extras(scheduler, sources(held, failed, self._shuffles))
         self.deaths = Deaths(scheduler, self.log, self.events, wall_clock)
         self._workers = WorkerTable(scheduler, clocks)
         self._running = RunningTable(scheduler, self.strings)

@@ -6,12 +6,13 @@ Must not visit single tasks: a refresh costs what changed, not what the cluster 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.bounded_table import BoundedTable
 from dask_diag_lab.collector.changes import Changes, Row
 from dask_diag_lab.collector.earlier_groups import EarlierGroups, Work
 from dask_diag_lab.collector.ended_groups import EndedGroups, most_done
+from dask_diag_lab.collector.failed import Failed
 from dask_diag_lab.collector.held import Held
 from dask_diag_lab.collector.strings import OTHER, key_text
 
@@ -27,7 +28,9 @@ STATES: Final = (
     "memory",
     "erred",
 )
-"""The states counted for each prefix and group; forgotten comes last, counted apart."""
+"""The states counted for each prefix and group; forgotten comes last, counted apart.
+
+A task that was erred when it was forgotten stays counted as erred."""
 
 MAX_PREFIXES: Final = 1_000
 MAX_GROUPS: Final = 5_000
@@ -65,8 +68,10 @@ class TaskTables:
         Groups that changed; the transition hook adds to it.
     held : Held
         What is in memory; the transition hook tells it what comes and goes.
+    failed : Failed
+        What was erred when it was forgotten.
     n_forgotten : int
-        Tasks forgotten since the start; the transition hook counts it.
+        Tasks forgotten since the start.
     """
 
     def __init__(
@@ -79,9 +84,10 @@ class TaskTables:
         self._scheduler = scheduler
         n_states = len(STATES) + 1
         self._prefixes = BoundedTable(max_prefixes, n_states, (OTHER,), (math.nan,))
-        tail = (0.0, math.nan, math.nan, ())
+        tail = (0.0, math.nan, math.nan, (), False)
         self._groups = BoundedTable(max_groups, n_states, (OTHER, OTHER), tail, max_ended_groups)
-        self._ended = EndedGroups()
+        self.failed = Failed()
+        self._ended = EndedGroups(self.failed)
         self._earlier = EarlierGroups()
         self.touched: set[TaskGroup] = set()
         self.held = Held(scheduler)
@@ -107,8 +113,24 @@ class TaskTables:
         """Groups that were done and have no row any more."""
         return self._groups.n_forgotten
 
+    def left(
+        self,
+        key: Any,  # any hashable
+        group: TaskGroup,
+        start: str,
+        finish: str,
+        stimulus: str,
+    ) -> None:
+        """Note a task that is erred no more, or forgotten; the transition hook tells it."""
+        if start == "erred":
+            self.failed.last = key, stimulus
+        if finish == "forgotten":
+            self.n_forgotten += 1
+            if self.failed.last is not None:
+                self.failed.forgotten(key, stimulus, group)
+
     def count_prefix(self, prefix: TaskPrefix) -> int:
-        """Return how many of its tasks were done and then forgotten since the start.
+        """Return how many of its tasks were done, not failed, and then forgotten since the start.
 
         Of groups that were there at the start all count, as in the rows of these.
 
@@ -124,7 +146,8 @@ class TaskTables:
                 offset += forgotten_when_done(before)
         if known is None or known[0] is not prefix:
             self._counted[prefix.name] = (prefix, offset)
-        return offset + forgotten_when_done(prefix)
+        forgotten = offset + forgotten_when_done(prefix)
+        return max(forgotten - self.failed.of_prefix[prefix.name], 0)
 
     def refresh(self) -> None:
         """Bring both tables up to date.
@@ -166,6 +189,7 @@ class TaskTables:
         """Take the last counts of all that the engine has just dropped; what was done stays."""
         self.refresh()
         self._ended.keep(self._scheduler.task_groups.values())
+        self.failed.keep(self._scheduler.task_groups.values())
         for name in tuple(self._sizes):
             if name not in self._scheduler.task_groups:
                 self._remove_group(name)
@@ -179,13 +203,13 @@ class TaskTables:
     def _put_prefix(self, prefix: TaskPrefix) -> int:
         """Put its row; return how many of its tasks were done and then forgotten."""
         forgotten = self.count_prefix(prefix)
-        counts = prefix.states
-        states = (*(counts[state] for state in STATES), forgotten)
+        *others, erred = (prefix.states[state] for state in STATES)
+        states = (*others, erred + self.failed.of_prefix[prefix.name], forgotten)
         average = prefix.duration_average
         duration = average if average >= 0 else math.nan
         nbytes = self.held.of_prefix(prefix.name)
         row = (key_text(prefix.name), states, nbytes, duration)
-        self._prefixes.put(prefix.name, row, states, nbytes)
+        self._prefixes.put(prefix.name, row, states, nbytes, is_live=bool(any(others) or erred))
         return forgotten
 
     def _put_group(self, group: TaskGroup) -> None:
@@ -193,25 +217,40 @@ class TaskTables:
         earlier = self._earlier.of(name, self._groups.row(name))
         self._sizes[name] = len(group)
         nbytes = self.held.of_group(group)
-        states = (*(counts[state] for state in STATES), counts["forgotten"] + earlier.done)
-        work = earlier.plus(0, group.duration, group.start, group.stop)
-        self._groups.put(name, self._group_row(group, states, nbytes, work), states, nbytes)
+        failed = self.failed.of_group[group]
+        work = earlier.plus(
+            counts["forgotten"] - failed, failed, group.duration, group.start, group.stop
+        )
+        *others, erred = (counts[state] for state in STATES)
+        states = (*others, erred + work.failed, work.done)
+        row = self._group_row(group, states, nbytes, work, is_ended=False)
+        self._groups.put(name, row, states, nbytes, is_live=bool(any(others) or erred))
 
     def _end_group(self, group: TaskGroup, done: int) -> None:
         """Keep a group that is gone with what it and those before it did, if they did anything."""
         name = group.name
         self._sizes.pop(name, None)
         earlier = self._earlier.take(name, self._groups.row(name))
-        work = earlier.plus(done, group.duration, group.start, group.stop)
-        states = (*(0 for _ in STATES), work.done)
-        if work.done:
-            self._groups.put(name, self._group_row(group, states, 0, work), states, 0)
+        failed = self.failed.of_group.pop(group, 0)
+        work = earlier.plus(done, failed, group.duration, group.start, group.stop)
+        states = (*(0 for _ in STATES[:-1]), work.failed, work.done)
+        if work.done or work.failed:
+            row = self._group_row(group, states, 0, work, is_ended=True)
+            self._groups.put(name, row, states, 0, is_live=False)
         elif group.start or group.types:  # ran, but how much of it cannot be told
             self._groups.forget(name)
         else:
             self._groups.remove(name)
 
-    def _group_row(self, group: TaskGroup, states: tuple[int, ...], nbytes: int, work: Work) -> Row:
+    def _group_row(
+        self,
+        group: TaskGroup,
+        states: tuple[int, ...],
+        nbytes: int,
+        work: Work,
+        *,
+        is_ended: bool,
+    ) -> Row:
         return (
             key_text(group.name),
             key_text(group.prefix.name),
@@ -221,6 +260,7 @@ class TaskTables:
             work.start or math.nan,
             work.stop or math.nan,
             self._dependencies(group),
+            is_ended,
         )
 
     def _dependencies(self, group: TaskGroup) -> tuple[str, ...]:

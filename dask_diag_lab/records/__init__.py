@@ -53,5 +53,5 @@ __all__ = [
     "SchedulerInfo",
 ]
 
-PROTOCOL: Final = 3
+PROTOCOL: Final = 4
 """Version of the wire format between the collector and the transport."""

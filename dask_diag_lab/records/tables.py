@@ -89,7 +89,13 @@ RUNNING: Final[tuple[Column, ...]] = (
 
 PREFIXES: Final[tuple[Column, ...]] = (
     Column("name", "O", "", "The prefix"),
-    Column("states", "<i8", "", "Tasks in each of `STATES`; forgotten ones counted since attach"),
+    Column(
+        "states",
+        "<i8",
+        "",
+        "Tasks in each of `STATES`; forgotten ones counted since attach, those erred until then as "
+        "erred",
+    ),
     Column(
         "nbytes",
         "<i8",
@@ -106,8 +112,8 @@ GROUPS: Final[tuple[Column, ...]] = (
         "states",
         "<i8",
         "",
-        "Tasks in each of `STATES`; those of earlier groups of its name, which the engine had "
-        "dropped, are forgotten ones",
+        "Tasks in each of `STATES`; forgotten ones that were erred until then as erred. Those of "
+        "earlier groups of its name, which the engine had dropped, are forgotten ones, or erred",
     ),
     Column(
         "nbytes",
@@ -124,6 +130,7 @@ GROUPS: Final[tuple[Column, ...]] = (
     Column("start", "<f8", "s", "First start; NaN before"),
     Column("stop", "<f8", "s", "Last stop; NaN before"),
     Column("dependencies", "O", "", "Names of the groups it depends on"),
+    Column("is_ended", "?", "", "The engine has dropped it, with the last of its tasks"),
 )
 
 WORKERS: Final[tuple[Column, ...]] = (

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Final
 
 import numpy as np
 
 from dask_diag_lab.records import GROUPS, STATES
 from dask_diag_lab.store.arrays import Floats, Ints, Row, frozen
 
-_FORGOTTEN: Final = STATES.index("forgotten")
 _COLUMNS = tuple(column.name for column in GROUPS)
 
 
@@ -110,12 +108,6 @@ class GroupTable:
 
     def _floats(self, column: str) -> Floats:
         return np.array([row[column] for row in self._rows.values()], dtype=np.float64)
-
-
-def is_ended(row: Row) -> bool:
-    """Tell whether all tasks of a row of `GROUPS` were done and then forgotten."""
-    states = row["states"]
-    return bool(states[_FORGOTTEN] and sum(states) == states[_FORGOTTEN])
 
 
 def _values(row: Row) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from dask_diag_lab.store.events import EventLog, failures
 from dask_diag_lab.store.extras import Extras
 from dask_diag_lab.store.feed_state import FeedStateView, State
 from dask_diag_lab.store.graph import TaskGraph
-from dask_diag_lab.store.groups import GroupTable, is_ended
+from dask_diag_lab.store.groups import GroupTable
 from dask_diag_lab.store.inquiries import Inquiries, Inquiry
 from dask_diag_lab.store.keys import KeyTable
 from dask_diag_lab.store.lanes import LaneTable
@@ -289,7 +289,7 @@ class Store:
         ended: list[Row] = []
         live: list[Row] = []
         for row in rows:
-            (ended if is_ended(row) else live).append(row)
+            (ended if row["is_ended"] else live).append(row)
         self.groups.update(live, [*removed, *(row["name"] for row in ended)])
         self.ended_groups.update(ended, [*removed, *(row["name"] for row in live)])
         self._name(row["prefix"] for row in (*live, *ended))

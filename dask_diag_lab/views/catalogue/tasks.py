@@ -22,7 +22,9 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "time they took, but at least 15 %, so that it is seen\n"
             "- red, half as high: data moved between workers, the fainter the shorter it took; "
             "its grey end is the estimated share of (de)serialization\n"
-            "- orange, lower still: spilled data was read or written on disk\n"
+            "- orange, lower still: spilled data was read or written on disk; Dask also says so of "
+            "anything that keeps a worker's store busy for more than 5 ms, which needs no disk on "
+            "a busy machine\n"
             "- black, with a rim or crosses: the task failed\n"
             "- dark, with stripes: its worker died\n"
             "- dashed line: a worker died, or a restart\n"
@@ -37,7 +39,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- healthy: above 80 % computing, rows filled with colour and little else\n"
             "- more than 10 % transfer: tasks need data from elsewhere; use larger chunks or "
             "fewer shuffles\n"
-            "- disk at all: workers are short of memory\n"
+            "- disk, and spilled memory in Cluster Memory: workers are short of memory\n"
             "- thin blocks with gaps: tasks are too small, below some 100 ms\n"
             "- long gaps: too few tasks for so many threads, or one that all others wait for"
         ),
@@ -54,8 +56,8 @@ PLOTS: Final[tuple[Plot, ...]] = (
         group="Tasks",
         description="How many tasks of each function are done, running, waiting or failed.",
         help=(
-            "One bar for each function, as long as its number of tasks, most tasks first; from "
-            "the left:\n"
+            "One bar for each function, those with work left first, then those with most tasks. "
+            "All are of one length, and their parts are shares of the tasks; from the left:\n"
             "- light colour: done and released\n"
             "- solid colour: done and held in memory\n"
             "- black: failed; see Exceptions\n"
@@ -64,14 +66,16 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- coloured stripes: no worker may run it; check the workers' resources and "
             "restrictions\n"
             "- empty: waits for other tasks\n"
-            "- what counts: all that was done since the diagnostics came, also what the scheduler "
-            "has forgotten, and each time that the same was computed; so a cell that runs again "
-            "adds to the bar. By prefix, tasks cancelled before they ran leave it\n"
+            "- what counts: all that was done or failed since the diagnostics came, also what the "
+            "scheduler has forgotten; so a cell that runs again adds to the bar. A task that is "
+            "computed again while the scheduler still knows it, as after its result was released "
+            "or lost with a worker, counts once. By prefix, tasks cancelled before they ran leave "
+            "the bar\n"
             "- names: the part of a key that Dask itself cuts out as its prefix, so odd keys share "
             "odd names, such as “Other” for numbers and “data” for a bare hash\n"
             "- controls: bars can be groups or spans as well, and in the order in which work "
-            "flows; groups that the scheduler has dropped stay, as done, and a new one of the same "
-            "name goes on from there\n"
+            "flows; groups that the scheduler has dropped stay, as done or failed, and a new one "
+            "of the same name goes on from there\n"
             "- by span: a span counts the tasks of the spans inside it as well, so bars add up to "
             "more than all tasks, and also what ran before the diagnostics came\n"
             "- wheel: scroll, where not all fit\n"
@@ -161,7 +165,9 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- point at a bar: the functions that it was most for\n"
             "- healthy: compute is by far the longest\n"
             "- long transfer: tasks need much data from other workers\n"
-            "- long disk bars: workers are short of memory and spill"
+            "- disk: Dask says so of anything that keeps a worker's store busy for more than 5 ms, "
+            "which needs no disk on a busy machine\n"
+            "- long disk bars, and spilled memory in Cluster Memory: workers are short of memory"
         ),
         stock_title="Individual Aggregate Time Per Action",
         keywords=("transfer", "disk", "spill", "deserialize", "communication", "overhead", "sum"),
@@ -234,6 +240,8 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- healthy: the areas reach up to the line\n"
             "- a gap under the line: threads without work; too few tasks at that stage, or tasks "
             "that wait for data\n"
+            "- areas above the line: tasks that left their thread and run beside those that have "
+            "one\n"
             "- a long thin tail: a few stragglers"
         ),
         stock_title="Individual Group Progress",
@@ -253,6 +261,8 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- one worker in every row: something is wrong with that machine\n"
             "- KilledWorker: the workers died while they ran the task, most often for want of "
             "memory\n"
+            "- fewer tasks than are erred in Progress: the others never ran, since something that "
+            "they need failed; they have no error of their own\n"
             "- how long: the scheduler keeps the last errors only; older ones are counted"
         ),
         stock_title="Individual Exceptions",

@@ -1,7 +1,7 @@
 """How far the tasks are: a bar for each prefix, group or span, those with work left first.
 
-Tasks that the scheduler forgot stay counted as done, also when the same is computed again; on the
-stock dashboard they leave the bar.
+Tasks that the scheduler forgot stay counted as done, or as failed, also when the same is computed
+again after that; on the stock dashboard they leave the bar.
 """
 
 from __future__ import annotations

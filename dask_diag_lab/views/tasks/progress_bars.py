@@ -41,7 +41,7 @@ def counts(states: Ints, state: str) -> Ints:
 
 
 def done(states: Ints) -> Ints:
-    """Return the tasks of each prefix that are done: also those forgotten since."""
+    """Return the tasks of each prefix that are done: also those forgotten since, if not erred."""
     result: Ints = states[:, _DONE].sum(axis=1)
     return result
 

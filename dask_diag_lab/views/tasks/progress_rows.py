@@ -13,7 +13,7 @@ import numpy as np
 
 from dask_diag_lab.records import STATES
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.span_names import told_apart
+from dask_diag_lab.views.span_names import told_apart, without_start
 from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks.progress_bars import Floats, Ints
 from dask_diag_lab.views.tasks.progress_estimate import Begun
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KINDS: Final = (("prefix", "by prefix"), ("group", "by group"), ("span", "by span"))
 """What a bar may stand for, and its words in the list of choices."""
 
-ORDERS: Final = (("size", "by number of tasks"), ("topological", "by flow of work"))
+ORDERS: Final = (("size", "work left first"), ("topological", "by flow of work"))
 """``size``: with work left first, then most tasks first. ``topological``: what others need first,
 spans by the start of their work."""
 
@@ -121,7 +121,7 @@ def _prefixes(store: Store) -> Rows:
 
 
 def _groups(store: Store) -> Rows:
-    """Return the groups that are there, then those that are gone and were done."""
+    """Return the groups that are there, then those that are gone and were done or failed."""
     there, gone = store.groups, store.ended_groups
     states = np.concatenate([there.states, gone.states])
     mean = _mean(np.concatenate([there.duration, gone.duration]), states)
@@ -131,8 +131,10 @@ def _groups(store: Store) -> Rows:
 
 def _spans(store: Store) -> Rows:
     spans = store.extras["spans"]
-    names = told_apart(*(spans[column].tolist() for column in ("name", "start", "id")))
     states = np.array(spans["states"].tolist(), dtype=np.int64).reshape(-1, len(STATES))
+    names, starts, ids = (spans[column].tolist() for column in ("name", "start", "id"))
+    left, erred = bars.remaining(states).tolist(), bars.counts(states, "erred").tolist()
+    names = told_apart(names, starts, ids, list(map(without_start, left, erred)))
     held = spans["nbytes"].astype(np.int64)
     mean = _mean(spans["seconds"].astype(np.float64), states)
     return Rows(names, [""] * len(names), states, held, mean)

@@ -26,13 +26,13 @@ async def compute(client: Client, scheduler: Scheduler, n: int = 3) -> None:
 
 
 def spans_now(scheduler: Scheduler) -> list[Any]:
-    return SpanTable(lambda _: 0).rows(scheduler)
+    return SpanTable(lambda _: 0, lambda _: 0).rows(scheduler)
 
 
 def test_a_span_that_is_over_is_looked_at_once() -> None:
     async def run() -> None:
         async with cluster() as (s, _, c):
-            table = SpanTable(lambda _: 0)
+            table = SpanTable(lambda _: 0, lambda _: 0)
             for number in range(3):
                 with span(f"round {number}"):
                     await compute(c, s)
@@ -48,7 +48,7 @@ def test_a_span_that_is_over_is_looked_at_once() -> None:
 def test_a_span_that_goes_on_after_a_pause_is_counted_on() -> None:
     async def run() -> None:
         async with cluster() as (s, _, c):
-            table = SpanTable(lambda _: 0)
+            table = SpanTable(lambda _: 0, lambda _: 0)
             with span("training"):
                 await compute(c, s)
                 assert table.rows(s) == table.rows(s) == spans_now(s)
@@ -63,7 +63,7 @@ def test_a_span_that_goes_on_after_a_pause_is_counted_on() -> None:
 def test_spans_inside_a_span_stay_in_its_sums() -> None:
     async def run() -> None:
         async with cluster() as (s, _, c):
-            table = SpanTable(lambda _: 0)
+            table = SpanTable(lambda _: 0, lambda _: 0)
             with span("outer"):
                 for name in ("one", "two"):
                     with span(name):

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.collector.tasks import TaskTables
-from dask_diag_lab.store.groups import is_ended
-from tests.kernel.transport.live_cluster import cluster, feeding, states, until
+from tests.kernel.transport.live_cluster import cluster, feeding, registered, states, until
 
 
 def inc(x: int) -> int:
@@ -40,7 +39,7 @@ def test_groups_know_their_prefix_structure_and_times() -> None:
             assert (row["start"], row["stop"]) == (group.start, group.stop)
             assert row["duration"] == pytest.approx(group.duration)
             del a, b, d
-            await until(lambda: all(map(is_ended, seen.groups.values())))
+            await until(lambda: all(row["is_ended"] for row in seen.groups.values()))
             assert [sum(row["states"]) for row in seen.groups.values()] == [1, 1, 1]
             assert set(seen.groups["join-3c"]["dependencies"]) == {"load-1a", "shift-2b"}
 
@@ -213,5 +212,65 @@ def test_groups_dropped_without_a_word_leave_no_row_and_nothing_to_go_on_from() 
             tables.refresh()
             assert row_of(tables, "part-1")[2] == (*[0] * 5, 2, 0, 0)
             del futures
+
+    asyncio.run(run())
+
+
+def raise_unless(path: Any, n: int) -> int:
+    if not path.exists():
+        raise ValueError(n)
+    return n
+
+
+def test_a_task_that_is_tried_again_did_not_fail_unless_it_ends_so(tmp_path: Any) -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c), feeding(s.address) as (_, seen):
+            gate = tmp_path / "go"
+            futures = [c.submit(raise_unless, gate, n, key=("try-1", n)) for n in range(5)]
+            futures.append(c.submit(inc, futures[0], key=("after-1", 0)))
+            await until(lambda: all(f.status == "error" for f in futures))
+            await c.retry(futures)
+            await until(lambda: all(f.status == "error" for f in futures))
+            gate.touch()
+            await c.retry(futures[:2])
+            await c.retry(futures[-1:])
+            await until(lambda: [f.status for f in futures].count("finished") == 3)
+            futures.clear()
+            await until(lambda: not s.tasks)
+            await until(lambda: [row["is_ended"] for row in seen.groups.values()] == [True, True])
+            for table in (seen.prefixes, seen.groups):
+                rows = {name.partition("-")[0]: states(row) for name, row in table.items()}
+                assert (rows["try"]["erred"], rows["try"]["forgotten"]) == (3, 2)
+                assert (rows["after"]["erred"], rows["after"]["forgotten"]) == (0, 1)
+
+    asyncio.run(run())
+
+
+def test_groups_and_prefixes_of_which_all_failed_give_up_their_rows_as_those_done_do(
+    tmp_path: Any,
+) -> None:
+    async def run() -> None:
+        async with cluster(1) as (s, _, c), feeding(s.address) as (_, seen):
+            await until(lambda: seen.state == "live")
+            plugin = registered(s)
+            assert plugin is not None
+            tables = plugin._state.tables
+            tables._prefixes._limit = 2
+            tables._groups._max_ended = 2
+
+            async def fail(group: str) -> None:
+                future = c.submit(raise_unless, tmp_path / "never", 1, key=(group, 0))
+                await until(lambda: group in seen.groups and states(seen.groups[group])["erred"])
+                future.release()
+                await until(lambda: seen.groups[group]["is_ended"])
+
+            for name in ("one", "two", "three", "four"):
+                await fail(f"{name}-1")
+            assert set(seen.groups) == {"three-1", "four-1"}
+            assert all(row["is_ended"] for row in seen.groups.values())
+            assert tables.n_forgotten_groups == 2
+            rows = tables.prefixes.since(0).rows  # type: ignore[union-attr]  # full
+            erred = {row[0]: row[1][6] for row in rows}
+            assert erred == {"(other)": 2, "three": 1, "four": 1}
 
     asyncio.run(run())

@@ -15,7 +15,6 @@ from distributed import Worker, span
 from dask_diag_lab.collector.held import Held
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.records import STATES
-from dask_diag_lab.store.groups import is_ended
 from tests.kernel.transport.live_cluster import DEADLINE_S, cluster, feeding, registered, until
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def test_bytes_shrink_when_results_of_different_sizes_are_released() -> None:
             await until(lambda: states(seen, "block")["memory"] == 5)
             assert await equal(c, seen) == {"block": 15_000}
             futures.clear()
-            await until(lambda: all(map(is_ended, seen.groups.values())))
+            await until(lambda: all(row["is_ended"] for row in seen.groups.values()))
             assert await equal(c, seen) == {}
 
     asyncio.run(run())

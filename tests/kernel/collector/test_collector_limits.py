@@ -102,7 +102,7 @@ def test_running_tasks_beyond_the_bound_are_counted(tmp_path: Any) -> None:
 
 def test_a_row_that_is_not_kept_is_counted() -> None:
     table = BoundedTable(3, 2, ("(other)",), ())
-    table.put("x", ("x", (1, 0), 0), (1, 0), 0)
+    table.put("x", ("x", (1, 0), 0), (1, 0), 0, is_live=True)
     table.forget("x")
     table.settle()
     assert (table.changes.names(), table.n_forgotten) == ((), 1)

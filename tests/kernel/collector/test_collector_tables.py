@@ -12,7 +12,6 @@ import pytest
 from dask_diag_lab.collector import NAME, Collector
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.records import STATES
-from dask_diag_lab.store.groups import is_ended
 from tests.kernel.transport.live_cluster import (
     cluster,
     connected,
@@ -62,7 +61,7 @@ def test_prefix_counts_equal_those_of_the_scheduler_and_forgotten_ones_add_up() 
                 await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 40)
                 await c.gather(c.map(inc, range(200, 210)))
                 await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 50)
-                assert all(map(is_ended, seen.groups.values()))
+                assert all(row["is_ended"] for row in seen.groups.values())
 
     asyncio.run(run())
 

@@ -18,7 +18,7 @@ from dask_diag_lab.records import (
     WORKERS,
 )
 
-LAYOUT: Final = (3, "18f89a145ec3f53c")
+LAYOUT: Final = (4, "6d781ee183c4439e")
 """`PROTOCOL`, and the digest of the columns that it stands for."""
 
 

@@ -12,7 +12,8 @@ from dask.delayed import delayed
 from distributed import Client, Scheduler, wait
 
 from dask_diag_lab.records import STATES
-from tests.kernel.situations_real.reading import Situation, situation
+from dask_diag_lab.server.health import TaskCounts, health_of
+from tests.kernel.situations_real.reading import LIMIT_S, AnyFuture, Situation, situation
 
 RUNS = 3
 
@@ -123,3 +124,56 @@ def test_a_group_that_is_there_again_has_in_its_graph_what_progress_counts(
     assert list(found.by("prefix", "progress", "total").values()) == [2 * n]
     assert list(found.by("group", "progress", "total", by="group").values()) == [2 * n]
     found.seen(lambda: len(found.table("graph")["key"]), n.__eq__)
+
+
+def halve(x: int) -> int:
+    if x % 2:
+        raise ValueError("odd")
+    return x // 2
+
+
+def failing(client: Client, first: int, step: int) -> list[AnyFuture]:
+    """Compute 30 results, of which those of odd numbers fail, and what needs them all."""
+    halves = [client.submit(halve, first + step * n, key=f"halve-{first}-{n}") for n in range(30)]
+    return [*halves, client.submit(max, halves, key=f"max-{first}")]
+
+
+def ended(found: Situation, **arguments: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Return erred and done in Progress, by the first word of each name."""
+    erred: dict[str, int] = {}
+    done: dict[str, int] = {}
+    for row in found.rows("progress", **arguments):
+        name = row[arguments.get("by", "prefix")].partition("-")[0]
+        erred[name] = erred.get(name, 0) + row["erred"]
+        done[name] = done.get(name, 0) + row["done"]
+    return erred, done
+
+
+def test_what_failed_stays_failed_once_it_is_forgotten(found: Situation) -> None:
+    def counts_are(erred: dict[str, int], done: dict[str, int]) -> None:
+        for by in ("prefix", "group"):
+            found.seen(lambda by=by: ended(found, by=by), (erred, done).__eq__)  # type: ignore[misc]  # bound now
+        of_all = sum(erred.values()), sum(done.values())
+        found.seen(
+            lambda: tuple(map(sum, (d.values() for d in ended(found, by="span")))), of_all.__eq__
+        )
+
+    def summary() -> TaskCounts:
+        return found.diagnostics.submit(health_of).result(LIMIT_S)["tasks"]
+
+    futures = failing(found.client, 0, 1)
+    wait(futures)
+    erred, done = {"halve": 15, "max": 1}, {"halve": 15, "max": 0}
+    counts_are(erred, done)
+    assert (summary()["erred"], summary()["done"]) == (16, 15)
+    del futures
+    # The counts do not change: what is drawn of the groups does, once their end is known.
+    found.seen(lambda: found.rows("groups"), [].__eq__)
+    counts_are(erred, done)
+    assert summary()["total"] == 0  # the line in the sidebar is about what there is
+    wait(failing(found.client, 1000, 2))
+    found.seen(lambda: found.engine(is_empty), bool)
+    counts_are(erred, {"halve": 45, "max": 1})
+    wait(failing(found.client, 1, 2))
+    found.seen(lambda: found.engine(is_empty), bool)
+    counts_are({"halve": 45, "max": 2}, {"halve": 45, "max": 1})

@@ -66,6 +66,7 @@ def group_row(
         "name": name,
         "prefix": prefix,
         "states": _states(states),
+        "is_ended": states.keys() == {"forgotten"},
         "nbytes": 0,
         "duration": 0.0,
         "start": np.nan,

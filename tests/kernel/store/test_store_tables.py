@@ -137,6 +137,16 @@ def test_groups_whose_tasks_were_all_done_and_forgotten_are_kept_apart() -> None
     assert store.ended_groups.names == []
 
 
+def test_a_group_of_failed_tasks_alone_is_there_until_it_is_said_to_have_ended() -> None:
+    store, maker = Store(), BatchMaker()
+    row = group_row("a-1", "a", erred=3)
+    store.apply(maker.batch(groups=[row]))
+    assert (store.groups.names, store.ended_groups.names) == (["a-1"], [])
+    store.apply(maker.batch(groups=[row | {"is_ended": True}]))
+    assert (store.groups.names, store.ended_groups.names) == ([], ["a-1"])
+    assert store.ended_groups.states.tolist() == [row["states"]]
+
+
 def test_groups_come_change_and_go() -> None:
     store, maker = Store(), BatchMaker()
     rows = [group_row("a-1", "a", waiting=3), group_row("b-1", "b", ["a-1"], memory=1)]

@@ -68,7 +68,9 @@ def group(
 ) -> dict[str, Any]:  # rows of GROUPS hold many types
     """Return a row of `GROUPS` of prefix ``of``."""
     row = prefix(name, 1.0, **states)
-    return row | {"prefix": of, "start": 1.0, "stop": 2.0, "dependencies": list(needs)}
+    times = {"start": 1.0, "stop": 2.0}
+    is_ended = states.keys() == {"forgotten"}
+    return row | {"prefix": of, "dependencies": list(needs), "is_ended": is_ended} | times
 
 
 def batch(

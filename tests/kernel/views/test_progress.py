@@ -72,10 +72,8 @@ def test_states_that_are_not_done_differ_by_more_than_colour() -> None:
 
 def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
     groups = [
-        {**prefix("load-1", memory=5), "prefix": "load", "start": 1.0, "stop": 2.0}
-        | {"dependencies": []},
-        {**prefix("sum-1", waiting=50), "prefix": "sum", "start": 1.0, "stop": 2.0}
-        | {"dependencies": ["load-1"]},
+        group("load-1", "load", memory=5),
+        group("sum-1", "sum", ["load-1"], waiting=50),
     ]
     rows = [prefix("load", memory=5), prefix("sum", waiting=50)]
     view = Progress(store_of(prefixes=rows, groups=groups))

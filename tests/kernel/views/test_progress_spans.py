@@ -49,14 +49,23 @@ def test_bars_by_span_come_by_tasks_or_by_begin() -> None:
 def test_spans_of_one_name_are_told_apart() -> None:
     counts = {"memory": 5}
     known = spans(
-        ("default", 0.0, counts), ("default", 61.0, counts), ("default", math.nan, counts)
+        ("default", 0.0, counts),
+        ("default", 61.0, counts),
+        ("default", math.nan, {"waiting": 5}),
+        ("default", math.nan, {"erred": 5}),
+        ("default", math.nan, {"released": 5}),
     )
-    extras = {"spans": ExtraChange({**known["spans"].columns, "id": ["a", "b", "c"]})}
+    extras = {"spans": ExtraChange({**known["spans"].columns, "id": ["a", "b", "c", "d", "e"]})}
     store = store_of(prefixes=[prefix("x", memory=15)], extras=extras)
     view = Progress(store, LIGHT, {"by": "span"})
     Page(view)
     began = [f"default · {fmt.clock(start)}" for start in (0.0, 61.0)]
-    assert view.cells.model.data["hover0"] == [*began, "default · not begun"]
+    assert view.cells.model.data["hover0"] == [
+        "default · not begun",
+        *began,
+        "default · failed",
+        "default · never ran",
+    ]
     assert view.cells.model.data["label"] == view.cells.model.data["hover0"]
     assert view.table().columns["span"] == view.cells.model.data["hover0"]
 
@@ -77,13 +86,13 @@ def test_names_of_spans_are_as_long_as_it_takes(
     names: list[str], starts: list[float], shown: list[str]
 ) -> None:
     ids = [f"id-00{index}-more" for index in range(len(names))]
-    assert told_apart(names, starts, ids) == shown
+    assert told_apart(names, starts, ids, ["not begun"] * len(names)) == shown
 
 
 def test_the_same_time_of_another_day_is_another_time() -> None:
     names, hour_s = ["a", "a", "a", "b", "b"], 3600.0
     starts = [100_000.0, 100_000.0 + 24 * hour_s, math.nan, 100_000.0, 100_000.0 + 1]
-    shown = told_apart(names, starts, list("vwxyz"))
+    shown = told_apart(names, starts, list("vwxyz"), ["not begun"] * 5)
     days = [time.strftime("%Y-%m-%d", time.localtime(start)) for start in starts[:2]]
     clocks = [fmt.clock(start) for start in starts if math.isfinite(start)]
     assert shown == [
