@@ -107,7 +107,8 @@ class _Waiting:
 async def table_of(site: Site, plot: Plot, arguments: Mapping[str, str]) -> tuple[Table, str]:
     """Return the table of `plot` with the data of now, and what is to be said about it.
 
-    Waits `WAIT_S` at most.
+    Waits `WAIT_S` at most. Where the note of the picture makes no sense above rows, `View.table`
+    replaces it.
     """
     with closing(plot.load()(site.store, LIGHT, arguments)) as view:
         is_late = await _wait(site, view)

@@ -23,6 +23,8 @@ LEAST_TICK_PX: Final = 85
 """Of the frame for each tick that is wished: with more a picture looks crowded."""
 EDGE_PX: Final = 32
 """Half of "10 min 30 s", which the word of a tick at the end needs beside the frame."""
+LEAST_EDGE_PX: Final = 20
+"""Half of "20 min", which there is in the narrowest pane as well."""
 
 _NAMES_PX: Final = 60
 """What is beside the frame, about."""
@@ -93,7 +95,7 @@ def fit_time_axis(plot: figure, width: int) -> None:
         ends = float(times.start), float(times.end)  # type: ignore[arg-type]  # no dates here
         set_properties(ticker, desired_num_ticks=ticks_that_fit(*ends, width))
     # In a narrow pane it is the data that needs the room.
-    set_properties(plot, min_border_right=min(EDGE_PX, width // 12))
+    set_properties(plot, min_border_right=min(EDGE_PX, max(width // 12, LEAST_EDGE_PX)))
 
 
 def ticks_that_fit(start: float, end: float, width: int) -> int:

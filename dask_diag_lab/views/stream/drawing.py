@@ -54,6 +54,8 @@ OUTLINED_RECTS: Final = 2000
 """More rectangles than this go without outline, which takes most of the time of drawing them."""
 LONGEST_PACE_S: Final = 0.6
 """A picture whose blocks are longer than its updates are apart is drawn less often."""
+_SIDES_PX: Final = 16
+"""`PaneSize.title_characters` leaves so much free beside a title."""
 
 
 class Drawing:
@@ -104,6 +106,13 @@ class Drawing:
     def size(self) -> PaneSize:
         """Size of the whole figure on the page."""
         return size_among(self.picture.figure, self.note, LIGHT.font_size)
+
+    @property
+    def names_px(self) -> int:
+        """Width of the names of rows left of the frame, about; 0 until it is known."""
+        width = self.size.width
+        right_px = int(self.picture.figure.min_border_right or 0) + _SIDES_PX
+        return max(width - self._frame_px("inner_width", width) - right_px, 0)
 
     @property
     def pace_s(self) -> float:

@@ -1,24 +1,33 @@
 """What is said of a drawn task stream: how busy its threads are, what was merged, hidden or lost.
 
-Looks at what `Drawing` has drawn; the words are those of `words`.
+Looks at what `Drawing` has drawn; the words are those of `words` and
+`note_words`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from dask_diag_lab.records import Kind
+from dask_diag_lab.views.figure import smaller
+from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.stream import words
 from dask_diag_lab.views.stream.likeness import Unlike, unlike
+from dask_diag_lab.views.stream.note_words import picture_note
 from dask_diag_lab.views.stream.rects import share_of_time
+from dask_diag_lab.views.text_room import font_px
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.store.lod import LevelOfDetail
     from dask_diag_lab.views.stream.drawing import Drawing
     from dask_diag_lab.views.stream.window import TimeWindow
+
+_NOTE_SIDES_PX: Final = 16
+_NOTE_FONT_PX: Final = font_px(smaller(LIGHT.font_size))
+"""JupyterLab has one line of small text for a note, and cuts what is longer."""
 
 
 class Saying:
@@ -43,19 +52,25 @@ class Saying:
         share = share_of_time(centre, visible, starts, thread_s, window.start, until)
         moment = self._store.time if window.is_following else until
         counts = rows.threads.count(moment, first, last), rows.threads.count(moment)
-        return words.title(share, counts, drawing.size)
+        return words.title(share, counts, drawing.size, drawing.names_px)
 
     def note(self, centre: LevelOfDetail, window: TimeWindow) -> str:
         """Return what is merged, hidden, lost or not drawn as it was; '' when nothing is."""
         drawing = self._drawing
+        size, rows = drawing.size, drawing.rows
         first, last = drawing.sight
-        rows, is_small = (first + 1, last + 1, drawing.rows.count), drawing.size.is_small
-        likeness = self._likeness(centre, drawing.pixel_s(window))
-        hidden = drawing.rows.n_hidden
-        note = words.note(self._store, centre, likeness, rows, hidden, is_short=is_small)
-        has_estimate = not is_small and bool(np.any(centre.kind == Kind.TRANSFER))
-        estimate = drawing.unpacking.transfer_words if has_estimate else ""
-        return " · ".join(part for part in (note, estimate) if part)
+        is_moving = bool(np.any(centre.kind == Kind.TRANSFER))
+        return picture_note(
+            self._store,
+            centre,
+            self._likeness(centre, drawing.pixel_s(window)),
+            (first + 1, last + 1, rows.count),
+            rows.n_hidden,
+            drawing.unpacking.transfer_words if is_moving else "",
+            size.width - _NOTE_SIDES_PX,
+            _NOTE_FONT_PX,
+            is_short=size.is_small,
+        )
 
     def _likeness(self, centre: LevelOfDetail, pixel_s: float) -> Unlike:
         known = self._measured

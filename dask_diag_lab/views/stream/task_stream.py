@@ -20,6 +20,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.stream import words
 from dask_diag_lab.views.stream.drawing import Drawing
 from dask_diag_lab.views.stream.history import history
+from dask_diag_lab.views.stream.note_words import table_note
 from dask_diag_lab.views.stream.picture import Picture
 from dask_diag_lab.views.stream.taps import Taps
 from dask_diag_lab.views.stream.window import Burst, TimeWindow
@@ -112,7 +113,10 @@ class TaskStream(View):
         return self._due_at < np.inf
 
     def table(self) -> Table:
-        """Return every action: of the window where the reader chose one, else all of them."""
+        """Return every action: of the window where the reader chose one, else all of them.
+
+        The note is then the table's: what is said of the picture makes no sense above rows.
+        """
         store, window = self.store, self.window
         ends = (-np.inf, np.inf) if window.is_following else (window.start, window.end)
         versions = (store.actions.version, store.running.version, store.lanes.version)
@@ -120,9 +124,7 @@ class TaskStream(View):
         if self._table is None or self._table[0] != basis:
             self._table = (basis, *history(store, *ends))
         _, table, left_out = self._table
-        if left_out:
-            note = " · ".join(part for part in (self.notice.note, left_out) if part)
-            self.notice = replace(self.notice, note=note)
+        self.notice = replace(self.notice, note=table_note(store, left_out))
         return table
 
     def restyle(self) -> None:

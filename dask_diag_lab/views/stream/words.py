@@ -1,16 +1,16 @@
-"""What a task stream says in words: title, legend, notes, empty states and its table.
+"""What a task stream says in words: title, legend and empty states.
 
 Pure: from numbers to text.
 """
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dask_diag_lab.views.format import count, duration, plural, shares
+from dask_diag_lab.views.format import count, plural, shares
 from dask_diag_lab.views.name_legend import more, n_fitting
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.shown_name import shown_name
@@ -27,13 +27,12 @@ from dask_diag_lab.views.stream.rects import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from dask_diag_lab.store import Store
-    from dask_diag_lab.store.lod import LevelOfDetail
-    from dask_diag_lab.views.stream.likeness import Unlike
 
 LEGEND_NAME_CHARACTERS: Final = 20
+_HEADING: Final = "Task Stream"
 _DOT: Final = "  ·  "
 _NARROW_DOT: Final = " · "
 _NONE: Final = "0 %"
@@ -45,26 +44,35 @@ _FIXED: Final = {
     KILLED_CODE: "worker died",
 }
 
-_LEFT_OUT: Final = {
-    "before": ("task", "ended before recording began"),
-    "names": ("task", "shown as (other): too many different names"),
-    "addresses": ("task", "in the row (other): too many different workers"),
-    "running": ("running task", "not shown: too many at once"),
-}
-_LEFT_OUT_SHORT: Final = _LEFT_OUT | {"before": ("task", "not recorded")}
+
+def title(share: Share, threads: tuple[int, int], size: PaneSize, names_px: int = 0) -> str:
+    """Return the plot's title with how busy the ``(visible, all)`` threads were.
+
+    Shares stay together, as they add up: where there is little room the heading goes first, then
+    the threads. ``names_px`` is how wide the names of rows are, beside which it begins.
+    """
+    tries = list(_titles(share, threads, size))
+    room = replace(size, width=size.width - names_px).title_characters
+    return next((words for words in tries if len(words) <= room), tries[-1])
 
 
-def title(share: Share, threads: tuple[int, int], size: PaneSize) -> str:
-    """Return the plot's title with how busy the ``(visible, all)`` threads were."""
+def _titles(share: Share, threads: tuple[int, int], size: PaneSize) -> Iterator[str]:
+    """Return the title in ever fewer words."""
     visible, n_threads = threads
-    words = [] if size.is_narrow and not np.isnan(share.busy) else ["Task Stream"]
-    if not size.is_narrow and n_threads:
-        some = f"{count(visible)} of " if visible < n_threads else ""
-        words.append(some + plural(n_threads, "thread"))
-    if not np.isnan(share.busy):
-        words += _share_words(share, is_narrow=size.is_narrow)
-    whole = (_NARROW_DOT if size.is_narrow else _DOT).join(words)
-    return whole if len(whole) <= size.title_characters or not size.is_narrow else words[0]
+    some = f"{count(visible)} of " if visible < n_threads else ""
+    cluster = [some + plural(n_threads, "thread")] if n_threads else []
+    is_known = not np.isnan(share.busy)
+    if not size.is_narrow:
+        shares = _share_words(share, is_narrow=False) if is_known else []
+        yield _DOT.join([_HEADING, *cluster, *shares])
+        for words in ([_HEADING, *cluster], cluster, []):
+            yield _NARROW_DOT.join([*words, *shares] or [_HEADING])
+    if is_known:
+        few = _share_words(share, is_narrow=True)
+        yield _NARROW_DOT.join(few)
+        yield few[0]
+    else:
+        yield _HEADING
 
 
 def _share_words(share: Share, *, is_narrow: bool) -> list[str]:
@@ -124,111 +132,12 @@ def _names_of(code: int, names: Sequence[str]) -> str:
     return sharing[0] if len(sharing) == 1 else f"{shown_name(sharing[0])} and others"
 
 
-def note(
-    store: Store,
-    centre: LevelOfDetail,
-    likeness: Unlike,
-    rows: tuple[int, int, int],
-    n_hidden: int = 0,
-    *,
-    is_short: bool = False,
-) -> str:
-    """Return what was merged, hidden, lost or is late, '' when nothing was.
-
-    Parameters
-    ----------
-    store : Store
-    centre : LevelOfDetail
-    likeness : Unlike
-        What is not drawn as large as it was.
-    rows : (first, last, n)
-        Visible rows, counted from 1, and how many there are.
-    n_hidden : int
-        Workers without rows.
-    is_short : bool
-        There is no room for what can be done about it.
-    """
-    parts = [_merged(store, centre, is_short=is_short)] if centre.resolution_s else []
-    parts += _likeness(likeness, is_short=is_short)
-    parts += _hidden(rows, n_hidden, is_short=is_short)
-    parts += _lost(store, is_short=is_short)
-    if store.degraded:
-        parts.append(store.degraded)
-    return " · ".join(parts)
-
-
-def _merged(store: Store, centre: LevelOfDetail, *, is_short: bool) -> str:
-    """Return how many actions are drawn as how many blocks."""
-    if is_short:
-        return f"{plural(centre.total, 'action')} in {plural(len(centre), 'block')}"
-    kept = store.actions.count
-    of_all = f" of {count(kept)}" if kept > centre.total else ""
-    return (
-        f"{count(centre.total)}{of_all} actions, those closer than "
-        f"{duration(centre.resolution_s)} merged into {count(len(centre))} blocks; "
-        "zoom in to see each"
-    )
-
-
-def _likeness(likeness: Unlike, *, is_short: bool) -> list[str]:
-    """Return what is too short to be seen, and what is widened so that it can be."""
-    parts = []
-    if likeness.faint and not is_short:
-        what = "transfer or disk access" if likeness.faint == 1 else "transfers or disk accesses"
-        parts.append(f"{count(likeness.faint)} {what} too short to see")
-    some = {"failed": likeness.marked, "short": likeness.widened}
-    whose = [f"{count(n)} {what}" for what, n in some.items() if n]
-    if whose and is_short:
-        parts.append(f"{count(sum(some.values()))} drawn wider")
-    elif whose:
-        noun = "task" if sum(some.values()) == 1 else "tasks"
-        parts.append(f"{' and '.join(whose)} {noun} drawn wider")
-    return parts
-
-
-def _hidden(rows: tuple[int, int, int], n_hidden: int, *, is_short: bool) -> list[str]:
-    """Return which rows are out of sight, and how many workers have none."""
-    first, last, n_rows = rows
-    parts = []
-    if last - first + 1 < n_rows:
-        more = "" if is_short else ", scroll for more"
-        parts.append(f"rows {count(first)}–{count(last)} of {count(n_rows)}{more}")
-    if n_hidden and not is_short:
-        parts.append(f"{plural(n_hidden, 'worker')} that left had no part in this stretch of time")
-    return parts
-
-
-def _lost(store: Store, *, is_short: bool) -> list[str]:
-    """Return what was not recorded, or is not kept as it was."""
-    parts = [_gap(*store.gaps[-1])] if store.gaps else []
-    if store.actions.dropped:
-        parts.append(f"{plural(store.actions.dropped, 'action')} lost: the collector was overrun")
-    if store.actions.evicted:
-        parts.append(f"the oldest {plural(store.actions.evicted, 'action')} given up")
-    left_out = _LEFT_OUT_SHORT if is_short else _LEFT_OUT
-    return parts + [
-        f"{plural(store.left_out[bound], noun)} {words}"
-        for bound, (noun, words) in left_out.items()
-        if store.left_out.get(bound)
-    ]
-
-
 def _none_finished(store: Store) -> str:
     """Return that no task has ended, as far as that was recorded."""
     n_before = store.left_out.get("before", 0)
     if not n_before:
         return "No task has finished yet"
     return f"No task has finished since recording began ({plural(n_before, 'task')} ended before)"
-
-
-def _gap(begin: float, end: float) -> str:
-    """Return since when and until when nobody recorded, by the clock on this machine's wall."""
-    days = [time.strftime("%Y-%m-%d", time.localtime(at)) for at in (begin, time.time())]
-    form = "%H:%M:%S" if days[0] == days[1] else "%Y-%m-%d %H:%M:%S"
-    since, until = (time.strftime(form, time.localtime(at)) for at in (begin, end))
-    if since == until:
-        return f"nothing was recorded for {duration(end - begin)} at {since}"
-    return f"nothing was recorded from {since} to {until}"
 
 
 def empty(store: Store, *, has_picture: bool, is_window_empty: bool, is_cleared: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -160,7 +161,7 @@ class Events(RedrawnView):
             self.marks.set({name: [] for name in self.marks.model.data})
             set_properties(self._title, text=" ")
             empty = NO_EVENTS if self.store.scheduler is None else NO_PLAIN_EVENTS
-            self.notice = Notice(empty=empty, note="; ".join(self._gaps()))
+            self.notice = Notice(empty=empty, note="; ".join(self._missing()))
         else:
             self._draw(size)
 
@@ -215,13 +216,13 @@ class Events(RedrawnView):
         notes = []
         if any(len(members) > 1 for members in marks.members):
             notes.append("marks with a number stand for so many that lie close together")
-        if dropped := self.store.events.dropped:
-            notes.append(f"{fmt.plural(dropped, 'older event')} forgotten")
-        self.notice = Notice(note="; ".join([*notes, *self._gaps()]))
+        self.notice = Notice(note="; ".join([*notes, *self._missing()]))
 
-    def _gaps(self) -> list[str]:
-        store = self.store
-        return gap_words(store.left_out.get("before", 0), store.events.n_undated)
+    def _missing(self) -> list[str]:
+        """Return which events are not known, or no longer."""
+        store, dropped = self.store, self.store.events.dropped
+        older = [f"{fmt.plural(dropped, 'older event')} forgotten"] if dropped else []
+        return older + gap_words(store.left_out.get("before", 0), store.events.n_undated)
 
     def _draw_rows(self, size: PaneSize) -> None:
         """Show the rows in which something has happened, in their fixed order.
@@ -284,8 +285,9 @@ class Events(RedrawnView):
         return [*(f"@hover{line}" for line in range(HOVER_LINES)), "@all"]
 
     def table(self) -> Table:
-        """Return all events, oldest first."""
+        """Return all events, oldest first; its note is of those that are missing."""
         self._read()
+        self.notice = replace(self.notice, note="; ".join(self._missing()))
         rows, names = list(self.store.events.rows), self.store.seen_workers.names
         columns: dict[str, Sequence[object]] = {
             "time": [time for time, _, _ in rows],

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.views.tasks.group_graph import GroupGraph
 
-_MARGIN: Final = 0.6
+MARGIN: Final = 0.6
+"""Layers or rows that are free beside the outermost."""
 _BOX_PX: Final = (260, 104)
 """Largest distance between two boxes of groups: few of them need not fill the pane."""
 _TITLE_PX: Final = 26
@@ -127,7 +128,7 @@ class GraphView(RedrawnView):
     def fit(self, extent: Extent) -> None:
         """Show all of it, unless the user looks at a part."""
         x0, x1, y0, y1 = extent
-        whole = (x0 - _MARGIN, x1 + _MARGIN, y1 + _MARGIN, y0 - _MARGIN)
+        whole = (x0 - MARGIN, x1 + MARGIN, y1 + MARGIN, y0 - MARGIN)
         if not self.is_followed:
             return
         set_properties(self._x, start=whole[0], end=whole[1])
@@ -187,8 +188,8 @@ class GraphView(RedrawnView):
 def roomy(extent: Extent, frame_px: tuple[float, float]) -> Extent:
     """Return ``extent`` widened so that boxes do not get larger than they should."""
     (x0, x1, y0, y1), (width, height) = extent, frame_px
-    box_px = width / (x1 - x0 + 2 * _MARGIN)
+    box_px = width / (x1 - x0 + 2 * MARGIN)
     largest_px = _TURNED_PX if box_px < _NARROW_PX else _BOX_PX[1]
-    wide = max(width / _BOX_PX[0] - 2 * _MARGIN - (x1 - x0), 0) / 2
-    tall = max(height / largest_px - 2 * _MARGIN - (y1 - y0), 0) / 2
+    wide = max(width / _BOX_PX[0] - 2 * MARGIN - (x1 - x0), 0) / 2
+    tall = max(height / largest_px - 2 * MARGIN - (y1 - y0), 0) / 2
     return x0 - wide, x1 + wide, y0 - tall, y1 + tall

@@ -28,6 +28,7 @@ from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.tail_source import TailSource
 from dask_diag_lab.views.tasks.thread_bins import Floats, ThreadBins
+from dask_diag_lab.views.tasks.thread_ends import ThreadEnds
 from dask_diag_lab.views.tasks.thread_layers import (
     HOVER_LINES,
     MAX_AREAS,
@@ -50,10 +51,12 @@ NO_TASKS: Final = "No task has run yet. Threads are counted as soon as one does.
 ROWS_AT_ONCE: Final = 65_536
 READ_S: Final = 0.02
 """So long, and until it has `ROWS_AT_ONCE`, a page reads history before others have their turn."""
-COLUMNS: Final = ("kind", "prefix", "start", "stop")
+COLUMNS: Final = ("kind", "prefix", "start", "stop", "worker", "thread")
 UNSEEN: Final = 1e-4
 """Differences in threads, and in seconds, that nobody can see."""
 _ALPHA: Final = 0.75
+_LEAST_PX: Final = (240, 120)
+"""A narrower picture has no numbers of threads, a lower one no times either."""
 
 
 class TaskGroupProgress(RedrawnView):
@@ -71,6 +74,7 @@ class TaskGroupProgress(RedrawnView):
         self._recent = ThreadsNow()
         self._n_now = 0
         self._counts = ThreadBins()
+        self._ends = ThreadEnds()
         self._words = HoverWords()
         self._cursor = 0
         self._y_end = AxisEnd(1.0)
@@ -140,9 +144,9 @@ class TaskGroupProgress(RedrawnView):
     def redraw(self) -> None:
         """Draw what was read; see `RedrawnView.redraw`."""
         layers, size = self.layers(), pane_size(self.figure)
-        for axis in (self.figure.xaxis[0], self.figure.yaxis[0]):
-            has_room = size.width >= 240 and size.height >= 120
-            set_properties(axis, visible=bool(layers.names) and has_room)
+        has_axis = bool(layers.names) and size.height >= _LEAST_PX[1]
+        set_properties(self.figure.xaxis[0], visible=has_axis)
+        set_properties(self.figure.yaxis[0], visible=has_axis and size.width >= _LEAST_PX[0])
         if layers.names:
             self._draw(layers, size)
         else:
@@ -169,6 +173,8 @@ class TaskGroupProgress(RedrawnView):
             is_task = rows["kind"] == Kind.COMPUTE
             prefix = rows["prefix"][is_task].astype(np.int64)
             start, stop = rows["start"][is_task], rows["stop"][is_task]
+            worker, thread = (rows[name][is_task].astype(np.int64) for name in ("worker", "thread"))
+            start = self._ends.cut(worker, thread, start, stop)
             self._counts.add(prefix, start, stop)
             self._recent.add(start, stop)
             if time.perf_counter() - begun > for_s:

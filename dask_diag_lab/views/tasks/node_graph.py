@@ -89,6 +89,11 @@ def legend_entries(look: Look) -> list[Entry]:
     ]
 
 
+def mark_px(node_px: float) -> float:
+    """Return the size of the mark of a node that erred, where others have that size."""
+    return max(round(node_px * _LARGER, 1), _MARK_PX)
+
+
 class NodeGraph:
     """Nodes and edges of one figure.
 
@@ -146,8 +151,7 @@ class NodeGraph:
     def set_size(self, pixels: float) -> None:
         """Set the size of a square."""
         set_properties(self._node, size=pixels, line_width=1.5 if pixels >= 9 else 0.75)
-        mark = max(round(pixels * _LARGER, 1), _MARK_PX)
-        set_properties(self._mark, size=mark, line_width=1.5 if pixels >= 9 else 1)
+        set_properties(self._mark, size=mark_px(pixels), line_width=1.5 if pixels >= 9 else 1)
 
     def clear(self) -> None:
         """Draw nothing."""

@@ -16,9 +16,12 @@ _SHOWN: Final = {
     "processing": "processing",
     "memory": "in memory",
     "erred": "erred",
+    "released": "released",
 }
-"""States in the order of a task's life, and the words for them."""
-_LEAST_FIRST: Final = ("waiting", "queued", "memory", "processing", "no-worker", "erred")
+"""States in the order of a task's life, and the words for them; what is over comes last."""
+_LEAST_FIRST: Final = (
+    *("released", "waiting", "queued", "memory", "processing", "no-worker", "erred"),
+)
 ALL: Final = tuple(_SHOWN)
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks import group_graph, node_graph
-from dask_diag_lab.views.tasks.graph_view import GraphView
+from dask_diag_lab.views.tasks.graph_view import MARGIN, Extent, GraphView
 from dask_diag_lab.views.tasks.group_graph import GroupGraph
 from dask_diag_lab.views.tasks.node_graph import NodeGraph
 from dask_diag_lab.views.tasks.state_counts import count_title
@@ -36,6 +37,7 @@ _NODE_SHARE: Final = 0.72
 """Side of a square, as a share of the distance to the next one."""
 _NODE_CELL: Final = (1.0, 1.0)
 """Proportions of the room that a node and its lines should have."""
+_OUTLINE_PX: Final = 1.5
 _REACH_PX: Final = 10.0
 """So far beside a task's middle a click still means it."""
 
@@ -101,7 +103,7 @@ class TaskGraph(GraphView):
         if self._is_exact:
             self.groups.clear()
             self.nodes.update(may_close=self.is_followed, shape=self.shape(size, _NODE_CELL))
-            self.fit(self.nodes.extent())
+            self.fit(with_marks(self.nodes.extent(), self.frame_px(size)))
             self._cell = self.cell_px(size)
             self.nodes.set_size(_node_px(self._cell))
             self.nodes.edges.set_room(self._cell[1])
@@ -149,10 +151,16 @@ class TaskGraph(GraphView):
         )
 
     def table(self) -> Table:
-        """Return one row a task, or one row a group where these are drawn."""
+        """Return one row a task, or one row a group where these are drawn.
+
+        The note is then the table's, which leaves nothing out.
+        """
         graph = self.store.graph
         if not graph.is_exact:
+            words = f"{fmt.count(graph.total)} tasks are too many to list: a row is a group of them"
+            self.notice = replace(self.notice, note=words)
             return group_table(self.store)
+        self.notice = replace(self.notice, note="")
         return Table(
             {
                 "key": list(graph.key),
@@ -165,3 +173,16 @@ class TaskGraph(GraphView):
 def _node_px(cell_px: tuple[float, float]) -> float:
     smallest, largest = _NODE_PX
     return round(min(max(min(cell_px) * _NODE_SHARE, smallest), largest), 1)
+
+
+def with_marks(extent: Extent, frame_px: tuple[float, float]) -> Extent:
+    """Return ``extent`` widened so that the outermost marks are whole where rows are close."""
+    (x0, x1, y0, y1), (width, height) = extent, frame_px
+    cell_px = width / (x1 - x0 + 2 * MARGIN), height / (y1 - y0 + 2 * MARGIN)
+    reach_px = node_graph.mark_px(_node_px(cell_px)) / 2 + _OUTLINE_PX
+
+    def missing(span: float, length_px: float) -> float:
+        return max(reach_px * span / (length_px - 2 * reach_px) - MARGIN, 0.0)
+
+    wide, tall = missing(x1 - x0, width), missing(y1 - y0, height)
+    return x0 - wide, x1 + wide, y0 - tall, y1 + tall

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -84,7 +85,8 @@ class TaskGroupGraph(GraphView):
         )
 
     def table(self) -> Table:
-        """Return one row a group."""
+        """Return one row a group; of what boxes stand for its note says nothing."""
+        self.notice = replace(self.notice, note="")
         return group_table(self.store)
 
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 LOOK_INTERVAL_S: Final = 2.0
 """A search takes some milliseconds where a million tasks are kept."""
 
-_ENDS: Final = {
-    Outcome.OK: "it ended well",
-    Outcome.ERRED: "it failed",
+_OUTCOMES: Final = {
+    Outcome.OK: "success",
+    Outcome.ERRED: "failure",
     Outcome.KILLED: "its worker died while it ran",
 }
 
@@ -132,7 +132,7 @@ class TaskTraces:
             ("Ran on", f"{where}{thread}"),
             ("Started at", fmt.clock(run["start"])),
             ("Ended at", fmt.clock(run["stop"])),
-            ("End", _ENDS[Outcome(run["outcome"])]),
+            ("Outcome", _OUTCOMES[Outcome(run["outcome"])]),
             ("Size", fmt.binary(run["nbytes"]) if run["nbytes"] >= 0 else ""),
         ]
 

@@ -32,12 +32,15 @@ class ThreadBins:
         Number of the first bin.
     prefixes : list of int
         String id of each row.
+    last_stop : float
+        Seconds since the epoch; the latest end that was added.
     """
 
     def __init__(self) -> None:
         self.width_s = FINEST_S
         self.first = 0
         self.prefixes: list[int] = []
+        self.last_stop = -math.inf
         self._row: dict[int, int] = {}
         self._seconds: Floats = np.zeros((0, 0))
 
@@ -65,6 +68,7 @@ class ThreadBins:
         if not len(start):
             return
         stop = np.maximum(stop, start)
+        self.last_stop = max(self.last_stop, float(stop.max()))
         self.cover(float(start.min()), float(stop.max()))
         distinct, inverse = np.unique(prefix, return_inverse=True)
         rows = np.array([self._row_of(int(p)) for p in distinct.tolist()], dtype=np.int64)

@@ -49,13 +49,14 @@ def layers_of(store: Store, counts: ThreadBins) -> Layers:
     """Return what to stack now: what was added to ``counts``, and what runs."""
     now = store.time
     running = store.running.rows(now)
-    seconds = counts.with_running(running["prefix"], running["start"], now)
+    start = np.minimum(np.maximum(running["start"], _ends(store)[running["lane"]]), now)
+    seconds = counts.with_running(running["prefix"], start, now)
     if not seconds.size:
         return Layers([], np.empty((0, 0)), 0, np.empty(0))
     edges = counts.edges
     if len(running["prefix"]):
         # The last bin is not over: its mean is that of the part that has passed.
-        edges[-1] = min(max(now, edges[-2] + counts.width_s / 100), edges[-1])
+        edges[-1] = min(max(now, counts.last_stop, edges[-2] + counts.width_s / 100), edges[-1])
     order = np.argsort(-seconds.sum(axis=1), kind="stable")
     shown, others = order[:MAX_AREAS], order[MAX_AREAS:]
     appeared = store.palette.indices(np.array(counts.prefixes, dtype=np.int64))
@@ -66,6 +67,16 @@ def layers_of(store: Store, counts: ThreadBins) -> Layers:
         names.append("")
         stacked = np.vstack([stacked, seconds[others].sum(axis=0)])
     return Layers(names, stacked / np.diff(edges), len(others), edges)
+
+
+def _ends(store: Store) -> Floats:
+    """Return up to when each row of the lane table computed what has ended; and for none, -inf."""
+    lanes = store.lanes
+    ends = np.full(lanes.count + 1, -np.inf)
+    position = lanes.position
+    is_shown = position >= 0
+    ends[position[is_shown]] = lanes.last_stop[: len(position)][is_shown]
+    return ends
 
 
 class HoverWords:

@@ -106,6 +106,8 @@ def test_events_close_together_are_one_mark_with_their_number(feed: Feed) -> Non
     assert data["all"] == ["200 in all", ""]
     assert data["size"][0] > data["size"][1]
     assert "close together" in view.notice.note
+    assert len(view.table().columns["kind"]) == 201
+    assert "close together" not in view.notice.note
 
 
 @pytest.mark.parametrize("width", [300, 420, 900])
@@ -293,3 +295,10 @@ def test_what_failed_before_the_recording_is_said_not_to_be_known(feed: Feed) ->
     Page(view)
     said = "before ★ 3 tasks ended: what failed or spilled by then is not known"
     assert said in view.notice.note
+
+
+@pytest.mark.parametrize("width", [160, 200, 260])
+def test_a_time_at_the_edge_of_a_narrow_pane_is_whole(feed: Feed, width: int) -> None:
+    feed.send(30.0, events=[event(5, "worker-added", worker=W0, nthreads=1)])
+    page = Page(Events(feed.store), width, 200)
+    assert (page.plot.min_border_right or 0) >= text_px("20 min", 11) / 2

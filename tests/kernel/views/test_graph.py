@@ -115,6 +115,7 @@ def test_beyond_the_limit_groups_are_drawn_and_the_plot_says_so() -> None:
     assert len(view.groups.edges.model.data["x0"]) == 1
     assert "120\u202f000 tasks are more than the 5000" in view.notice.note
     assert view.table().columns["group"] == ["load-1", "sum-1"]
+    assert view.notice.note.endswith("too many to list: a row is a group of them")
     page.resize(300, 200)
     assert view.notice.empty == ""
 

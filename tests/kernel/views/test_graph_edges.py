@@ -19,6 +19,8 @@ def test_many_edges_are_thinned_and_the_plot_says_so() -> None:
     Page(view)
     assert len(view.nodes.edges.source.data["x0"]) <= MAX_EDGES
     assert view.notice.note.startswith("20\u202f000 of 40\u202f000 dependencies")
+    view.table()
+    assert view.notice.note == ""
 
 
 def fan(n: int) -> npt.NDArray[np.int64]:

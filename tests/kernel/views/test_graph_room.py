@@ -8,6 +8,7 @@ from bokeh.models import Range1d
 from dask_diag_lab.records import STATES
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.pane_size import pane_size
 from dask_diag_lab.views.tasks.node_graph import legend_entries, state_style
 from dask_diag_lab.views.tasks.task_graph import TaskGraph
 from dask_diag_lab.views.tasks.task_groups import TaskGroupGraph
@@ -49,6 +50,26 @@ def test_tasks_that_erred_have_a_larger_mark_of_their_own(size: tuple[int, int])
     store.apply(batch(graph=change(removed=[7, 8], total=398)))
     page.sent()
     assert len(view.nodes.failed.model.data["x"]) == 0
+
+
+@pytest.mark.parametrize("height", [180, 300, 500])
+def test_marks_at_the_edge_are_whole_however_close_rows_are(height: int) -> None:
+    n = 300
+    keys = [*(f"load-{i}" for i in range(n)), "sum-0"]
+    edges = [(i, n) for i in range(n)]
+    store = store_of(graph=graph(keys, edges, {0: "erred"}))
+    view = TaskGraph(store)
+    page = Page(view, 420, height)
+    end, start = float(str(view._y.end)), float(str(view._y.start))
+    y0, y1 = view.nodes.extent()[2:]
+    frame_px = view.frame_px(pane_size(view.figure))[1]
+    row_px = frame_px / (start - end)
+    mark = view.nodes._mark.size
+    assert isinstance(mark, float)
+    assert row_px < 2
+    assert (y0 - end) * row_px >= mark / 2 + 1
+    assert (start - y1) * row_px >= mark / 2 + 1
+    assert page.sent() == []
 
 
 def places(view: TaskGraph) -> dict[str, tuple[float, float]]:

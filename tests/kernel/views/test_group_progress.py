@@ -16,9 +16,10 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tail_source import TailSource
-from dask_diag_lab.views.tasks import group_progress, thread_layers
+from dask_diag_lab.views.tasks import group_progress, thread_ends, thread_layers
 from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
 from dask_diag_lab.views.tasks.thread_bins import MAX_BINS, ThreadBins
+from dask_diag_lab.views.tasks.thread_ends import ThreadEnds
 from dask_diag_lab.views.tasks.thread_layers import Layers, hover_words
 from dask_diag_lab.views.time_axis import ticks_that_fit
 from tests.kernel.store.batches import T0
@@ -53,6 +54,68 @@ def test_seconds_are_shared_out_exactly() -> None:
             for left, right in zip(bins.edges[:-1], bins.edges[1:], strict=True)
         ]
         np.testing.assert_allclose(bins.seconds[row], expected, atol=1e-6)
+
+
+def test_one_thread_is_never_two_though_the_clock_of_its_worker_is_believed_to_jump(
+    feed: Feed,
+) -> None:
+    """Workers add what heartbeats tell of their clock: tasks one after the other overlap."""
+    random = np.random.default_rng(2)
+    for beat in range(80):
+        shift = random.choice([0.0, 0.03])
+        for start in beat * 0.5 + shift + np.arange(10) * 0.05:
+            for thread in (1, 2, 3):
+                feed.maker.action(start, start + 0.05, thread=thread)
+        feed.send(beat * 0.5 + 0.5)
+    view = TaskGroupProgress(feed.store)
+    Page(view)
+    threads = view.layers().threads
+    assert threads.max() <= 3 + 1e-6
+    assert threads[0, 1:-2].mean() > 2.9
+
+
+def test_all_that_ended_after_now_is_of_the_last_step(feed: Feed) -> None:
+    """The clock of a worker may be ahead of the scheduler's."""
+    width_s = ThreadBins().width_s
+    now = np.ceil(T0 / width_s) * width_s + width_s + 0.001 - T0
+    feed.maker.action(0, now + 0.04, thread=2)
+    feed.send(now, running=[RUNNING])
+    view = TaskGroupProgress(feed.store)
+    Page(view)
+    assert view.layers().threads.sum(axis=0).max() <= 2 + 1e-6
+
+
+def test_tasks_of_unknown_threads_and_those_that_come_late_stay_as_they_are() -> None:
+    ends, one = ThreadEnds(), np.ones(1, np.int64)
+    assert ends.cut(one, one, np.array([10.0]), np.array([20.0])) == 10.0
+    assert ends.cut(one, one, np.array([19.5]), np.array([21.0])) == 20.0
+    assert ends.cut(one, one, np.array([1.0]), np.array([2.0])) == 1.0
+    assert ends.cut(one, 2 * one, np.array([19.5]), np.array([21.0])) == 19.5
+    assert ends.cut(one, 0 * one, np.array([19.5]), np.array([21.0])) == 19.5
+    assert ends.cut(one, 0 * one, np.array([19.5]), np.array([21.0])) == 19.5
+
+
+def test_ends_of_threads_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_ends, "MOST_THREADS", 100)
+    ends = ThreadEnds()
+    for number in range(1, 1000):
+        thread, at = np.array([number]), np.array([float(number)])
+        ends.cut(np.ones(1, np.int64), thread, at, at + 1)
+    assert len(ends._until) <= 100
+    assert (1, 999) in ends._until
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [((200, 200), (True, False)), ((400, 200), (True, True)), ((200, 100), (False, False))],
+)
+def test_a_narrow_pane_keeps_its_times(
+    feed: Feed, size: tuple[int, int], shown: tuple[bool, bool]
+) -> None:
+    feed.maker.action(0, 10)
+    feed.send(10.0)
+    page = Page(TaskGroupProgress(feed.store), *size)
+    assert (page.plot.xaxis[0].visible, page.plot.yaxis[0].visible) == shown
 
 
 def test_what_comes_late_and_lies_before_all_else_is_added() -> None:

@@ -34,4 +34,16 @@ def test_title_keeps_what_matters_most(room: int, title: str) -> None:
 
 
 def test_states_without_a_task_are_not_named() -> None:
-    assert count_title(HEADS, counted(released=442), 80) == HEADS[0]
+    assert count_title(HEADS, counted(erred=442), 80) == f"{HEADS[0]} · 442 erred"
+
+
+@pytest.mark.parametrize(
+    ("room", "title"),
+    [
+        (99, "442 tasks · 58 queued · 4 processing · 290 in memory · 10 erred · 80 released"),
+        (70, "442 tasks · 58 queued · 4 processing · 290 in memory · 10 erred"),
+    ],
+)
+def test_states_add_up_where_there_is_room(room: int, title: str) -> None:
+    states = counted(queued=58, processing=4, memory=290, erred=10, released=80)
+    assert count_title(HEADS[1:], states, room) == title

@@ -56,7 +56,7 @@ def test_of_a_task_that_nobody_knows_any_more_the_history_is_told(answer: Any) -
     # Only a scheduler that answered can have said that it forgot.
     assert ("<i>State</i> forgotten by the scheduler<" in page.facts) == (answer is None)
     assert "1 from 10.0.0.2:4000" in page.facts
-    assert "it ended well" in page.facts
+    assert "<i>Outcome</i> success<" in page.facts
     assert page.view.notice.empty == ""
     assert "what was recorded" in page.view.notice.note
     assert ("gone" in page.view.notice.note) == (answer is not None)
@@ -161,7 +161,7 @@ def test_a_page_of_the_history_is_called_again_until_it_shows_what_was_recorded_
 
 def test_a_failure_in_the_history_is_told_though_its_error_is_gone() -> None:
     page = with_history(outcome=Outcome.ERRED)
-    assert "it failed" in page.facts
+    assert "<i>Outcome</i> failure<" in page.facts
     page.choose("error")
     assert page.text == ERROR_GONE
 

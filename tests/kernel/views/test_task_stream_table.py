@@ -39,6 +39,29 @@ def test_merged_tasks_are_all_in_the_table(feed: Feed) -> None:
     assert len(view.table().columns["key"]) == 12_000
 
 
+def test_the_table_says_nothing_of_the_picture_and_all_that_is_not_in_it(
+    feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for index in range(12_000):
+        feed.maker.action(index * 1e-3, index * 1e-3 + 9e-4, key=f"inc-{index}")
+    feed.send(12)
+    view = TaskStream(feed.store)
+    view.build()
+    assert "merged into" in view.notice.note
+    view.table()
+    assert view.notice.note == ""
+    feed.send(13, left_out={"running": 2, "addresses": 1})
+    monkeypatch.setattr(history_module, "MAX_ROWS", 100)
+    view = TaskStream(feed.store)
+    view.build()
+    view.table()
+    assert view.notice.note == (
+        "the newest 100 of 12\u202f000 actions; zoom in for the others · "
+        "1 task of the worker (other): too many different workers · "
+        "2 running tasks not shown: too many at once"
+    )
+
+
 def test_a_zoomed_picture_has_a_table_of_its_window(feed: Feed) -> None:
     feed.maker.action(0, 1, key="early").action(10, 11, key="late")
     feed.send(11)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bokeh.models import LinearColorMapper
 
+from dask_diag_lab.views.format import count, duration
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.stream import words
 from dask_diag_lab.views.stream.rects import NO_CODE, TRANSFER_CODE, Columns, Share
@@ -118,6 +119,61 @@ def test_a_title_fits_its_pane() -> None:
         190: "95 % computing",
         320: "95 % computing · 5 % idle",
     }
+
+
+@pytest.mark.parametrize(
+    ("width", "title"),
+    [
+        (440, "60 % computing · 20 % other · 20 % idle"),
+        (520, "60 % computing · 15 % transfer · 5 % disk · 20 % idle"),
+        (620, "4 threads · 60 % computing · 15 % transfer · 5 % disk · 20 % idle"),
+    ],
+)
+def test_a_title_loses_words_before_shares(width: int, title: str) -> None:
+    share = Share(busy=0.6, moving=0.15, disk=0.05, idle=0.2)
+    assert words.title(share, (4, 4), PaneSize(width, 300), names_px=60) == title
+
+
+@pytest.mark.parametrize(
+    ("width", "note"),
+    [
+        (
+            800,
+            "{n} actions, those closer than {gap} merged into {blocks} blocks; zoom in to see each",
+        ),
+        (440, "{n} actions, those closer than {gap} merged into {blocks} blocks"),
+        (300, "{n} actions in {blocks} blocks"),
+    ],
+)
+def test_a_note_loses_whole_clauses(feed: Feed, width: int, note: str) -> None:
+    for index in range(12_000):
+        feed.maker.action(index * 1e-3, index * 1e-3 + 9e-4, key=f"inc-{index}")
+    feed.send(12)
+    view = TaskStream(feed.store)
+    view.build()
+    assert view.picture is not None
+    assert view._drawing is not None
+    view.picture.figure.set_from_json("outer_width", width)  # as a browser reports them
+    view.picture.figure.set_from_json("outer_height", 300)
+    view.update()
+    centre = view._drawing.centre
+    assert centre is not None
+    facts = {"n": count(12_000), "gap": duration(centre.resolution_s), "blocks": len(centre)}
+    assert view.notice.note == note.format(**facts)
+
+
+def test_what_was_lost_is_said_though_nothing_else_has_room(feed: Feed) -> None:
+    for index in range(12_000):
+        feed.maker.action(index * 1e-3, index * 1e-3 + 9e-4, key=f"inc-{index}")
+    feed.send(12, left_out={"names": 3, "addresses": 4, "running": 1})
+    view = TaskStream(feed.store)
+    view.build()
+    assert view.picture is not None
+    view.picture.figure.set_from_json("outer_width", 440)
+    view.picture.figure.set_from_json("outer_height", 300)
+    view.update()
+    assert view.notice.note.startswith("3 tasks shown as (other)")
+    assert view.notice.note.endswith("not shown: too many at once")
 
 
 @pytest.mark.parametrize(

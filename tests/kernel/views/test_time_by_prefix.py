@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
+from distributed import worker, worker_state_machine
 
 from dask_diag_lab.records import ExtraChange
 from dask_diag_lab.store import Store
+from dask_diag_lab.views.catalogue.tasks import PLOTS
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.tasks.time_by_prefix import AggregateTimePerAction, ComputeTimePerKey
@@ -105,3 +109,12 @@ def test_tables_have_all_rows() -> None:
     store = timed(*ROWS)
     assert ComputeTimePerKey(store).table().columns["prefix"] == ["load", "sum"]
     assert len(AggregateTimePerAction(store).table().columns["seconds"]) == len(ROWS)
+
+
+@pytest.mark.parametrize("name", ["task-stream", "aggregate-time-per-action"])
+def test_help_says_from_when_on_the_engine_calls_it_disk(name: str) -> None:
+    for part in (worker, worker_state_machine):
+        assert "if stop - start > 0.005:" in inspect.getsource(part)
+    plot = next(plot for plot in PLOTS if plot.name == name)
+    assert "more than 5 ms" in plot.help
+    assert "disk at all" not in plot.help
