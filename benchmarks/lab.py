@@ -57,4 +57,10 @@ def measure() -> list[Figure]:
             max(one["seconds"] for one in stock[1:]),
             0.3,
         ),
+        Figure(
+            "the same, until what follows arrives",
+            "s",
+            max(one["live_s"] for one in ours[1:]),
+            max(one["seconds"] for one in stock[1:]),
+        ),
     ]
