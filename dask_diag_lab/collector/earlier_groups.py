@@ -25,7 +25,7 @@ class Work(NamedTuple):
 
     def plus(self, done: int, failed: int, seconds: float, start: float, stop: float) -> Work:
         """Return the sum with what another group did."""
-        if self is NOTHING:  # as of nearly all groups
+        if not any(self):  # as of nearly all; `NOTHING` is no name here, see below
             return Work(done, failed, seconds, start, stop)
         return Work(
             self.done + done,
@@ -37,6 +37,7 @@ class Work(NamedTuple):
 
 
 NOTHING: Final = Work(0, 0, 0.0, 0.0, 0.0)
+"""Not to be named within `Work`: a class sent by value cannot hold an instance of its own."""
 
 
 class EarlierGroups:
