@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from dask_diag_lab.records import STATES
+from dask_diag_lab.store.processes import common_limit
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -61,8 +62,7 @@ def health_of(store: Store, plots_version: int = 0) -> Health:
 
 def _memory_limit(store: Store) -> int:
     workers = store.workers
-    limits = workers.processes.limits(workers.memory_limit)
-    return int(limits.sum()) if (limits > 0).all() else 0
+    return common_limit(workers.processes.limits(workers.memory_limit))
 
 
 def _task_counts(store: Store) -> TaskCounts:

@@ -96,6 +96,11 @@ class Processes:
         }
 
 
+def common_limit(limits: Ints) -> int:
+    """Return the sum of some memory limits; 0, no limit, unless there is one of each."""
+    return int(limits.sum()) if (limits > 0).all() else 0
+
+
 def newest_of(names: Sequence[object], seen: Iterable[float]) -> list[int]:
     """Return for each name the index of the one with it that was seen last.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +10,6 @@ import numpy as np
 from bokeh.models import FixedTicker, PanTool, Quad, Range1d, Step, VAreaStep, WheelZoomTool
 from bokeh.models.annotations import Title
 
-from dask_diag_lab.records import Kind
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.axis_end import AxisEnd
 from dask_diag_lab.views.base import Notice, Table
@@ -27,8 +25,8 @@ from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.tail_source import TailSource
-from dask_diag_lab.views.tasks.thread_bins import Floats, ThreadBins
-from dask_diag_lab.views.tasks.thread_ends import ThreadEnds
+from dask_diag_lab.views.tasks.thread_bins import Floats
+from dask_diag_lab.views.tasks.thread_history import ThreadHistory
 from dask_diag_lab.views.tasks.thread_layers import (
     HOVER_LINES,
     MAX_AREAS,
@@ -37,7 +35,6 @@ from dask_diag_lab.views.tasks.thread_layers import (
     layers_of,
 )
 from dask_diag_lab.views.tasks.thread_legend import ThreadLegend
-from dask_diag_lab.views.tasks.threads_now import ThreadsNow
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
 
 if TYPE_CHECKING:
@@ -48,10 +45,8 @@ if TYPE_CHECKING:
 READING: Final = "Reading the history …"
 NO_TASKS: Final = "No task has run yet. Threads are counted as soon as one does."
 
-ROWS_AT_ONCE: Final = 65_536
 READ_S: Final = 0.02
-"""So long, and until it has `ROWS_AT_ONCE`, a page reads history before others have their turn."""
-COLUMNS: Final = ("kind", "prefix", "start", "stop", "worker", "thread")
+"""So long a page reads history before others have their turn."""
 UNSEEN: Final = 1e-4
 """Differences in threads, and in seconds, that nobody can see."""
 _ALPHA: Final = 0.75
@@ -71,12 +66,9 @@ class TaskGroupProgress(RedrawnView):
         self.areas = TailSource("x", *levels, tolerance=UNSEEN)
         self.bins = TailSource("left", "right", *hover, tolerance=UNSEEN)
         self.line = TailSource("x", "threads", tolerance=UNSEEN)
-        self._recent = ThreadsNow()
+        self.history = ThreadHistory(store)
         self._n_now = 0
-        self._counts = ThreadBins()
-        self._ends = ThreadEnds()
         self._words = HoverWords()
-        self._cursor = 0
         self._y_end = AxisEnd(1.0)
         self._fitted: tuple[float, float] | None = None
 
@@ -131,14 +123,14 @@ class TaskGroupProgress(RedrawnView):
     def shown(self) -> object:
         """Read on, and return what differs when the picture has to; see `RedrawnView.shown`."""
         store = self.store
-        self._read(READ_S if self._can_go_on_later else math.inf)
+        self.history.read(READ_S if self._can_go_on_later else math.inf)
         # What runs grows while nothing else happens, a quarter of a bin at a time.
         is_running = bool(store.running.count)
-        self._n_now = self._recent.at(store.time, store.running.places(store.time)[1])
-        step = int(store.time / self._counts.width_s * 4) if is_running else 0
+        self._n_now = self.history.threads_now()
+        step = int(store.time / self.history.counts.width_s * 4) if is_running else 0
         versions = (store.actions.version, store.running.version, store.nthreads.version)
         size = pane_size(self.figure)
-        seen = (store.palette.version, self._cursor, step, self._n_now)
+        seen = (store.palette.version, self.history.cursor, step, self._n_now)
         return *versions, *seen, size, self.look
 
     def redraw(self) -> None:
@@ -159,26 +151,7 @@ class TaskGroupProgress(RedrawnView):
         self._show_areas(False)
         self.legend.hide()
         set_properties(self._title, text=" ")
-        self.notice = Notice(empty=READING if self._unread else NO_TASKS)
-
-    @property
-    def _unread(self) -> int:
-        return self.store.actions.total - self._cursor
-
-    def _read(self, for_s: float = math.inf) -> None:
-        """Add the actions that are new, or those for which there is time."""
-        actions, begun = self.store.actions, time.perf_counter()
-        while self._unread:
-            self._cursor, rows = actions.since(self._cursor, ROWS_AT_ONCE, COLUMNS)
-            is_task = rows["kind"] == Kind.COMPUTE
-            prefix = rows["prefix"][is_task].astype(np.int64)
-            start, stop = rows["start"][is_task], rows["stop"][is_task]
-            worker, thread = (rows[name][is_task].astype(np.int64) for name in ("worker", "thread"))
-            start = self._ends.cut(worker, thread, start, stop)
-            self._counts.add(prefix, start, stop)
-            self._recent.add(start, stop)
-            if time.perf_counter() - begun > for_s:
-                return
+        self.notice = Notice(empty=READING if self.history.unread else NO_TASKS)
 
     @property
     def _can_go_on_later(self) -> bool:
@@ -189,11 +162,11 @@ class TaskGroupProgress(RedrawnView):
     @property
     def is_behind(self) -> bool:
         """Whether history is left to read: a million tasks at once would hold up all others."""
-        return bool(self._unread)
+        return bool(self.history.unread)
 
     def layers(self) -> Layers:
         """Return what to stack now."""
-        return layers_of(self.store, self._counts)
+        return layers_of(self.store, self.history.counts)
 
     def _draw(self, layers: Layers, size: PaneSize) -> None:
         zero = float(layers.edges[0])
@@ -274,12 +247,11 @@ class TaskGroupProgress(RedrawnView):
         said = f"{fmt.count(busy)}{of_all} threads computing now"
         text = f"Task group progress: {said}"
         set_properties(self._title, text=text if len(text) <= size.title_characters else said)
-        notes = [f"each step is the mean of {fmt.duration(self._counts.width_s)}"]
+        notes = [f"each step is the mean of {fmt.duration(self.history.counts.width_s)}"]
         if layers.n_others:
             notes.append(f"{fmt.count(layers.n_others)} smaller prefixes in one grey area")
-        if self._unread:
-            share = self._cursor / self.store.actions.total
-            notes.append(f"reading the history: {fmt.percent(share)} so far")
+        if self.history.unread:
+            notes.append(f"reading the history: {fmt.percent(self.history.share)} so far")
         if self.store.actions.dropped:
             notes.append(f"{fmt.plural(self.store.actions.dropped, 'action')} lost on the way")
         self.notice = Notice(note="; ".join(notes))
@@ -292,7 +264,7 @@ class TaskGroupProgress(RedrawnView):
 
         Of a long history what has been read so far; see `is_behind`.
         """
-        self._read(READ_S)
+        self.history.read(READ_S)
         layers = self.layers()
         columns: dict[str, list[object]] = {
             name: [] for name in ("start", "stop", "prefix", "threads")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from dask_diag_lab.store.processes import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.workers.bar_measure import Measure, Words
@@ -17,7 +18,6 @@ from dask_diag_lab.views.workers.workers_memory import (
     COLUMNS,
     SIGNS,
     amount,
-    common_limit,
     memory_title,
     short_memory_title,
     signed,

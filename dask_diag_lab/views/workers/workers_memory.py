@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dask_diag_lab.store.processes import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Table
 from dask_diag_lab.views.pane_size import CHARACTER_PX, PaneSize, pane_size
@@ -46,11 +47,6 @@ SIGN_AND_NUMBER = 10
 def amount(nbytes: float, whole: float) -> str:
     """Return bytes and their share of ``whole``."""
     return fmt.binary(nbytes) + (f" · {fmt.percent(nbytes / whole)}" if whole > 0 else "")
-
-
-def common_limit(limits: npt.NDArray[np.int64]) -> int:
-    """Return the sum of the limits of workers; 0, no limit, unless each of them has one."""
-    return int(limits.sum()) if (limits > 0).all() else 0
 
 
 def signed(level: MemoryLevel, nbytes: float) -> str:

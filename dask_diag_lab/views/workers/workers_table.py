@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from bokeh.models.layouts import Column
 
+from dask_diag_lab.store.processes import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.data_table import Kind, SortableTable, TableColumn
@@ -25,7 +26,6 @@ from dask_diag_lab.views.workers import worker_metrics as wm
 from dask_diag_lab.views.workers.process_bars import shared_words
 from dask_diag_lab.views.workers.totals_line import TotalsLine
 from dask_diag_lab.views.workers.worker_hosts import Hosts
-from dask_diag_lab.views.workers.workers_memory import common_limit
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement

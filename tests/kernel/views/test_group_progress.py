@@ -16,7 +16,7 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tail_source import TailSource
-from dask_diag_lab.views.tasks import group_progress, thread_ends, thread_layers
+from dask_diag_lab.views.tasks import group_progress, thread_ends, thread_history, thread_layers
 from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
 from dask_diag_lab.views.tasks.thread_bins import MAX_BINS, ThreadBins
 from dask_diag_lab.views.tasks.thread_ends import ThreadEnds
@@ -346,7 +346,7 @@ def test_what_cannot_be_seen_is_not_sent_and_does_not_add_up() -> None:
 @pytest.fixture
 def long_history(monkeypatch: pytest.MonkeyPatch) -> Store:
     """Return a store of which a page reads 500 actions at a time."""
-    monkeypatch.setattr(group_progress, "ROWS_AT_ONCE", 500)
+    monkeypatch.setattr(thread_history, "ROWS_AT_ONCE", 500)
     monkeypatch.setattr(group_progress, "READ_S", 0.0)
     store = Store()
     for batch in Simulation(4, 4, 2000).batches():
