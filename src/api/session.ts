@@ -1,30 +1,13 @@
-/** One plot's live document: opened through the relay, drawn natively, closed without a trace. */
+/** One plot's live document: drawn natively, closed without a trace. */
 
 import { DisposableSet, type IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import { CONTROL_NAME } from '../tokens';
-import {
-  controlOf,
-  sessionReplyOf,
-  type IControl,
-  type ILook,
-  type IOpening,
-  type ISessionReply,
-  type PlotArguments
-} from '../wire';
-import type {
-  BokehLoader,
-  IBokeh,
-  IBokehConnection,
-  IBokehModel,
-  IBokehSession,
-  IBokehView
-} from './bokeh';
-import { connect, type IConnecting } from './connection';
-import { HeadStart, type IWish } from './headstart';
+import { controlOf, type IControl, type ILook, type IOpening, type PlotArguments } from '../wire';
+import type { IBokeh, IBokehConnection, IBokehModel, IBokehSession, IBokehView } from './bokeh';
+import type { IConnecting } from './connection';
 import { pngOf } from './png';
-import type { Server } from './server';
 import type { ITranslate } from './words';
 import { adopt, screenOf, titleOf, type IBokehTitle } from './surface';
 
@@ -66,62 +49,8 @@ export interface IPlotSession extends IDisposable {
   picture(look: ILook): Promise<Blob>;
 }
 
-/** Opens plots; the one thing a picture needs from outside. */
-export interface IPlotConnector {
-  open(dashboard: string, plot: string, look: ILook, given: PlotArguments): Promise<IPlotSession>;
-  /** The same plot is likely to be opened in a moment: begin with what can be done before. */
-  prepare(dashboard: string, plot: string, look: ILook, given: PlotArguments): void;
-}
-
-/** Opens plots of the dashboards behind the relay. */
-export class PlotConnector implements IPlotConnector {
-  constructor(
-    private readonly _server: Server,
-    private readonly _loader: BokehLoader
-  ) {}
-
-  async open(
-    dashboard: string,
-    plot: string,
-    look: ILook,
-    given: PlotArguments
-  ): Promise<IPlotSession> {
-    const reply = await this._ahead.take({ dashboard, plot, look, given });
-    const bokeh = await this._load(dashboard, reply);
-    const url = this._server.relaySocketUrl(dashboard, `${pathOf(plot)}/ws`);
-    const connecting = connect(bokeh, url, reply, this._server.socketQuery);
-    this._loader.loadWhenIdle(reply.bokeh, this._urlsOf(dashboard, reply.later));
-    return new PlotSession(bokeh, connecting, this._server.trans);
-  }
-
-  prepare(dashboard: string, plot: string, look: ILook, given: PlotArguments): void {
-    this._ahead.begin({ dashboard, plot, look, given });
-  }
-
-  private async _ask({ dashboard, plot, look, given }: IWish): Promise<ISessionReply> {
-    const wish = { look, arguments: given };
-    const path = `${pathOf(plot)}/session`;
-    const reply = sessionReplyOf(await this._server.postRelayed(dashboard, path, wish));
-    this._load(dashboard, reply).catch(() => undefined); // whoever opens it hears why
-    return reply;
-  }
-
-  private _load(dashboard: string, { bokeh, scripts }: ISessionReply): Promise<IBokeh> {
-    return this._loader.load(bokeh, this._urlsOf(dashboard, scripts));
-  }
-
-  private _urlsOf(dashboard: string, scripts: readonly string[]): readonly string[] {
-    return scripts.map(script => this._server.relayUrl(dashboard, script));
-  }
-
-  private readonly _ahead = new HeadStart(wish => this._ask(wish));
-}
-
-function pathOf(plot: string): string {
-  return `plots/${encodeURIComponent(plot)}`;
-}
-
-class PlotSession implements IPlotSession {
+/** A plot's document that `connect` has opened. */
+export class PlotSession implements IPlotSession {
   constructor(
     private readonly _bokeh: IBokeh,
     { connection, session, connected }: IConnecting,

@@ -4,7 +4,8 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import { Backoff } from '../api/backoff';
-import type { IKeptPicture, IPlotConnector, IPlotSession, Verb } from '../api/session';
+import type { IPlotConnector } from '../api/connector';
+import type { IKeptPicture, IPlotSession, Verb } from '../api/session';
 import { errorWords, type ITranslate } from '../api/words';
 import { isSameArguments, type ILook, type IOpening, type PlotArguments } from '../wire';
 import { inTime } from './intime';

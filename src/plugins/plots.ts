@@ -6,7 +6,7 @@ import { CommandRegistry } from '@lumino/commands';
 
 import { BokehLoader } from '../api/bokeh';
 import { Server } from '../api/server';
-import { PlotConnector } from '../api/session';
+import { PlotConnector } from '../api/connector';
 import { PageVisibility } from '../api/visibility';
 import { IDashboards } from '../model/dashboards';
 import { IPreferences } from '../model/preferences';

@@ -2,7 +2,8 @@
 
 import { Signal } from '@lumino/signaling';
 
-import type { IKeptPicture, IPlotConnector, IPlotSession, Verb } from '../api/session';
+import type { IPlotConnector } from '../api/connector';
+import type { IKeptPicture, IPlotSession, Verb } from '../api/session';
 import type { IControl, ILook, IOpening, PlotArguments } from '../wire';
 import { Succession } from '../model/succession';
 import type { IPlotServices } from '../widgets/services';

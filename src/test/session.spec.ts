@@ -2,7 +2,7 @@
 
 import type { BokehLoader } from '../api/bokeh';
 import type { Server } from '../api/server';
-import { PlotConnector } from '../api/session';
+import { PlotConnector } from '../api/connector';
 import type { ILook } from '../wire';
 import { trans } from './dashboards';
 

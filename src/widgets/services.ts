@@ -3,7 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Token } from '@lumino/coreutils';
 
-import type { IPlotConnector } from '../api/session';
+import type { IPlotConnector } from '../api/connector';
 import type { IVisibility } from '../api/visibility';
 import type { IDashboards } from '../model/dashboards';
 import type { Succession } from '../model/succession';
