@@ -127,15 +127,26 @@ def test_the_figure_is_the_task_stream_of_the_block(client: Client) -> None:
         wait([*client.map(inc, range(40), pure=False), client.submit(fail)])
     assert ts.figure is not None
     assert ts.figure.document is None
-    assert drawn(ts.figure) == 41
+    assert tasks_drawn(ts.figure) == 41
     assert "4 threads" in str(ts.figure.title.text)  # type: ignore[union-attr]  # it has one
 
 
-def drawn(figure: Any) -> int:  # a Plot; its renderers have no common type
-    """Return the rectangles of work; what took 5 ms on a busy machine may be called disk work."""
+def work_in(figure: Any) -> list[Any]:  # a Plot; its renderers have no common type
+    """Return the columns of each source of rectangles of work."""
     sources = {r.data_source.id: r.data_source.data for r in figure.renderers}
-    kinds = [np.asarray(d["kind"]) for d in sources.values() if "task" in d]
+    return [data for data in sources.values() if "task" in data]
+
+
+def drawn(figure: Any) -> int:
+    """Return the rectangles of work; what took 5 ms on a busy machine may be called disk work."""
+    kinds = [np.asarray(data["kind"]) for data in work_in(figure)]
     return sum(int(np.count_nonzero(kind == Kind.COMPUTE)) for kind in kinds)
+
+
+def tasks_drawn(figure: Any) -> int:
+    """Return the tasks in these rectangles: one stands for several short ones side by side."""
+    pairs = [pair for d in work_in(figure) for pair in zip(d["kind"], d["count"], strict=True)]
+    return sum(int(count) for kind, count in pairs if kind == Kind.COMPUTE)
 
 
 def test_a_saved_page_needs_no_network(client: Client, tmp_path: Path) -> None:
@@ -162,7 +173,7 @@ def test_asynchronous_clients_use_it_asynchronously() -> None:
                 futures = client.map(inc, range(30), pure=False)
                 await wait(futures)
             assert keys(ts.data) == {future.key for future in futures}
-            assert drawn(ts.figure) == 30
+            assert tasks_drawn(ts.figure) == 30
             diagnostics = dask_diag_lab.attach(client)
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, wait_until, lambda: diagnostics.is_closed, "not closed")
