@@ -451,8 +451,46 @@
       }
     }
 
+    /** Is not painted between data and its colours, which BokehJS takes in one after the other. */
+    class SteadyRendererView extends GlyphRendererView {
+      async update_data(indices) {
+        this._taking = (this._taking ?? 0) + 1;
+        try {
+          await this.set_data(indices);
+        } finally {
+          this._taking -= 1;
+        }
+        this.request_paint();
+      }
+
+      // A change of the layout in the same message has all painted at once.
+      paint(ctx) {
+        if (!this._taking) {
+          super.paint(ctx);
+        }
+      }
+
+      draw_legend(...given) {
+        if (!this._taking) {
+          super.draw_legend(...given);
+        }
+      }
+    }
+    class SteadyRenderer extends GlyphRenderer {
+      static {
+        this.__module__ = MODULE;
+        this.__name__ = 'SteadyRenderer';
+        this.prototype.default_view = SteadyRendererView;
+      }
+
+      // BokehJS tells by this name what a pointer can be over, for tooltips and selections.
+      get type() {
+        return 'GlyphRenderer';
+      }
+    }
+
     /** Has one view of its glyph where Bokeh's has five, each of which takes in all data. */
-    class PlainRendererView extends GlyphRendererView {
+    class PlainRendererView extends SteadyRendererView {
       async lazy_initialize() {
         await ABOVE.lazy_initialize.call(this);
         this.cds_view = await build_view(this.model.view, { parent: this });
@@ -500,22 +538,18 @@
       }
     }
     const ABOVE = Object.getPrototypeOf(GlyphRendererView.prototype);
-    class PlainRenderer extends GlyphRenderer {
+    class PlainRenderer extends SteadyRenderer {
       static {
         this.__module__ = MODULE;
         this.__name__ = 'PlainRenderer';
         this.prototype.default_view = PlainRendererView;
-      }
-
-      // BokehJS tells by this name what a pointer can be over, for tooltips and selections.
-      get type() {
-        return 'GlyphRenderer';
       }
     }
 
     return [
       AllRows,
       PlainRenderer,
+      SteadyRenderer,
       StreamBars,
       StreamMoves,
       StreamTails,

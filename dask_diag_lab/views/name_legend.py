@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from bokeh.models import HBar
 from bokeh.models.annotations import Legend, LegendItem
-from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
 from dask_diag_lab.views.figure import Source
 from dask_diag_lab.views.format import count
 from dask_diag_lab.views.pane_size import CHARACTER_PX
+from dask_diag_lab.views.scripted import SteadyRenderer
 
 _SWATCH_PX: Final = 24
 """With the room around it."""
@@ -43,8 +43,8 @@ def color_legend(
     """
     swatch = HBar(y="at", left="at", right="at", height=0, fill_color=fill, line_color=edge)
     swatch.fill_alpha = alpha
-    # Bokeh's own, whose list of rows BokehJS 3.10 looks for the entries in.
-    shown: Any = GlyphRenderer(data_source=source.model, glyph=swatch)
+    # Not a plain one: BokehJS 3.10 looks for the entries in its list of rows.
+    shown: Any = SteadyRenderer(data_source=source.model, glyph=swatch)
     plot.renderers.append(shown)
     legend = Legend(
         items=[LegendItem(label={"field": "label"}, renderers=[shown])],

@@ -34,7 +34,15 @@ class AllRows(CDSView):
     """
 
 
-class PlainRenderer(GlyphRenderer):  # type: ignore[type-arg]  # only generic in Bokeh's stub
+class SteadyRenderer(GlyphRenderer):  # type: ignore[type-arg]  # only generic in Bokeh's stub
+    """Is never painted with new data and old colours.
+
+    A browser takes in one after the other, and a change of the layout that comes in the same
+    message paints in between: more rows than colours are an error there.
+    """
+
+
+class PlainRenderer(SteadyRenderer):
     """Draws one glyph, at a fifth of the price of `GlyphRenderer`.
 
     That one holds five: for what is selected, what is not, what is muted, and for drags. All of

@@ -16,6 +16,7 @@ from bokeh.plotting import figure
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
     Source,
+    add_glyph,
     quiet_figure,
     quiet_hover,
     set_properties,
@@ -177,9 +178,7 @@ class Timeline:
     def _draw(self, look: Look) -> HoverTool:
         glyph = Quad(left="left", right="right", top="top", bottom="bottom", fill_color="fill")
         set_properties(glyph, line_color=None)
-        bars = self.figure.add_glyph(self.bars.model, glyph)
-        bars.nonselection_glyph = None  # a drag selects a period, not bars
-        bars.selection_glyph = None
+        bars = add_glyph(self.figure, self.bars.model, glyph)
         hover = quiet_hover(look, *HOVER_LINES, renderers=[bars])
         drag = BoxSelectTool(dimensions="width", renderers=[])
         self.figure.add_tools(hover, drag)
