@@ -19,7 +19,7 @@ from steps import FailedError, MissingError, Steps
 from suite import Outcome, Suite
 
 _NEED_NODE = {"jest", "ui"}
-_WAVES = ((("kernel", "proxy", "packaging"), ("cluster", "jest")), (("ui",),))
+_WAVES = ((("kernel", "packaging"), ("cluster", "jest", "proxy")), (("ui",),))
 """Lanes that run side by side, wave after wave: tests of clusters mostly wait, so there is room
 beside them; browsers need the machine for themselves."""
 
