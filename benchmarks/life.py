@@ -29,6 +29,7 @@ def _groups(n: int, step: int) -> list[Mapping[str, Any]]:
                 "start": BEGIN,
                 "stop": BEGIN + step,
                 "dependencies": [f"{PREFIXES[j % 8][0]}-{j:032x}" for j in _before(i)],
+                "is_ended": False,
             }
         )
     return rows

@@ -23,7 +23,7 @@ _WIDTH: Final = 75
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Case:
     """A plot, what it has many of, and what a step changes.
 
     ``tables`` takes the number of the step, 0 for what is there at first.
@@ -59,6 +59,7 @@ def _groups(step: int) -> dict[str, Any]:  # fields of a Batch
             "start": BEGIN,
             "stop": BEGIN + 1,
             "dependencies": [f"g{i - _WIDTH}"] if i >= _WIDTH else [],
+            "is_ended": False,
         }
 
     return {"groups": [row(2999)] if step else [row(i) for i in range(3000)]}
@@ -102,31 +103,32 @@ def _events(step: int) -> dict[str, Any]:  # fields of a Batch
     return {"events": [(BEGIN + s, "restart", {}) for s in seconds]}
 
 
-_CASES: Final = (
-    _Case("progress", "1000 prefixes, one changes", _prefixes),
-    _Case("memory-by-key", "1000 prefixes, one changes", _prefixes),
-    _Case("groups", "3000 groups, one changes", _groups),
-    _Case("graph", "5000 tasks, all change", _graph),
-    _Case("graph", "4900 tasks, sums of ten pairs come", _summed),
-    _Case("graph", "5000 other tasks in chains of two", _renewed),
-    _Case("events", "10 000 events, one more", _events),
+CASES: Final = (
+    Case("progress", "1000 prefixes, one changes", _prefixes),
+    Case("memory-by-key", "1000 prefixes, one changes", _prefixes),
+    Case("groups", "3000 groups, one changes", _groups),
+    Case("graph", "5000 tasks, all change", _graph),
+    Case("graph", "4900 tasks, sums of ten pairs come", _summed),
+    Case("graph", "5000 other tasks in chains of two", _renewed),
+    Case("events", "10 000 events, one more", _events),
 )
 
 
-def _update(case: _Case) -> tuple[float, float]:
+def bring(store: Store, case: Case, step: int) -> None:
+    """Have a store take the rows of a case: all of them at step 0, then what has changed."""
+    now = BEGIN + 500 + step
+    store.apply(Batch("simulated", now, now, _INFO, **case.tables(step)))
+
+
+def _update(case: Case) -> tuple[float, float]:
     """Return the median milliseconds and bytes of an update."""
     store = Store(clock=lambda: BEGIN + 600)
-
-    def bring(step: int) -> None:
-        now = BEGIN + 500 + step
-        store.apply(Batch("simulated", now, now, _INFO, **case.tables(step)))
-
-    bring(0)
+    bring(store, case, 0)
     drawn = Drawn(case.plot, store)
     costs = []
     gc.collect()
     for step in range(1, STEPS + 1):
-        bring(step)
+        bring(store, case, step)
         costs.append(drawn.update())
     drawn.close()
     if not any(nbytes for _, nbytes in costs):
@@ -138,7 +140,7 @@ def _update(case: _Case) -> tuple[float, float]:
 def measure() -> list[Figure]:
     """Return one figure for each plot."""
     figures = []
-    for case in _CASES:
+    for case in CASES:
         ms, nbytes = _update(case)
         note = f"{nbytes / 1000:.1f} kB sent"
         figures.append(Figure(f"{case.plot}: {case.what}", "ms", ms, None, BUDGET_MS, note))

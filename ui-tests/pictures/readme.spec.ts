@@ -5,8 +5,8 @@ import { expectToShow } from '../harness/picture';
 import { expect, test } from '../harness/test';
 
 const IMAGES = path.resolve(__dirname, '..', '..', 'docs', 'images');
-/** Long enough for transfers and spilling to be in the picture. */
-const INTO_THE_JOB_MS = 8_000;
+/** From the first block on disk to some more, and to orange in the stream as well. */
+const INTO_SPILLING_MS = 2_000;
 
 test.use({ viewport: { width: 1600, height: 1000 } });
 
@@ -23,7 +23,8 @@ test('the overview, light and dark', async ({ lab, page, server }) => {
   await notebook.run(1, 150_000);
   await notebook.start(2);
   await notebook.cell(2).evaluate(node => node.scrollIntoView({ block: 'start' }));
-  await page.waitForTimeout(INTO_THE_JOB_MS);
+  await expect(memory.locator('.jp-DaskDiag-title')).toContainText('spilled', { timeout: 60_000 });
+  await page.waitForTimeout(INTO_SPILLING_MS);
   await expectToShow(stream);
   await page.mouse.move(800, 5);
   await page.screenshot({ path: path.join(IMAGES, 'overview.png') });

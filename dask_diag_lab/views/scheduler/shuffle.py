@@ -117,9 +117,10 @@ class Shuffle(BarStack):
             bars.append(Bar(name, parts, fmt.binary(total), address))
         sent = float(shuffles["comm_written"][rows].sum())
         stored = float(shuffles["disk_written"][rows].sum())
-        title = f"{fmt.binary(sent)} sent, {fmt.binary(stored)} written to disk"
+        sent_said, stored_said = f"{fmt.binary(sent)} sent", f"{fmt.binary(stored)} written to disk"
+        title = f"{sent_said} (striped: received), {stored_said} (striped: read)"
         more = self._more(rows[len(bars) :], [name for name, *_ in MOVED])
-        self._moved.draw(title, bars, more=more)
+        self._moved.draw(title, bars, short_title=f"{sent_said}, {stored_said}", more=more)
 
     def _draw_buffers(self, rows: npt.NDArray[np.int64]) -> None:
         shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)

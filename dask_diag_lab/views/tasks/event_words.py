@@ -56,8 +56,8 @@ ROWS: Final = (
 ROW_OF: Final = {kind: index for index, row in enumerate(ROWS) for kind in row.kinds}
 
 
-def row_colors(look: Look) -> tuple[tuple[str, str], ...]:
-    """Return fill and outline of the marks of each row."""
+def row_colors(look: Look) -> tuple[tuple[str, str, str], ...]:
+    """Return fill and outline of the marks of each row, and the colour of its lines."""
     colors = data_colors(look)
     plain = (
         *(colors.load_saturated, colors.gone, colors.memory_over, colors.memory_near),
@@ -66,7 +66,11 @@ def row_colors(look: Look) -> tuple[tuple[str, str], ...]:
     )
     lines = {ROW_OF["task-erred"]: colors.erred_mark if look.is_dark else colors.transfer}
     lines[ROW_OF["worker-killed"]] = look.foreground
-    return tuple((fill, lines.get(index, fill)) for index, fill in enumerate(plain))
+    # A line has no outline, and black would not be seen.
+    spans = {ROW_OF["task-erred"]: colors.erred_mark} if look.is_dark else {}
+    return tuple(
+        (fill, lines.get(row, fill), spans.get(row, fill)) for row, fill in enumerate(plain)
+    )
 
 
 def number_of(detail: Detail) -> int:

@@ -65,9 +65,9 @@ class Events(RedrawnView):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        hover = [f"hover{line}" for line in range(HOVER_LINES)]
         self.marks = Source(
-            *("x", "y", "until", "size", "marker", "fill", "line", "number", "row", "all"), *hover
+            *("x", "y", "until", "size", "marker", "fill", "line", "span", "number", "row", "all"),
+            *(f"hover{line}" for line in range(HOVER_LINES)),
         )
         self._columns = event_columns(())
         self._total = 0
@@ -93,7 +93,7 @@ class Events(RedrawnView):
         plot.yaxis.ticker = self._y_ticker
         plot.ygrid.ticker = self._y_ticker
         source = self.marks.model
-        self._span = Segment(x0="x", x1="until", y0="y", y1="y", line_color="fill", line_width=4)
+        self._span = Segment(x0="x", x1="until", y0="y", y1="y", line_color="span", line_width=4)
         add_glyph(plot, source, self._span)
         self._mark = Scatter(x="x", y="y", size="size", marker="marker")
         self._mark.update(fill_color="fill", line_color="line", line_width=1.5)
@@ -260,6 +260,7 @@ class Events(RedrawnView):
             "marker": [ROWS[row].marker for row in rows],
             "fill": [colors[row][0] for row in rows],
             "line": [colors[row][1] for row in rows],
+            "span": [colors[row][2] for row in rows],
             "number": self._numbers(marks, sizes, rows_px, second_px),
             "row": [ROWS[row].title for row in rows],
             "all": [

@@ -222,6 +222,7 @@ def test_rows_differ_by_marker_and_erred_is_outlined(feed: Feed, look: Look) -> 
     assert len(set(data["marker"])) == len(set(data["row"]))
     erred = list(data["row"]).index("Errors")
     assert data["line"][erred] != data["fill"][erred]
+    assert (data["span"][erred] != data["fill"][erred]) is look.is_dark
 
 
 def test_nothing_is_explained() -> None:

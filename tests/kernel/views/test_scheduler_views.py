@@ -219,3 +219,11 @@ def test_the_newest_shuffle_is_shown_busiest_worker_first() -> None:
     view._choice.value = "old"
     view.update()
     assert names_shown(view._moved) == ["worker 0"]
+
+
+def test_a_shuffle_says_what_is_striped() -> None:
+    rows = [shuffle_row("one", 0, 4096.0)]
+    view = Shuffle(store_of(workers=[worker(0)], extras=change("shuffles", rows)))
+    drawn(view)
+    title = "4.00 KiB sent (striped: received), 1.00 KiB written to disk (striped: read)"
+    assert view._moved.figure.title.text == title
