@@ -66,8 +66,13 @@ def _first_difference(old: Values, new: Values, tolerance: float) -> int:
     """Return how many rows of the beginning are the same."""
     n = min(len(old), len(new))
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
-        differs = np.flatnonzero(~np.isclose(old[:n], new[:n], 0, tolerance, equal_nan=True))
-        return int(differs[0]) if len(differs) else n
+        # `np.isclose` takes five times as long for columns as short as those of a picture.
+        some, others = old[:n], new[:n]
+        is_same = (some == others) | (np.isnan(some) & np.isnan(others))
+        if tolerance:
+            with np.errstate(invalid="ignore"):  # of infinities
+                is_same |= np.abs(some - others) <= tolerance
+        return n if is_same.all() else int(np.argmin(is_same))
     return next((i for i in range(n) if old[i] != new[i]), n)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from dask_diag_lab.views.tasks.thread_bins import Floats, Ints
 
@@ -19,11 +20,16 @@ MOST_THREADS: Final = 20_000
 """Tasks that left their thread were on ever new ones: those that ended first are forgotten."""
 
 
+_MIX: Final = np.int64(0x1E3779B97F4A7C15)
+"""Makes one number of a worker and its thread; odd, so that no two workers have the same."""
+
+
 class ThreadEnds:
     """Up to when each thread computed, as tasks that ended come."""
 
     def __init__(self) -> None:
-        self._until: dict[tuple[int, int], float] = {}
+        self._threads: Ints = np.empty(0, dtype=np.int64)  # ascending
+        self._until: Floats = np.empty(0)
 
     def cut(self, worker: Ints, thread: Ints, start: Floats, stop: Floats) -> Floats:
         """Return the starts of tasks, none before the end of what its thread did before.
@@ -38,12 +44,12 @@ class ThreadEnds:
         known = np.flatnonzero(thread != 0)
         if not len(known):
             return start
-        order = known[np.lexsort((start[known], thread[known], worker[known]))]
-        places = np.column_stack((worker[order], thread[order]))
-        is_first = np.append(True, (places[1:] != places[:-1]).any(axis=1))
+        of = worker[known] * _MIX + thread[known]  # goes round, as it may
+        by_thread = np.lexsort((start[known], of))
+        order, of = known[by_thread], of[by_thread]
+        is_first = np.append(True, of[1:] != of[:-1])
         first = np.flatnonzero(is_first)
-        names = [(w, t) for w, t in places[first].tolist()]
-        before = np.array([self._until.get(name, -np.inf) for name in names])
+        before = self._until_of(of[first])
         until = _running_max(stop[order], is_first)
         earlier = np.append(-np.inf, until[:-1])
         earlier[first] = -np.inf
@@ -53,14 +59,33 @@ class ThreadEnds:
         cut = start.copy()
         cut[order] = np.where(is_late, begin, np.minimum(np.maximum(begin, earlier), end))
         last = np.maximum(until[np.append(first[1:], len(order)) - 1], before)
-        self._keep(names, last)
+        self._keep(of[first], last)
         return cut
 
-    def _keep(self, names: list[tuple[int, int]], until: Floats) -> None:
-        self._until.update(zip(names, until.tolist(), strict=True))
-        if len(self._until) > MOST_THREADS:
-            newest = sorted(self._until.items(), key=lambda item: item[1])[-MOST_THREADS // 2 :]
-            self._until = dict(newest)
+    def _until_of(self, threads: Ints) -> Floats:
+        """Return up to when some threads computed, -inf for those not seen yet."""
+        place, is_known = self._find(threads)
+        until = np.full(len(threads), -np.inf)
+        until[is_known] = self._until[place[is_known]]
+        return until
+
+    def _find(self, threads: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        """Return where threads are among those that were seen, or would be, and which are."""
+        place = np.searchsorted(self._threads, threads)
+        found = np.append(self._threads, 0)[place] == threads
+        return place, found & (place < len(self._threads))
+
+    def _keep(self, threads: Ints, until: Floats) -> None:
+        place, is_known = self._find(threads)
+        self._until[place[is_known]] = until[is_known]
+        if is_known.all():
+            return
+        is_new = ~is_known
+        self._threads = np.insert(self._threads, place[is_new], threads[is_new])
+        self._until = np.insert(self._until, place[is_new], until[is_new])
+        if len(self._threads) > MOST_THREADS:
+            newest = np.sort(np.argpartition(self._until, -MOST_THREADS // 2)[-MOST_THREADS // 2 :])
+            self._threads, self._until = self._threads[newest], self._until[newest]
 
 
 def _running_max(values: Floats, is_first: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:

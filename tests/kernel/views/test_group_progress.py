@@ -97,12 +97,12 @@ def test_tasks_of_unknown_threads_and_those_that_come_late_stay_as_they_are() ->
 
 def test_ends_of_threads_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thread_ends, "MOST_THREADS", 100)
-    ends = ThreadEnds()
+    ends, one = ThreadEnds(), np.ones(1, np.int64)
     for number in range(1, 1000):
         thread, at = np.array([number]), np.array([float(number)])
-        ends.cut(np.ones(1, np.int64), thread, at, at + 1)
-    assert len(ends._until) <= 100
-    assert (1, 999) in ends._until
+        ends.cut(one, thread, at, at + 1)
+    assert ends.cut(one, 999 * one, np.array([999.5]), np.array([1000.5])) == 1000.0
+    assert ends.cut(one, one, np.array([1.5]), np.array([2.5])) == 1.5
 
 
 @pytest.mark.parametrize(
