@@ -76,7 +76,9 @@ class Backend(Program):
         self.port = int(self.url.rpartition(":")[2])
         self.id = secrets.token_hex(8)
         self.token = secrets.token_urlsafe(32)
+        assert self.process.stdout is not None
         self.say(json.dumps({"token": self.token}))
+        self.process.stdout.readline()  # what asks before it knows the token is refused
 
     @property
     def path(self) -> Path:

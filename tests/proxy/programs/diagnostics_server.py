@@ -1,8 +1,8 @@
 """Plays the in-kernel diagnostics server: a process of its own with its token and its record.
 
-Reads one JSON line from standard input after it has printed ``{"url", "pid"}``; that line is the
-record to write (null: none), and its path. Ends when standard input does. Serves what the relay's
-tests need to look at: what it was sent, slow answers, endless ones, redirects, an echo socket.
+Reads one JSON line from standard input after it has printed ``{"url", "pid"}``: ``{"token"}``, and
+says with a line that it has. Ends when standard input does. Serves what the relay's tests need to
+look at: what it was sent, slow answers, endless ones, redirects, an echo socket.
 """
 
 from __future__ import annotations
@@ -194,6 +194,7 @@ async def main() -> None:
     line = await asyncio.to_thread(sys.stdin.readline)
     order = json.loads(line)
     STATE["token"] = order["token"]
+    print("knows its token", flush=True)
     await asyncio.to_thread(sys.stdin.read)
     os._exit(0)
 
