@@ -1,7 +1,6 @@
 """What is said of a drawn task stream: how busy its threads are, what was merged, hidden or lost.
 
-Looks at what `Drawing` has drawn; the words are those of `words` and
-`note_words`.
+Looks at what `Drawing` has drawn; the words are those of `words` and `note_words`.
 """
 
 from __future__ import annotations
