@@ -38,7 +38,7 @@ def our_costs(n_workers: int, n_tasks: int) -> dict[str, Cost]:
         for _ in range(STEPS):
             life.step()
             for name, plot in drawn.items():
-                seen[name].append(plot.update(life.answers.work))
+                seen[name].append(plot.update(life.off_loop.work))
     finally:
         gc.enable()
     for plot in drawn.values():

@@ -36,7 +36,7 @@ class Drawn:
     def update(self, work: Callable[[], bool] = lambda: False) -> tuple[float, int]:
         """Bring it up to date; return the bytes that are sent, and milliseconds.
 
-        Where something is made in another thread meanwhile, which `work` does and tells, there are
+        Where something is made off the loop meanwhile, which `work` does and tells, there are
         several updates: the milliseconds are the longest one's, which is what holds up others.
         """
         self._events.clear()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from benchmarks.off_loop import OffLoop
 from benchmarks.simulated_answers import Answers
 from benchmarks.simulated_extras import simulated_extras
 from benchmarks.simulator import BEGIN, PREFIXES, Simulation
@@ -55,6 +56,8 @@ class Life:
     store : Store
     answers : Answers
         Of the cluster, to what views ask.
+    off_loop : OffLoop
+        What views have worked out.
     """
 
     def __init__(self, n_workers: int, n_tasks: int, n_steps: int) -> None:
@@ -62,6 +65,7 @@ class Life:
         # The simulated clock moves with the batches alone.
         self.store = Store(clock=lambda: 0.0)
         self.answers = Answers(self.store)
+        self.off_loop = OffLoop(self.store)
         self._rows = len(simulation.actions["start"])
         self._step_rows = min(n_workers * 8, 5000, self._rows // (4 * n_steps))
         self._at = self._rows - (n_steps + 1) * self._step_rows

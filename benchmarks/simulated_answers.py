@@ -12,7 +12,6 @@ from benchmarks.simulated_profiles import profile_tree
 from benchmarks.simulator import BEGIN, PREFIXES
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.inquiries import Inquiry
-from dask_diag_lab.store.workings import Working
 
 _SEEDS: Final = 3
 """Different profiles; an answer is never the one before."""
@@ -72,21 +71,19 @@ _ANSWERS: Final[Mapping[str, Callable[[], Any]]] = {
 
 
 class Answers:
-    """Answers every question that a view asks at once, and does the work on answers when told.
+    """Answers every question that a view asks at once.
 
     Parameters
     ----------
     store : Store
-        Whose questions and whose work.
+        Whose questions.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._number = 0
         self._asked: dict[int, Inquiry] = {}
-        self._work: list[Working[Any]] = []  # results of any type
         store.inquiries.on_ask = self._answer
-        store.workings.on_start = self._work.append
 
     def renew(self) -> None:
         """Give another answer to all questions about profiles, as after some seconds of work."""
@@ -94,15 +91,6 @@ class Answers:
         for inquiry in self._asked.values():
             if inquiry.kind in _RENEWED:
                 self._answer(inquiry)
-
-    def work(self) -> bool:
-        """Do what the cluster's diagnostics do in another thread; return whether there was any."""
-        work = list(self._work)
-        self._work.clear()
-        for working in work:
-            working.do()
-            self._store.worked_out(working)
-        return bool(work)
 
     def _answer(self, inquiry: Inquiry) -> None:
         self._asked[id(inquiry)] = inquiry

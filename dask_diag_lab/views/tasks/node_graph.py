@@ -30,12 +30,9 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.small_legend import Entry
 from dask_diag_lab.views.tasks.graph_edges import GraphEdges, with_holes
-from dask_diag_lab.views.tasks.graph_slots import Slots
-from dask_diag_lab.views.tasks.key_order import natural_ranks
-from dask_diag_lab.views.tasks.known_tasks import KnownTasks
-from dask_diag_lab.views.tasks.layout.growth import no_places
-from dask_diag_lab.views.tasks.layout.laid_out import laid_out
+from dask_diag_lab.views.tasks.graph_slots import SlotChange, Slots
 from dask_diag_lab.views.tasks.layout.layered_graph import has_parts
+from dask_diag_lab.views.tasks.node_places import NodePlaces, Nodes, Placed
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -57,8 +54,6 @@ _LEGEND: Final = ("waiting", "queued", "processing", "memory", "released", "erre
 _NAMES: Final = {"memory": "in memory", "no-worker": "no worker"}
 _HOVER: Final = ("@key", "@state", "@prefix")
 
-_MOST_ROWS: Final = 40.0
-"""Rows of which nodes do not touch in a small pane."""
 _LARGER: Final = 1.7
 _MARK_PX: Final = 10.0
 """Nodes that erred are larger than the others by that, and not below that size."""
@@ -111,7 +106,7 @@ class NodeGraph:
         self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "state", "key", "prefix")})
         self.edges = GraphEdges()
         self.failed = Source("x", "y")
-        self._known, self._layout = KnownTasks(), no_places(0)
+        self._places = NodePlaces(store.workings)
         self._node_slots = Slots()
         self._keys: list[str] = []
         self._state = np.empty(0, dtype=np.int64)
@@ -155,18 +150,25 @@ class NodeGraph:
 
     def clear(self) -> None:
         """Draw nothing."""
-        if not len(self._node_slots.members):
-            return
-        self.nodes.data = {name: [] for name in self.nodes.data}
-        self.failed.set({"x": [], "y": []})
-        self.edges.clear()
         self.lay_out_anew()
+        if self.has_picture:
+            self.nodes.data = {name: [] for name in self.nodes.data}
+            self.failed.set({"x": [], "y": []})
+            self.edges.clear()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nodes have got their places that `update` has not drawn yet."""
+        return self._places.is_ready
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether nodes are drawn, be they those of before."""
+        return len(self.nodes.data["x"]) > 0
 
     def extent(self) -> tuple[float, float, float, float]:
         """Return smallest x, largest x, smallest y and largest y of what is placed."""
-        places = self._layout.places if len(self._layout.places) else np.zeros((1, 2))
-        (x0, y0), (x1, y1) = places.min(axis=0), places.max(axis=0)
-        return float(x0), float(x1), float(y0), float(y1)
+        return self._places.extent()
 
     def at(self, x: float, y: float, reach: tuple[float, float]) -> str:
         """Return the key of the task nearest to a point, '' where none is within ``reach``."""
@@ -181,14 +183,14 @@ class NodeGraph:
 
     def lay_out_anew(self) -> None:
         """Forget where nodes are: the next update places all of them again."""
-        self._known, self._layout = KnownTasks(), no_places(0)
+        self._places.forget()
         self._node_slots = Slots()
         self.edges.lay_out_anew()
         self._keys, self._state = [], np.empty(0, dtype=np.int64)
         self._seen = (-1, -1)
 
-    def update(self, *, may_close: bool, shape: float) -> bool:
-        """Bring nodes and edges up to date; return whether the structure changed.
+    def update(self, *, may_close: bool, shape: float) -> None:
+        """Bring nodes and edges up to date; what is placed off the loop waits until it is.
 
         Parameters
         ----------
@@ -198,66 +200,45 @@ class NodeGraph:
         shape : float
             Columns to a row of the pane, see `rounded_shape`.
         """
-        graph = self.store.graph
+        graph, places = self.store.graph, self._places
         if may_close and shape != self._shape:
             self._shape = shape
             if has_parts(len(graph.node), graph.edges):
                 self.lay_out_anew()
-        seen = (graph.structure_version, graph.version)
-        before, self._seen = self._seen, seen
-        if seen == before:
-            return False
-        if seen[0] != before[0]:
-            self._update_structure(may_close=may_close)
-        else:
-            self._update_states()
-        self._update_failed()
-        return seen[0] != before[0]
+        if placed := places.take():
+            self._show(placed)
+        if places.is_under_way or self._seen == (graph.structure_version, graph.version):
+            return
+        nodes = Nodes.of(graph)
+        if self._seen[0] == graph.structure_version:
+            self._show_states(nodes)
+        elif placed := places.place(nodes, may_close=may_close, shape=self._shape):
+            self._show(placed)
 
-    def _update_structure(self, *, may_close: bool) -> None:
-        graph = self.store.graph
-        keys, edges = graph.key, graph.edges
-        at, is_other = self._known.take_over(graph.node, keys)
-        stays = at >= 0
-        before = self._layout.of(at)
-        self._layout = laid_out(
-            before,
-            edges,
-            lambda nodes: natural_ranks([keys[index] for index in nodes.tolist()]),
-            may_close=may_close,
-            shape=self._shape,
-            most_rows=_MOST_ROWS,
-        )
-        is_moved = bool((self._layout.places[stays] != before.places[stays]).any())
-        places = self._layout.places.astype(np.float32)
-        change = self._node_slots.change(graph.node, is_reset=is_moved or is_other)
-        self._send_nodes(change.added, places, is_reset=change.is_reset, has_holes=change.has_holes)
-        self._update_states()
-        self.edges.send(edges, graph.node, places, is_reset=change.is_reset)
+    def _show(self, placed: Placed) -> None:
+        nodes, places = placed.nodes, placed.places
+        change = self._node_slots.change(nodes.node, is_reset=placed.is_other)
+        self._send_nodes(nodes, change, places)
+        self.edges.send(nodes.edges, nodes.node, places, is_reset=change.is_reset)
+        self._show_states(nodes)
 
     def _send_nodes(
-        self,
-        added: npt.NDArray[np.int64],
-        places: npt.NDArray[np.float32],
-        *,
-        is_reset: bool,
-        has_holes: bool,
+        self, nodes: Nodes, change: SlotChange, places: npt.NDArray[np.float32]
     ) -> None:
-        graph, strings = self.store.graph, self.store.strings
-        indices, state = added.tolist(), graph.state[added]
-        keys, prefixes = graph.key, graph.prefix[added].tolist()
+        strings, added = self.store.strings, change.added
+        state, prefixes = nodes.state[added], nodes.prefix[added].tolist()
         columns: dict[str, Any] = {  # arrays and lists
             "x": places[added, 0],
             "y": places[added, 1],
             "state": [STATES[index] for index in state.tolist()],
-            "key": [keys[index] for index in indices],
+            "key": [nodes.keys[index] for index in added.tolist()],
             "prefix": [strings[prefix] for prefix in prefixes],
         }
-        if is_reset:
+        if change.is_reset:
             self.nodes.data = columns
             self._keys, self._state = list(columns["key"]), state
             return
-        if has_holes:
+        if change.has_holes:
             alive = self._node_slots.is_alive[: len(self._keys)]
             self.nodes.data["x"] = with_holes(self.nodes.data["x"], alive)
         if len(added):
@@ -265,11 +246,13 @@ class NodeGraph:
             self._keys += columns["key"]
             self._state = np.concatenate([self._state, state])
 
-    def _update_states(self) -> None:
-        graph = self.store.graph
-        if not len(graph.node):
-            return
-        rows, now = self._node_slots.rows_of(graph.node), graph.state
+    def _show_states(self, nodes: Nodes) -> None:
+        self._seen = (nodes.structure_version, nodes.version)
+        if len(nodes.node):
+            self._send_states(self._node_slots.rows_of(nodes.node), nodes.state)
+        self._update_failed()
+
+    def _send_states(self, rows: npt.NDArray[np.int64], now: npt.NDArray[np.int64]) -> None:
         is_changed = self._state[rows] != now
         if not is_changed.any():
             return

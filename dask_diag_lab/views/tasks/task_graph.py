@@ -89,8 +89,8 @@ class TaskGraph(GraphView):
     # --- keeping it up to date
 
     def seen(self) -> object:
-        """Return the versions of graph and groups."""
-        return self.store.graph.version, self.store.groups.version
+        """Return the versions of graph and groups, and whether nodes have got their places."""
+        return self.store.graph.version, self.store.groups.version, self.nodes.is_ready
 
     def draw(self, size: PaneSize) -> None:
         """Bring the picture up to date; see `GraphView.draw`."""
@@ -118,14 +118,16 @@ class TaskGraph(GraphView):
         return not (len(store.graph.node) if self._is_exact else len(store.groups))
 
     def _say(self, size: PaneSize) -> None:
-        is_empty = self._is_empty
+        is_empty = self._is_empty or (self._is_exact and not self.nodes.has_picture)
         self.set_title("" if is_empty else self._headline(size))
         self.notice = Notice(empty=self._empty() if is_empty else "", note=self._note())
 
     def _empty(self) -> str:
         """Return why no task is drawn: the tables of groups come before the graph does."""
-        live = self.store.groups.states[:, : STATES.index("forgotten")]
-        return WAITING if live.any() or self.store.scheduler is None else NO_TASKS
+        store = self.store
+        live = store.groups.states[:, : STATES.index("forgotten")]
+        is_known = store.scheduler is not None and not len(store.graph.node)
+        return NO_TASKS if is_known and not live.any() else WAITING
 
     def _headline(self, size: PaneSize) -> str:
         graph, groups = self.store.graph, self.store.groups

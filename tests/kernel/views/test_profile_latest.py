@@ -7,28 +7,18 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.workings import Working
 from dask_diag_lab.views.latest import Latest
+from tests.kernel.views.elsewhere import Elsewhere
 
 
-class _Elsewhere:
-    """A store whose work waits until it is let go on."""
-
-    def __init__(self) -> None:
-        self.store = Store()
-        self.open: list[Working[Any]] = []  # results of any type
-        self.store.workings.on_start = self.open.append
-
-    def finish(self) -> None:
-        done, self.open[:] = list(self.open), []
-        for working in done:
-            working.do()
-            self.store.worked_out(working)
+def _latest() -> tuple[Latest[Any], Elsewhere]:
+    """Return one of any type whose work waits."""
+    store = Store()
+    return Latest(store.workings), Elsewhere(store)
 
 
 def test_the_old_one_is_shown_until_the_new_one_is_there() -> None:
-    elsewhere = _Elsewhere()
-    latest: Latest[str] = Latest(elsewhere.store.workings)
+    latest, elsewhere = _latest()
     assert latest.of("a", 1, lambda: "one") is None
     elsewhere.finish()
     assert latest.of("a", 1, lambda: "one") == "one"
@@ -39,8 +29,7 @@ def test_the_old_one_is_shown_until_the_new_one_is_there() -> None:
 
 
 def test_wishes_do_not_pile_up_and_the_last_one_is_made() -> None:
-    elsewhere = _Elsewhere()
-    latest: Latest[int] = Latest(elsewhere.store.workings)
+    latest, elsewhere = _latest()
     for version in range(5):
         latest.of("a", version, lambda version=version: version)  # type: ignore[misc]
     assert len(elsewhere.open) == 1
@@ -52,8 +41,7 @@ def test_wishes_do_not_pile_up_and_the_last_one_is_made() -> None:
 
 
 def test_of_another_subject_nothing_is_shown() -> None:
-    elsewhere = _Elsewhere()
-    latest: Latest[str] = Latest(elsewhere.store.workings)
+    latest, elsewhere = _latest()
     latest.of("a", 1, lambda: "one")
     elsewhere.finish()
     assert latest.of("b", 1, lambda: "other") is None
