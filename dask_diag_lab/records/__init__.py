@@ -13,7 +13,7 @@ from dask_diag_lab.records.batch import (
     SchedulerInfo,
 )
 from dask_diag_lab.records.extras import EXTRA_NAMES, EXTRAS, GRAPH, Extra
-from dask_diag_lab.records.questions import KINDS, QUESTIONS, Question
+from dask_diag_lab.records.questions import KINDS, OTHER_PREFIXES, QUESTIONS, Question
 from dask_diag_lab.records.tables import (
     ACTIONS,
     GROUPS,
@@ -34,6 +34,7 @@ __all__ = [
     "GRAPH",
     "GROUPS",
     "KINDS",
+    "OTHER_PREFIXES",
     "PREFIXES",
     "PROTOCOL",
     "QUESTIONS",

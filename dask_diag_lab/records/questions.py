@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+OTHER_PREFIXES: Final = "(other)"
+"""In place of a prefix, in an answer to ``activity``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -44,7 +47,7 @@ QUESTIONS: Final[tuple[Question, ...]] = (
         "activity",
         ("source", "worker"),
         "Samples over time. Answer: {times: [s], counts: [n], prefixes: {prefix: [n]} as long as "
-        "times, missing: {worker: reason}}",
+        "times, those beyond a hundred added up as OTHER_PREFIXES, missing: {worker: reason}}",
     ),
     Question(
         "worker",

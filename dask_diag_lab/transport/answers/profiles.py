@@ -17,6 +17,7 @@ import dask.config
 from dask.utils import parse_timedelta
 
 from dask_diag_lab.collector.strings import key_text
+from dask_diag_lab.records import OTHER_PREFIXES
 from dask_diag_lab.transport import wire
 from dask_diag_lab.transport.cluster import AnswerError, Cluster
 from dask_diag_lab.transport.trees import MAX_NODES, add_tree, count_nodes, empty_tree, prune_tree
@@ -41,9 +42,7 @@ MAX_TREE_NODES: Final = 10 * MAX_NODES
 """Bound of a sum under way: trees of many workers with different code do not pile up."""
 
 MAX_PREFIXES: Final = 100
-"""Prefixes of `activity`; the others are added up as `OTHER`."""
-
-OTHER: Final = "(other)"
+"""Prefixes of `activity`; the others are added up as `OTHER_PREFIXES`."""
 
 
 async def profile(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
@@ -161,7 +160,7 @@ class _Buckets:
         rows = {name: self._prefixes[name] for name in order[:MAX_PREFIXES]}
         rest: Counter[float] = sum((self._prefixes[n] for n in order[MAX_PREFIXES:]), Counter())
         if rest:
-            rows[OTHER] = rest
+            rows[OTHER_PREFIXES] = rest
         return {
             "times": times,
             "counts": [self._counts[t] for t in times],

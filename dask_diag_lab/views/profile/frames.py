@@ -85,9 +85,14 @@ class Frames:
         below = _sums(parent, count)
         rest = np.maximum(count - below, 0)
         self.is_displaced = bool((count[1:] == 0).any())
-        own = _displaced(parent, rest) if self.is_displaced else rest
-        total = count + own if self.is_displaced else np.maximum(count, below)
-        unclear = _unclear(parent, rest) if self.is_displaced else np.zeros(0, dtype=np.int64)
+        if self.is_displaced:
+            given, is_innermost = _given(parent, rest), _calls(parent) == 0
+            # What was cut off below a frame left it its samples.
+            own, total = given + rest * is_innermost, count + given
+            unclear = _unclear(parent, rest)
+        else:
+            own, total = rest, np.maximum(count, below)
+            unclear = np.zeros(0, dtype=np.int64)
         self.parent = np.concatenate((parent, unclear))
         self.total = np.concatenate((total, rest[unclear]))
         self.own = np.concatenate((own, rest[unclear]))
@@ -247,19 +252,21 @@ def _sums(parent: Ints, values: Ints) -> Ints:
     return np.asarray(sums, dtype=np.int64)
 
 
-def _displaced(parent: Ints, rest: Ints) -> Ints:
-    """Return the samples of each frame itself, where its caller called nothing else."""
-    calls = np.bincount(parent[1:], minlength=len(parent))
-    own = np.where(calls[parent] == 1, rest[parent], 0)
-    own[0] = 0
-    own[calls == 0] += rest[calls == 0]
-    return np.asarray(own, dtype=np.int64)
+def _calls(parent: Ints) -> Ints:
+    """Return how many others each frame called."""
+    return np.asarray(np.bincount(parent[1:], minlength=len(parent)), dtype=np.int64)
+
+
+def _given(parent: Ints, rest: Ints) -> Ints:
+    """Return the samples that each frame gets of its caller, which called nothing else."""
+    given = np.where(_calls(parent)[parent] == 1, rest[parent], 0)
+    given[0] = 0
+    return np.asarray(given, dtype=np.int64)
 
 
 def _unclear(parent: Ints, rest: Ints) -> Ints:
     """Return the frames that called several others and have samples in some of them."""
-    calls = np.bincount(parent[1:], minlength=len(parent))
-    return np.asarray(np.flatnonzero((calls > 1) & (rest > 0)), dtype=np.int64)
+    return np.asarray(np.flatnonzero((_calls(parent) > 1) & (rest > 0)), dtype=np.int64)
 
 
 def _positions(parent: Ints, total: Ints, n_known: int) -> tuple[Ints, Ints]:

@@ -46,7 +46,9 @@ class Sampling:
     start, stop : float
         Period on the scheduler's clock; 0 for open.
     parts : tuple of str
-        Tasks that are asked for one by one; then the whole is not asked for again.
+        Tasks that are asked for one by one.
+    has_rest : bool
+        Whether there are other tasks; if not, the whole is not asked for again beside `parts`.
     """
 
     def __init__(self, store: Store, source: str = TASKS) -> None:
@@ -54,6 +56,7 @@ class Sampling:
         self.prefix = self.worker = ""
         self.start = self.stop = 0.0
         self.parts: tuple[str, ...] = ()
+        self.has_rest = False
         self._store = store
         self._asked: tuple[tuple[Inquiry, ...], float, object] | None = None
 
@@ -75,6 +78,12 @@ class Sampling:
     def part_profiles(self) -> list[Inquiry]:
         """The profile of each of `parts`; asked for if it never was."""
         return [self._profile_of(name) for name in self.parts]
+
+    @property
+    def _profiles(self) -> list[Inquiry]:
+        """What is asked for again: `part_profiles`, and the whole where they are not all of it."""
+        parts = self.part_profiles
+        return [*parts, self.profile] if self.has_rest or not parts else parts
 
     def _profile_of(self, prefix: str) -> Inquiry:
         return self._store.inquiries.ask(
@@ -106,7 +115,7 @@ class Sampling:
             return REFRESH_S
         usual_s = SOON_S if self._is_empty() else REFRESH_S
         n_workers = 1 if self.worker else len(self._store.workers)
-        return refresh_s(usual_s, n_workers * (1 + max(len(self.parts), 1)))
+        return refresh_s(usual_s, n_workers * (1 + len(self._profiles)))
 
     def _is_empty(self) -> bool:
         """Tell whether nothing has been sampled yet, of any task."""
@@ -117,12 +126,12 @@ class Sampling:
     def refresh(self) -> None:
         """Ask for newer answers."""
         self._asked = None
-        for inquiry in (self.activity, *(self.part_profiles or [self.profile])):
+        for inquiry in (self.activity, *self._profiles):
             self._store.inquiries.ask_again(inquiry)
 
     def follow(self) -> None:
         """Ask again what is old, if it may have changed; a period that is over never does."""
-        profiles = [] if self.has_period else self.part_profiles or [self.profile]
+        profiles = [] if self.has_period else self._profiles
         asked = (self.activity, *profiles)
         now, work = self._store.time, self._work()
         if self._asked is None or self._asked[0] != asked:

@@ -10,8 +10,18 @@ from bokeh.models.widgets import Button
 
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.profile.profile import Profile
+from dask_diag_lab.views.profile.reading import MAX_PARTS, MAX_REQUESTS
 from dask_diag_lab.views.profile.sampling import REFRESH_S, SOON_S
-from tests.kernel.views.profiles import ProfilePage, Situation, answer, box, click, drag, node
+from tests.kernel.views.profiles import (
+    ProfilePage,
+    Situation,
+    activity,
+    answer,
+    box,
+    click,
+    drag,
+    node,
+)
 
 
 @pytest.fixture
@@ -217,6 +227,75 @@ def test_few_tasks_are_asked_for_one_by_one_where_all_together_do_not_tell() -> 
     page.view.update()
     assert page.titles == ["all", "call", "inc", "load"]
     assert box(page, "inc")["whole"] == "800 ms · 80 % · 80 samples"
+
+
+def _many_tasks(n: int, n_workers: int = 2) -> tuple[Situation, list[str]]:
+    """Return a cluster with ``n`` kinds of tasks, of which the first have most samples."""
+    situation, names = Situation(n_workers), [f"task{i:02d}" for i in range(n)]
+    samples = {name: 10 * (n - i) for i, name in enumerate(names)}
+    whole = sum(samples.values())
+    situation.cluster.activity = activity({name: [k] for name, k in samples.items()})
+    situation.cluster.profiles = {
+        name: answer(node("root", k, node("call", k, node(name, 0)))) for name, k in samples.items()
+    }
+    callees = [node(name, 0) for name in names]
+    situation.cluster.profiles[""] = answer(node("root", whole, node("call", whole, *callees)))
+    return situation, names
+
+
+def _asked_one_by_one(situation: Situation) -> set[str]:
+    return {str(one.arguments["prefix"]) for one in situation.cluster.of("profile")} - {""}
+
+
+def test_of_many_tasks_those_with_most_samples_are_asked_for_and_the_rest_is_one_box() -> None:
+    situation, names = _many_tasks(MAX_PARTS + 3)
+    page = situation.page()
+    situation.cluster.reply()
+    page.view.update()
+    assert _asked_one_by_one(situation) == set(names[:MAX_PARTS])
+    assert page.titles[:3] == ["all", "call", "task00"]
+    (rest,) = [title for title in page.titles if title.startswith("One of:")]
+    assert all(name in rest for name in names[MAX_PARTS:])
+    assert box(page, rest)["whole"].endswith(" · 60 samples")
+
+
+def test_tasks_whose_last_rival_is_the_rest_leave_nothing_open() -> None:
+    situation, names = _many_tasks(MAX_PARTS + 1)
+    page = situation.page()
+    situation.cluster.reply()
+    page.view.update()
+    assert sorted(page.titles) == sorted(["all", "call", *names])
+
+
+def test_the_whole_is_asked_for_again_where_there_are_other_tasks() -> None:
+    situation, names = _many_tasks(MAX_PARTS + 3)
+    page = situation.page()
+    situation.cluster.reply()
+    page.view.update()
+    page.view.sampling.refresh()
+    open_ = [one for one in situation.cluster.of("profile") if one.state == "asked"]
+    assert {one.arguments["prefix"] for one in open_} == {"", *names[:MAX_PARTS]}
+
+
+def test_many_workers_are_asked_for_fewer_tasks_and_too_many_for_none() -> None:
+    n_workers = MAX_REQUESTS // 3
+    situation, names = _many_tasks(5, n_workers)
+    situation.page()
+    assert _asked_one_by_one(situation) == set(names[:3])
+    situation, _ = _many_tasks(5, MAX_REQUESTS + 1)
+    situation.page()
+    assert _asked_one_by_one(situation) == set()
+
+
+def test_tasks_are_asked_for_as_before_while_others_only_just_have_more_samples() -> None:
+    situation, names = _many_tasks(MAX_PARTS + 2)
+    page = situation.page()
+    rows = {name: [100 + i] for i, name in enumerate(names)}
+    situation.cluster.activity = activity(rows)
+    page.view.sampling.refresh()
+    situation.cluster.reply()
+    page.view.update()
+    assert page.view.sampling.parts == tuple(names[:MAX_PARTS])
 
 
 def test_what_is_wrong_with_an_answer_is_said_until_a_better_one_comes(

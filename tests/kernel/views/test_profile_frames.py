@@ -36,6 +36,13 @@ def test_samples_counted_at_the_caller_of_one_function_are_given_to_it() -> None
     assert frames.own[_named(frames, "f")] == 0
 
 
+def test_frame_whose_callees_were_cut_off_keeps_their_samples_and_no_more() -> None:
+    frames = Frames(node("root", 9, node("f", 5, node("g", 0)), node("h", 4)))
+    h = _named(frames, "h")
+    assert (frames.total[h], frames.own[h]) == (4, 4)
+    assert frames.samples == 9
+
+
 def test_samples_that_may_be_of_several_functions_are_given_to_none() -> None:
     frames = Frames(node("root", 9, node("f", 9, node("g", 2, node("i", 0)), node("h", 0))))
     (unclear,) = [i for i in range(len(frames)) if frames.is_unclear[i]]
