@@ -10,8 +10,14 @@ from typing import Final
 SHARE: Final = 0.25
 """Of its time the server's thread draws at most this much. A few panes need a twentieth; eighty
 would take all of it, and the lock of the interpreter from the user's own threads."""
+BUSY_SHARE: Final = 0.08
+"""The same while others compute in this process: they wait for the interpreter as often."""
+BUSY: Final = 0.5
+"""Others are busy when they use more of a core than that, such as a scheduler of many tasks."""
 LONGEST_S: Final = 5.0
 """Between two rounds, however much one costs."""
+
+Clock = Callable[[], float]
 
 
 class Pace:
@@ -25,24 +31,31 @@ class Pace:
         Monotonic seconds.
     spent : callable
         CPU seconds of the calling thread.
+    of_process : callable
+        CPU seconds of all threads of the process.
     """
 
     def __init__(
         self,
-        clock: Callable[[], float] = time.monotonic,
-        spent: Callable[[], float] = time.thread_time,
+        clock: Clock = time.monotonic,
+        spent: Clock = time.thread_time,
+        of_process: Clock = time.process_time,
     ) -> None:
         self._clock = clock
         self._spent = spent
+        self._of_process = of_process
         self._began = -inf
-        self._spent_before = 0.0
+        self._spent_before = self._process_before = 0.0
 
     def hold_s(self) -> float:
         """Return the seconds until the next round may begin; 0 most times."""
-        spent = self._spent() - self._spent_before
-        due = self._began + min(spent / SHARE, LONGEST_S)
-        return max(due - self._clock(), 0.0)
+        spent, now = self._spent() - self._spent_before, self._clock()
+        others = self._of_process() - self._process_before - spent
+        share = BUSY_SHARE if others > BUSY * (now - self._began) else SHARE
+        due = self._began + min(spent / share, LONGEST_S)
+        return max(due - now, 0.0)
 
     def begin(self) -> None:
         """A round of updates begins."""
         self._began, self._spent_before = self._clock(), self._spent()
+        self._process_before = self._of_process()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dask_diag_lab.server import pace, pages
-from dask_diag_lab.server.pace import LONGEST_S, SHARE, Pace
+from dask_diag_lab.server.pace import BUSY_SHARE, LONGEST_S, SHARE, Pace
 from dask_diag_lab.store import Store
 from tests.kernel.server.browser import BrowserPage
 from tests.kernel.server.sample_views import Counting, sample_plot
@@ -24,7 +24,7 @@ class Dial:
 
 def test_a_round_waits_until_the_last_was_its_share_of_the_time() -> None:
     clock, spent = Dial(100.0), Dial(7.0)
-    paced = Pace(clock, spent)
+    paced = Pace(clock, spent, spent)
     paced.begin()
     spent.now += 0.5
     assert paced.hold_s() == 0.5 / SHARE
@@ -32,9 +32,22 @@ def test_a_round_waits_until_the_last_was_its_share_of_the_time() -> None:
     assert paced.hold_s() == 0
 
 
+@pytest.mark.parametrize(("of_others", "share"), [(0.6, BUSY_SHARE), (0.4, SHARE)])
+def test_a_round_waits_longer_while_others_compute_in_the_process(
+    of_others: float, share: float
+) -> None:
+    clock, spent, of_process = Dial(100.0), Dial(7.0), Dial(70.0)
+    paced = Pace(clock, spent, of_process)
+    paced.begin()
+    clock.now += 0.25
+    spent.now += 0.1
+    of_process.now += 0.1 + 0.25 * of_others
+    assert paced.hold_s() == pytest.approx(0.1 / share - 0.25)
+
+
 def test_cheap_rounds_never_wait() -> None:
     clock, spent = Dial(100.0), Dial(7.0)
-    paced = Pace(clock, spent)
+    paced = Pace(clock, spent, spent)
     for _ in range(10):
         paced.begin()
         spent.now += 0.01
@@ -44,18 +57,19 @@ def test_cheap_rounds_never_wait() -> None:
 
 def test_no_round_waits_for_ever() -> None:
     spent = Dial(7.0)
-    paced = Pace(Dial(100.0), spent)
+    paced = Pace(Dial(100.0), spent, spent)
     paced.begin()
     spent.now += 1000
     assert paced.hold_s() == LONGEST_S
 
 
 def test_the_first_round_does_not_wait() -> None:
-    assert Pace(Dial(100.0), Dial(1000.0)).hold_s() == 0
+    assert Pace(Dial(100.0), Dial(1000.0), Dial(2000.0)).hold_s() == 0
 
 
 def test_a_page_is_drawn_after_the_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "BUSY_SHARE", 1e-9)
     monkeypatch.setattr(pace, "LONGEST_S", 0.2)
 
     async def story() -> None:
@@ -73,6 +87,7 @@ def test_a_page_is_drawn_after_the_hold(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_what_the_user_does_is_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "BUSY_SHARE", 1e-9)
     monkeypatch.setattr(pace, "LONGEST_S", 3600.0)
 
     async def story() -> None:
@@ -95,6 +110,7 @@ def test_an_answer_that_somebody_waits_for_is_drawn_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "BUSY_SHARE", 1e-9)
     monkeypatch.setattr(pace, "LONGEST_S", 3600.0)
 
     async def story() -> None:
@@ -114,6 +130,7 @@ def test_the_pictures_of_others_are_held_though_a_viewer_comes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "BUSY_SHARE", 1e-9)
     monkeypatch.setattr(pace, "LONGEST_S", 3600.0)
 
     async def story() -> None:
@@ -136,6 +153,7 @@ def test_the_pictures_of_others_are_held_though_a_viewer_comes(
 
 def test_the_end_of_a_hold_is_no_news_of_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "SHARE", 1e-9)
+    monkeypatch.setattr(pace, "BUSY_SHARE", 1e-9)
     monkeypatch.setattr(pace, "LONGEST_S", 0.05)
     began: list[int] = []
 
