@@ -100,11 +100,11 @@ class PlotTornado(BokehTornado):
         """What Bokeh's websockets want to know."""
         return self.applications[PLOTS]
 
-    async def prepare(self, session_id: str, token: str) -> PreparedSession:
+    async def prepare(self, session_id: str, token: str, awaited_s: float) -> PreparedSession:
         """Make a session with its document before its page connects; dropped when none does."""
         session = await self.context.create_session_if_needed(ID(session_id), token=token)
         PlotSession.take_over(session, self._pages.patched)
-        prepared = self.prepared[session_id] = PreparedSession(session)
+        prepared = self.prepared[session_id] = PreparedSession(session, awaited_s)
         return prepared
 
     def new_connection(

@@ -167,14 +167,15 @@ class SessionHandler(SiteHandler):
         from dask_diag_lab.server.sessions import new_session
 
         plot = self.plot(name)
-        look, arguments = self._asked()
-        self.write_json(await new_session(self.site, plot, look, arguments))
+        look, arguments, is_ahead = self._asked()
+        session = await new_session(self.site, plot, look, arguments, is_ahead=is_ahead)
+        self.write_json(session)
 
     def get(self, name: str) -> None:  # noqa: ARG002  # of the route
         raise HTTPError(405, "A session is asked for with POST.")
 
-    def _asked(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the look and the arguments that the page wants."""
+    def _asked(self) -> tuple[dict[str, str], dict[str, str], bool]:
+        """Return the look and the arguments that the page wants, and whether it may not want it."""
         from dask_diag_lab.server.control import read_look
 
         body = self.request.body
@@ -184,7 +185,7 @@ class SessionHandler(SiteHandler):
             asked = read_json(body) if body.strip() else {}
             given = asked if isinstance(asked, Mapping) else {}
             look = read_look(json.dumps(given.get("look") or {}))
-            return asdict(look), read_arguments(given.get("arguments"))
+            return asdict(look), read_arguments(given.get("arguments")), given.get("ahead") is True
         except ValueError as error:
             raise HTTPError(
                 400, 'The body is JSON like {"look": {"name": "dark"}, "arguments": {}}.'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from bokeh.server.session import ServerSession
@@ -49,21 +49,29 @@ class PlotSession(ServerSession):
         **kwargs: Any,
     ) -> Any:
         """Run the function with the document locked, then send all that it changed."""
-        held: list[PlotSocket] = []
+        held: PlotSocket | None = None
 
         async def run() -> Any:
-            sockets: Iterable[Any] = (one._socket for one in self._subscribed_connections)
-            held.extend(sockets)
-            for socket in held:
-                socket.hold()
+            nonlocal held
+            # Any: Bokeh knows its own kind only.
+            sockets: Iterator[Any] = (one._socket for one in self._subscribed_connections)
+            held = next(sockets, None)
+            if held is not None:
+                held.hold()
             result = func(*args, **kwargs)
             return await result if inspect.isawaitable(result) else result
 
         try:
             return await super().with_document_locked(run)
         finally:
-            for socket in held:
-                await socket.release()
+            if held is not None:
+                await held.release()
+
+    def subscribe(self, connection: ServerConnection) -> None:
+        """Have the page told of all changes; the only one, as a token is good for one."""
+        # The lock is let go before what was held is sent: that works out for one socket alone.
+        assert not self._subscribed_connections, "a session has one page"
+        super().subscribe(connection)
 
     async def _handle_patch(  # type: ignore[override]  # as above
         self, message: Any, connection: ServerConnection

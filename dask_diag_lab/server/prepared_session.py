@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 AWAITED_S: Final = 60.0
 """The page has to load BokehJS first, which a slow way to a hub makes long; as long as it waits."""
 
+AHEAD_S: Final = 12.0
+"""For what a press asks for, which may become no click: `FRESH_MS` of src/api/headstart.ts, after
+which the page does not connect to it, and time for its way here."""
+
 
 class PreparedSession:
     """Writes a session's document, and keeps what changes in it until `take`.
@@ -32,7 +36,7 @@ class PreparedSession:
     awaited_s : float
     """
 
-    def __init__(self, session: ServerSession, awaited_s: float = AWAITED_S) -> None:
+    def __init__(self, session: ServerSession, awaited_s: float) -> None:
         self._document = session.document
         self._events: list[DocumentPatchedEvent] = []
         session.block_expiration()

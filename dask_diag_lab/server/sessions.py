@@ -10,6 +10,7 @@ from bokeh.models import Plot as BokehPlot
 from bokeh.settings import settings
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
+from dask_diag_lab.server.prepared_session import AHEAD_S, AWAITED_S
 from dask_diag_lab.server.site import CORE, OWN
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 EXTRA: Final = (
     ("dask_diag_lab.views.table_cells", "static/dask-diag-lab/dist/table_cells.js"),
     ("dask_diag_lab.views.scripted", OWN),
+    ("bokeh.models.plots", OWN),  # what is added to one later is painted by models of ours
     ("bokeh.models.widgets.tables", "static/js/bokeh-tables.min.js"),
     ("bokeh.models.widgets", "static/js/bokeh-widgets.min.js"),
 )
@@ -30,19 +32,26 @@ USUAL: Final = ("dask_diag_lab.views.scripted", "bokeh.models.widgets")
 
 
 async def new_session(
-    site: Site, plot: Plot, look: Mapping[str, str], arguments: Mapping[str, str]
+    site: Site,
+    plot: Plot,
+    look: Mapping[str, str],
+    arguments: Mapping[str, str],
+    *,
+    is_ahead: bool,
 ) -> dict[str, Any]:  # JSON
     """Return token, document, Bokeh's version and the scripts that the page has to load, in order.
 
     ``document`` is Bokeh's JSON of it: the page draws it while its websocket opens. ``later`` are
     scripts that the next plot is likely to need, for when the page is idle.
 
-    The token is good for one connection, soon; a page that reconnects asks for another.
+    The token is good for one connection, soon; a page that reconnects asks for another. One that
+    `is_ahead` was asked for before anybody is sure to want it, and does not wait for long.
     """
     session_id = generate_session_id(site.secret, signed=True)
     payload = {"plot": plot.name, "look": dict(look), "arguments": dict(arguments)}
     token = generate_jwt_token(session_id, site.secret, signed=True, extra_payload=payload)
-    prepared = await site.prepare(session_id, token)
+    awaited_s = AHEAD_S if is_ahead else AWAITED_S
+    prepared = await site.prepare(session_id, token, awaited_s)
     scripts = scripts_for(prepared.models)
     later = [name for module, name in EXTRA if module in USUAL and name not in scripts]
     return {
@@ -65,7 +74,7 @@ def scripts_for(models: Iterable[Model]) -> list[str]:
     # By its class: Bokeh answers for a property that a model lacks by looking for similar names.
     if any(isinstance(model, BokehPlot) and model.output_backend == "webgl" for model in models):
         needed.append(WEBGL)
-    return needed
+    return list(dict.fromkeys(needed))
 
 
 def large_scripts() -> list[Path]:

@@ -46,7 +46,8 @@ class Site:
     plots_version : int
         Moves when a plot came, went or was replaced.
     prepare : callable
-        Makes a session with its document, by its id and token; there once Bokeh is.
+        Makes a session with its document, by its id, its token and the seconds for which its page
+        is awaited; there once Bokeh is.
     packed : Packed
         Scripts that were compressed beforehand.
     loaded : Event
@@ -62,7 +63,7 @@ class Site:
     pages: Pages | None = None
     catch_up: Callable[[], Awaitable[None]] | None = None
     plots_version: int = 0
-    prepare: Callable[[str, str], Awaitable[PreparedSession]] = field(init=False)
+    prepare: Callable[[str, str, float], Awaitable[PreparedSession]] = field(init=False)
     packed: Packed = field(default_factory=Packed)
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -54,15 +54,26 @@ class Opening:
     arguments: Mapping[str, str]
 
 
+def check_lengths(columns: Mapping[str, Sized]) -> None:
+    """Raise ValueError, with names and lengths for people, if columns are not of equal length."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"“{name}” has {length}" for name, length in lengths.items())
+        raise ValueError(f"columns have to be of equal length: {told}")
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A plot's data as named columns of equal length, for ``.json``, ``.csv`` and screen readers.
 
-    ``units`` gives the unit of each column that has one.
+    ``units`` gives the unit of each column that has one. Raises ValueError as `check_lengths`.
     """
 
     columns: Mapping[str, Sequence[Any]]
     units: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_lengths(self.columns)
 
 
 class ArgumentError(ValueError):

@@ -14,7 +14,7 @@ import numpy as np
 from bokeh.models import HoverTool
 from bokeh.models.renderers import GlyphRenderer
 
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.base import Notice, Table, View, check_lengths
 from dask_diag_lab.views.figure import (
     Source,
     quiet_figure,
@@ -23,10 +23,12 @@ from dask_diag_lab.views.figure import (
     set_properties,
     tooltip_html,
 )
+from dask_diag_lab.views.scripted import SteadyRenderer
 from dask_diag_lab.views.zero_base import ZeroBase
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource
+    from bokeh.models.renderers import Renderer
     from bokeh.plotting import figure
 
     from dask_diag_lab.views.figure import ColumnData
@@ -84,6 +86,7 @@ class FigureView(View):
             What `bokeh.plotting.figure` takes; ``y_range=[]`` for an axis of names.
         """
         picture = quiet_figure(self.look, **options)
+        picture.on_change("renderers", _make_steady)
         self._base = ZeroBase(dimension for dimension in "xy" if f"{dimension}_range" in options)
         self._hover = tuple(hover)
         if hover:
@@ -107,6 +110,7 @@ class FigureView(View):
             return
         version = self.store.version
         columns = self.columns()
+        check_lengths(columns)  # Bokeh draws what it can of others, and says so in no place seen
         if self._source.set(columns) or not self._is_adjusted:
             self._is_adjusted = False
             self._base.check(self._picture, columns)
@@ -140,6 +144,15 @@ class FigureView(View):
         """Show something else with the next update."""
         super().show(arguments)
         self._seen = -1
+
+
+def _make_steady(_attr: str, old: Sequence[Renderer], new: Sequence[Renderer]) -> None:
+    """Have what a figure's own methods add painted by `SteadyRenderer`s, which they do not make."""
+    for added in new:
+        if added not in old:
+            for part in added.select({"type": GlyphRenderer}):  # two in a graph or a contour
+                if type(part) is GlyphRenderer:
+                    part.__class__ = SteadyRenderer
 
 
 def _lists(columns: Mapping[str, ColumnData]) -> dict[str, Sequence[Any]]:

@@ -1,9 +1,9 @@
 /** Opens the live documents of plots through the relay. */
 
-import { sessionReplyOf, type ILook, type ISessionReply, type PlotArguments } from '../wire';
-import type { BokehLoader, IBokeh } from './bokeh';
+import { sessionReplyOf, type ILook, type PlotArguments } from '../wire';
+import type { BokehLoader } from './bokeh';
 import { connect } from './connection';
-import { HeadStart, type IWish } from './headstart';
+import { HeadStart, type IReady, type IWish } from './headstart';
 import type { Server } from './server';
 import { PlotSession, type IPlotSession } from './session';
 
@@ -27,8 +27,7 @@ export class PlotConnector implements IPlotConnector {
     look: ILook,
     given: PlotArguments
   ): Promise<IPlotSession> {
-    const reply = await this._ahead.take({ dashboard, plot, look, given });
-    const bokeh = await this._load(dashboard, reply);
+    const { reply, bokeh } = await this._ahead.take({ dashboard, plot, look, given });
     const url = this._server.relaySocketUrl(dashboard, `${pathOf(plot)}/ws`);
     const connecting = connect(bokeh, url, reply, this._server.socketQuery);
     this._loader.loadWhenIdle(reply.bokeh, this._urlsOf(dashboard, reply.later));
@@ -39,23 +38,21 @@ export class PlotConnector implements IPlotConnector {
     this._ahead.begin({ dashboard, plot, look, given });
   }
 
-  private async _ask({ dashboard, plot, look, given }: IWish): Promise<ISessionReply> {
-    const wish = { look, arguments: given };
+  private async _ask(wish: IWish, isAhead: boolean): Promise<IReady> {
+    const { dashboard, plot, look, given } = wish;
+    const body = { look, arguments: given, ahead: isAhead };
     const path = `${pathOf(plot)}/session`;
-    const reply = sessionReplyOf(await this._server.postRelayed(dashboard, path, wish));
-    this._load(dashboard, reply).catch(() => undefined); // whoever opens it hears why
-    return reply;
-  }
-
-  private _load(dashboard: string, { bokeh, scripts }: ISessionReply): Promise<IBokeh> {
-    return this._loader.load(bokeh, this._urlsOf(dashboard, scripts));
+    const reply = sessionReplyOf(await this._server.postRelayed(dashboard, path, body));
+    const repliedAt = Date.now();
+    const bokeh = await this._loader.load(reply.bokeh, this._urlsOf(dashboard, reply.scripts));
+    return { reply, repliedAt, bokeh };
   }
 
   private _urlsOf(dashboard: string, scripts: readonly string[]): readonly string[] {
     return scripts.map(script => this._server.relayUrl(dashboard, script));
   }
 
-  private readonly _ahead = new HeadStart(wish => this._ask(wish));
+  private readonly _ahead = new HeadStart((wish, isAhead) => this._ask(wish, isAhead));
 }
 
 function pathOf(plot: string): string {

@@ -21,7 +21,13 @@ if (typeof document !== 'undefined') {
     observe(): void {} // nothing has a size
     disconnect(): void {}
   };
-  page['PointerEvent'] ??= class extends MouseEvent {};
+  page['PointerEvent'] ??= class extends MouseEvent {
+    readonly pointerType: string;
+    constructor(type: string, init: PointerEventInit = {}) {
+      super(type, init);
+      this.pointerType = init.pointerType ?? '';
+    }
+  };
   document.elementsFromPoint ??= () => [];
   document.elementFromPoint ??= () => null;
   page['requestIdleCallback'] ??= (run: () => void) => setTimeout(run);

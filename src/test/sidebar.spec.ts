@@ -199,6 +199,12 @@ describe('the sidebar', () => {
     expect(prepared).toEqual(['task-stream of a']);
   });
 
+  it('prepares nothing at a touch, with which a scroll begins', () => {
+    const button = rows()[0]!.querySelector('button')!;
+    button.dispatchEvent(new PointerEvent('pointerdown', { pointerType: 'touch' }));
+    expect(prepared).toEqual([]);
+  });
+
   it('opens a row by Enter after it was dragged', () => {
     const button = rows()[0]!.querySelector('button')!;
     const at = (x: number): MouseEventInit => ({ clientX: x, bubbles: true });

@@ -43,7 +43,8 @@ function openButton(dashboard: string, plot: IPlot, host: ISidebarHost, tip: Tip
   let wasDragged = false;
   button.addEventListener('pointerdown', press => {
     wasDragged = false;
-    if (press.button === 0) {
+    // A touch may as well begin to scroll.
+    if (press.button === 0 && press.pointerType !== 'touch') {
       host.preparePlot(dashboard, plot.name);
     }
     const onStart = (): void => {

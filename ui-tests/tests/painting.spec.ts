@@ -37,3 +37,40 @@ test('nothing is painted with new data and colours of before', async ({ lab, pag
   });
   expect(painted).toBeGreaterThan(5);
 });
+
+/** Each update has more rows, each with a colour and a line in the legend, and another layout. */
+const GROWING = `from dask_diag_lab import FigureView, register_plot
+class Growing(FigureView):
+    def columns(self):
+        rows = range(self.store.version)
+        return {"row": list(rows), "color": [f"#{10 + row % 90}8000" for row in rows]}
+    def draw(self, source):
+        picture = self.new_figure()
+        bars = {"y": "row", "right": "row", "legend_field": "color", "source": source}
+        self.bars = picture.hbar(color="color", **bars)
+        return picture
+    def adjust(self, picture, columns):
+        self.bars.visible = len(columns["row"]) % 2 == 0
+        picture.min_border_left = 10 + len(columns["row"]) % 2
+register_plot("growing", Growing, title="Growing", description="More and more rows.")`;
+
+test('a plot of ones own is not painted with new rows and colours of before', async ({
+  lab,
+  page,
+  server
+}) => {
+  const notebook = await lab.open(server.writeNotebook('own.ipynb', [CLUSTER, GROWING, WORK]));
+  for (const cell of [0, 1, 2]) {
+    await notebook.run(cell);
+  }
+  await lab.command('dask-diag-lab:open-plot', { plot: 'growing', arguments: {} });
+  await lab.livePane('growing');
+  const rows = (): Promise<number> =>
+    page.evaluate(() => {
+      const { index } = (window as unknown as IBokehPage).Bokeh;
+      const [bars] = index.query(view => 'all_indices' in view);
+      return bars?.model.data_source.data['row']?.length ?? 0;
+    });
+  const before = await rows();
+  await expect.poll(rows).toBeGreaterThan(before + 5); // errors in the browser fail the test
+});

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,6 @@ from bokeh.document import Document
 from bokeh.protocol import Protocol
 
 from dask_diag_lab.server.control import CONTROL_NAME, PaneControl
-from dask_diag_lab.server.prepared_session import PreparedSession
 from tests.kernel.server.browser import BrowserPage, connect, is_refused
 from tests.kernel.server.sample_views import Counting, Unbuildable, sample_plot
 from tests.kernel.serving import Served, make_batch, run, serving, until
@@ -27,9 +25,9 @@ def no_views() -> Iterator[None]:
     Counting.made.clear()
 
 
-async def asked(served: Served, plot: str = "count") -> Any:
+async def asked(served: Served, plot: str = "count", body: str = "{}") -> Any:
     """Return the answer to the question for a session."""
-    return await served.json(f"/plots/{plot}/session", method="POST", body="{}")
+    return await served.json(f"/plots/{plot}/session", method="POST", body=body)
 
 
 def test_a_document_is_built_once_when_the_session_is_asked_for() -> None:
@@ -61,8 +59,7 @@ def test_a_page_that_takes_its_time_gets_its_document_all_the_same() -> None:
 
 
 def test_a_page_that_comes_too_late_is_told_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    soon = functools.partialmethod(PreparedSession.__init__, awaited_s=0.01)
-    monkeypatch.setattr(PreparedSession, "__init__", soon)
+    monkeypatch.setattr("dask_diag_lab.server.sessions.AWAITED_S", 0.01)
 
     async def story() -> None:
         async with serving(SAMPLES) as served:
@@ -71,6 +68,19 @@ def test_a_page_that_comes_too_late_is_told_to_ask_again(monkeypatch: pytest.Mon
             assert Counting.made[0].is_closed
             assert await is_refused(served, "count", session["token"])
             assert served.server.page_count == 0
+
+    run(story())
+
+
+def test_what_a_press_asked_for_is_not_awaited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dask_diag_lab.server.sessions.AHEAD_S", 0.01)
+
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            for _ in range(3):
+                await asked(served, body='{"ahead": true}')
+            assert served.server.page_count == 3
+            await until(lambda: served.server.page_count == 0, "nobody took it, and it is kept")
 
     run(story())
 
@@ -84,6 +94,21 @@ def test_a_session_is_good_for_one_connection() -> None:
             assert await late.read_message() is None
             late.close()
             await page.close()
+
+    run(story())
+
+
+def test_a_session_takes_no_second_page() -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            pages = [await BrowserPage.open(served, "count") for _ in range(2)]
+            assert served.server._plots is not None
+            taken, other = served.server._plots.context.sessions
+            (connection,) = other._subscribed_connections
+            with pytest.raises(AssertionError, match="one page"):
+                taken.subscribe(connection)
+            for page in pages:
+                await page.close()
 
     run(story())
 
