@@ -58,8 +58,9 @@ def _system(_simulation: Simulation, random: np.random.Generator, scale: float) 
 
 
 def _errors(simulation: Simulation, _random: np.random.Generator, scale: float) -> Columns:
+    rest = "ValueError('x')", "…", 100
     rows = [
-        (f"mul-{i}", "mul", BEGIN + scale + i, (simulation.address(i % 3),), "ValueError('x')", "…")
+        (f"mul-{i}", "mul", BEGIN + scale + i, (simulation.address(i % 3),), *rest)
         for i in range(100)
     ]
     return _columns("errors", rows)

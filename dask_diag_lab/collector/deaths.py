@@ -73,7 +73,8 @@ class Deaths:
         elif status == "running" and message.get("prev-status") == "paused":
             self._events.add(self._clock(), "worker-resumed", worker=address)
         if status in {"closing", "closing_gracefully"}:
-            if address not in self._closing:
+            # Any other worker that closes is gone within a moment, and that is told then.
+            if status == "closing_gracefully" and address not in self._closing:
                 self._events.add(self._clock(), "worker-closing", worker=address)
             self._closing.add(address)
         else:

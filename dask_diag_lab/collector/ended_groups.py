@@ -48,7 +48,7 @@ class EndedGroups:
         """
         done: dict[TaskGroup, int] = {}
         # What never ran and gave no result was cancelled: it takes what is left.
-        for group in sorted(groups, key=lambda group: not _has_begun(group)):
+        for group in sorted(groups, key=lambda group: not has_begun(group)):
             prefix = group.prefix.name
             self._set(group, 0)
             left = counted[prefix] - self._of_prefix[prefix]
@@ -68,11 +68,11 @@ class EndedGroups:
         self._forgotten[group] = forgotten
 
 
-def _has_begun(group: TaskGroup) -> bool:
+def has_begun(group: TaskGroup) -> bool:
     """Whether any of its tasks came to an end, or gave a result."""
     return bool(group.start or group.types)
 
 
 def most_done(group: TaskGroup, n_failed: int = 0) -> int:
     """Return how many of its forgotten tasks may have been done: none where none ever was."""
-    return int(group.states["forgotten"]) - n_failed if _has_begun(group) else 0
+    return int(group.states["forgotten"]) - n_failed if has_begun(group) else 0

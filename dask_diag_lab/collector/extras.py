@@ -15,7 +15,7 @@ from dask_diag_lab.collector.extra_metrics import FineTable, activities, counter
 from dask_diag_lab.collector.extra_spans import SpanTable
 from dask_diag_lab.collector.extra_stealing import StealingSource
 from dask_diag_lab.collector.extra_system import SystemSource
-from dask_diag_lab.collector.extra_tasks import durations, errors
+from dask_diag_lab.collector.extra_tasks import durations
 from dask_diag_lab.collector.extra_transfers import bandwidth_types, bandwidth_workers
 from dask_diag_lab.collector.shuffles import Shuffles
 from dask_diag_lab.collector.throttle import Throttle
@@ -55,7 +55,10 @@ class Source(NamedTuple):
 
 
 def sources(
-    held: Callable[[TaskGroup], int], failed: Callable[[str], int], shuffles: Shuffles
+    held: Callable[[TaskGroup], int],
+    failed: Callable[[str], int],
+    shuffles: Shuffles,
+    errors: Callable[[], list[tuple[Any, ...]]],
 ) -> Mapping[str, Source]:
     """Return how each extra is filled.
 
@@ -66,13 +69,15 @@ def sources(
     failed : callable
         Tells for the id of a span how many of its tasks were erred when they were forgotten.
     shuffles : Shuffles
+    errors : callable
+        Returns the rows of that name.
     """
     return {
         "durations": Source(3, 20_000, durations),
         "bandwidth-types": Source(2, 1_000, bandwidth_types),
         "bandwidth-workers": Source(3, 20_000, bandwidth_workers),
         "system": Source(10, 7_200, SystemSource, is_log=True),
-        "errors": Source(6, 1_000, errors),
+        "errors": Source(7, 1_000, lambda _: errors()),
         "stealing": Source(8, 10_000, StealingSource, is_log=True),
         "counters": Source(3, 2_000, counters),
         "activities": Source(5, 20_000, activities),

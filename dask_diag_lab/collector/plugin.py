@@ -17,6 +17,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from dask_diag_lab.collector.actions import MAX_ACTIONS, OK
 from dask_diag_lab.collector.leases import Leases
+from dask_diag_lab.collector.recall import new_tasks
 from dask_diag_lab.collector.state import State
 from dask_diag_lab.collector.task_story import task_handler
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL: Final = 4
+PROTOCOL: Final = 5
 """Version of the wire format, as in `records.PROTOCOL`.
 
 It is part of every name below: a client meets a collector that speaks another version as if none
@@ -136,25 +137,12 @@ class Collector(SchedulerPlugin):
             else:
                 if start == "memory" != finish:  # a lost actor stays first, and errs then
                     self._left[group] += ts.nbytes
-                if start == "erred" or finish == "forgotten":
-                    self._counts.left(key, group, start, finish, message["stimulus_id"])
+                if start == "erred" or finish in {"erred", "forgotten"}:
+                    self._erred_or_gone(ts, start, finish, message["stimulus_id"])
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._switch_off(error)
         if began:
             self._state.cost_s += SAMPLED * (time.perf_counter() - began)
-
-    def update_graph(
-        self,
-        scheduler: Scheduler,
-        *,
-        client: str,
-        tasks: list[Any],  # keys
-        **kwargs: Any,
-    ) -> None:
-        try:
-            self._state.events.add_graph(self._state.now(), client, len(tasks))
-        except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
-            self._switch_off(error)
 
     def log_event(self, topic: str, msg: Any) -> None:  # the engine's events are of any type
         try:
@@ -175,6 +163,8 @@ class Collector(SchedulerPlugin):
                 )
             elif action == "worker-status-change":
                 self._state.deaths.status_changed(topic, msg)
+            elif action == "update-graph" and topic in self._scheduler.clients:
+                self._graph_came(topic, new_tasks(msg))
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._switch_off(error)
 
@@ -224,9 +214,21 @@ class Collector(SchedulerPlugin):
 
     # Off the hot path, beginning and end
 
+    def _erred_or_gone(self, ts: TaskState, start: str, finish: str, stimulus: str) -> None:
+        """Note what a task raised that was not given to a worker, or that it is erred no more."""
+        if finish == "erred":
+            self._state.errors.note(ts.key, ts.group.prefix.name)
+        else:
+            self._counts.left(ts.key, ts.group, start, finish, stimulus)
+
+    def _graph_came(self, client: str, n_tasks: int | None) -> None:
+        if n_tasks is not None:
+            self._state.events.add_graph(self._state.now(), client, n_tasks)
+
     def _ran(self, ts: TaskState, finish: str, message: Mapping[str, Any]) -> None:  # of the engine
         """Note how a task ended that erred, was taken back or was computed once more."""
         if finish == "erred":
+            self._state.errors.note(ts.key, ts.group.prefix.name)
             self._state.erred(ts, message)
         self._held.ran(ts.key, ts.group, finish)
 
@@ -260,8 +262,7 @@ class Collector(SchedulerPlugin):
         """Make every hook do nothing, let the data go, and say so once."""
         self._error = f"{type(error).__name__}: {error}"[:1000]
         for hook in (
-            "transition", "update_graph", "log_event", "restart",
-            "add_worker", "add_client", "remove_client",
+            "transition", "log_event", "restart", "add_worker", "add_client", "remove_client",
         ):  # fmt: skip
             setattr(self, hook, _nothing)
         self._state.clear()

@@ -104,13 +104,16 @@ def _graphs(log: Iterable[Entry]) -> list[Recalled]:
     graphs = (
         (time, "update-graph", {"client": client, "graphs": 1, "tasks": n_tasks})
         for time, client, message in log
-        if message["action"] == "update-graph" and (n_tasks := _n_tasks(message)) is not None
+        if message["action"] == "update-graph" and (n_tasks := new_tasks(message)) is not None
     )
     return list(islice(graphs, MAX_GRAPHS))
 
 
-def _n_tasks(message: Mapping[str, Any]) -> int | None:
-    """Return the tasks of a graph; None of one that was cancelled or could not be read."""
+def new_tasks(message: Mapping[str, Any]) -> int | None:
+    """Return how many tasks a graph brought; None of one that was cancelled or could not be read.
+
+    Those that the scheduler had already, such as results that the graph needs, are not counted.
+    """
     metrics = message.get("metrics")
-    n_tasks = metrics.get("tasks") if isinstance(metrics, dict) else None
+    n_tasks = metrics.get("new_tasks") if isinstance(metrics, dict) else None
     return n_tasks if type(n_tasks) is int else None

@@ -19,6 +19,7 @@ from dask_diag_lab.collector.actions import ERRED, OK, ActionLog
 from dask_diag_lab.collector.clocks import Clocks
 from dask_diag_lab.collector.deaths import Deaths
 from dask_diag_lab.collector.ended_before import n_ended
+from dask_diag_lab.collector.errors import Errors
 from dask_diag_lab.collector.events import EventLog
 from dask_diag_lab.collector.extras import Extras, sources
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
@@ -81,7 +82,8 @@ class State:
         self.tables = TaskTables(scheduler)
         self._shuffles = Shuffles()
         held, failed = self.tables.held.of_group, self.tables.failed.of_span
-        self._extras = Extras(scheduler, sources(held, failed, self._shuffles))
+        self.errors = Errors(scheduler)
+        self._extras = Extras(scheduler, sources(held, failed, self._shuffles, self.errors.rows))
         self.deaths = Deaths(scheduler, self.log, self.events, wall_clock)
         self._workers = WorkerTable(scheduler, clocks)
         self._running = RunningTable(scheduler, self.strings)
@@ -143,6 +145,7 @@ class State:
                 "running": self._running.left_out,
                 "groups": self.tables.n_forgotten_groups,
                 "before": self._n_before,
+                "errors": self.errors.n_dropped,
             },
             "strings_from": at("strings", 0),
             "strings": self.strings.since(at("strings", 0)),
@@ -248,6 +251,7 @@ class State:
         self._stock.clear()
         self.log.clear()
         self._extras.clear()
+        self.errors.clear()
         self.graph.give_up()
 
     def _describe(self) -> dict[str, Any]:
@@ -259,5 +263,6 @@ class State:
             "n_workers": len(scheduler.workers),
             "nthreads": scheduler.total_nthreads,
             "memory_limit": scheduler.total_memory,
+            "n_erred": self.tables.n_erred,
             "thresholds": dict(self._thresholds),
         }

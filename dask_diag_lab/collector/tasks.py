@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dask_diag_lab.collector.bounded_table import BoundedTable
 from dask_diag_lab.collector.changes import Changes, Row
 from dask_diag_lab.collector.earlier_groups import EarlierGroups, Work
-from dask_diag_lab.collector.ended_groups import EndedGroups, most_done
+from dask_diag_lab.collector.ended_groups import EndedGroups, has_begun, most_done
 from dask_diag_lab.collector.failed import Failed
 from dask_diag_lab.collector.held import Held
 from dask_diag_lab.collector.strings import OTHER, key_text
@@ -94,6 +94,7 @@ class TaskTables:
         self.n_forgotten = 0
         self._n_created = 0
         self._sizes: dict[str, int] = {}
+        self._erred: dict[str, int] = {}  # of groups that are there, those that have any
         self._counted: dict[str, tuple[TaskPrefix, int]] = {}
         for prefix in scheduler.task_prefixes.values():
             self._counted[prefix.name] = (prefix, -forgotten_before(prefix))
@@ -112,6 +113,11 @@ class TaskTables:
     def n_forgotten_groups(self) -> int:
         """Groups that were done and have no row any more."""
         return self._groups.n_forgotten
+
+    @property
+    def n_erred(self) -> int:
+        """Tasks that are erred now."""
+        return sum(self._erred.values())
 
     def left(
         self,
@@ -197,6 +203,7 @@ class TaskTables:
 
     def _remove_group(self, name: str) -> None:
         self._sizes.pop(name, None)
+        self._erred.pop(name, None)
         self._earlier.take(name, None)
         self._groups.remove(name)
 
@@ -222,6 +229,10 @@ class TaskTables:
             counts["forgotten"] - failed, failed, group.duration, group.start, group.stop
         )
         *others, erred = (counts[state] for state in STATES)
+        if erred:
+            self._erred[name] = erred
+        else:
+            self._erred.pop(name, None)
         states = (*others, erred + work.failed, work.done)
         row = self._group_row(group, states, nbytes, work, is_ended=False)
         self._groups.put(name, row, states, nbytes, is_live=bool(any(others) or erred))
@@ -230,6 +241,7 @@ class TaskTables:
         """Keep a group that is gone with what it and those before it did, if they did anything."""
         name = group.name
         self._sizes.pop(name, None)
+        self._erred.pop(name, None)
         earlier = self._earlier.take(name, self._groups.row(name))
         failed = self.failed.of_group.pop(group, 0)
         work = earlier.plus(done, failed, group.duration, group.start, group.stop)
@@ -237,7 +249,7 @@ class TaskTables:
         if work.done or work.failed:
             row = self._group_row(group, states, 0, work, is_ended=True)
             self._groups.put(name, row, states, 0, is_live=False)
-        elif group.start or group.types:  # ran, but how much of it cannot be told
+        elif has_begun(group):  # ran, but how much of it cannot be told
             self._groups.forget(name)
         else:
             self._groups.remove(name)

@@ -62,7 +62,14 @@ class ExtraChange:
 
 @dataclass(slots=True)
 class SchedulerInfo:
-    """Facts of the scheduler that every batch repeats."""
+    """Facts of the scheduler that every batch repeats.
+
+    Attributes
+    ----------
+    n_erred : int
+        Tasks that are erred now: without those that `PREFIXES` and `GROUPS` count as erred though
+        they are forgotten.
+    """
 
     id: str
     address: str
@@ -71,6 +78,7 @@ class SchedulerInfo:
     nthreads: int
     memory_limit: int
     thresholds: Mapping[str, float | None]
+    n_erred: int = 0
 
 
 @dataclass(slots=True)
@@ -112,8 +120,9 @@ class Batch:
     left_out : mapping of str to int
         What the collector's bounds keep out: ended tasks without their prefix's name (names) or
         their worker's (addresses), counted since it started, groups that were done (groups), since
-        it started or the scheduler restarted, and tasks that run now (running). Besides, tasks that
-        had ended on this scheduler before ``began`` (before).
+        it started or the scheduler restarted, tasks that run now (running), and tasks that failed
+        with errors that are not kept (errors). Besides, tasks that had ended on this scheduler
+        before ``began`` (before).
     cost_s : float
         Scheduler seconds that the collector has used since it started.
     degraded : str

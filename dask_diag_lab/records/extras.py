@@ -1,6 +1,6 @@
 """Tables that are only sent while somebody looks at a plot that needs them.
 
-The scheduler keeps what they hold whether anybody looks or not, so nothing is lost by that.
+What they hold is kept on the scheduler whether anybody looks or not, so nothing is lost by that.
 """
 
 from __future__ import annotations
@@ -111,11 +111,14 @@ EXTRAS: Final[tuple[Extra, ...]] = (
             Column("workers", "O", "", "Addresses of the workers it failed on, a tuple"),
             Column("exception", "O", "", "Text of the exception"),
             Column("traceback", "O", "", "Text of the traceback"),
+            Column(
+                "count", "<i8", "", "Failures of its prefix with that exception, also unlisted ones"
+            ),
         ),
         is_log=False,
         max_rows=1_000,
-        doc="Tasks that erred last, newest last: `scheduler.erred_tasks`, which keeps 100 of them; "
-        "without those that erred because of another one",
+        doc="The last tasks of each error, newest last, also of before a restart: from "
+        "`scheduler.erred_tasks`, without those that erred because of another one",
     ),
     Extra(
         "stealing",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bokeh.io import doc as bokeh_doc
 
@@ -20,7 +20,7 @@ def kept(document: Document) -> Iterator[None]:
     back when one raises (``bokeh.io.doc.patch_curdoc``). In a kernel the user's own ``show()``
     would then find a document of ours, or fail once that is gone.
     """
-    stack: Any = bokeh_doc._PATCHED_CURDOCS
+    stack: object = getattr(bokeh_doc, "_PATCHED_CURDOCS", None)
     if not isinstance(stack, list):  # Bokeh >= 3.10 takes it back itself
         yield
         return

@@ -47,7 +47,8 @@ Verdict = Pass | Refusal | Welcome
 
 REFUSED = (
     "This is the diagnostics server of a Dask client. It answers only with its token: open the"
-    " plots from JupyterLab's Dask sidebar, or use the link that `Diagnostics.url` gives."
+    " plots from JupyterLab's Dask sidebar, or use the link that `Diagnostics.url` gives. Programs"
+    " send the token in it as a header: `Authorization: token …`."
 )
 FOREIGN_HOST = "This server answers on the loopback address only."
 FOREIGN_ORIGIN = "A page of another origin may not use this server."

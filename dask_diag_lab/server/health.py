@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 class TaskCounts(TypedDict):
     """Tasks of the groups that the scheduler knows now; done are those in memory or released.
 
-    Without forgotten ones, so that what is computed next begins at none; failed ones are told for
-    as long as their group is there.
+    Without forgotten ones, failed or not, so that what is computed next begins at none.
     """
 
     total: int
@@ -66,11 +65,16 @@ def _memory_limit(store: Store) -> int:
 
 
 def _task_counts(store: Store) -> TaskCounts:
-    states = store.groups.states.sum(axis=0)
+    # Without the collector no groups are told, and of prefixes only what is there.
+    table = store.prefixes if store.degraded else store.groups
+    states = table.states.sum(axis=0)
     count = {name: int(number) for name, number in zip(STATES, states, strict=True)}
+    scheduler = store.scheduler
+    # A group counts as erred what failed and is forgotten, also before a restart.
+    erred = count["erred"] if store.degraded or scheduler is None else scheduler.n_erred
     return {
-        "total": sum(count.values()) - count["forgotten"],
+        "total": sum(count.values()) - count["forgotten"] - count["erred"] + erred,
         "done": count["memory"] + count["released"],
-        "erred": count["erred"],
+        "erred": erred,
         "processing": count["processing"],
     }

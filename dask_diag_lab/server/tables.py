@@ -108,12 +108,13 @@ async def table_of(site: Site, plot: Plot, arguments: Mapping[str, str]) -> tupl
     """Return the table of `plot` with the data of now, and what is to be said about it.
 
     Waits `WAIT_S` at most. Where the note of the picture makes no sense above rows, `View.table`
-    replaces it.
+    replaces it. Why there are no rows is told in the words of the picture.
     """
     with closing(plot.load()(site.store, LIGHT, arguments)) as view:
         is_late = await _wait(site, view)
         table = view.table()
-        words = (LATE % WAIT_S if is_late else "", view.notice.note)
+        empty = "" if any(map(len, table.columns.values())) else view.notice.empty
+        words = (LATE % WAIT_S if is_late else "", empty, view.notice.note)
         return table, " ".join(word for word in words if word)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from dask_diag_lab.records import Batch, Outcome
 from dask_diag_lab.store.arrays import Columns, Row
+from dask_diag_lab.store.spilling import Spilling
 from dask_diag_lab.store.strings import StringTable
 
 MAX_EVENTS: Final = 10_000
@@ -39,8 +40,8 @@ KINDS: Final[Mapping[str, str]] = {
     "worker-resumed": "worker",
     "worker-closing": "worker: it was told to close when its data has been moved",
     "workers-retired": "count: workers that left on the wish of a user or of an adaptive cluster",
-    "spill-began": "worker, nbytes: data on its disk where there was none",
-    "spill-ended": "worker: no data on its disk any more",
+    "spill-began": "worker, nbytes: the data on its disk grew, which it had not for a while",
+    "spill-ended": "worker: no data on its disk any more, after such an event",
     "task-erred": "prefix, count, until, worker: of the last one",
     "steal-burst": "count, until: tasks that the scheduler moved to another worker",
     "restart": "",
@@ -84,6 +85,7 @@ class EventLog:
         self._limit = limit
         self._bursts: dict[tuple[object, ...], tuple[float, dict[str, Any]]] = {}
         self._came_at: dict[str, float] = {}
+        self._spilling: dict[str, Spilling] = {}
         self._lost_at: float | None = None
         self._scheduler = self._epoch = self._recorded = ""
         self._told_until = -inf
@@ -118,6 +120,7 @@ class EventLog:
             self._scheduler, self._told_until = batch.scheduler.id, -inf
         events = batch.events
         if batch.epoch != self._epoch:
+            self._spilling.clear()
             events = [event for event in events if event[0] > self._told_until]
         known = self.total
         self.extend(events)
@@ -142,10 +145,15 @@ class EventLog:
         is_plain = bool(batch.degraded)  # no collector, which tells of more itself
         events: list[Event] = []
         for row in batch.workers or ():
-            events += changes(known(row["address"]), row, is_plain=is_plain)
-        for address in batch.removed_workers if is_plain else ():
-            detail = {"worker": address, "cause": UNKNOWN_CAUSE, "lost_tasks": 0}
-            events.append((batch.time, "worker-removed", detail))
+            before = known(row["address"])
+            events += self._spilled(before, row)
+            if is_plain:
+                events += changes(before, row)
+        for address in batch.removed_workers:
+            self._spilling.pop(address, None)
+            if is_plain:
+                detail = {"worker": address, "cause": UNKNOWN_CAUSE, "lost_tasks": 0}
+                events.append((batch.time, "worker-removed", detail))
         self.extend(events)
 
     def feed_changed(self, time: float, state: str, reason: str) -> None:
@@ -157,6 +165,16 @@ class EventLog:
             lost_s = max(time - self._lost_at, 0.0)
             self._lost_at = None
             self.extend([(time, "scheduler-back", {"lost_s": lost_s})])
+
+    def _spilled(self, before: Row | None, row: Row) -> list[Event]:
+        """Return what happened on a worker's disk; its first row tells nothing of that."""
+        address = row["address"]
+        if address not in self._spilling:
+            first = before or row
+            self._spilling[address] = Spilling(first["last_seen"], first["spilled"])
+        kind = self._spilling[address].see(row["last_seen"], row["spilled"])
+        nbytes = {"nbytes": row["spilled"]} if kind == "spill-began" else {}
+        return [(row["last_seen"], kind, {"worker": address, **nbytes})] if kind else []
 
     def _is_news(self, time: float, kind: str, detail: Mapping[str, Any]) -> bool:
         worker = str(detail.get("worker", ""))
@@ -191,38 +209,30 @@ class EventLog:
         self._append((time, kind, new))
 
 
-def changes(before: Row | None, row: Row, *, is_plain: bool) -> list[Event]:
-    """Return what a row of `WORKERS` and the one before say that has happened.
+def changes(before: Row | None, row: Row) -> list[Event]:
+    """Return what a row of `WORKERS` and the one before say of coming and pausing.
+
+    A collector tells of these itself.
 
     Parameters
     ----------
     before : row or None
         A worker that was not there is new and has no past.
     row : row
-    is_plain : bool
-        There is no collector, which tells of coming and pausing itself.
     """
     at, detail = row["last_seen"], {"worker": row["address"]}
-    events: list[Event] = []
-    if before is not None and bool(before["spilled"]) != bool(row["spilled"]):
-        if row["spilled"]:
-            events.append((at, "spill-began", {**detail, "nbytes": row["spilled"]}))
-        else:
-            events.append((at, "spill-ended", detail))
-    if not is_plain:
-        return events
     if before is None:
         arrival = {**detail, "name": row["name"], "nthreads": row["nthreads"]}
-        events.append((at, "worker-added", arrival))
-    elif before["status"] != row["status"]:
-        events += [(at, kind, detail) for kind in _status(before["status"], row["status"])]
-    return events
+        return [(at, "worker-added", arrival)]
+    if before["status"] != row["status"]:
+        return [(at, kind, detail) for kind in _status(before["status"], row["status"])]
+    return []
 
 
 def _status(before: str, after: str) -> list[str]:
     if after == "paused":
         return ["worker-paused"]
-    if after in {"closing", "closing_gracefully"}:
+    if after == "closing_gracefully":
         return ["worker-closing"]
     return ["worker-resumed"] if (before, after) == ("paused", "running") else []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ class ExtraTable:
         Moves when the content changed.
     is_known : bool
         Whether anything arrived yet; a table may well be known and empty.
+    told_at : float
+        Scheduler's clock when the content was as it is here, NaN before. Nothing is sent while
+        nobody looks, so that may be long ago.
     columns : mapping of str to ndarray
         By the names of the `Extra`; dtype object for text and tuples.
     dropped : int
@@ -33,6 +37,7 @@ class ExtraTable:
         self.extra = extra
         self.version = 0
         self.is_known = False
+        self.told_at = nan
         self.dropped = 0
         self.columns: dict[str, ExtraColumn] = self._arrays({c.name: () for c in extra.columns})
 
@@ -42,8 +47,8 @@ class ExtraTable:
     def __getitem__(self, name: str) -> ExtraColumn:
         return self.columns[name]
 
-    def apply(self, change: ExtraChange) -> None:
-        """Append the rows of a log, or replace the rows of another table."""
+    def apply(self, change: ExtraChange, time: float) -> None:
+        """Append the rows of a log, or replace those of another table; ``time`` as `told_at`."""
         new = self._arrays(change.columns)
         self.dropped = change.dropped + (self.dropped if self.extra.is_log else 0)
         if self.extra.is_log and self.is_known:
@@ -54,6 +59,7 @@ class ExtraTable:
             self.dropped += n - self.extra.max_rows
             new = {name: column[-self.extra.max_rows :] for name, column in new.items()}
         self.columns = new
+        self.told_at = time
         self.is_known = True
         self.version += 1
 
@@ -62,6 +68,7 @@ class ExtraTable:
         if self.is_known:
             self.columns = self._arrays(dict.fromkeys(self.columns, ()))
             self.is_known = False
+            self.told_at = nan
             self.dropped = 0
             self.version += 1
 
@@ -92,10 +99,10 @@ class Extras:
         """Differs when any table changed."""
         return tuple(table.version for table in self._tables.values())
 
-    def update(self, changes: Mapping[str, ExtraChange]) -> None:
-        """Take over what a batch brought."""
+    def update(self, changes: Mapping[str, ExtraChange], time: float) -> None:
+        """Take over what a batch brought that was made at ``time`` of the scheduler's clock."""
         for name, change in changes.items():
-            self._tables[name].apply(change)
+            self._tables[name].apply(change, time)
 
     def clear(self) -> None:
         """Forget everything."""

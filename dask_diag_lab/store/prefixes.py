@@ -19,7 +19,8 @@ class PrefixTable:
     """Prefixes with tasks that have not ended, then the others; most tasks first in both.
 
     Tasks that were done and then forgotten stay counted, also when a computation is repeated: the
-    groups of a prefix and its spans add up to the same number.
+    groups of a prefix add up to the same number. Spans may add up to more, as they also count what
+    ran before the recording began.
 
     Parameters
     ----------

@@ -67,6 +67,12 @@ class RunningTable:
         task = self._tasks.get((worker, key))
         return None if task is None else task.lane
 
+    def of_key(self, key: str) -> list[tuple[int, float]]:
+        """Return worker (string id) and start of each run of a task, in general of one."""
+        if key not in self.keys:
+            return []
+        return [(place[0], task.start) for place, task in self._tasks.items() if place[1] == key]
+
     def among(
         self, rows: Columns, keys: Mapping[int, str]
     ) -> tuple[dict[int, int], list[tuple[int, str, float]]]:

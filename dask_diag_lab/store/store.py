@@ -282,7 +282,7 @@ class Store:
             self.graph.update(batch.graph)
         self.nthreads.extend(batch.nthreads)
         self.events.hear(batch)
-        self.extras.update(batch.extras)
+        self.extras.update(batch.extras, batch.time)
 
     def _update_groups(self, rows: Iterable[Row], removed: Sequence[str]) -> None:
         """Take over groups, apart from each other those that are there and those that are gone."""

@@ -157,6 +157,7 @@ def _scheduler(value: Any) -> SchedulerInfo:
             name: wire.positive_share(shares.get(name), f"scheduler.thresholds.{name}")
             for name in THRESHOLDS
         },
+        n_erred=wire.whole(wire.member(info, "n_erred"), "scheduler.n_erred"),
     )
 
 

@@ -77,6 +77,7 @@ class PlainSource:
         self._n_strings = self._n_actions = self._n_tasks = 0
         self._next_index: int | None = None
         self._workers: set[str] = set()
+        self._prefixes: set[str] = set()
         self._extras = PlainExtras()
         self._nthreads = -1
         self._began = 0.0
@@ -114,6 +115,10 @@ class PlainSource:
                 _prefix(wire.text(name, "prefixes"), wire.mapping(counts, "prefixes"))
                 for name, counts in wire.mapping(prefixes, "prefixes").items()
             ]
+            # The engine tells of none whose tasks are all forgotten.
+            told = {row["name"] for row in batch.prefixes}
+            batch.removed_prefixes = tuple(sorted(self._prefixes - told))
+            self._prefixes = told
         self._add_actions(batch, records)
         batch.actions_dropped = dropped
         self._n_actions += dropped

@@ -37,10 +37,10 @@ from dask_diag_lab.views.tasks.event_marks import (
     live_window,
     marks_between,
 )
-from dask_diag_lab.views.tasks.event_numbers import OFFSET_PX, fitting_numbers, number_words
+from dask_diag_lab.views.tasks.event_numbers import OFFSET_PX, fitting_numbers
 from dask_diag_lab.views.tasks.event_words import ROW_OF, ROWS, gap_words, row_colors, words
 from dask_diag_lab.views.text_room import font_px, text_px
-from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
+from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis, tell_zero
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -51,8 +51,8 @@ NO_EVENTS: Final = f"{NO_DATA} Workers, errors, spilling and graphs appear here.
 NO_PLAIN_EVENTS: Final = "Nothing has happened yet. Workers, errors and spilling appear here."
 """Without a collector, of which it would be said that its recording began."""
 
-_MARK_PX: Final = 32
-"""Marks of a row are about this far apart at least: there is room for a number of two digits."""
+_MARK_PX: Final = 48
+"""Marks of a row are half of it apart at least: there is room for a number of a digit or two."""
 _ROW_PX: Final = 10
 """In a row that is thinner the words beside it would lie on those of the next."""
 _LARGEST_PX: Final = 20.0
@@ -203,12 +203,13 @@ class Events(RedrawnView):
         begin, end = self._placed
         events = self._columns
         self._draw_rows(size)
+        tell_zero(self.figure, size, self._zero, "the first event")
         frame_px = self._frame_px(size)
         room = max(int(frame_px / _MARK_PX), 4)
         marks = marks_between(events, begin + self._zero, end + self._zero, room)
         self._draw_marks(marks, size.rows_px, frame_px / (end - begin))
         number = int(events.number.sum())
-        shown = int(marks.number.sum())
+        shown = sum(int(events.number[members].sum()) for members in marks.members)
         title = f"Events: {fmt.count(shown)} in sight of {fmt.count(number)}"
         if shown == number:
             title = f"Events: {fmt.count(number)}"
@@ -258,14 +259,19 @@ class Events(RedrawnView):
             "until": marks.end - self._zero,
             "size": sizes,
             "marker": [ROWS[row].marker for row in rows],
-            "fill": [colors[row][0] for row in rows],
+            "fill": [
+                self.look.background if is_end else colors[row][0]
+                for row, is_end in zip(rows, marks.is_end.tolist(), strict=True)
+            ],
             "line": [colors[row][1] for row in rows],
             "span": [colors[row][2] for row in rows],
             "number": self._numbers(marks, sizes, rows_px, second_px),
             "row": [ROWS[row].title for row in rows],
             "all": [
-                f"{word} in all" if len(members) > 1 else ""
-                for word, members in zip(number_words(marks.number), marks.members, strict=True)
+                f"{fmt.count(int(self._columns.number[members].sum()))} in all"
+                if len(members) > 1
+                else ""
+                for members in marks.members
             ],
         }
         columns |= {f"hover{line}": [w[line] for w in said] for line in range(HOVER_LINES)}

@@ -100,16 +100,17 @@ class Exceptions(RedrawnView):
     # --- keeping it up to date
 
     def shown(self) -> object:
-        """Return what differs when the picture has to; see `RedrawnView.shown`."""
+        """Read on, and return what differs when the picture has to; see `RedrawnView.shown`."""
         store = self.store
+        self._counts.read(store)
         tables = (store.extras["errors"], store.actions, store.workers, store.seen_workers)
-        return tuple(table.version for table in tables), self._chosen
+        versions = tuple(table.version for table in tables)
+        told = store.degraded, store.left_out.get("errors", 0)
+        return versions, told, self._counts.are_settled(store), self._chosen
 
     def redraw(self) -> None:
         """Show the errors and the chosen one; see `RedrawnView.redraw`."""
-        store = self.store
-        self._counts.read(store)
-        self.failures = failures_of(store, self._counts)
+        self.failures = failures_of(self.store, self._counts)
         self.rows.set(
             {
                 "exception": [shown_name(failure.exception) for failure in self.failures],
@@ -127,8 +128,8 @@ class Exceptions(RedrawnView):
             is_known = self.store.extras["errors"].is_known
             return Notice(empty=NO_FAILURES if is_known else WAITING)
         notes = []
-        if dropped := self.store.extras["errors"].dropped:
-            notes.append(f"{fmt.plural(dropped, 'older error')} not listed")
+        if dropped := self.store.left_out.get("errors", 0):
+            notes.append(f"{fmt.plural(dropped, 'older failure')} of other errors not kept")
         if killed := self._counts.killed:
             # No heartbeat names a run that ends its worker within a moment.
             notes.append(f"at least {fmt.plural(killed, 'run')} lost with a worker that died")

@@ -83,7 +83,7 @@ def test_graphs_and_clients_from_before_the_collector_are_told_with_the_time_of_
             async with connected(s.address) as other:
                 await other.submit(inc, 7)
             s.log_event("scheduler", {"action": "update-graph", "status": "error"})
-            s.log_event(c.id, {"action": "update-graph", "metrics": {"tasks": "of a user"}})
+            s.log_event(c.id, {"action": "update-graph", "metrics": {"new_tasks": "of a user"}})
             attached = time.time()
             async with feeding(s.address) as (_, seen):
                 await until(lambda: seen.happened("update-graph"))
@@ -103,7 +103,7 @@ def test_graphs_and_clients_from_before_the_collector_are_told_with_the_time_of_
 def test_of_many_graphs_from_before_the_collector_the_newest_are_told() -> None:
     async def run() -> None:
         async with cluster() as (s, _, c):
-            message = {"action": "update-graph", "metrics": {"tasks": 1}, "status": "OK"}
+            message = {"action": "update-graph", "metrics": {"new_tasks": 1}, "status": "OK"}
             for _ in range(MAX_GRAPHS):
                 s.log_event(c.id, message)
             await c.gather(c.map(inc, range(5)))

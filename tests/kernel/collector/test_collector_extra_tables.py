@@ -157,7 +157,7 @@ def test_samples_lost_to_the_monitor_s_bound_are_counted() -> None:
         config = {"distributed.admin.system-monitor.log-length": 3}
         async with cluster(config=config) as (s, _, _):
             s.periodic_callbacks["monitor"].stop()
-            extras = Extras(s, sources(Held(s).of_group, Failed().of_span, Shuffles()))
+            extras = Extras(s, sources(Held(s).of_group, Failed().of_span, Shuffles(), list))
             columns, dropped, cursor = extras.answer(["system"], {})["system"]
             assert (len(columns[0]), dropped) == (min(3, s.monitor.count), 0)
             for _ in range(8):
@@ -281,7 +281,7 @@ def test_without_the_spans_extension_fine_metrics_come_without_names() -> None:
                 lambda: any(k[:2] == ("execute", "slow_inc") for k in s.cumulative_worker_metrics)
             )
             del s.extensions["spans"]
-            extras = Extras(s, sources(Held(s).of_group, Failed().of_span, Shuffles()))
+            extras = Extras(s, sources(Held(s).of_group, Failed().of_span, Shuffles(), list))
             columns, dropped, _ = extras.answer(["fine"], {})["fine"]
             rows = list(zip(*columns, strict=True))
             assert dropped == 0

@@ -30,7 +30,7 @@ def known(seen: Any, name: str) -> Any:
 
 
 def test_every_extra_has_a_source_of_its_shape() -> None:
-    filled = sources(nothing, nothing, Shuffles())
+    filled = sources(nothing, nothing, Shuffles(), list)
     assert set(filled) == EXTRA_NAMES
     for extra in EXTRAS:
         source = filled[extra.name]
@@ -78,7 +78,7 @@ class _Bare:
 
 
 def test_a_scheduler_that_lacks_the_sources_gives_empty_tables() -> None:
-    extras = Extras(_Bare(), sources(nothing, nothing, Shuffles()))  # type: ignore[arg-type]
+    extras = Extras(_Bare(), sources(nothing, nothing, Shuffles(), list))  # type: ignore[arg-type]
     answers = extras.answer(sorted(EXTRA_NAMES), {})
     rows = {name: len(columns[0]) for name, (columns, _, _) in answers.items()}
     assert rows == dict.fromkeys(EXTRA_NAMES, 0) | {"counters": 1}

@@ -17,7 +17,11 @@ LONG_LOG = {"distributed.admin.low-level-log-length": 10 * RECALLED}
 
 
 def graph(n_tasks: int) -> Mapping[str, Any]:  # as the engine logs one
-    return {"action": "update-graph", "metrics": {"tasks": n_tasks}, "status": "OK"}
+    return {
+        "action": "update-graph",
+        "metrics": {"tasks": n_tasks + 1, "new_tasks": n_tasks},
+        "status": "OK",
+    }
 
 
 def told(scheduler: Scheduler, kind: str) -> list[Mapping[str, Any]]:  # details of several types

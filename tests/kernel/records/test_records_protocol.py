@@ -18,7 +18,7 @@ from dask_diag_lab.records import (
     WORKERS,
 )
 
-LAYOUT: Final = (4, "6d781ee183c4439e")
+LAYOUT: Final = (5, "6545b0aa60fa3348")
 """`PROTOCOL`, and the digest of the columns that it stands for."""
 
 

@@ -14,8 +14,10 @@ from bokeh.models.plots import Plot as BokehPlot
 from bokeh.plotting import figure
 
 from dask_diag_lab import FigureView, register_plot
+from dask_diag_lab.server.site import OWN
 from dask_diag_lab.views.home_made import HomeMadePlots
 from dask_diag_lab.views.registry import HOME_MADE, PLOTS, all_plots
+from dask_diag_lab.views.scripted import SteadyRenderer
 from tests.kernel.server.browser import BrowserPage
 from tests.kernel.server.sample_views import Counting, Unbuildable
 from tests.kernel.serving import Served, make_batch, run, serving, until
@@ -40,6 +42,17 @@ class Memory(FigureView):
 
     def adjust(self, picture: figure, columns: Mapping[str, Any]) -> None:
         picture.y_range.update(factors=columns["worker"])
+
+
+class Late(Memory):
+    """Draws nothing before its memory has grown."""
+
+    def draw(self, source: ColumnDataSource) -> figure:
+        return self.new_figure(name="picture")
+
+    def adjust(self, picture: figure, columns: Mapping[str, Any]) -> None:
+        if columns["memory"][0] > 10_000_000:
+            picture.line("memory", "memory", source=self._source.model, name="line")
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +88,22 @@ def test_a_plot_registered_in_another_thread_is_at_once_in_a_running_server() ->
             served.feed(make_batch(2))
             source = page.document.select_one({"name": "bars"}).data_source  # type: ignore[union-attr]  # Bokeh's models have no common type
             await until(lambda: list(source.data["memory"]) == [20_000_000] * 2, "not updated")
+            await page.close()
+
+    run(story())
+
+
+def test_a_page_has_what_paints_glyphs_that_come_later() -> None:
+    register_plot("mine", Late, **WORDS)
+
+    async def story() -> None:
+        async with serving() as served:
+            session = await served.json("/plots/mine/session", method="POST", body="{}")
+            page = await BrowserPage.open(served, "mine", session=session)
+            served.feed(make_batch(2))
+            await until(lambda: page.document.select_one({"name": "line"}), "no line came")
+            assert isinstance(page.document.select_one({"name": "line"}), SteadyRenderer)
+            assert OWN in session["scripts"]
             await page.close()
 
     run(story())

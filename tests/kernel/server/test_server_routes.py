@@ -40,8 +40,10 @@ def test_health_follows_the_feed_and_never_counts_what_is_not_there() -> None:
     async def story() -> None:
         async with serving() as served:
             gone = group_row("inc-1", "inc", forgotten=94)
-            there = group_row("inc-2", "inc", processing=2, memory=10, erred=1, forgotten=7)
-            served.feed(make_batch(1, groups=[gone, there]))
+            there = group_row("inc-2", "inc", processing=2, memory=10, erred=4, forgotten=7)
+            batch = make_batch(1, groups=[gone, there])
+            batch.scheduler.n_erred = 1  # the other three are forgotten
+            served.feed(batch)
             health = await served.json("/health")
             assert health["state"] == "live"
             assert (health["workers"], health["threads"]) == (2, 4)

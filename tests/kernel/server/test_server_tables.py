@@ -14,6 +14,7 @@ from dask_diag_lab.records import ExtraChange, GraphChange
 from dask_diag_lab.server import tables
 from dask_diag_lab.store.inquiries import Inquiry
 from dask_diag_lab.store.workings import Working
+from dask_diag_lab.views.base import Notice
 from tests.kernel.server.sample_views import (
     Asking,
     Choosing,
@@ -62,6 +63,7 @@ def extras(*keys: str) -> dict[str, ExtraChange]:
         "workers": [()] * len(keys),
         "exception": [""] * len(keys),
         "traceback": [""] * len(keys),
+        "count": [len(keys)] * len(keys),
     }
     none: dict[str, list[Any]] = {"name": [], "unit": [], "value": []}
     return {"errors": ExtraChange(rows, 0), "counters": ExtraChange(none, 0)}
@@ -279,6 +281,40 @@ def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -> None
                 reply = await served.ask(f"/plots/progress.json?{query}")
                 text = reply.body.decode()
                 assert (reply.code, word in text, "one of" in text) == (400, True, True)
+
+    run(story())
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("task.json?key=nope", "The scheduler does not know the task “nope”."),
+        ("worker.json?worker=zzz", "No worker with the address “zzz” has been here."),
+    ],
+)
+def test_a_table_of_what_there_is_not_says_so_as_the_page_does(path: str, words: str) -> None:
+    async def story() -> None:
+        async with serving() as served:
+            store = served.store
+            await served.server.loaded()
+            store.inquiries.on_ask = lambda inquiry: store.answer(inquiry, None)
+            table = await served.json(f"/plots/{path}")
+            assert (table["rows"], words in table["note"]) == (0, True)
+
+    run(story())
+
+
+def test_words_for_an_empty_picture_are_not_said_above_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def update(view: Counting) -> None:
+        view.notice = Notice(empty="No picture.")
+
+    monkeypatch.setattr(Counting, "update", update)
+
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            assert (await served.json("/plots/count.json"))["note"] == ""
 
     run(story())
 

@@ -66,7 +66,9 @@ def test_the_worker_that_was_retired_left_at_the_engines_time(changing: Situatio
 def test_graphs_are_counted_with_their_tasks(changing: Situation) -> None:
     def counted() -> tuple[int, bool]:
         rows = told(changing, "update-graph")
-        return sum(row["count"] for row in rows), any("10 tasks" in row["event"] for row in rows)
+        return sum(row["count"] for row in rows), any(
+            "10 new tasks" in row["event"] for row in rows
+        )
 
     graphs = len(times(changing, "update-graph", changing.client.id))
     assert changing.seen(counted, (graphs, True).__eq__) == (graphs, True)

@@ -13,6 +13,7 @@ from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 BEGAN = "recording-began"
 A, B = "tcp://a:1", "tcp://b:1"
+MIB = 2**20
 
 
 def told(store: Store) -> list[tuple[float, str, dict[str, Any]]]:
@@ -25,15 +26,46 @@ def test_every_merged_kind_is_described() -> None:
     assert set(MERGED) <= set(KINDS)
 
 
-def test_spilling_begins_and_ends_once_for_each_worker() -> None:
+def spilled(*levels: tuple[float, float]) -> list[tuple[float, str]]:
+    """Return what is told of a worker with so many MiB on disk at these seconds."""
     store, maker = Store(), BatchMaker()
-    for second, spilled in enumerate((0, 700, 900, 0, 0)):
-        rows = [worker_row(A, spilled=spilled, last_seen=T0 + second), worker_row(B)]
-        store.apply(maker.batch(workers=rows))
-    assert told(store) == [
-        (1, "spill-began", {"worker": A, "nbytes": 700}),
-        (3, "spill-ended", {"worker": A}),
+    for second, mib in levels:
+        row = worker_row(A, spilled=int(mib * MIB), last_seen=T0 + second)
+        store.apply(maker.batch(workers=[row, worker_row(B)]))
+    assert all(detail["worker"] == A for _, _, detail in told(store))
+    return [(at, kind) for at, kind, _ in told(store)]
+
+
+def test_spilling_begins_and_ends_once_for_each_worker() -> None:
+    assert spilled((0, 0), (1, 700), (2, 900), (3, 0), (4, 0)) == [
+        (1, "spill-began"),
+        (3, "spill-ended"),
     ]
+
+
+def test_each_spill_is_told_while_a_little_stays_on_disk() -> None:
+    little = 56 / MIB
+    levels = [(0, 0), (1, little)]
+    for second in (10, 20, 30):
+        levels += [(second, 300), (second + 1, 1000), (second + 2, little)]
+    assert spilled(*levels) == [(second, "spill-began") for second in (10, 20, 30)]
+
+
+def test_many_small_steps_of_one_spill_are_one_event() -> None:
+    steps = [(second, max(0.0, second - 3) * 0.4) for second in range(60)]
+    assert spilled(*steps) == [(6, "spill-began")]
+
+
+def test_data_that_grows_again_after_it_did_not_for_a_while_is_another_spill() -> None:
+    same = [(second, 20.0) for second in range(2, 14)]
+    assert spilled((0, 0), (1, 20), *same, (14, 40)) == [(1, "spill-began"), (14, "spill-began")]
+    assert len(spilled((0, 0), (1, 20), *same[:8], (10, 40))) == 1
+
+
+def test_what_trickles_to_disk_or_goes_to_and_fro_beside_gigabytes_is_no_spill() -> None:
+    assert spilled(*((second, second * 0.05) for second in range(0, 600, 2))) == []
+    assert spilled(*((second, 10_000 + second % 3) for second in range(60))) == []
+    assert spilled((0, 0), (1, 0.5), (2, 0)) == []
 
 
 def test_workers_that_were_there_first_are_counted_unless_it_is_told_when_they_came() -> None:

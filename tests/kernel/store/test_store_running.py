@@ -45,6 +45,15 @@ def test_each_running_task_has_a_lane_of_its_own_and_keeps_it() -> None:
     assert store.strings.take(rows["prefix"].tolist()) == ["inc", "inc"]
 
 
+def test_runs_of_one_task_are_found_by_its_key() -> None:
+    store, maker = Store(), BatchMaker()
+    runs = [run("inc-1"), run("inc-2", start=1), run("inc-2", B, start=2)]
+    store.apply(maker.batch(workers=[worker_row(A), worker_row(B)], running=runs))
+    found = [(store.strings[worker], start) for worker, start in store.running.of_key("inc-2")]
+    assert sorted(found) == [(A, T0 + 1), (B, T0 + 2)]
+    assert store.running.of_key("inc-3") == []
+
+
 def test_task_starts_in_the_lane_that_was_free_for_the_shortest_time() -> None:
     store, maker = Store(), BatchMaker()
     for thread, stop in ((1, 2.0), (2, 5.0), (3, 4.0)):

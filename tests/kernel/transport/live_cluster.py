@@ -74,7 +74,7 @@ class Seen:
         self.keys.update(enumerate(batch.keys, batch.keys_from))
         self.dropped += batch.actions_dropped
         self.events += batch.events
-        self.extras.update(batch.extras)
+        self.extras.update(batch.extras, batch.time)
         self._actions(batch)
         self._tables(batch)
         self._graph(batch)

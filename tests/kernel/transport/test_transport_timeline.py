@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import numpy as np
@@ -30,24 +32,35 @@ def happened(store: Store, kind: str) -> list[dict[str, Any]]:
     return [dict(detail) for _, known, detail in store.events.rows if known == kind]
 
 
-def test_a_worker_that_spills_and_gets_rid_of_it_is_two_events() -> None:
-    numpy = pytest.importorskip("numpy")
-    config = {
-        "distributed.worker.memory.target": 1e-7,
-        "distributed.worker.memory.spill": False,
-        "distributed.worker.memory.pause": False,
-        "distributed.worker.memory.terminate": False,
-    }
+SPILLS_ALL = {
+    "distributed.worker.memory.target": 1e-7,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+}
+"""With a limit of 1 TiB: results above 100 kB go to disk."""
 
+
+@asynccontextmanager
+async def spilling() -> AsyncIterator[tuple[Store, Any, Any]]:  # a worker and the engine's Client
+    """Feed a store from a worker that spills all but the smallest results."""
+    store, options = Store(), {"memory_limit": 2**40}
+    async with (
+        cluster(worker=options, config=SPILLS_ALL) as (s, (w,), c),
+        feeding(s.address, **fed(store)),
+    ):
+        await until(lambda: len(store.workers) == 1)
+        yield store, w, c
+
+
+def noise(nbytes: int) -> bytes:
+    return np.random.default_rng(1).bytes(nbytes)
+
+
+def test_a_worker_that_spills_and_gets_rid_of_it_is_two_events() -> None:
     async def run() -> None:
-        store = Store()
-        options = {"memory_limit": 2**40}
-        async with (
-            cluster(worker=options, config=config) as (s, (w,), c),
-            feeding(s.address, **fed(store)),
-        ):
-            await until(lambda: len(store.workers) == 1)
-            big = c.submit(numpy.random.default_rng(1).bytes, 5_000_000, key="big")
+        async with spilling() as (store, w, c):
+            big = c.submit(noise, 5_000_000, key="big")
             await big
             (began,) = await until(lambda: happened(store, "spill-began"))
             assert began["worker"] == w.address
@@ -55,6 +68,27 @@ def test_a_worker_that_spills_and_gets_rid_of_it_is_two_events() -> None:
             await until(lambda: store.series.get("spilled").high.max() >= began["nbytes"])
             del big
             assert await until(lambda: happened(store, "spill-ended")) == [{"worker": w.address}]
+
+    asyncio.run(run())
+
+
+def test_each_spill_is_an_event_while_something_else_stays_on_disk() -> None:
+    async def run() -> None:
+        async with spilling() as (store, _, c):
+
+            def on_disk() -> int:
+                return int(store.workers.totals().spilled)
+
+            left = c.submit(noise, 200_000, key="left")
+            await until(lambda: 0 < on_disk() < 300_000)
+            for turn in range(3):
+                big = c.submit(noise, 5_000_000, key=f"big-{turn}")
+                await until(lambda: on_disk() > 5_000_000)
+                del big
+                await until(lambda: 0 < on_disk() < 300_000)
+            assert len(happened(store, "spill-began")) == 3
+            assert not happened(store, "spill-ended")
+            del left
 
     asyncio.run(run())
 

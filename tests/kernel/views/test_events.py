@@ -62,7 +62,7 @@ def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
         ("Workers died", "worker w-zero died: it was killed; 2 tasks ran on it"),
         ("Paused", "worker w-zero paused: its memory is over the pause threshold"),
         ("Errors", "3 tasks of inc failed, last on worker w-zero"),
-        ("Graphs", "1 graph of 500 tasks submitted by Client-1"),
+        ("Graphs", "1 graph of 500 new tasks submitted by Client-1"),
     ]
     assert list(view.marks.model.data["y"]) == [0, 1, 2, 3, 4]
     assert list(view.marks.model.data["x"]) == [0, 20, 10, 30, 5]
@@ -130,9 +130,54 @@ def test_numbers_lie_neither_on_each_other_nor_on_marks_and_none_is_lost(width: 
     assert sum(in_all) == feed.store.events.total
 
 
+def test_a_worker_that_paused_and_went_on_has_paused_once_and_ends_are_hollow(feed: Feed) -> None:
+    paused = [event(at, "worker-paused", worker=W0) for at in (1, 1.2)]
+    resumed = [event(at, "worker-resumed", worker=W0) for at in (1.1, 1.3, 20)]
+    feed.send(29.0, events=[*paused, *resumed])
+    view = Events(feed.store)
+    page = Page(view)
+    data = view.marks.model.data
+    assert (data["number"], data["all"]) == (["2", ""], ["4 in all", ""])
+    assert data["fill"] == [data["line"][0], view.look.background]
+    assert data["line"][0] == data["line"][1]
+    assert page.title == "Events: 5"
+
+
+def test_a_retired_worker_has_left_once(feed: Feed) -> None:
+    kinds = ("worker-closing", "worker-removed", "workers-retired")
+    feed.send(29.0, events=[event(5, kind, worker=W0, count=1) for kind in kinds])
+    view = Events(feed.store)
+    Page(view)
+    data = view.marks.model.data
+    assert dict(zip(data["row"], data["all"], strict=True)) == {
+        "Retiring": "",
+        "Workers left": "",
+        "Cluster": "",
+    }
+
+
+@pytest.mark.parametrize("shift_s", [0.0, 0.7, 1.3, 2.9])
+def test_marks_of_a_row_do_not_lie_on_each_other_wherever_stretches_begin(
+    feed: Feed, shift_s: float
+) -> None:
+    times = [shift_s + 40 * i / 60 for i in range(60)]
+    feed.send(45.0, events=[event(at, "worker-killed", worker=str(at)) for at in times])
+    view = Events(feed.store)
+    Page(view, 500, 400)
+    data = view.marks.model.data
+    start, end = (float(str(edge)) for edge in (view._x.start, view._x.end))
+    px = (500 - text_px("Workers died", 11) - 28) / (end - start)
+    marks = zip(data["x"], data["size"], strict=True)
+    for (x, size), (next_x, next_size) in pairwise(marks):
+        assert (next_x - x) * px >= (size + next_size) / 2
+    assert sum(int(number or 1) for number in data["number"]) == 60
+
+
 def test_number_goes_where_the_next_mark_of_the_row_is_close() -> None:
     begin, number = np.array([0.0, 30.0, 50.0, 0.0]), np.array([12, 3456, 1, 99])
-    marks = Marks(begin, begin, np.array([0, 0, 0, 1]), number, [np.array([0, 1])] * 4)
+    marks = Marks(
+        begin, begin, np.array([0, 0, 0, 1]), number, np.zeros(4, np.bool_), [np.array([0, 1])] * 4
+    )
     size = np.full(4, 10.0)
     assert fitting_numbers(marks, size, 0.5, 10.0) == ["", "", "", "99"]
     assert fitting_numbers(marks, size, 1.0, 10.0) == ["12", "", "", "99"]
@@ -280,13 +325,13 @@ def test_a_worker_whose_name_is_the_number_0_is_called_so() -> None:
     assert feed.store.seen_workers.names == {"inproc://10.0.0.1/17/4": "0"}
 
 
-@pytest.mark.parametrize(("height", "n_words"), [(300, 10), (130, 5)])
+@pytest.mark.parametrize(("height", "n_words"), [(300, 11), (130, 6)])
 def test_words_beside_thin_rows_do_not_lie_on_each_other(height: int, n_words: int) -> None:
     feed = Feed().send(9.0, events=[event(0, kind) for kind in KINDS])
     view = Events(feed.store)
     Page(view, 300, height)
     labels = view.figure.yaxis[0].major_label_overrides.values()
-    assert (len(labels), sum(bool(label) for label in labels)) == (10, n_words)
+    assert (len(labels), sum(bool(label) for label in labels)) == (11, n_words)
 
 
 def test_what_failed_before_the_recording_is_said_not_to_be_known(feed: Feed) -> None:

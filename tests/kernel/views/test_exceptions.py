@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
+import pytest
 from bokeh.document import Document
 from bokeh.document.events import DocumentChangedEvent
 from bokeh.events import ButtonClick
@@ -11,18 +15,26 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.tasks.exceptions import Exceptions
-from dask_diag_lab.views.tasks.failures import NO_DETAILS
+from dask_diag_lab.views.tasks.failures import (
+    NO_COLLECTOR,
+    OLDER,
+    ON_THE_WAY,
+    ON_THE_WAY_S,
+    UNRECORDED,
+)
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import batch, store_of, worker
 
-NAMES = ("key", "prefix", "time", "workers", "exception", "traceback")
+NAMES = ("key", "prefix", "time", "workers", "exception", "traceback", "count")
 W0, W1 = worker(0)["address"], worker(1)["address"]
 
 
-def errors(*rows: tuple[object, ...], dropped: int = 0) -> dict[str, ExtraChange]:
-    """Return the extra table of these rows."""
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(NAMES)}
-    return {"errors": ExtraChange(columns, dropped)}
+def errors(*rows: tuple[object, ...], unlisted: int = 0) -> dict[str, ExtraChange]:
+    """Return the extra table of these rows, and of so many more tasks with each error."""
+    same = Counter((row[1], row[4]) for row in rows)
+    counted = [(*row, same[row[1], row[4]] + unlisted) for row in rows]
+    columns = {name: [row[i] for row in counted] for i, name in enumerate(NAMES)}
+    return {"errors": ExtraChange(columns)}
 
 
 SAME = [
@@ -47,8 +59,8 @@ def is_open(view: Exceptions) -> bool:
     return bool(view.details.visible)
 
 
-def failing(*rows: tuple[object, ...], dropped: int = 0) -> Store:
-    return store_of(workers=[worker(0), worker(1)], extras=errors(*rows, dropped=dropped))
+def failing(*rows: tuple[object, ...]) -> Store:
+    return store_of(workers=[worker(0), worker(1)], extras=errors(*rows))
 
 
 def test_equal_errors_are_one_row_that_counts_tasks_and_workers() -> None:
@@ -88,16 +100,44 @@ def test_button_opens_the_page_of_the_task_that_failed_last() -> None:
     assert view.opening == Opening("task", {"key": "div-4"})
 
 
-def test_errors_that_the_scheduler_has_given_up_are_counted(feed: Feed) -> None:
+def test_tasks_of_an_error_that_are_not_listed_count_with_those_that_are() -> None:
+    view, _ = opened(store_of(extras=errors(*SAME, unlisted=145)))
+    assert list(view.rows.source.data["tasks"]) == [150]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, UNRECORDED),
+        ({"left_out": {"errors": 7}}, OLDER),
+        ({"degraded": "no plugins"}, NO_COLLECTOR),
+    ],
+)
+def test_failures_without_details_are_counted_with_the_reason(
+    feed: Feed, more: dict[str, Any], words: str
+) -> None:
     for i in range(150):
         feed.maker.action(i, i + 1, prefix="div", outcome=Outcome.ERRED)
-    feed.send(200.0, extras=errors(*SAME))
+    feed.send(200.0, extras=errors(*SAME), **more)
     view, _ = opened(feed.store)
     data = view.rows.source.data
     assert list(data["tasks"]) == [5, 145]
-    assert data["exception"][1] == NO_DETAILS
+    assert data["exception"][1] == words
     view.choose(1)
     assert not view._open.visible
+
+
+def test_errors_that_come_after_their_actions_are_said_to_be_on_their_way(feed: Feed) -> None:
+    feed.maker.action(0, 1, prefix="div", outcome=Outcome.ERRED)
+    feed.send(1.5, extras=errors())
+    view, told = opened(feed.store)
+    assert view.rows.source.data["exception"][0] == ON_THE_WAY
+    feed.now += ON_THE_WAY_S
+    view.update()
+    assert view.rows.source.data["exception"][0] == UNRECORDED
+    told.clear()
+    view.update()
+    assert told == []
 
 
 def test_runs_lost_with_their_worker_are_said(feed: Feed) -> None:
@@ -121,8 +161,8 @@ def test_no_failures_are_told_from_waiting() -> None:
 
 
 def test_older_errors_that_are_not_here_are_counted() -> None:
-    view, _ = opened(failing(*SAME, dropped=7))
-    assert view.notice.note == "7 older errors not listed"
+    view, _ = opened(store_of(extras=errors(*SAME), left_out={"errors": 7}))
+    assert view.notice.note == "7 older failures of other errors not kept"
 
 
 def test_nothing_is_sent_when_nothing_changed() -> None:
