@@ -26,6 +26,28 @@ page is written by the same command from the catalogue, which is also where the 
 and the words in the sidebar come from.
 """
 
+DATA = """\
+## The numbers of a plot
+
+What a plot shows is also a table: the button in its pane, or `/plots/<name>.csv` and `.json`, with
+`?worker=…`, `?key=…` and the like for plots of one of many. In the notebook that has the client:
+
+```python
+import dask_diag_lab, pandas
+
+url, _, token = dask_diag_lab.attach().url.partition("/status?token=")
+pandas.read_csv(f"{url}/plots/progress.csv", storage_options={"Authorization": f"token {token}"})
+```
+
+`attach().url` is where address and token are found; plots that are there already stay as they are.
+Programs send the token as this header. A link with `?token=` is for browsers: it is exchanged for a
+cookie, which `read_csv` does not keep. `.json` also has the columns' units and a `note`: what is
+left out or late, or why there are no rows; CSV has no place for words.
+
+From another machine, ask the Jupyter server, with Jupyter's own token in the same header:
+`<jupyter>/dask-diag-lab/dashboards/<id>/plots/progress.csv`, where `<id>` is `attach().id`.
+"""
+
 
 def picture(plot: Plot) -> list[str]:
     """Return the lines that show a plot's picture in the reader's colours."""
@@ -56,6 +78,7 @@ def page() -> str:
         if plots:
             lines += [f"## {group}", ""]
             lines += [line for plot in plots for line in section(plot)]
+    lines += [DATA]
     return "\n".join(lines).rstrip() + "\n"
 
 

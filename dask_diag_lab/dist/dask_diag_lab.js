@@ -84,6 +84,7 @@
     const { CustomJSHover } = bokeh.require('models/tools/inspectors/customjs_hover');
     const { HBar, HBarView } = bokeh.require('models/glyphs/hbar');
     const { PanTool, PanToolView } = bokeh.require('models/tools/gestures/pan_tool');
+    const { BasicTickFormatter } = bokeh.require('models/formatters/basic_tick_formatter');
     const { TickFormatter } = bokeh.require('models/formatters/tick_formatter');
     const { WheelZoomTool, WheelZoomToolView } = bokeh.require(
       'models/tools/gestures/wheel_zoom_tool'
@@ -280,7 +281,8 @@
         }
         if (rect.count > 1) {
           const longest = span(rect.at('longest', 0));
-          return `${span(rect.busy)} of work in ${span(rect.right - rect.left)}, longest ${longest}`;
+          const work = `${span(rect.busy)} of work in ${span(rect.right - rect.left)}`;
+          return `${work}, longest ${longest} · from ${started}`;
         }
         const { start, end } = this.range;
         const share = (100 * rect.busy) / Math.max(Math.abs(end - start), 1e-12);
@@ -335,6 +337,21 @@
 
       doFormat(ticks, _opts) {
         return ticks.map(tick => runTime(tick, ticks));
+      }
+    }
+
+    /** Writes the words that the axis has for its ticks, before Bokeh has made labels of them. */
+    class WordedTickFormatter extends BasicTickFormatter {
+      static {
+        this.__module__ = MODULE;
+        this.__name__ = 'WordedTickFormatter';
+      }
+
+      doFormat(ticks, axis) {
+        const words = axis.model?.major_label_overrides;
+        return super
+          .doFormat(ticks, axis)
+          .map((number, i) => (words instanceof Map ? words.get(ticks[i]) : null) ?? number);
       }
     }
 
@@ -555,6 +572,7 @@
       StreamTails,
       StreamHover,
       RunTimeTickFormatter,
+      WordedTickFormatter,
       RowsWheelTool,
       StretchTool
     ];

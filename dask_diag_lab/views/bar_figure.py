@@ -84,6 +84,8 @@ class BarFigure:
         Where the scale ends.
     controls_px : int
         Height of what is shown above the figure and comes and goes with the size of the pane.
+    is_only : bool
+        Whether a page has no other figure: then it takes the title off the canvas.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class BarFigure:
     ) -> None:
         self.end = 1.0
         self.controls_px = 0
+        self.is_only = False
         self._font_px = font_px(look.font_size)
         self._bar = bar
         self._title = Title(text=" ")
@@ -178,8 +181,8 @@ class BarFigure:
         """
         size = self.size
         names_px = max(map(len, names), default=0) * CHARACTER_PX
-        # A title begins where the frame does, right of the names.
-        room_px = size.width - names_px - _TITLE_SIDES_PX
+        # On the canvas a title begins where the frame does, right of the names.
+        room_px = size.width - (0 if self.is_only else names_px) - _TITLE_SIDES_PX
         set_properties(self._title, text=fitting_title(titles, room_px, self._font_px))
         bars_px = size.frame_px(names_px)
         values_px = (max(map(len, values), default=0) + 2) * CHARACTER_PX

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -193,6 +193,8 @@ class DetailPage(RedrawnView):
         self.look_up()
         if self.section.columns:
             values = self.values(self.section)
+            if not self.notice.empty and not len(values[self.section.columns[0].name]):
+                self.notice = replace(self.notice, empty=self.nothing(self.section))
             return Table(
                 {column.name: list(values[column.name]) for column in self.section.columns}
             )

@@ -11,13 +11,21 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from bokeh.core.property.descriptors import UnsetValueError
-from bokeh.models import Axis, ColumnDataSource, Grid, HoverTool, Model, Plot
+from bokeh.models import (
+    Axis,
+    BasicTickFormatter,
+    ColumnDataSource,
+    Grid,
+    HoverTool,
+    Model,
+    Plot,
+)
 from bokeh.models.annotations import Legend, Title
 from bokeh.models.glyph import Glyph
 from bokeh.plotting import figure
 
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.scripted import AllRows, PlainRenderer
+from dask_diag_lab.views.scripted import AllRows, PlainRenderer, WordedTickFormatter
 
 ColumnData = npt.NDArray[Any] | Sequence[Any]  # dtypes differ from column to column
 
@@ -60,6 +68,9 @@ def quiet_figure(look: Look, **options: Any) -> figure:
     }
     made = figure(**{**defaults, **options})
     made.toolbar.logo = None
+    for axis in made.axis:
+        if type(axis.formatter) is BasicTickFormatter:  # neither of dates nor of names
+            axis.formatter = WordedTickFormatter()
     restyle_figure(made, look)
     return made
 

@@ -187,8 +187,13 @@ def number_ticks(end: float, wanted: int = 5, *, whole: bool = False) -> list[fl
 
 
 def _ticks(end: float, wanted: int, steps: Sequence[float]) -> list[float]:
-    """Return the multiples of the smallest of ``steps`` that needs at most ``wanted`` + 1."""
+    """Return the multiples of the smallest of ``steps`` that needs at most ``wanted`` + 1.
+
+    More of them where 0 would be alone: that is no scale.
+    """
     step = next((s for s in steps if end / s <= wanted), end / wanted)
+    if step > end:
+        step = max((s for s in steps if s <= end), default=step)
     return [index * step for index in range(math.floor(end / step * (1 + 1e-9)) + 1)]
 
 

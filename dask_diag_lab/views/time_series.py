@@ -16,12 +16,14 @@ from bokeh.models.annotations import Title
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.axis_end import AxisEnd
 from dask_diag_lab.views.figure import (
+    MIN_BORDER_PX,
     add_glyph,
     quiet_figure,
     quiet_hover,
     set_properties,
     tooltip_html,
 )
+from dask_diag_lab.views.last_tick import LastTick
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.point_words import PointWords, words_of
@@ -29,7 +31,7 @@ from dask_diag_lab.views.series_unit import SMALLEST, TICKS, WRITE, Unit
 from dask_diag_lab.views.small_legend import Entry, SmallLegend
 from dask_diag_lab.views.tail_source import TailSource, Values
 from dask_diag_lab.views.text_room import font_px, text_px
-from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
+from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis, tell_zero
 from dask_diag_lab.views.time_points import Floats, Points, common_times, merged_points, points_at
 from dask_diag_lab.views.title_words import fitting_title
 
@@ -40,10 +42,15 @@ LIVE_S: Final = 300.0
 BAND_ALPHA: Final = 0.2
 
 LEAST_SCALED_PX: Final = 180
-"""In less width the upright axis would leave no room for the title, which has the figure."""
+"""In less width the upright axis would leave no room for the title, which has the figure.
+
+There the word of its last tick stands inside the frame.
+"""
 
 _TICKS_PX: Final = 14
 """Between the left edge and the frame, beside the labels of the upright axis."""
+_LEFT_PX: Final = 12
+"""Beside a frame without labels there: the word of a tick at its edge needs the room."""
 _RIGHT_PX: Final = 8
 
 
@@ -63,8 +70,9 @@ class TimeSeries:
     ----------
     look : Look
     lines : sequence of TimeLine
-    unit : {'bytes', 'rate', 'percent', 'number', 'seconds'}
-        ``rate`` is bytes a second; ``percent`` of values where 100 is everything.
+    unit : {'bytes', 'rate', 'percent', 'number', 'count', 'seconds'}
+        ``rate`` is bytes a second; ``percent`` of values where 100 is everything; ``count`` of what
+        there are no halves of.
     band : bool
         Whether a band from lowest to highest is drawn.
 
@@ -97,6 +105,7 @@ class TimeSeries:
         self._x, self._y = Range1d(start=0, end=1), Range1d(start=0, end=1)
         self._y_ticker = FixedTicker(ticks=[0])
         self.model = quiet_figure(look, title=self._title, x_range=self._x, y_range=self._y)
+        self._last_tick = LastTick(self.model)
         self._glyphs: list[tuple[VArea | None, Line]] = []
         self._build(look)
         self._show_axes(is_shown=False, size=pane_size(self.model))
@@ -199,6 +208,7 @@ class TimeSeries:
             set_properties(line, line_color=of.color)
             if band is not None:
                 set_properties(band, fill_color=of.color)
+        self._last_tick.restyle(look)
         set_properties(self._hover, tooltips=tooltip_html(look, *self._fields()))
         self._legend.restyle(self._entries())
 
@@ -216,6 +226,7 @@ class TimeSeries:
         if len(self._times):
             self._follow()
             self._draw_lines(size)
+            tell_zero(self.model, size, float(self._times[0]), "where the record begins")
         else:
             self.source.set({name: [] for name in self.source.model.data})
         self._draw_words(size)
@@ -225,8 +236,11 @@ class TimeSeries:
     def _show_axes(self, *, is_shown: bool, size: PaneSize) -> None:
         """Show axes, or none: where nothing is drawn words may lie in their place."""
         set_properties(self.model.xaxis[0], visible=is_shown and size.height >= 120)
-        for part in (self.model.yaxis[0], self.model.ygrid[0]):
-            set_properties(part, visible=is_shown and size.width >= LEAST_SCALED_PX)
+        is_scaled = size.width >= LEAST_SCALED_PX
+        set_properties(self.model.yaxis[0], visible=is_shown and is_scaled)
+        self._last_tick.show(is_shown=is_shown and not is_scaled)
+        set_properties(self.model, min_border_left=MIN_BORDER_PX if is_scaled else _LEFT_PX)
+        set_properties(self.model.ygrid[0], visible=is_shown)
 
     def _basis(self) -> object:
         """Return all that the picture depends on."""
@@ -240,6 +254,7 @@ class TimeSeries:
         labels = fmt.tick_labels(ticks, self._unit)
         set_properties(self._y, start=0, end=end * 1.02)
         set_properties(self._y_ticker, ticks=ticks)
+        self._last_tick.write(ticks[-1], labels[ticks[-1]])
         set_properties(self.model.yaxis[0], major_label_overrides=labels)
 
     def _draw_words(self, size: PaneSize) -> None:

@@ -80,7 +80,8 @@ class NamedWorkers:
 
     def names(self, addresses: Iterable[str]) -> dict[str, str]:
         """Return `worker_name` of each address."""
-        return {a: self.there.get(a) or _name_of_gone(a, self.seen) for a in addresses}
+        there, seen = self.there, self.seen
+        return {a: there[a] if a in there else _name_of_gone(a, seen) for a in addresses}
 
     def short(self, addresses: Iterable[str], width: int) -> dict[str, str]:
         """Return names of that width: of workers there are as in all tables, see `short_names`."""

@@ -22,6 +22,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- grey: many narrow boxes in one\n"
             "- click a box: zoom in; click a row above it to get back\n"
             "- drag over the activity on top: one period only\n"
+            "- 0 s below it: the first sample that workers had when the plot was opened\n"
             "- opened by a click on a task's block: a button leads to the page of that task\n"
             "- healthy: the widest boxes are the computation you want\n"
             "- wide, with little below: that is where the time goes\n"

@@ -74,6 +74,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "that follow the number of workers\n"
             "- CPU near 100 %: the scheduler is what tasks wait for; use fewer and larger tasks\n"
             "- network: that of its whole host\n"
+            "- 0 s below: the first sample that the scheduler still had\n"
             "- how long: the scheduler keeps an hour of samples, so the past is here even if "
             "nobody looked"
         ),
@@ -114,6 +115,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- plain: the worker gave them away\n"
             "- striped: it took them\n"
             "- click a worker: its page\n"
+            "- 0 s below the lines: the first decision that is shown\n"
             "- healthy: some moves at the beginning and end of a computation\n"
             "- many all the time: work is placed unevenly, because data is, or because durations "
             "differ much"

@@ -45,6 +45,8 @@ class Reading:
         Workers that did not answer, and why.
     pruned : int
         Rare frames that were left out before they came here.
+    answered_at : float
+        Scheduler's clock when the last of the answers came.
     """
 
     frames: Frames
@@ -52,7 +54,8 @@ class Reading:
     table: Table
     interval_s: float
     missing: Mapping[str, str]
-    pruned: int = 0
+    pruned: int
+    answered_at: float
 
     @property
     def is_uncertain(self) -> bool:
@@ -79,7 +82,8 @@ class Reader:
         answer = inquiry.answer
         if answer is None:
             return None
-        whole = self._whole.of(inquiry, inquiry.n_answers, lambda: _read([answer]))
+        at = inquiry.answered_at
+        whole = self._whole.of(inquiry, inquiry.n_answers, lambda: _read([answer], at))
         if whole is None:
             return None
         sampling = self._sampling
@@ -130,10 +134,11 @@ class Reader:
                 return known
         versions = tuple(inquiry.n_answers for inquiry in inquiries)
         whole = answers.pop() if rest else None
-        return self._parts.of(inquiries, versions, lambda: _read(answers, whole))
+        at = max(inquiry.answered_at for inquiry in inquiries)
+        return self._parts.of(inquiries, versions, lambda: _read(answers, at, whole))
 
 
-def _read(parts: Sequence[Answer], whole: Answer | None = None) -> Reading:
+def _read(parts: Sequence[Answer], answered_at: float, whole: Answer | None = None) -> Reading:
     """Return the profile of some tasks, and of what ``whole`` has besides."""
     trees: list[Tree] = [answer["tree"] for answer in parts]
     answers = list(parts)
@@ -145,4 +150,4 @@ def _read(parts: Sequence[Answer], whole: Answer | None = None) -> Reading:
     missing = {name: why for answer in answers for name, why in answer["missing"].items()}
     pruned = sum(answer.get("pruned", 0) for answer in answers)
     rows = table(entries, frames.samples, interval_s)
-    return Reading(frames, entries, rows, interval_s, missing, pruned)
+    return Reading(frames, entries, rows, interval_s, missing, pruned, answered_at)

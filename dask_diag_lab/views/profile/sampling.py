@@ -18,6 +18,9 @@ REFRESH_S: Final = 5.0
 SOON_S: Final = 1.0
 """While there are no samples: workers hand on new ones about once a second."""
 
+OLD_TIMES: Final = 2.0
+"""So many times the usual age answers are called old at once when newer ones are under way."""
+
 TASKS: Final = "tasks"
 SCHEDULER: Final = "scheduler-loop"
 
@@ -108,6 +111,15 @@ class Sampling:
             return 0.0
         return max(self._store.time - self._asked[1], 0.0)
 
+    def is_outdated(self, answered_at: float) -> bool:
+        """Tell whether answers of that time are old, as nobody looked, and newer ones are coming.
+
+        A period that is over does not change, nor does a profile without work.
+        """
+        is_coming = any(q.state == "asked" or q.answered_at > answered_at for q in self._profiles)
+        is_old = self._store.time - answered_at >= OLD_TIMES * max(self.refresh_s, REFRESH_S)
+        return is_coming and is_old and not self.has_period
+
     @property
     def refresh_s(self) -> float:
         """Age at which the answers are asked for again: more where many workers give them."""
@@ -136,6 +148,9 @@ class Sampling:
         now, work = self._store.time, self._work()
         if self._asked is None or self._asked[0] != asked:
             self._asked = asked, now, None
+            for inquiry in asked:  # others may have asked, long ago
+                if inquiry.state == "answered" and now - inquiry.answered_at >= self.refresh_s:
+                    self._store.inquiries.ask_again(inquiry)
             return
         _, asked_at, known = self._asked
         if now - asked_at >= self.refresh_s and (work is None or work != known):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.pane_size import pane_size, restyle_pane
 from dask_diag_lab.views.profile.inks import quiet_color
+from dask_diag_lab.views.time_axis import fit_time_axis, run_time_formatter
 
 Floats = npt.NDArray[np.float64]
 
@@ -121,8 +121,9 @@ class Timeline:
             title=self._title,
         )
         self.figure.grid.visible = False
-        for axis in self.figure.axis:
-            axis.ticker = FixedTicker(ticks=[])
+        self._y_ticker = FixedTicker(ticks=[])
+        self.figure.xaxis[0].update(ticker=FixedTicker(ticks=[]), formatter=run_time_formatter())
+        self.figure.yaxis[0].ticker = self._y_ticker
         self.period = BoxAnnotation(
             visible=False, left=0, right=0, fill_alpha=0.18, line_alpha=0.9, level="overlay"
         )
@@ -215,16 +216,13 @@ class Timeline:
         left = float(bins.start[0]) - self._zero if len(bins.start) else 0.0
         set_properties(self.figure.x_range, start=left, end=span)
         set_properties(self.figure.y_range, end=most * 1.05)
-        few = fmt.duration_ticks(span - left, 4 if pane_size(self.figure).is_narrow else 8)
-        step = few[1] if len(few) > 1 else span
-        x_ticks = [step * at for at in range(math.ceil(left / step), int(span / step) + 1)]
-        x_ticks = [tick for tick in x_ticks if tick < 0.97 * span]  # its words would be cut off
-        y_ticks = fmt.number_ticks(most, 2)
-        _set_ticks(self.figure.xaxis[0], x_ticks, fmt.tick_labels(x_ticks, "seconds"))
+        fit_time_axis(self.figure, pane_size(self.figure).width)
+        ticks = fmt.number_ticks(most, 2)
         words = {
-            t: f"{label}/s" if t else "0" for t, label in fmt.tick_labels(y_ticks, "number").items()
+            t: f"{label}/s" if t else "0" for t, label in fmt.tick_labels(ticks, "number").items()
         }
-        _set_ticks(self.figure.yaxis[0], y_ticks, words)
+        set_properties(self._y_ticker, ticks=ticks)
+        set_properties(self.figure.yaxis[0], major_label_overrides=words)
 
     def _selected(self, event: Event) -> None:
         if not isinstance(event, SelectionGeometry) or not event.final:
@@ -234,11 +232,6 @@ class Timeline:
             low, high = sorted((float(geometry["x0"]), float(geometry["x1"])))
             if high > low:
                 self._on_select(low + self._zero, high + self._zero)
-
-
-def _set_ticks(axis: Any, ticks: list[float], words: dict[float, str]) -> None:  # any Bokeh axis
-    set_properties(axis.ticker, ticks=ticks)
-    set_properties(axis, major_label_overrides=words)
 
 
 def _rates(rates: Floats) -> npt.NDArray[np.str_]:

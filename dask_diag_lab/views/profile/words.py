@@ -12,6 +12,7 @@ from dask_diag_lab.views.profile.sampling import REFRESH_S, TASKS
 if TYPE_CHECKING:
     from dask_diag_lab.views.profile.boxes import Scene
     from dask_diag_lab.views.profile.picture import Picture
+    from dask_diag_lab.views.profile.reading import Reading
     from dask_diag_lab.views.profile.sampling import Sampling
     from dask_diag_lab.views.profile.timeline import Bins
 
@@ -96,7 +97,7 @@ def note(sampling: Sampling, extent: Extent, picture: Picture | None) -> str:
     if picture is None:
         return ""
     reading, scene = picture.reading, picture.scene
-    parts: list[str] = []
+    parts = _age(sampling, reading)
     if scene is not None:
         over = f" over {fmt.duration(extent.seconds)}" if extent.seconds > 0 else ""
         whom = fmt.plural(max(extent.n_workers - len(reading.missing), 1), "worker")
@@ -110,12 +111,19 @@ def note(sampling: Sampling, extent: Extent, picture: Picture | None) -> str:
         parts.append(f"renewed every {sampling.refresh_s:.0f} s, as it takes many answers")
     if reading.missing and (scene is not None or sampling.source == TASKS):
         parts.append(_missing(reading.missing, extent.name))
-    if sampling.late_s >= LATE_S:
-        asked = f"asked again {fmt.duration(sampling.late_s)} ago, no answer yet"
-        parts.append(f"as of {fmt.clock(sampling.profile.answered_at)}, {asked}")
     if sampling.profile.state == "failed":
         parts.append(f"Not renewed: {sampling.profile.error}")
     return " · ".join(parts)
+
+
+def _age(sampling: Sampling, reading: Reading) -> list[str]:
+    """Return of when an old picture is; that comes first, for it is of all the rest."""
+    as_of = f"as of {fmt.clock(reading.answered_at)}"
+    if sampling.late_s >= LATE_S:
+        return [f"{as_of}, asked again {fmt.duration(sampling.late_s)} ago, no answer yet"]
+    if sampling.is_outdated(reading.answered_at):
+        return [f"{as_of}, reading …"]
+    return [as_of] if sampling.profile.state == "failed" else []
 
 
 def _begun(picture: Picture, scene: Scene) -> list[str]:

@@ -64,14 +64,14 @@ class Contention(BarStack):
         self._loops.draw(
             "Event loop interval: 20 ms when nothing holds it up",
             self._bars(own_loop, loops, fmt.duration, LATE_S),
-            short_title="Event loop",
+            short_titles=["Event loop"],
             at_least=LATE_S,
         )
         if is_gil_shown:
             self._gils.draw(
                 "Time in which somebody waited for the interpreter's lock",
                 self._bars(own_gil, gils, lambda value: f"{fmt.significant(value)} %", 50.0),
-                short_title="Wait for the lock",
+                short_titles=["Wait for the lock"],
                 at_least=100.0,
             )
         n_known = int(np.isfinite(loops).sum())

@@ -29,17 +29,21 @@ THREAD_CONTEXT: Final = "execute"
 """The context whose activities hold a worker's thread; all others run beside the threads."""
 
 ADVICE: Final = {
-    act.COMPUTE: "tasks use the CPU, which is what it is for",
-    act.WAITING: "tasks wait: look for files, locks, or many threads of pure Python",
-    act.NETWORK: "data moves much: use larger pieces, or keep related data together",
-    act.SERIALIZATION: "packing data is slow: prefer arrays and Arrow strings to Python objects",
-    act.DISK: "data is spilled: use more memory, smaller pieces, or release results",
-    act.MEMORY: "data is copied much",
-    act.FAILED: "work is lost: see Exceptions",
-    act.OVERHEAD: "tasks are too small: use larger pieces",
-    act.OWN: "an activity of your own",
-    IDLE: "threads have nothing to do: there are too few tasks, or they wait for each other",
+    act.COMPUTE: ("tasks use the CPU, which is what it is for", ""),
+    act.WAITING: ("tasks wait", "look for files, locks, or many threads of pure Python"),
+    act.NETWORK: ("data moves much", "use larger pieces, or keep related data together"),
+    act.SERIALIZATION: (
+        "packing data is slow",
+        "prefer arrays and Arrow strings to Python objects",
+    ),
+    act.DISK: ("data is spilled", "use more memory, smaller pieces, or release results"),
+    act.MEMORY: ("data is copied much", ""),
+    act.FAILED: ("work is lost", "see Exceptions"),
+    act.OVERHEAD: ("tasks are too small", "use larger pieces"),
+    act.OWN: ("an activity of your own", ""),
+    IDLE: ("threads have nothing to do", "too few tasks, or they wait for each other"),
 }
+"""What each cost means, and what to do or look for where that is known."""
 
 
 class Costs(BarStack):
@@ -49,7 +53,7 @@ class Costs(BarStack):
 
     def compose(self) -> Sequence[PartBars]:
         """Return the figure; see `BarStack.compose`."""
-        self._bars = PartBars(self.look, SECONDS)
+        self._bars = PartBars(self.look, SECONDS, is_only=True)
         return (self._bars,)
 
     def shown(self) -> object:
@@ -68,10 +72,10 @@ class Costs(BarStack):
         bars = [self._bar(name, amounts, offered) for name, amounts in classes.items()]
         idle = max(offered - self._held(), 0.0)
         bars.append(self._idle(idle, offered))
-        title, short_title = self._headline(bars)
+        title, *short_titles = self._headlines(bars)
         color = data_colors(self.look).gone
         shown = fitting_bars(bars, self._bars.room, color, lambda s: self._said(s, offered))
-        self._bars.draw(title, shown, short_title=short_title)
+        self._bars.draw(title, shown, short_titles=short_titles)
         self.notice = Notice(note=self._note(offered))
 
     @property
@@ -79,16 +83,15 @@ class Costs(BarStack):
         """Whether no worker has a task: then threads are idle, whatever ran before."""
         return not self.store.workers.totals().processing
 
-    def _headline(self, bars: Sequence[Bar]) -> tuple[str, str]:
-        """Return what is said of the largest cost, and what in fewer words."""
+    def _headlines(self, bars: Sequence[Bar]) -> list[str]:
+        """Return what is said of the largest cost, in ever fewer words."""
         ranked = sorted(bars, key=lambda bar: bar.length, reverse=True)
         largest = ranked[0].name
         if largest != IDLE or not self._is_at_rest:
-            said = f"{largest} most: {ADVICE[largest]}"
-            return said, said
+            return headlines(largest, f"{largest} most")
         largest = next(bar.name for bar in ranked if bar.name != IDLE)
-        said = f"{largest} most of what ran: {ADVICE[largest]}"
-        return f"Nothing runs now. {said}", said
+        said = f"{largest} most of what ran"
+        return [f"Nothing runs now. {headlines(largest, said)[0]}", *headlines(largest, said)]
 
     def _rows(self) -> list[act.Amount]:
         fine = self.store.extras["fine"]
@@ -149,6 +152,16 @@ class Costs(BarStack):
         rows.append((IDLE, THREAD_CONTEXT, "", idle))
         names = ("class", "context", "activity", "seconds")
         return Table({n: [row[i] for row in rows] for i, n in enumerate(names)}, {"seconds": "s"})
+
+
+def headlines(name: str, said: str) -> list[str]:
+    """Return ``said`` of a class of costs and what can be done, which is the last to go."""
+    finding, advice = ADVICE[name]
+    told = advice or finding
+    whole = f"{finding}: {advice}" if advice else finding
+    return [f"{head}: {text}" for head, text in ((said, whole), (said, told), (name, told))] + [
+        f"{told[:1].upper()}{told[1:]}"
+    ]
 
 
 def thread_seconds(store: Store) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -57,6 +58,7 @@ class Counters(RedrawnView):
             self.notice = Notice(empty=EMPTY if counters.is_known else WAITING)
             return
         names, values = counters["name"].tolist(), counters["value"]
+        self._see(counters.told_at, dict(zip(names, values.tolist(), strict=True)))
         self._table.set(
             {
                 "name": names,
@@ -65,22 +67,37 @@ class Counters(RedrawnView):
                 "unit": counters["unit"].tolist(),
             }
         )
-        self.notice = Notice(note=f"{fmt.plural(len(names), 'counter')} since the scheduler began")
+        later = "" if len(self._seen) > 1 else " · how fast they grow takes two readings"
+        self.notice = Notice(note=f"{self._about_sums(len(names))}{later}")
+
+    def _see(self, now: float, sums: dict[str, float]) -> None:
+        """Keep the sums of ``now`` and those that they are compared with."""
+        if self._seen and now - self._seen[-1][0] > WINDOW_S:
+            self._seen.clear()  # nobody looked meanwhile: that growth would not be of now
+        if not self._seen or now > self._seen[-1][0]:
+            self._seen.append((now, sums))
+        while len(self._seen) > 2 and now - self._seen[1][0] >= WINDOW_S:
+            self._seen.pop(0)
 
     def _growth(self, names: list[str], values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the growth a second of each, NaN before there is anything to compare with."""
-        now = self.store.time
-        self._seen.append((now, dict(zip(names, values.tolist(), strict=True))))
-        while len(self._seen) > 2 and now - self._seen[1][0] >= WINDOW_S:
-            self._seen.pop(0)
-        then, before = self._seen[0]
-        if now - then <= 0:
+        if len(self._seen) < 2:
             return np.full(len(names), np.nan)
+        (then, before), (now, _) = self._seen[0], self._seen[-1]
         old = np.array([before.get(name, 0.0) for name in names])
-        growth: npt.NDArray[np.float64] = (values - old) / (now - then)
-        return growth
+        growth = (values - old) / (now - then)
+        return np.where(growth >= 0, growth, np.nan)  # what fell is of another scheduler
+
+    def _about_sums(self, number: int) -> str:
+        """Return what the sums are of, and of when where nobody has looked for a while."""
+        told_at = self.store.extras["counters"].told_at
+        is_old = self.store.time - told_at > WINDOW_S
+        as_of = f" · as of {fmt.clock(told_at)}" if is_old else ""
+        return f"{fmt.plural(number, 'counter')} since the scheduler began{as_of}"
 
     def table(self) -> Table:
         """Return name, sum and unit of each counter."""
         counters = self.store.extras["counters"]
+        if len(counters):
+            self.notice = replace(self.notice, note=self._about_sums(len(counters)))
         return Table({name: counters[name].tolist() for name in ("name", "value", "unit")})

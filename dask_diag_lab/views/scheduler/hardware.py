@@ -184,7 +184,7 @@ class Hardware(BarStack):
             size = fmt.whole_binary(row["size"])
             hover = (f"{title}, blocks of {size}", said)
             bars.append(Bar(size, [Part(float(row["rate"]), color, hover)], said))
-        self._bars[name].draw(f"{title} bandwidth", bars, short_title=title)
+        self._bars[name].draw(f"{title} bandwidth", bars, short_titles=[title])
 
     def table(self) -> Table:
         """Return one row for each kind and size; none before it was measured."""

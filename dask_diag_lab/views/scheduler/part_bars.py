@@ -6,8 +6,7 @@ Knows Bokeh and the look; knows nothing of the store.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Final
 
 from bokeh.models import HBar
@@ -50,17 +49,6 @@ class Bar:
         return sum(part.length for part in self.parts)
 
 
-def ticks_beyond_0(
-    ticks: Callable[[float, int], list[float]], end: float, wanted: int
-) -> list[float]:
-    """Return ticks from 0 to ``end``, more of them than ``wanted`` where 0 would be alone.
-
-    The next round number may lie beyond the end: then one in between is taken.
-    """
-    tries = (ticks(end, number) for number in range(wanted, wanted + 3))
-    return next((found for found in tries if len(found) > 1), [0.0])
-
-
 class PartBars:
     """Bars in the order given; what does not fit is said, in one bar with the sum of the rest.
 
@@ -73,6 +61,8 @@ class PartBars:
     said : callable, optional
         Returns what is written beside the sum of bars that do not fit. Bars without it cannot be
         added up: those that do not fit are left out, and counted.
+    is_only : bool
+        See `BarFigure`.
     """
 
     def __init__(
@@ -82,6 +72,7 @@ class PartBars:
         *,
         on_tap: Callable[[str], None] | None = None,
         said: Callable[[float], str] | None = None,
+        is_only: bool = False,
     ) -> None:
         hover = [f"hover{line}" for line in range(HOVER_LINES)]
         self.parts = Source("y", "left", "right", "color", "hatch", *hover)
@@ -93,6 +84,7 @@ class PartBars:
         self._on_tap = on_tap
         self._said = said
         self.figure = self._build(look)
+        self._frame.is_only = is_only
 
     @property
     def size(self) -> PaneSize:
@@ -145,7 +137,7 @@ class PartBars:
         title: str,
         bars: Sequence[Bar],
         *,
-        short_title: str = "",
+        short_titles: Sequence[str] = (),
         at_least: float = 0.0,
         more: tuple[int, float] = (0, 0.0),
     ) -> None:
@@ -153,8 +145,10 @@ class PartBars:
 
         Parameters
         ----------
-        title, short_title : str
-            The line above the bars, and what of it is said in a narrow pane.
+        title : str
+            The line above the bars.
+        short_titles : sequence of str
+            What of it is said in ever narrower panes.
         bars : sequence of Bar
             At least `room` of them, where there are so many.
         at_least : float
@@ -175,8 +169,7 @@ class PartBars:
         labels = self._labels(shown)
         longest = max([at_least, *(bar.length for bar in shown)])
         said = [bar.value for bar in shown]
-        scale = replace(self.scale, ticks=partial(ticks_beyond_0, self.scale.ticks))
-        self._frame.lay_out((title, short_title or title), labels, said, longest, scale)
+        self._frame.lay_out((title, *short_titles), labels, said, longest, self.scale)
         self._draw_parts(shown)
 
     def _labels(self, bars: Sequence[Bar]) -> list[str]:

@@ -120,7 +120,7 @@ class Shuffle(BarStack):
         sent_said, stored_said = f"{fmt.binary(sent)} sent", f"{fmt.binary(stored)} written to disk"
         title = f"{sent_said} (striped: received), {stored_said} (striped: read)"
         more = self._more(rows[len(bars) :], [name for name, *_ in MOVED])
-        self._moved.draw(title, bars, short_title=f"{sent_said}, {stored_said}", more=more)
+        self._moved.draw(title, bars, short_titles=[f"{sent_said}, {stored_said}"], more=more)
 
     def _draw_buffers(self, rows: npt.NDArray[np.int64]) -> None:
         shuffles, colors = self.store.extras["shuffles"], data_colors(self.look)

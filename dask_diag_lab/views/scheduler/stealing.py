@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import FixedTicker
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import ROW_MIN_PX, Scale
@@ -20,6 +19,7 @@ from dask_diag_lab.views.pane_size import EDGES_PX, pane_size
 from dask_diag_lab.views.scheduler.bar_stack import BarStack
 from dask_diag_lab.views.scheduler.costs import WAITING
 from dask_diag_lab.views.scheduler.part_bars import Bar, Part, PartBars
+from dask_diag_lab.views.series_unit import TICKS
 from dask_diag_lab.views.time_series import TimeLine, TimeSeries
 from dask_diag_lab.views.worker_names import open_worker, worker_in_words
 
@@ -46,17 +46,7 @@ NOTHING: Final = (
 )
 
 
-def whole_ticks(end: float, wanted: int) -> list[float]:
-    """Return round numbers of tasks, of which there are no halves, from 0 to ``end``."""
-    return whole(fmt.number_ticks(end, wanted))
-
-
-def whole(ticks: Sequence[float]) -> list[float]:
-    """Return those of some ticks that are whole numbers."""
-    return [tick for tick in ticks if float(tick).is_integer()]
-
-
-TASKS: Final = Scale("number", whole_ticks)
+TASKS: Final = Scale("number", TICKS["count"])
 
 
 class Stealing(BarStack):
@@ -66,7 +56,7 @@ class Stealing(BarStack):
 
     def compose(self) -> Sequence[UIElement | PartBars]:
         """Return the moves over time above the workers; see `BarStack.compose`."""
-        self._series = TimeSeries(self.look, _lines(self.look), unit="number", band=False)
+        self._series = TimeSeries(self.look, _lines(self.look), unit="count", band=False)
         self._bars = PartBars(
             self.look,
             TASKS,
@@ -98,9 +88,6 @@ class Stealing(BarStack):
         """Draw what changed; see `View.update`."""
         super().update()
         self._series.draw()  # the reader may have moved or resized it
-        ticker = self._series.model.yaxis[0].ticker
-        assert isinstance(ticker, FixedTicker)  # as `TimeSeries` made it
-        set_properties(ticker, ticks=whole(ticker.ticks))
 
     def redraw(self) -> None:
         """Draw moves and workers; see `RedrawnView.redraw`."""
@@ -167,7 +154,7 @@ class Stealing(BarStack):
             rest = ranked[room:]
             more = len(rest), float(sum(n for _, n in rest))
             title = "Tasks that workers gave away and took (striped)"
-            self._bars.draw(title, bars, short_title="Gave, took (striped)", more=more)
+            self._bars.draw(title, bars, short_titles=["Gave, took (striped)"], more=more)
         else:
             self._bars.clear()
 

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from bokeh.core.property.descriptors import UnsetValueError
 
 from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.room import size_among
 from dask_diag_lab.views.stream import words
@@ -105,7 +104,7 @@ class Drawing:
     @property
     def size(self) -> PaneSize:
         """Size of the whole figure on the page."""
-        return size_among(self.picture.figure, self.note, LIGHT.font_size)
+        return size_among(self.picture.figure, self.note, self.picture.look.font_size)
 
     @property
     def names_px(self) -> int:

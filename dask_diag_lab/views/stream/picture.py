@@ -53,6 +53,8 @@ class Picture:
 
     Attributes
     ----------
+    look : Look
+        The one that was applied last.
     figure : figure
     x_range, y_range : Range1d
         Seconds since the moment called 0; rows, the first one on top.
@@ -254,6 +256,7 @@ class Picture:
 
     def restyle(self, look: Look) -> None:
         """Apply a look to every model; no data is sent again."""
+        self.look = look
         restyle_pane(self.figure, look)
         colors = data_colors(look)
         fill, edge = code_colors(look)

@@ -11,7 +11,6 @@ import numpy as np
 
 from dask_diag_lab.records import Kind
 from dask_diag_lab.views.figure import smaller
-from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.stream import words
 from dask_diag_lab.views.stream.likeness import Unlike, unlike
 from dask_diag_lab.views.stream.note_words import picture_note
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from dask_diag_lab.views.stream.window import TimeWindow
 
 _NOTE_SIDES_PX: Final = 16
-_NOTE_FONT_PX: Final = font_px(smaller(LIGHT.font_size))
-"""JupyterLab has one line of small text for a note, and cuts what is longer."""
 
 
 class Saying:
@@ -58,6 +55,8 @@ class Saying:
         drawing = self._drawing
         size, rows = drawing.size, drawing.rows
         first, last = drawing.sight
+        # JupyterLab has one line of small text for a note, and cuts what is longer.
+        note_font_px = font_px(smaller(drawing.picture.look.font_size))
         is_moving = bool(np.any(centre.kind == Kind.TRANSFER))
         return picture_note(
             self._store,
@@ -67,7 +66,7 @@ class Saying:
             rows.n_hidden,
             drawing.unpacking.transfer_words if is_moving else "",
             size.width - _NOTE_SIDES_PX,
-            _NOTE_FONT_PX,
+            note_font_px,
             is_short=size.is_small,
         )
 

@@ -24,7 +24,7 @@ from dask_diag_lab.views.stream.note_words import table_note
 from dask_diag_lab.views.stream.picture import Picture
 from dask_diag_lab.views.stream.taps import Taps
 from dask_diag_lab.views.stream.window import Burst, TimeWindow
-from dask_diag_lab.views.time_axis import fit_time_axis
+from dask_diag_lab.views.time_axis import fit_time_axis, tell_zero
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -92,7 +92,7 @@ class TaskStream(View):
         with self._setting():
             if drawing.place(self.window, is_scrolled=self._is_scrolled):
                 self._placed_at = time.monotonic()
-            fit_time_axis(drawing.picture.figure, drawing.size.width)
+            self._fit_axis(drawing)
             self._due_at = np.inf
             if not self._is_still(drawing):
                 if wait_s := self._wait_s(drawing):
@@ -196,6 +196,12 @@ class TaskStream(View):
         self.window.zero = first
         self.window.hold(first - margin, live + margin)
         self._is_scrolled = False
+
+    def _fit_axis(self, drawing: Drawing) -> None:
+        figure, size, zero = drawing.picture.figure, drawing.size, self.window.zero
+        what = "when this burst of work began" if zero == self._burst.start else ""
+        fit_time_axis(figure, size.width)
+        tell_zero(figure, size, zero, what)
 
     # What the reader moved.
 

@@ -14,10 +14,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.views.tasks.event_words import ROW_OF, ROWS, number_of
+from dask_diag_lab.views.tasks.event_words import ENDS, ROW_OF, ROWS, number_of
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 Event = tuple[float, str, Mapping[str, Any]]  # details are of any type
 
 CHANGING_S: Final = 60.0
@@ -34,16 +35,24 @@ MARGIN: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class EventColumns:
-    """Events as columns, in order of arrival; ``row`` is the index in `ROWS`."""
+    """Events as columns, in order of arrival; ``row`` is the index in `ROWS`.
+
+    ``is_end`` where an event only tells that another one is over.
+    """
 
     time: Floats
     until: Floats
     row: Ints
     number: Ints
+    is_end: Flags
 
     def part(self, rows: slice) -> EventColumns:
         """Return some of the rows."""
-        return EventColumns(self.time[rows], self.until[rows], self.row[rows], self.number[rows])
+        return EventColumns(
+            *(self.time[rows], self.until[rows]),
+            *(self.row[rows], self.number[rows]),
+            self.is_end[rows],
+        )
 
     def followed_by(self, tail: EventColumns) -> EventColumns:
         """Return these and then the rows of ``tail``."""
@@ -52,6 +61,7 @@ class EventColumns:
             np.concatenate([self.until, tail.until]),
             np.concatenate([self.row, tail.row]),
             np.concatenate([self.number, tail.number]),
+            np.concatenate([self.is_end, tail.is_end]),
         )
 
 
@@ -66,7 +76,10 @@ class Marks:
     row : ndarray of int64
         Index in `ROWS`.
     number : ndarray of int64
-        Things that happened: bursts count all of theirs.
+        Things that happened: bursts count all of theirs. Ends are not counted beside beginnings:
+        a worker that paused and went on has paused once.
+    is_end : ndarray of bool
+        Of which nothing but ends is told.
     members : list of ndarray of int64
         Indices of the events of each, oldest first.
     """
@@ -75,18 +88,23 @@ class Marks:
     end: Floats
     row: Ints
     number: Ints
+    is_end: Flags
     members: list[Ints]
 
 
 def event_columns(rows: Iterable[Event]) -> EventColumns:
     """Return events as columns."""
     table = [
-        (time, detail.get("until", time), ROW_OF.get(kind, len(ROWS) - 1), number_of(detail))
+        (
+            *(time, detail.get("until", time)),
+            *(ROW_OF.get(kind, len(ROWS) - 1), number_of(detail), kind in ENDS),
+        )
         for time, kind, detail in rows
     ]
     times = np.array([row[:2] for row in table], dtype=np.float64).reshape(-1, 2)
-    rest = np.array([row[2:] for row in table], dtype=np.int64).reshape(-1, 2)
-    return EventColumns(times[:, 0], np.maximum(times[:, 1], times[:, 0]), rest[:, 0], rest[:, 1])
+    rest = np.array([row[2:] for row in table], dtype=np.int64).reshape(-1, 3)
+    until = np.maximum(times[:, 1], times[:, 0])
+    return EventColumns(times[:, 0], until, rest[:, 0], rest[:, 1], rest[:, 2].astype(np.bool_))
 
 
 def grown(before: EventColumns, dropped: int, rows: deque[Event], total: int) -> EventColumns:
@@ -117,7 +135,9 @@ def marks_between(events: EventColumns, begin: float, end: float, room: int) -> 
     """Return the marks between two times, at most about ``room`` in a row.
 
     Stretches that are merged are a power of two long and aligned to the epoch, so that marks do
-    not jump when the picture moves on.
+    not jump when the picture moves on. Two whose first events are less than half a stretch apart
+    are one mark as well, or they would lie on each other; of three in a row the outer ones are
+    further apart than a stretch, so that never more than two become one.
     """
     inside = np.flatnonzero((events.until >= begin) & (events.time <= end))
     length = 2.0 ** np.ceil(np.log2(max((end - begin) / max(room, 1), 1e-6)))
@@ -129,12 +149,20 @@ def marks_between(events: EventColumns, begin: float, end: float, room: int) -> 
     is_new[1:] = (row[1:] != row[:-1]) | (place[1:] != place[:-1])
     first = np.flatnonzero(is_new)
     if not len(first):
-        return Marks(np.empty(0), np.empty(0), row, row, [])
+        return Marks(np.empty(0), np.empty(0), row, row, np.empty(0, np.bool_), [])
+    time = events.time[inside]
+    is_apart = np.ones(len(first), dtype=np.bool_)
+    is_apart[1:] = (np.diff(row[first]) != 0) | (np.diff(time[first]) >= length / 2)
+    first = first[is_apart]
+    number, is_end = events.number[inside], events.is_end[inside]
+    is_all_ends = np.logical_and.reduceat(is_end, first)
+    begun = np.add.reduceat(np.where(is_end, 0, number), first)
     return Marks(
-        np.minimum.reduceat(events.time[inside], first),
+        time[first],
         np.maximum.reduceat(events.until[inside], first),
         row[first],
-        np.add.reduceat(events.number[inside], first),
+        np.where(is_all_ends, np.add.reduceat(number, first), begun),
+        is_all_ends,
         np.split(inside, first[1:]),
     )
 

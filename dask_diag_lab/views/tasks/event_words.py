@@ -23,29 +23,32 @@ Names = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the timeline: its words, the kinds of events in it, their marker."""
+    """One row of the timeline: its words, the kinds of events in it, their marker.
+
+    ``ends`` are those of the kinds that only tell that another one is over.
+    """
 
     title: str
     kinds: tuple[str, ...]
     marker: str
+    ends: tuple[str, ...] = ()
 
 
 ROWS: Final = (
     Row("Workers came", ("worker-added",), "triangle"),
-    Row(
-        "Workers left", ("worker-removed", "workers-retired", "worker-closing"), "inverted_triangle"
-    ),
+    Row("Retiring", ("worker-closing",), "hex"),
+    Row("Workers left", ("worker-removed",), "inverted_triangle"),
     Row("Workers died", ("worker-killed",), "square_x"),
-    Row("Paused", ("worker-paused", "worker-resumed"), "square"),
-    Row("Spill", ("spill-began", "spill-ended"), "square_dot"),
+    Row("Paused", ("worker-paused", "worker-resumed"), "square", ("worker-resumed",)),
+    Row("Spill", ("spill-began", "spill-ended"), "square_dot", ("spill-ended",)),
     Row("Errors", ("task-erred",), "circle_x"),
     Row("Stealing", ("steal-burst",), "diamond"),
     Row("Graphs", ("update-graph",), "circle"),
-    Row("Clients", ("client-added", "client-removed"), "circle_dot"),
+    Row("Clients", ("client-added", "client-removed"), "circle_dot", ("client-removed",)),
     Row(
         "Cluster",
         (
-            *("recording-began", "not-recorded", "restart"),
+            *("recording-began", "not-recorded", "restart", "workers-retired"),
             *("scheduler-lost", "scheduler-back", "events-dropped"),
         ),
         "star",
@@ -54,13 +57,15 @@ ROWS: Final = (
 """From the top. Kinds that are not named here go to the last row."""
 
 ROW_OF: Final = {kind: index for index, row in enumerate(ROWS) for kind in row.kinds}
+ENDS: Final = frozenset(kind for row in ROWS for kind in row.ends)
 
 
 def row_colors(look: Look) -> tuple[tuple[str, str, str], ...]:
     """Return fill and outline of the marks of each row, and the colour of its lines."""
     colors = data_colors(look)
     plain = (
-        *(colors.load_saturated, colors.gone, colors.memory_over, colors.memory_near),
+        *(colors.load_saturated, colors.gone, colors.gone),
+        *(colors.memory_over, colors.memory_near),
         *(colors.spilled, colors.erred, colors.load_normal, look.accent, look.muted),
         look.foreground,
     )
@@ -160,7 +165,7 @@ def _stolen(detail: Detail, _names: Names) -> str:
 
 def _graphs(detail: Detail, _names: Names) -> str:
     graphs = fmt.plural(int(detail.get("graphs") or 1), "graph")
-    tasks = fmt.plural(int(detail.get("tasks") or 0), "task")
+    tasks = fmt.plural(int(detail.get("tasks") or 0), "new task")
     return f"{graphs} of {tasks} submitted by {shown_name(str(detail.get('client', '')), 60)}"
 
 

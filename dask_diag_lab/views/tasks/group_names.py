@@ -6,21 +6,27 @@ Pure; knows neither Bokeh nor the store.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import islice, takewhile
 from typing import Final
 
 from dask_diag_lab.views.shown_name import shown_name
-from dask_diag_lab.views.text_room import fitting_name, fitting_text, text_px
+from dask_diag_lab.views.text_room import fitting_name, text_px
 
 _ELLIPSIS: Final = "…"
 _DIGITS: Final = "0123456789"
+_SEPARATORS: Final = "-_.: "
+_TELLING: Final = 4
+"""Letters that a part of a name has at least: fewer are crumbs, and the hover has the name."""
 
 
 def fitting_names(
     names: Sequence[str], rooms_px: Sequence[float], font_px: float, n_lines: int
 ) -> list[str]:
     """Return names as they fit; what could stand for several keeps the end in which these differ.
+
+    '' where there is no room for enough of a name to tell it from the others.
 
     Parameters
     ----------
@@ -40,8 +46,11 @@ def fitting_names(
             alike = _alike(label, ordered) if _ELLIPSIS in label else []
             starts[label] = _common_start(alike) if len(alike) > 1 else None
         start = starts[label]
-        labels.append(label if start is None else _with_its_end(name, start, room_px, font_px))
-    return labels
+        if start is not None:
+            label = _with_its_end(name, start, room_px, font_px, n_lines)
+        labels.append(label)
+    named = Counter(label for _, label in set(zip(names, labels, strict=True)))
+    return [label if named[label] == 1 else "" for label in labels]
 
 
 def _alike(label: str, ordered: Sequence[str]) -> list[str]:
@@ -60,9 +69,18 @@ def _common_start(names: Collection[str]) -> int:
     return len(first[:same].rstrip(_DIGITS))
 
 
-def _with_its_end(name: str, start: int, room_px: float, font_px: float) -> str:
-    """Return a name with as much of what precedes ``start`` as fits before what follows it."""
-    head, end = shown_name(name[:start]), shown_name(name[start:]) if name[start:] else ""
-    tries = [f"{head[:n]}{_ELLIPSIS}{end}" for n in range(len(head), -1, -1)]
-    fits = (text for text in [*tries, end] if text_px(text, font_px) <= room_px)
-    return next(fits, "") or fitting_text(end or name, room_px, font_px)
+def _with_its_end(name: str, start: int, room_px: float, font_px: float, n_lines: int) -> str:
+    """Return a name with as much of what precedes ``start`` as fits before what follows it.
+
+    Where not all of that fits, its beginning; '' where even that would be a crumb.
+    """
+    rest = name[start:].lstrip(_SEPARATORS)
+    if rest:
+        head, end = shown_name(name[:start]), shown_name(name[start:])
+        tries = [f"{head[:n]}{_ELLIPSIS}{end}" for n in range(len(head), -1, -1)]
+        fits = (text for text in [*tries, shown_name(rest)] if text_px(text, font_px) <= room_px)
+        if found := next(fits, ""):
+            return found
+    label = fitting_name(rest or name, room_px, font_px, n_lines)
+    is_cut = _ELLIPSIS in label
+    return "" if is_cut and sum(map(str.isalnum, label)) < _TELLING else label

@@ -35,7 +35,7 @@ from dask_diag_lab.views.tasks.thread_layers import (
     layers_of,
 )
 from dask_diag_lab.views.tasks.thread_legend import ThreadLegend
-from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis
+from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis, tell_zero
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -182,6 +182,7 @@ class TaskGroupProgress(RedrawnView):
         set_properties(self.figure.yaxis[0], major_label_overrides=fmt.tick_labels(ticks, "number"))
         set_properties(self._target, top=end * 1.04)
         self._fit(float(layers.edges[-1]) - zero)
+        tell_zero(self.figure, size, zero, "the first task")
         self._draw_hover(layers, zero)
         self.legend.show(layers, size, self._color)
         self._say(layers, threads, size)

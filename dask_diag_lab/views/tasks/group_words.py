@@ -16,7 +16,7 @@ from dask_diag_lab.views.tasks import progress_bars as bars
 from dask_diag_lab.views.tasks.group_box import Box
 from dask_diag_lab.views.tasks.group_names import fitting_names
 from dask_diag_lab.views.tasks.group_nodes import Metrics, Structure
-from dask_diag_lab.views.text_room import fitting_text, text_px
+from dask_diag_lab.views.text_room import text_px
 
 
 def words_of(
@@ -35,21 +35,21 @@ def words_of(
     erred = bars.counts(states, "erred").tolist()
     totals = zip(bars.done(states).tolist(), states.sum(axis=1).tolist(), strict=True)
     counted = [f"{fmt.count(done)} / {fmt.count(total)}" for done, total in totals]
-    failed = [f"{fmt.count(n)} erred · " if n else "" for n in erred]
+    failed = [f"{fmt.count(n)} erred" if n else "" for n in erred]
     memory = [_memory_words(metrics, node) for node in nodes]
     times = [fmt.duration(seconds) for seconds in metrics.seconds.tolist()]
 
-    def line(number: int, texts: Iterable[str]) -> list[str]:
+    def line(number: int, figures: Iterable[tuple[str, str]]) -> list[str]:
         is_there = box.n_lines > number and box.name_lines == 1
         if not is_there:
             return ["" for _ in nodes]
-        rooms = zip(texts, rooms_px, strict=True)
-        return [fitting_text(text, room_px, box.font_px) for text, room_px in rooms]
+        rooms = zip(figures, rooms_px, strict=True)
+        return [_fitting_figures(two, room_px, box.font_px) for two, room_px in rooms]
 
     return {
         "label": _labels(structure, box, rooms_px) if box.n_lines else ["" for _ in nodes],
-        "count": line(1, (bad + text for bad, text in zip(failed, counted, strict=True))),
-        "more": line(2, (" · ".join(filter(None, two)) for two in zip(memory, times, strict=True))),
+        "count": line(1, zip(failed, counted, strict=True)),
+        "more": line(2, zip(memory, times, strict=True)),
         "name": [shown_name(name) for name in structure.names],
         "done": [f"{text} tasks done" for text in counted],
         "states": [_state_words(row) for row in states.tolist()],
@@ -58,6 +58,12 @@ def words_of(
         "erred": [f"{fmt.plural(n, 'task')} erred" if n else "" for n in erred],
         "prefix": _origins(structure),
     }
+
+
+def _fitting_figures(two: tuple[str, str], room_px: float, font_px: float) -> str:
+    """Return both figures, or the first one that fits: a part of one would tell something else."""
+    tries = (" · ".join(filter(None, two)), *two)
+    return next((said for said in tries if text_px(said, font_px) <= room_px), "")
 
 
 def wanted_px(structure: Structure, font_px: float) -> float:

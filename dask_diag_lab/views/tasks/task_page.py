@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -24,14 +25,17 @@ from dask_diag_lab.views.tasks.task_page_sections import (
 from dask_diag_lab.views.tasks.task_page_words import (
     ERROR_NONE,
     FORGOTTEN,
+    NOT_BEGUN,
     NOTHING,
     NOTHING_LEFT,
     UNRECORDED,
     error_text,
     joined_facts,
+    neighbours,
     rest_words,
     task_facts,
 )
+from dask_diag_lab.views.tasks.task_runs import TaskRuns
 from dask_diag_lab.views.tasks.task_traces import TaskTraces
 from dask_diag_lab.views.worker_names import worker_in_words
 from dask_diag_lab.views.workers.worker_page_words import stack_text
@@ -53,6 +57,8 @@ class TaskPage(DetailPage):
     sections: ClassVar[Sequence[Section]] = SECTIONS
 
     _traces: TaskTraces | None = None
+    _pressed: tuple[str, float] = ("", 0.0)
+    """Key that the button asked for last, and when on the scheduler's clock."""
 
     @property
     def key(self) -> str:
@@ -77,8 +83,10 @@ class TaskPage(DetailPage):
         """Ask for the task, and for what it does now where that is to be seen."""
         self._about: Inquiry | None = None
         self._stacks: Inquiry | None = None
+        self._runs = TaskRuns(self.store, self.key)
         if self.key:
-            every_s = SETTLED_S if self._known().get("state") in _SETTLED else 2.0
+            is_settled = self._known().get("state") in _SETTLED and not self._runs
+            every_s = SETTLED_S if is_settled else 2.0
             self._about = self.asked.fresh("task", every_s=every_s, key=self.key)
             if self._about.answer is not None:
                 self._kept = (self.key, self._about.answer, self._about.answered_at)
@@ -89,7 +97,8 @@ class TaskPage(DetailPage):
                 self._stacks = self.asked.fresh("call-stacks", worker=runner, key=self.key)
         self._look_for_traces()
         versions = [(id(q), q.version) for q in (self._about, self._stacks) if q is not None]
-        return (self.key, versions, self._traces.version if self._traces else 0)
+        traces = self._traces.version if self._traces else 0
+        return (self.key, versions, traces, self._runs.version, self._pressed)
 
     @property
     def is_behind(self) -> bool:
@@ -120,20 +129,23 @@ class TaskPage(DetailPage):
         recorded = self._traces.facts(is_forgotten=is_forgotten) if self._traces else []
         if not task:
             return recorded
-        told = task_facts(task, lambda address: worker_in_words(self.store, address))
+        name = partial(worker_in_words, self.store)
+        told = task_facts(task, name, self._runs.facts())
         return joined_facts(told, recorded, is_forgotten=is_forgotten)
 
     def nothing(self, section: Section) -> str:
         """Return the words in the place of a table without rows."""
         if self._is_forgotten:
             return NOTHING_LEFT[section.name]
+        if section is TIMES and self._known().get("state") == "processing":
+            return NOT_BEGUN
         return NOTHING[section.name] if self._known() or self._recorded() else ""
 
     def values(self, section: Section) -> Values:
         """Return the rows of one of the tables."""
         task = self._known()
         if section is NEIGHBOURS:
-            rows = self._neighbours()
+            rows = neighbours(task)
             return {name: [row[name] for row in rows] for name in ("relation", "key", "state")}
         if section is WORKERS:
             roles = self._roles()
@@ -160,9 +172,9 @@ class TaskPage(DetailPage):
         return stack_text(stacks) or "It was assigned to a worker but did not run at that moment."
 
     def _times(self) -> Values:
-        """Return the actions of the history, unless the scheduler has told of more of them."""
+        """Return the actions of the history, or of the scheduler if it told more; and what runs."""
         told, recorded = self._known().get("actions", ()), self._recorded()
-        actions = recorded if len(recorded) >= len(told) else told
+        actions = [*(recorded if len(recorded) >= len(told) else told), *self._runs.actions()]
         start, stop, thread = (
             np.array(column_of(actions, n, np.nan), float) for n in ("start", "stop", "thread")
         )
@@ -185,7 +197,7 @@ class TaskPage(DetailPage):
     def clicked(self, row: int) -> None:
         """Go to the task of a row, or open the worker."""
         if self.section is NEIGHBOURS:
-            rows = self._neighbours()
+            rows = neighbours(self._known())
             if row < len(rows):
                 self.show({"key": rows[row]["key"]})
         elif self.section is WORKERS:
@@ -215,14 +227,6 @@ class TaskPage(DetailPage):
     def _recorded(self) -> Sequence[Mapping[str, Any]]:
         """Return the actions that the history has of it."""
         return self._traces.actions if self._traces is not None else ()
-
-    def _neighbours(self) -> list[dict[str, str]]:
-        task = self._known()
-        return [
-            {"relation": words, "key": str(other["key"]), "state": str(other["state"])}
-            for name, words in (("dependencies", "depends on"), ("dependents", "is needed by"))
-            for other in task.get(name, ())
-        ]
 
     def _prefix(self) -> str:
         recorded = self._traces.prefix if self._traces is not None else ""
@@ -263,8 +267,11 @@ class TaskPage(DetailPage):
         if self._is_forgotten or not self._known():
             known_at = fmt.clock(self._kept[2]) if self._known() else ""
             rest = rest_words(known_at, is_recorded=bool(self._recorded()))
-            return f"{asked.error or FORGOTTEN} {rest}"
-        parts = [str(self._known().get("missing", "")), asked.error, self._listed()]
+            parts = [asked.error or FORGOTTEN, rest]
+        else:
+            parts = [str(self._known().get("missing", "")), asked.error, self._listed()]
+        key, pressed_at = self._pressed
+        parts.append(f"Asked at {fmt.clock(pressed_at)}." if key == self.key else "")
         return " ".join(part for part in parts if part)
 
     def _listed(self) -> str:
@@ -274,7 +281,7 @@ class TaskPage(DetailPage):
         counts = self._known().get("counts", {})
         n, listed = counts.get("dependencies", 0) + counts.get("dependents", 0), 0
         if self.section is NEIGHBOURS:
-            listed = len(self._neighbours())
+            listed = len(neighbours(self._known()))
         return f"{fmt.count(listed)} of {fmt.count(n)} tasks listed." if 0 < listed < n else ""
 
     # --- what the controls do
@@ -293,6 +300,10 @@ class TaskPage(DetailPage):
             self.open("worker", worker=worker)
 
     def _ask_now(self) -> None:
+        """Ask again; of a task that is with a worker, show what it does at this moment."""
         for inquiry in (self._about, self._stacks):
             if inquiry is not None:
                 self.store.inquiries.ask_again(inquiry)
+        self._pressed = (self.key, self.store.time)
+        if not self._is_forgotten and self._known().get("worker"):
+            self.choose(STACK.name)

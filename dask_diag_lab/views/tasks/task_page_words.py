@@ -16,6 +16,9 @@ NOTHING: Final = {
     "story": "The scheduler remembers no change of this task.",
 }
 """What is said in the place of a section without rows."""
+NOT_BEGUN: Final = (
+    "No times are known yet: it is with a worker, and no heartbeat has told here that it runs."
+)
 FORGOTTEN: Final = "The scheduler has forgotten this task."
 UNRECORDED: Final = (
     "No run of it is recorded here: it has not run, or it ended before these diagnostics began, or"
@@ -35,7 +38,7 @@ ERROR_KILLED: Final = (
 )
 
 
-def task_facts(task: Mapping[str, Any], name: Callable[[str], str]) -> Facts:
+def task_facts(task: Mapping[str, Any], name: Callable[[str], str], now: Facts = ()) -> Facts:
     """Return what is known of a task.
 
     Parameters
@@ -44,6 +47,8 @@ def task_facts(task: Mapping[str, Any], name: Callable[[str], str]) -> Facts:
         Answers the question ``task``.
     name : callable
         Returns what a worker is called, by its address.
+    now : sequence of (name, words)
+        Of `TaskRuns.facts`.
     """
     counts = task.get("counts", {})
     nbytes = task.get("nbytes", -1)
@@ -53,6 +58,7 @@ def task_facts(task: Mapping[str, Any], name: Callable[[str], str]) -> Facts:
         ("Prefix", str(task["prefix"])),
         ("Group", str(task["group"])),
         ("Runs on", name(str(task["worker"])) if task["worker"] else ""),
+        *now,
         ("Failed on", ", ".join(name(str(address)) for address in task.get("erred_on", ()))),
         ("In memory on", fmt.plural(counts["who_has"], "worker") if counts.get("who_has") else ""),
         ("Size", fmt.binary(nbytes) if nbytes >= 0 else ""),
@@ -117,6 +123,15 @@ def error_text(task: Mapping[str, Any]) -> str:
         str(task.get("traceback", "")),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def neighbours(task: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return relation, key and state of each task that this one needs or is needed by."""
+    return [
+        {"relation": words, "key": str(other["key"]), "state": str(other["state"])}
+        for name, words in (("dependencies", "depends on"), ("dependents", "is needed by"))
+        for other in task.get(name, ())
+    ]
 
 
 def _of(counts: Mapping[str, int], name: str) -> str:

@@ -144,7 +144,8 @@ class TaskTraces:
     def error(self) -> str:
         """Return its error and traceback, or why there is none; '' where it is not known to run."""
         outcomes = [run["outcome"] for run in self.runs]
-        if kept := self._kept_error():
+        is_well = bool(outcomes) and outcomes[-1] == Outcome.OK  # whatever it was before
+        if not is_well and (kept := self._kept_error()):
             return kept
         if Outcome.ERRED in outcomes:
             return ERROR_GONE
@@ -155,8 +156,8 @@ class TaskTraces:
     def _kept_error(self) -> str:
         """Return the error that is kept also of a task that is forgotten; '' where none is."""
         errors = self._store.extras["errors"]
-        rows = enumerate(errors["key"].tolist()) if errors.is_known else ()
-        row = next((row for row, key in rows if key == self.key), None)
+        keys = errors["key"].tolist()
+        row = next((row for row in reversed(range(len(keys))) if keys[row] == self.key), None)
         if row is None:
             return ""
         return error_text({name: str(errors[name][row]) for name in ("exception", "traceback")})

@@ -118,8 +118,7 @@ class GpuBars(WorkerBars):
         """Draw the bars, and say of how many workers where the title does not."""
         super().redraw()
         missing = len(self.store.workers) - len(self._reported()[0])
-        title = self.measure().title if missing and not self.notice.empty else ""
-        if title and str(self.picture.title.text) != title:
+        if missing and not self.notice.empty and not self._is_title_whole:
             words = f"{fmt.plural(missing, 'worker')} without a value"
             note = " · ".join(part for part in (self.notice.note, words) if part)
             self.notice = replace(self.notice, note=note)

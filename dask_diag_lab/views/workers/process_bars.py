@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.figure import smaller
+from dask_diag_lab.views.pane_size import pane_size
+from dask_diag_lab.views.text_room import font_px, text_px
 from dask_diag_lab.views.workers.worker_bars import WorkerBars
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.workers import WorkerTable
+
+_NOTE_SIDES_PX: Final = 16
+"""JupyterLab has one line of small text for a note, and cuts what is longer."""
 
 
 def sharing_words(workers: WorkerTable) -> str:
@@ -42,7 +48,10 @@ class ProcessBars(WorkerBars):
         if not self.notice.empty:
             self.add_note(shared_words(self.store.workers))
 
-    def add_note(self, words: str) -> None:
-        """Say something more below the picture."""
-        note = " · ".join(part for part in (self.notice.note, words) if part)
-        self.notice = replace(self.notice, note=note)
+    def add_note(self, *words: str) -> None:
+        """Say something more below the picture: the first of some words that fit, or the last."""
+        font = font_px(smaller(self.look.font_size))
+        room_px = pane_size(self.figure).width - _NOTE_SIDES_PX
+        notes = [" · ".join(filter(None, (self.notice.note, said))) for said in words]
+        fitting = (note for note in notes if text_px(note, font) <= room_px)
+        self.notice = replace(self.notice, note=next(fitting, notes[-1]))

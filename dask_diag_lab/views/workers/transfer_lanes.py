@@ -91,6 +91,11 @@ class TransferLanes:
         self.legend.restyle(self._entries(look))
 
     @property
+    def zero(self) -> float:
+        """The moment that the axis calls 0 s, in seconds since the epoch."""
+        return self._zero or 0.0
+
+    @property
     def place(self) -> tuple[object, object]:
         """Where the reader has the picture: differs when it was panned or zoomed."""
         return self.x.start, self.x.end
@@ -100,7 +105,7 @@ class TransferLanes:
         log, drawn = picture.log, picture.drawn
         if self._zero is None and len(drawn):
             self._zero = float(log.start[drawn].min())
-        zero = self._zero or 0.0
+        zero = self.zero
         half = np.where(log.is_incoming[drawn], -_HALF, _HALF) / 2 * 1.08
         self.rects.set(
             {

@@ -147,7 +147,8 @@ def _headline(log: TransferLog, row: int, names: Mapping[str, str]) -> str:
 
 def _when(log: TransferLog, row: int) -> str:
     took = float(log.stop[row] - log.start[row])
-    return f"in {fmt.duration(took)} = {fmt.si(float(log.rate[row]), 'B/s')}"
+    rate = fmt.si(float(log.rate[row]), "B/s")
+    return f"in {fmt.duration(took)} = {rate} · started {fmt.clock(float(log.start[row]))}"
 
 
 def wire_words(log: TransferLog, row: int) -> str:

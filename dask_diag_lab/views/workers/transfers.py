@@ -21,7 +21,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.no_workers import no_workers
 from dask_diag_lab.views.pane_size import PaneSize, pane_size
 from dask_diag_lab.views.redrawn import RedrawnView
-from dask_diag_lab.views.time_axis import fit_time_axis
+from dask_diag_lab.views.time_axis import fit_time_axis, tell_zero
 from dask_diag_lab.views.worker_names import (
     NamedWorkers,
     name_in_words,
@@ -184,6 +184,7 @@ class Transfers(RedrawnView):
     def _draw(self, inquiry: Inquiry, picture: TransferPicture, size: PaneSize) -> None:
         behind = self.lanes.draw(picture, self.look)
         fit_time_axis(self.lanes.figure, size.width)
+        tell_zero(self.lanes.figure, size, self.lanes.zero, "the first transfer")
         self._draw_frame(picture, size)
         self.rows.set(picture.cells)
         self.notice = Notice(

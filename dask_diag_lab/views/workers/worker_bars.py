@@ -62,6 +62,7 @@ class WorkerBars(RedrawnView):
         super().__init__(store, look, arguments)
         self.choice = RowChoice()
         self._shown: Choice | None = None
+        self._is_title_whole = True
         self._hosts: tuple[int, Hosts] = (-1, Hosts.of(()))
         self.bar_names = bar_names.BarNames()
 
@@ -213,7 +214,9 @@ class WorkerBars(RedrawnView):
         shown = max(len(rows), round(size.rows_px / self.row_max_px))
         names_px = self._draw_names(rows, size.rows_px / shown, size)
         # The page takes the title off the canvas.
-        set_properties(picture.title, text=measure.title_in(size.title_characters))
+        title = measure.title_in(size.title_characters)
+        set_properties(picture.title, text=title)
+        self._is_title_whole = title == measure.title
         picture.reach(measure.end, self._room_px(rows, size) / size.frame_px(names_px))
         ticks = type(self).ticks(measure.end, max(size.width // 120, 2))
         labels = tick_labels(ticks, self.unit, size.frame_px(names_px))

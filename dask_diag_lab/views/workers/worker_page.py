@@ -132,21 +132,31 @@ class WorkerPage(DetailPage):
             self._options = options
             set_properties(self._select, options=options)
         set_properties(self._select, value=self.worker)
-        empty = ""
-        if not self.worker:
-            empty = no_workers(self.store)
-        self.notice = Notice(empty=empty, note=self._note())
+        self.notice = Notice(empty=self._empty(), note=self._note())
 
     def facts(self) -> Facts:
         """Return what the heartbeat told, then what the worker told itself."""
         row = self.store.workers.row(self.worker)
         told = answer_facts(self._answer(self._about)) if self._about else []
         if row is None:
-            name = worker_name(self.store, self.worker).removesuffix(LEFT)
-            gone = f"Worker {name} has left the cluster." if self.worker else ""
-            return [("", gone), ("Address", self.worker), *told]
+            return [("", self._left()), ("Address", self.worker), *told] if told else []
         # What moves first: a small pane shows the beginning.
         return [*told[:1], *worker_facts(row, self._beside(row)), *told[1:]]
+
+    def _empty(self) -> str:
+        """Return why there is nothing to tell, and what to do."""
+        if not self.worker or self.store.scheduler is None:
+            return no_workers(self.store)
+        if self.worker in self.store.workers or self._about is not None:
+            return ""
+        if self.worker not in self.store.seen_workers.names:
+            address = fmt.elide(self.worker, 80)
+            return f"No worker with the address “{address}” has been here. Choose one above."
+        return f"{self._left()} It was not asked before that. Choose another one above."
+
+    def _left(self) -> str:
+        name = worker_name(self.store, self.worker).removesuffix(LEFT)
+        return f"Worker {name} has left the cluster."
 
     def _beside(self, row: Mapping[str, Any]) -> int:
         """Return how many other workers are in the process of one."""

@@ -27,8 +27,12 @@ from dask_diag_lab.views.workers.memory_colors import (
 )
 from dask_diag_lab.views.workers.worker_rows import Rows
 
-PASSED = "past the limit: spilled, on disk and no longer in memory"
-"""What is said of bars that are longer than their limit."""
+PASSED = (
+    "past the limit: spilled, on disk and no longer in memory",
+    "past the limit: spilled to disk",
+    "beyond the line: on disk",
+)
+"""What is said of bars that are longer than their limit, in ever fewer words."""
 
 COLUMNS = ("managed", "unmanaged_old", "unmanaged_recent", "spilled")
 """The store's column of each part."""
@@ -107,7 +111,7 @@ class WorkersMemory(MemoryBars):
             workers.memory + workers.spilled > workers.memory_limit
         )
         if bool((passed & (workers.spilled > 0)).any()):
-            self.add_note(PASSED)
+            self.add_note(*PASSED)
 
     @property
     def _thresholds(self) -> dict[str, float | None]:

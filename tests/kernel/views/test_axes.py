@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from bokeh.models import Axis, ColumnDataSource, CompositeTicker, DataRange1d, NoOverlap, Range1d
 from bokeh.models import Plot as BokehPlot
@@ -12,10 +13,12 @@ from bokeh.plotting import figure
 
 from dask_diag_lab import FigureView
 from dask_diag_lab.store import Store
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.plot import Plot
 from dask_diag_lab.views.registry import PLOTS
+from dask_diag_lab.views.scripted import WordedTickFormatter
 from dask_diag_lab.views.stream.task_stream import TaskStream
-from dask_diag_lab.views.time_axis import ticks_that_fit
+from dask_diag_lab.views.time_axis import run_times, ticks_that_fit, zero_words
 from tests.kernel.store.batches import worker_row
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import Page, batch, store_of, worker
@@ -80,7 +83,7 @@ def test_range_of_the_authors_own_stays() -> None:
     assert (plot.x_range.start, plot.x_range.end) == (-5, 5)
 
 
-@pytest.mark.parametrize(("width", "ticks"), [(190, 1), (250, 2), (860, 6)])
+@pytest.mark.parametrize(("width", "ticks"), [(190, 2), (250, 2), (860, 6)])
 def test_task_stream_has_as_many_ticks_of_time_as_fit(feed: Feed, width: int, ticks: int) -> None:
     feed.maker.action(0, 1)
     feed.send(2)
@@ -91,14 +94,67 @@ def test_task_stream_has_as_many_ticks_of_time_as_fit(feed: Feed, width: int, ti
     assert isinstance(plot.xaxis[0].major_label_policy, NoOverlap)
 
 
+def n_ticks(start: float, end: float, width: int) -> int:
+    """Return how many ticks are drawn of those that fit."""
+    return len(run_times(start, end, ticks_that_fit(start, end, width)))
+
+
 def test_long_words_of_time_leave_room_for_fewer_ticks() -> None:
-    seconds, with_hours = ticks_that_fit(0, 60, 860), ticks_that_fit(7200, 7320, 860)
-    before = ticks_that_fit(-120, 0, 860)
-    assert seconds == 6
+    seconds, with_hours = n_ticks(0, 60, 560), n_ticks(7200, 7260, 560)
+    before = n_ticks(-60, 0, 560)
+    assert seconds == 7
     assert with_hours < seconds
     assert before < seconds
-    assert ticks_that_fit(7200, 7201, 860) <= with_hours
-    assert ticks_that_fit(7200, 7201, 100) == 1
+    assert n_ticks(7200, 7201, 560) < with_hours
+    assert n_ticks(7200, 7201, 100) == 2
+
+
+@pytest.mark.parametrize("width", [160, 190, 260, 320, 700])
+def test_an_axis_of_time_has_two_ticks_in_any_pane_and_window(width: int) -> None:
+    for span_s in np.geomspace(1e-3, 1e6, 200).tolist():
+        for start in (0.0, -0.01 * span_s, 0.37 * span_s, 12.3 * span_s):
+            assert n_ticks(start, start + span_s, width) >= 2
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "wanted", "ticks"),
+    [
+        # As BokehJS 3.9 draws them.
+        (0, 710, 2, [0, 300, 600]),
+        (-0.24, 24, 2, [0, 15]),
+        (150, 450, 2, [240, 360]),
+        (0, 60, 6, [0, 10, 20, 30, 40, 50, 60]),
+        (0, 7200, 2, [0, 3600, 7200]),
+        (0, 3, 6, [0, 0.5, 1, 1.5, 2, 2.5, 3]),
+        (5, 5, 2, []),
+    ],
+)
+def test_ticks_of_time_are_known_beforehand(
+    start: float, end: float, wanted: int, ticks: list[float]
+) -> None:
+    assert run_times(start, end, wanted) == ticks
+
+
+def test_an_axis_of_time_says_what_its_zero_is_where_there_is_room() -> None:
+    at = fmt.clock(1_795_000_000.0)
+    said = [zero_words(1_795_000_000.0, "the first task", room_px) for room_px in (400, 100, 50)]
+    assert said == [f"0 s is {at}, the first task", f"0 s is {at}", ""]
+    assert zero_words(1_795_000_000.0, "", 400) == f"0 s is {at}"
+
+
+@pytest.mark.parametrize(("height", "is_told"), [(220, False), (400, True)])
+def test_task_stream_says_when_its_burst_began(feed: Feed, height: int, is_told: bool) -> None:
+    feed.maker.action(0, 1)
+    feed.send(2)
+    view = TaskStream(feed.store)
+    label = Page(view, 700, height).plot.xaxis[0].axis_label
+    began = f"0 s is {fmt.clock(view.window.zero)}, when this burst of work began"
+    assert label == (began if is_told else None)
+
+
+def test_words_of_ticks_need_no_second_painting() -> None:
+    for axis in (Page(Bars(Store())).plot.xaxis[0], Page(TaskStream(Store())).plot.yaxis[0]):
+        assert isinstance(axis.formatter, WordedTickFormatter)
 
 
 @pytest.mark.parametrize(("width", "edge_px"), [(860, 32), (240, 20)])

@@ -10,8 +10,8 @@ import pytest
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK
-from dask_diag_lab.views.scheduler.activities import CLASSES, class_color, class_of
-from dask_diag_lab.views.scheduler.costs import IDLE, Costs, thread_seconds
+from dask_diag_lab.views.scheduler.activities import CLASSES, MEMORY, class_color, class_of
+from dask_diag_lab.views.scheduler.costs import IDLE, Costs, headlines, thread_seconds
 from dask_diag_lab.views.scheduler.fine_metrics import FineMetrics
 from tests.kernel.views.scheduler_tables import FINE, T0, change, drawn, names_shown
 from tests.kernel.views.situations import batch, store_of, worker
@@ -75,6 +75,33 @@ def test_threads_without_work_are_the_headline_only_while_tasks_run(
     assert said.startswith(f"{IDLE} most: ") is is_idle_named
     assert said.startswith("Nothing runs now. Computing most of what ran: ") is not is_idle_named
     assert IDLE in names_shown(view._bars)
+
+
+@pytest.mark.parametrize(
+    ("width", "said"),
+    [
+        (700, "Idle threads most: threads have nothing to do: too few tasks, or they wait for"),
+        (600, "Idle threads most: too few tasks, or they wait for each other"),
+        (420, "Idle threads: too few tasks, or they wait for each other"),
+        (300, "Too few tasks, or they wait"),
+    ],
+)
+def test_advice_is_the_last_to_go_from_the_headline(width: int, said: str) -> None:
+    store = with_threads(FINE)
+    store.apply(batch(workers=[worker(0, processing=1)], time=T0 + 1))
+    view = Costs(store)
+    view.build()
+    view._bars.figure.set_from_json("outer_width", width)  # as a browser reports them
+    view._bars.figure.set_from_json("outer_height", 400)
+    view.update()
+    assert view._bars.figure.title.text.startswith(said)
+
+
+def test_what_cannot_be_helped_is_told_without_advice() -> None:
+    assert headlines(MEMORY, "Copying in memory most")[:2] == [
+        "Copying in memory most: data is copied much",
+        "Copying in memory most: data is copied much",
+    ]
 
 
 MANY = [

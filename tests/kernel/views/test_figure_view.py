@@ -1,16 +1,20 @@
-"""A plot of columns: what could not be drawn is tried again, and its error raised again."""
+"""A plot of columns: errors are raised until it is drawn, and what it paints is steady."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent
 from bokeh.models import ColumnDataSource
+from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
 from dask_diag_lab import FigureView
+from dask_diag_lab.views.scripted import SteadyRenderer
 from tests.kernel.views.situations import batch, store_of, worker
 
 
@@ -56,3 +60,52 @@ def test_an_error_is_raised_until_the_picture_is_drawn(where: str) -> None:
     view.fails_in = ""
     view.update()
     assert (view.fitted_to, view.notice.note) == (2, "2 workers")
+
+
+class Uneven(Touchy):
+    """A column for workers beside one for the cluster."""
+
+    def columns(self) -> Mapping[str, Any]:
+        return {**super().columns(), "cluster": np.zeros(1)}
+
+
+UNEVEN = "columns have to be of equal length: “length” has 2, “cluster” has 1"
+
+
+def test_columns_of_unequal_length_are_named_and_not_sent() -> None:
+    store = store_of(workers=[worker(1)])
+    view = Uneven(store)
+    document = Document()
+    document.add_root(view.build())
+    view.update()
+    store.apply(batch(workers=[worker(1), worker(2)]))
+    events: list[DocumentChangedEvent] = []
+    document.on_change(events.append)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=UNEVEN):
+            view.update()
+    assert not events
+    with pytest.raises(ValueError, match=UNEVEN):
+        view.table()
+    store.apply(batch(removed_workers=[worker(2)["address"]]))
+    view.update()
+    assert view.table().columns["cluster"] == [0.0]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda picture: picture.hbar([1.0], right=[1.0]),
+        lambda picture: picture.vbar([1.0], top=[1.0], legend_label="bars"),
+        lambda picture: picture.scatter([1.0], [1.0], hover_alpha=0.5),
+        lambda picture: picture.vbar_stack(["a", "b"], x="a", source={"a": [1.0], "b": [1.0]}),
+        lambda picture: picture.contour([0, 1], [0, 1], [[0, 1], [1, 2]], [0, 1], line_color="red"),
+    ],
+    ids=["hbar", "vbar", "scatter", "vbar_stack", "contour"],
+)
+def test_what_a_figures_methods_add_is_steady(draw: Callable[[figure], object]) -> None:
+    picture = Touchy(store_of()).new_figure()
+    draw(picture)
+    made = list(picture.select(GlyphRenderer))
+    assert made
+    assert {type(renderer) for renderer in made} == {SteadyRenderer}

@@ -138,6 +138,16 @@ def test_time_ticks_start_at_zero_are_few_and_differ(end: float, wanted: int) ->
     assert len(set(labels)) == len(labels)
 
 
+@pytest.mark.parametrize("wanted", [1, 2, 3])
+@pytest.mark.parametrize("end", [0.3, 4.4, 147, 250, 299, 6.9e3, 5e4])
+def test_zero_is_never_alone_on_an_axis(end: float, wanted: int) -> None:
+    for ticks in (fmt.duration_ticks, fmt.number_ticks, fmt.binary_ticks):
+        found = ticks(end, wanted)
+        assert len(found) > 1 or (ticks is fmt.binary_ticks and end < 1)
+        assert found[-1] <= end * 1.0001
+    assert fmt.number_ticks(0.5, wanted, whole=True) == [0]
+
+
 def test_ticks_of_counts_are_whole() -> None:
     assert fmt.number_ticks(1, whole=True) == [0, 1]
     assert fmt.number_ticks(2, whole=True) == [0, 1, 2]

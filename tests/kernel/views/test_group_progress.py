@@ -246,11 +246,11 @@ def test_legend_of_a_narrow_pane_names_the_largest_and_counts_the_others(feed: F
 def test_ticks_are_those_that_fit_into_the_time_that_is_drawn(feed: Feed) -> None:
     feed.maker.action(0, 10)
     feed.send(10.0)
-    view, width = TaskGroupProgress(feed.store), 500
+    view, width = TaskGroupProgress(feed.store), 400
     page = Page(view, width, 420)
     before = view._fitted
-    feed.maker.action(10, 9000)
-    feed.send(9000.0)
+    feed.maker.action(10, 4000)
+    feed.send(4000.0)
     page.sent()
     assert before is not None
     assert view._fitted is not None

@@ -9,6 +9,7 @@ import pytest
 
 from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.tasks.group_box import box_of
+from dask_diag_lab.views.tasks.group_names import fitting_names
 from dask_diag_lab.views.tasks.task_groups import TaskGroupGraph
 from tests.kernel.views.browser_pane import Pane, losses
 from tests.kernel.views.situations import Page, batch, group, store_of
@@ -121,6 +122,44 @@ def test_chain_of_forty_has_names_in_a_narrow_pane() -> None:
     view = TaskGroupGraph(store_of(groups=numbered(40, name="step_")))
     Page(view, 420, 300)
     assert view.groups.boxes.model.data["label"][12].startswith("step_12")
+
+
+CHUNKS = ("chunk_sum", "chunk_sum-partial", "chunk_sum-aggregate-sum", "sum", "sum-aggregate")
+
+
+@pytest.mark.parametrize(
+    ("room_px", "n_lines", "said"),
+    [
+        (200, 1, CHUNKS),
+        (74, 1, ("chunk_sum", "chunk_s…ial", "aggreg…sum", "sum", "sum-ag…ate")),
+        (31, 2, ("chunk_\nsum", "partial", "aggreg\nate-s…", "sum", "sum-ag\ngregate")),
+        (31, 1, ("chun…", "partial", "aggre…", "sum", "sum-…")),
+        (20, 1, ("", "", "", "sum", "")),
+    ],
+)
+def test_of_a_name_its_most_telling_part_is_left_or_nothing(
+    room_px: float, n_lines: int, said: tuple[str, ...]
+) -> None:
+    rooms = [room_px] * len(CHUNKS)
+    assert tuple(fitting_names(CHUNKS, rooms, 11.0 if room_px > 40 else 8.0, n_lines)) == said
+
+
+def test_names_that_cannot_be_told_apart_are_left_to_the_hover() -> None:
+    names = ["load-of-all-parts-a-1", "load-of-all-parts-a-2", "use"]
+    assert fitting_names(names, [18.0] * 3, 11.0, 1)[:2] == ["…1", "…2"]
+    names = ["chunk_sum-aggregate", "chunk_sum-aggregate-sum", "chunk_sum-partial"]
+    assert fitting_names(names, [31.0] * 3, 8.0, 1) == ["", "", "partial"]
+
+
+def test_no_figure_in_a_box_is_cut() -> None:
+    slow = group("slow-4f2a", "slow", memory=346, erred=4) | {"nbytes": 2855, "duration": 26.1}
+    view = TaskGroupGraph(store_of(groups=[slow, *chain(7)]))
+    page = Page(view, 700, 400)
+    data = view.groups.boxes.model.data
+    assert (data["count"][0], data["more"][0]) == ("4 erred", "2.79 KiB")
+    page.resize(2000, 800)
+    data = view.groups.boxes.model.data
+    assert (data["count"][0], data["more"][0]) == ("4 erred · 346 / 350", "2.79 KiB · 26.1 s")
 
 
 def test_names_of_one_prefix_are_told_apart() -> None:

@@ -168,6 +168,16 @@ def test_it_is_asked_again_after_some_seconds_while_tasks_end(situation: Situati
     assert len(situation.cluster.asked) == before + 2
 
 
+def test_a_page_that_opens_on_old_answers_asks_again_at_once(situation: Situation) -> None:
+    situation.page()
+    situation.now += REFRESH_S + 0.1
+    before = len(situation.cluster.asked)
+    situation.page()
+    assert [i.kind for i in situation.cluster.asked[before:]] == ["activity", "profile"]
+    situation.page()
+    assert len(situation.cluster.asked) == before + 2
+
+
 def test_nothing_sampled_yet_is_asked_again_soon_while_tasks_run(situation: Situation) -> None:
     situation.cluster.profiles[""] = answer(node("root", 0))
     page = situation.page()

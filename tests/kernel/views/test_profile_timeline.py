@@ -12,6 +12,7 @@ from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.profile.inks import quiet_color
 from dask_diag_lab.views.profile.timeline import MAX_BINS, MAX_PREFIXES, Bins, Timeline
+from dask_diag_lab.views.scripted import RunTimeTickFormatter
 from tests.kernel.views.profiles import activity
 
 INDEX = {"inc": 0, "load": 1}
@@ -86,6 +87,18 @@ def test_ticks_stand_inside_after_hours() -> None:
     assert len(ticks) >= 2
     assert (x_range.start, x_range.end) == pytest.approx((8500.0, 9500.0), abs=10)
     assert 8500.0 <= ticks[0] < ticks[-1] <= 9500.0
+
+
+@pytest.mark.parametrize("width", [260, 700])
+def test_all_ticks_of_time_have_words_with_a_unit(width: int) -> None:
+    timeline = Timeline(LIGHT, lambda _start, _stop: None)
+    timeline.figure.set_from_json("outer_width", width)  # as a browser reports them
+    timeline.figure.set_from_json("outer_height", 78)
+    timeline.show(Bins(activity({"inc": [1] * 710})), LIGHT, lambda _name: 0)
+    axis = timeline.figure.xaxis[0]
+    assert isinstance(axis.formatter, RunTimeTickFormatter)
+    assert isinstance(axis.ticker, FixedTicker)
+    assert list(axis.ticker.ticks)[:3] == ([0, 300, 600] if width == 260 else [0, 120, 240])
 
 
 def test_another_run_begins_at_zero_again() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.profile.profile import Profile
 from dask_diag_lab.views.profile.words import ACTIVITY, LATE_S
+from tests.kernel.views.elsewhere import Elsewhere
 from tests.kernel.views.profiles import (
     ProfilePage,
     Situation,
@@ -194,7 +196,9 @@ def test_a_failed_renewal_keeps_the_picture_and_says_so(situation: Situation) ->
         situation.store.fail(inquiry, "The scheduler is gone.")
     page.view.update()
     assert "svd" in page.titles
-    assert "Not renewed: The scheduler is gone." in page.view.notice.note
+    note = page.view.notice.note
+    assert note.startswith(f"as of {fmt.clock(1000.0)} · 10 ms per sample")
+    assert "Not renewed: The scheduler is gone." in note
 
 
 def test_an_old_answer_is_called_so_once_the_new_one_is_late(situation: Situation) -> None:
@@ -209,6 +213,54 @@ def test_an_old_answer_is_called_so_once_the_new_one_is_late(situation: Situatio
     assert "as of" in page.view.notice.note
     assert "asked again 2.50 s ago, no answer yet" in page.view.notice.note
     situation.cluster.reply()
+    page.view.update()
+    assert "as of" not in page.view.notice.note
+
+
+def test_a_picture_of_long_ago_is_called_so_from_the_first_moment_on(
+    situation: Situation,
+) -> None:
+    situation.page()
+    situation.now += 420
+    page = ProfilePage(Profile(situation.store))
+    assert "svd" in page.titles
+    assert page.view.notice.note.startswith(f"as of {fmt.clock(1000.0)}, reading … · ")
+    situation.cluster.reply()
+    page.view.update()
+    assert page.view.notice.note == "10 ms per sample over 2.00 s from 2 workers"
+
+
+def test_a_pane_that_was_hidden_for_long_says_so_of_its_picture(situation: Situation) -> None:
+    page = situation.page()
+    situation.now += 420
+    page.view.update()
+    assert f"as of {fmt.clock(1000.0)}, reading …" in page.view.notice.note
+    situation.cluster.reply()
+    page.view.update()
+    assert "as of" not in page.view.notice.note
+
+
+def test_a_new_picture_that_is_being_made_leaves_the_old_one_marked(
+    situation: Situation,
+) -> None:
+    situation.page()
+    situation.now += 420
+    page = ProfilePage(Profile(situation.store))
+    elsewhere = Elsewhere(situation.store)
+    situation.cluster.reply()
+    page.view.update()
+    assert "as of" in page.view.notice.note
+    while elsewhere.open:
+        elsewhere.finish()
+        page.view.update()
+    assert "as of" not in page.view.notice.note
+
+
+def test_a_period_that_is_over_is_as_it_was(situation: Situation) -> None:
+    page = situation.page()
+    page.view._select(1000.5, 1001.5)
+    situation.cluster.reply()
+    situation.now += 420
     page.view.update()
     assert "as of" not in page.view.notice.note
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent, ModelChangedEvent
 from bokeh.events import Tap
 from bokeh.models import FixedTicker
 
@@ -14,6 +16,7 @@ from dask_diag_lab.records import ExtraChange
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.base import View
 from dask_diag_lab.views.catalogue import scheduler as catalogue
+from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.plot import Plot
 from dask_diag_lab.views.scheduler.contention import Contention
@@ -116,24 +119,93 @@ def test_a_late_event_loop_is_told_without_colour_too() -> None:
     assert "high" in view._loops.values.model.data["value"][0]
 
 
+def counted(store: Store, transitions: float, time: float) -> None:
+    """Have a store told of the scheduler's transitions at this time."""
+    rows = [("transitions", "count", transitions)]
+    store.apply(batch(extras=change("counters", rows), time=time))
+
+
+def growth(view: Counters) -> float:
+    view.update()
+    return float(view._table.source.data["growth"][0])
+
+
 def test_counters_grow_by_the_second() -> None:
     store = Store(clock=lambda: 0.0)
-    store.apply(batch(extras=change("counters", [("transitions", "count", 100.0)]), time=T0))
+    counted(store, 100, T0)
     view = Counters(store)
     drawn(view)
-    store.apply(batch(extras=change("counters", [("transitions", "count", 150.0)]), time=T0 + 5))
-    view.update()
-    assert view._table.source.data["growth"][0] == pytest.approx(10)
+    assert math.isnan(growth(view))
+    assert "how fast they grow takes two readings" in view.notice.note
+    counted(store, 150, T0 + 5)
+    assert growth(view) == pytest.approx(10)
+    assert view.notice.note == "1 counter since the scheduler began"
 
 
-def steals() -> Mapping[str, ExtraChange]:
+def test_counters_are_not_compared_with_what_somebody_saw_long_ago() -> None:
+    now = 0.0
+    store = Store(clock=lambda: now)
+    counted(store, 100, T0)
+    now = 420.0
+    view = Counters(store)
+    drawn(view)
+    assert math.isnan(growth(view))
+    assert f"as of {clock(T0)}" in view.notice.note
+    counted(store, 84_100, T0 + 420)
+    assert math.isnan(growth(view))
+    assert "as of" not in view.notice.note
+    counted(store, 84_200, T0 + 420.5)
+    assert growth(view) == pytest.approx(200)
+
+
+def test_a_look_of_moments_ago_is_compared_with_at_its_own_time() -> None:
+    now = 0.0
+    store = Store(clock=lambda: now)
+    counted(store, 100, T0)
+    now = 4.0
+    view = Counters(store)
+    drawn(view)
+    counted(store, 300, T0 + 4)
+    assert growth(view) == pytest.approx(50)
+
+
+def test_a_new_look_is_no_new_reading_of_counters() -> None:
+    store = Store(clock=lambda: 0.0)
+    counted(store, 100, T0)
+    view = Counters(store)
+    drawn(view)
+    counted(store, 150, T0 + 5)
+    before = growth(view)
+    store.apply(batch(time=T0 + 7))
+    view.look = DARK
+    view.restyle()
+    assert growth(view) == before
+
+
+def test_counters_of_another_scheduler_are_not_said_to_shrink() -> None:
+    store = Store(clock=lambda: 0.0)
+    counted(store, 100, T0)
+    view = Counters(store)
+    drawn(view)
+    counted(store, 20, T0 + 5)
+    assert math.isnan(growth(view))
+
+
+def test_the_table_of_counters_says_nothing_of_their_growth() -> None:
+    view = Counters(store_of(extras=change("counters", [("transitions", "count", 5.0)])))
+    drawn(view)
+    assert view.table().columns["value"] == [5.0]
+    assert view.notice.note == "1 counter since the scheduler began"
+
+
+def steals(since: float = T0) -> Mapping[str, ExtraChange]:
     a, b = "tcp://10.0.0.0:4000", "tcp://10.0.0.1:4000"
     return change(
         "stealing",
         [
-            (T0, "request", "x", 1, a, b, 2.0, 0.0),
-            (T0 + 0.1, "confirmed", "x", 1, a, b, 2.0, 0.0),
-            (T0 + 3, "confirmed", "y", 1, a, b, 2.0, 0.0),
+            (since, "request", "x", 1, a, b, 2.0, 0.0),
+            (since + 0.1, "confirmed", "x", 1, a, b, 2.0, 0.0),
+            (since + 3, "confirmed", "y", 1, a, b, 2.0, 0.0),
         ],
     )
 
@@ -170,6 +242,18 @@ def test_axes_of_tasks_have_whole_numbers_alone(width: int, height: int) -> None
         assert isinstance(axis.ticker, FixedTicker)
         assert len(axis.ticker.ticks) > 1
         assert all(float(tick).is_integer() for tick in axis.ticker.ticks)
+
+
+def test_ticks_that_stay_the_same_are_not_sent_again() -> None:
+    store = store_of(workers=[worker(0), worker(1)], extras=steals())
+    view = Stealing(store)
+    document, events = drawn(view), list[DocumentChangedEvent]()
+    document.on_change(events.append)
+    store.apply(batch(extras=steals(T0 + 1)))
+    view.update()
+    assert events
+    ticker = view._series.model.yaxis[0].ticker
+    assert ticker not in [e.model for e in events if isinstance(e, ModelChangedEvent)]
 
 
 def test_workers_take_the_height_that_they_need_from_the_moves_over_time() -> None:

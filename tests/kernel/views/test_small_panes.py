@@ -16,6 +16,7 @@ from dask_diag_lab.views.scheduler.stealing import Stealing
 from dask_diag_lab.views.tasks.memory_by_key import MemoryByKey
 from dask_diag_lab.views.tasks.named_bars import NamedBars
 from dask_diag_lab.views.tasks.time_by_prefix import ComputeTimePerKey
+from dask_diag_lab.views.workers.bar_measure import Measure
 from dask_diag_lab.views.workers.gpu import GpuMemory
 from dask_diag_lab.views.workers.worker_bars import WorkerBars
 from dask_diag_lab.views.workers.worker_page import WorkerPage
@@ -99,6 +100,22 @@ def test_workers_without_a_gpu_are_counted_where_the_title_has_no_room() -> None
     page.resize(900, 400)
     assert page.title.endswith("900 of 1000 workers")
     assert "without" not in page.view.notice.note
+
+
+def test_workers_without_a_gpu_are_counted_without_measuring_again() -> None:
+    measured = []
+
+    class Counted(GpuMemory):
+        def measure(self) -> Measure:
+            measured.append(self.look)
+            return super().measure()
+
+    gpu = {"gpu_memory_used": GIB, "gpu-memory-total": 16 * GIB}
+    page = Page(Counted(store_of(workers=[worker(0), worker(1, metrics=gpu)])), 300, 200)
+    measured.clear()
+    page.resize(310, 200)
+    assert "1 worker without a value" in page.view.notice.note
+    assert len(measured) == 1
 
 
 @pytest.mark.parametrize("plot", [GpuMemory, WorkersMemory])

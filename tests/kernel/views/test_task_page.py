@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from bokeh.models.widgets import TextInput
 
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.tasks.task_page import HOW, TaskPage
-from dask_diag_lab.views.tasks.task_page_words import ERROR_NONE, NOTHING, UNRECORDED
+from dask_diag_lab.views.tasks.task_page_words import ERROR_NONE, NOT_BEGUN, NOTHING, UNRECORDED
+from dask_diag_lab.views.tasks.task_runs import ACTION
+from tests.kernel.views.asked_pages import Shown
+from tests.kernel.views.situations import batch
 from tests.kernel.views.task_answers import (
     ERRED,
     HTML,
@@ -15,6 +21,7 @@ from tests.kernel.views.task_answers import (
     W1,
     W2,
     WITHOUT_ROWS,
+    Clock,
     shown,
 )
 
@@ -123,6 +130,81 @@ def test_a_running_task_shows_its_call_stack() -> None:
     assert "File f" in page.text
 
 
+def test_ask_now_of_a_running_task_leads_to_its_call_stack() -> None:
+    page, clock = shown(RUNNING)
+    assert page.view.section.name == "dependencies"
+    for kinds in (["task", "call-stacks"], ["task", "call-stacks"]):
+        page.cluster.asked.clear()
+        clock.now += 0.5
+        page.press("Ask now")
+        page.settle()
+        assert page.cluster.kinds() == kinds
+        assert page.view.section.name == "call-stack"
+        assert "File f" in page.text
+
+
+def test_ask_now_of_another_task_says_that_it_was_asked() -> None:
+    page, clock = shown(show="story")
+    clock.now += 5
+    page.press("Ask now")
+    page.settle()
+    assert page.cluster.kinds() == ["task", "task"]
+    assert page.view.section.name == "story"
+    assert f"Asked at {fmt.clock(1005.0)}." in page.view.notice.note
+    page.view.show({"key": "another"})
+    page.settle()
+    assert "Asked at" not in page.view.notice.note
+
+
+def runs(page: Shown, clock: Clock, *starts: float) -> None:
+    """Have heartbeats tell that the task of a page runs since then, and the page hear of it."""
+    rows = [(HTML, 1, 2, start) for start in starts]
+    store = page.cluster.store
+    store.apply(batch(time=clock.now, running=rows, strings_from=1, strings=[W2, "<b>"]))
+    page.settle()
+
+
+def test_a_running_task_says_since_when_for_how_long_and_where() -> None:
+    page, clock = shown({**RUNNING, "actions": []}, show="times")
+    assert page.text == NOT_BEGUN
+    runs(page, clock, 980.0)
+    assert page.rows("action", "start", "seconds", "worker") == [(ACTION, 980e3, 20.0, "worker 2")]
+    assert math.isnan(page.rows("thread")[0][0])
+    for words in ("Runs on</i> worker 2<", f"Runs since</i> {fmt.clock(980.0)}<"):
+        assert words in page.facts
+    clock.now += 1.6
+    runs(page, clock, 980.0)
+    assert page.rows("seconds") == [(pytest.approx(21.6),)]
+    assert "Runs for</i> 21.6 s<" in page.facts
+
+
+def test_a_run_that_has_ended_is_not_said_to_go_on() -> None:
+    page, clock = shown(RUNNING, show="times")
+    runs(page, clock, 999.0)
+    assert page.rows("action") == [("transfer",), ("compute",), (ACTION,)]
+    page.cluster.answers["task"] = lambda _: KNOWN
+    clock.now += 3
+    runs(page, clock)
+    assert page.rows("action") == [("transfer",), ("compute",)]
+    assert "Runs since" not in page.facts
+
+
+def test_a_settled_task_that_runs_again_is_asked_soon() -> None:
+    page, clock = shown()
+    runs(page, clock, 1000.0)
+    clock.now += 3
+    page.settle()
+    assert page.cluster.kinds() == ["task", "task"]
+
+
+def test_nothing_is_sent_of_a_running_task_within_the_same_second() -> None:
+    page, clock = shown(RUNNING, show="times")
+    runs(page, clock, 999.0)
+    clock.now += 0.4
+    page.view.update()
+    assert not page.events
+
+
 def test_a_task_that_does_not_run_or_did_not_fail_says_so() -> None:
     page, _ = shown(show="call-stack")
     assert page.text == "This task does not run now; it is in the state memory."
@@ -156,3 +238,12 @@ def test_the_table_for_export_asks_for_its_data_without_a_picture(show: str) -> 
     page, _ = shown()
     view = TaskPage(page.view.store, arguments={"key": HTML, "show": show})
     assert any(len(column) for column in view.table().columns.values())
+
+
+@pytest.mark.parametrize("show", ["dependencies", "workers", "times", "story"])
+def test_an_export_without_rows_has_the_words_of_the_page(show: str) -> None:
+    page, _ = shown(WITHOUT_ROWS, show=show)
+    view = TaskPage(page.view.store, arguments={"key": HTML, "show": show})
+    for _ in range(2):
+        view.table()
+    assert view.notice.empty == NOTHING[show]

@@ -24,7 +24,7 @@ def change(*rows: tuple[str, str, str, str, float]) -> ExtraChange:
 
 def shares(*rows: tuple[str, str, str, str, float]) -> Unpacking:
     extras = Extras()
-    extras.update({"activities": change(*rows)})
+    extras.update({"activities": change(*rows)}, 0.0)
     return unpacking(extras["activities"])
 
 
@@ -64,7 +64,7 @@ def test_a_prefix_has_words_for_unpacking_and_disk() -> None:
 def test_the_end_of_transfers_is_grey_and_the_estimate_is_said(feed: Feed) -> None:
     feed.maker.action(0, 1, kind=Kind.TRANSFER, source="tcp://w1:1")
     feed.send(1)
-    feed.store.extras.update({"activities": change(*GATHER)})
+    feed.store.extras.update({"activities": change(*GATHER)}, 0.0)
     view = TaskStream(feed.store)
     Document().add_root(view.build())
     picture: Any = view.picture
@@ -78,7 +78,7 @@ def test_the_end_of_transfers_is_grey_and_the_estimate_is_said(feed: Feed) -> No
 def test_without_transfers_in_sight_the_note_says_nothing_of_them(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(1)
-    feed.store.extras.update({"activities": change(*GATHER)})
+    feed.store.extras.update({"activities": change(*GATHER)}, 0.0)
     view = TaskStream(feed.store)
     view.build()
     assert "estimated" not in view.notice.note

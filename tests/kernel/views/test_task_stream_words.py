@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from bokeh.models import LinearColorMapper
 
 from dask_diag_lab.views.format import count, duration
+from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.pane_size import PaneSize
+from dask_diag_lab.views.room import note_px
 from dask_diag_lab.views.stream import words
 from dask_diag_lab.views.stream.rects import NO_CODE, TRANSFER_CODE, Columns, Share
 from dask_diag_lab.views.stream.rows import ThreadTime, WorkerRows
 from dask_diag_lab.views.stream.task_stream import TaskStream
+from dask_diag_lab.views.text_room import text_px
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 from tests.kernel.views.conftest import Feed
 
@@ -160,6 +164,34 @@ def test_a_note_loses_whole_clauses(feed: Feed, width: int, note: str) -> None:
     assert centre is not None
     facts = {"n": count(12_000), "gap": duration(centre.resolution_s), "blocks": len(centre)}
     assert view.notice.note == note.format(**facts)
+
+
+@pytest.mark.parametrize("is_restyled", [False, True])
+def test_a_note_in_larger_words_loses_more_clauses(feed: Feed, is_restyled: bool) -> None:
+    for index in range(12_000):
+        feed.maker.action(index * 1e-3, index * 1e-3 + 9e-4, key=f"inc-{index}")
+    feed.send(12, left_out={"names": 3})
+    large = replace(LIGHT, font_size="20px")
+    view = TaskStream(feed.store, LIGHT if is_restyled else large)
+    view.build()
+    assert view.picture is not None
+    view.picture.figure.set_from_json("outer_width", 640)
+    view.picture.figure.set_from_json("outer_height", 300)
+    view.look = large
+    view.restyle()
+    view.update()
+    assert view.notice.note.endswith("3 tasks shown as (other): too many different names")
+    assert text_px(view.notice.note, 19) <= 640
+
+
+def test_a_note_in_larger_words_takes_more_of_the_height(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(1, left_out={"names": 3})
+    view = TaskStream(feed.store, replace(LIGHT, font_size="20px"))
+    view.build()
+    assert view._drawing is not None
+    size = view._drawing.size
+    assert size.beside_px == note_px(view.notice.note, size.width, "20px")
 
 
 def test_what_was_lost_is_said_though_nothing_else_has_room(feed: Feed) -> None:

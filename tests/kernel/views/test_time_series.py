@@ -7,6 +7,7 @@ import pytest
 from bokeh.document import Document
 from bokeh.document.events import ColumnsPatchedEvent, ColumnsStreamedEvent, DocumentChangedEvent
 from bokeh.models import CompositeTicker
+from bokeh.models.annotations import Label
 
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.time_axis import ticks_that_fit
@@ -57,7 +58,7 @@ def test_equal_data_sends_nothing() -> None:
 
 
 def test_ticks_are_those_that_fit_into_the_window_that_is_drawn() -> None:
-    picture, width = series(3), 500
+    picture, width = series(3), 400
     picture.model.set_from_json("outer_width", width)
     picture.model.set_from_json("outer_height", 300)
     picture.draw()
@@ -68,6 +69,20 @@ def test_ticks_are_those_that_fit_into_the_window_that_is_drawn() -> None:
     ticker = picture.model.xaxis[0].ticker
     assert isinstance(ticker, CompositeTicker)
     assert ticker.desired_num_ticks == fitting
+
+
+@pytest.mark.parametrize(("width", "is_inside"), [(160, True), (300, False)])
+def test_a_narrow_chart_has_the_end_of_its_scale_inside(width: int, is_inside: bool) -> None:
+    picture = series(10)
+    picture.model.set_from_json("outer_width", width)
+    picture.model.set_from_json("outer_height", 130)
+    picture.draw()
+    reach = picture.model.select_one({"type": Label})
+    assert isinstance(reach, Label)
+    assert reach.visible is is_inside
+    assert picture.model.yaxis[0].visible is not is_inside
+    assert (reach.y, reach.text) == (50, "50 %")
+    assert picture.model.ygrid[0].visible
 
 
 def test_young_run_stands_still_while_it_fills_up() -> None:

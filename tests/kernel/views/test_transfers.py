@@ -12,6 +12,7 @@ from dask_diag_lab.records import ExtraChange
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.inquiries import Inquiry
 from dask_diag_lab.store.workings import Working
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.time_axis import ticks_that_fit
@@ -75,12 +76,14 @@ def test_rows_of_one_worker_are_its_peers() -> None:
         "worker 2",
     ]
     assert view.lanes.rects.model.data["head"][0].startswith("worker 0 ")
+    started = fmt.clock(float(view.lanes.zero))
+    assert view.lanes.rects.model.data["when"][0].endswith(f" · started {started}")
     assert questions[0].arguments == {"worker": ADDRESS[0]}
 
 
 def test_ticks_are_those_that_fit_into_the_window_that_is_drawn() -> None:
     rows = [transfer(0, 1, 0.0)]
-    store, width = store_of(workers=[worker(0), worker(1)]), 500
+    store, width = store_of(workers=[worker(0), worker(1)]), 420
     store.inquiries.on_ask = lambda question: store.answer(question, {"rows": rows, "missing": {}})
     view = Transfers(store)
     page = Page(view, width, 420)

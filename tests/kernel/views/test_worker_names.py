@@ -14,7 +14,12 @@ from dask_diag_lab.views.base import View
 from dask_diag_lab.views.catalogue.workers import PLOTS
 from dask_diag_lab.views.no_workers import NO_DATA, NO_WORKERS, no_workers
 from dask_diag_lab.views.scheduler.stealing import Stealing
-from dask_diag_lab.views.worker_names import name_in_words, short_names, worker_name
+from dask_diag_lab.views.worker_names import (
+    NamedWorkers,
+    name_in_words,
+    short_names,
+    worker_name,
+)
 from dask_diag_lab.views.workers.bandwidth_bars import BandwidthPairs
 from dask_diag_lab.views.workers.bandwidth_workers import BandwidthWorkers
 from dask_diag_lab.views.workers.bar_names import axis_title
@@ -235,6 +240,12 @@ def test_worker_that_left_keeps_its_name_and_is_marked() -> None:
     assert worker_name(store, worker(0)["address"]) == "alpha"
     assert worker_name(store, worker(1)["address"]) == "beta (left)"
     assert worker_name(store, "tcp://10.0.0.99:1") == "10.0.0.99:1"
+
+
+def test_a_worker_that_is_there_has_not_left_though_its_name_is_empty() -> None:
+    store = store_of(workers=[worker(0, name="")])
+    address = worker(0)["address"]
+    assert NamedWorkers.of(store).names([address]) == {address: worker_name(store, address)}
 
 
 def test_work_stealing_names_a_worker_that_left() -> None:

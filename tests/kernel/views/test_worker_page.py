@@ -217,6 +217,26 @@ def test_a_worker_that_left_is_said_with_what_it_told_last() -> None:
     assert any(options_of(found)[-1] == (W1, f"{HTML} (left)") for found in page.lists())
 
 
+def opened_on(address: str) -> Shown:
+    page, _ = shown(worker=W1)
+    page.view.store.apply(batch(workers=[worker(2)], removed_workers=(W1,)))
+    view = WorkerPage(page.view.store, arguments={"worker": address})
+    return Shown(view, Answering(page.view.store, {}))
+
+
+def test_a_worker_that_never_was_is_not_said_to_have_left() -> None:
+    page = opened_on("zzz")
+    words = "No worker with the address “zzz” has been here. Choose one above."
+    assert (page.view.notice.empty, page.facts) == (words, "")
+    assert not page.view.rows.model.visible
+
+
+def test_a_worker_that_left_before_it_was_asked_is_said_to_have_left() -> None:
+    page = opened_on(W1)
+    assert page.view.notice.empty.startswith(f"Worker {HTML} has left the cluster.")
+    assert page.facts == ""
+
+
 def test_a_failure_is_said_and_tried_again_later() -> None:
     page, clock = shown()
     page.cluster.answers["worker"] = lambda _: "It is gone."

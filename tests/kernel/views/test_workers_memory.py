@@ -8,7 +8,7 @@ import pytest
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.workers.worker_rows import grouped
-from dask_diag_lab.views.workers.workers_memory import WorkersMemory
+from dask_diag_lab.views.workers.workers_memory import PASSED, WorkersMemory
 from tests.kernel.views.situations import GIB, MIB, THRESHOLDS, Page, batch, store_of, worker
 
 
@@ -128,6 +128,13 @@ def test_hover_has_exact_numbers_and_shares() -> None:
     assert "Managed 1.00 GiB · 25 %" in lines
     assert "Spilled to disk 512 MiB · 12 %" in lines
     assert "target 2.40 GiB, spill 2.80 GiB, pause 3.20 GiB, terminate 3.80 GiB" in lines
+
+
+@pytest.mark.parametrize(("width", "said"), [(700, PASSED[0]), (260, PASSED[1]), (180, PASSED[2])])
+def test_note_on_bars_past_their_limit_has_words_for_its_room(width: int, said: str) -> None:
+    view = WorkersMemory(store_of(workers=[worker(0, managed=3 * GIB, spilled=2 * GIB)]))
+    Page(view, width, 300)
+    assert view.notice.note == said
 
 
 def test_group_with_a_worker_without_limit_has_no_shares() -> None:

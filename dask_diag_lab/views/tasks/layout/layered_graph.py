@@ -70,7 +70,7 @@ def part_labels(n: int, edges: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:
 
 
 def has_parts(n: int, edges: npt.NDArray[np.integer]) -> bool:
-    """Return whether no edges connect some of ``n`` nodes with others; see `place_nodes`."""
+    """Return whether no edges connect some of ``n`` nodes with others; see `part_labels`."""
     return bool(part_labels(n, edges).any())
 
 

@@ -1,4 +1,4 @@
-"""Where nodes go that are known by name; see `graph_layout`."""
+"""Where nodes go that are known by name; see `laid_out`."""
 
 from __future__ import annotations
 
