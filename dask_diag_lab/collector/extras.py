@@ -215,7 +215,7 @@ class Extras:
         self._asked[name] = time.monotonic()
         throttle = self._throttles[name]
         if name not in self._broken and throttle.is_due():
-            began = time.perf_counter()
+            throttle.begin()
             try:
                 table.refresh()
             except Exception:
@@ -223,7 +223,7 @@ class Extras:
                 logger.exception("dask_diag_lab leaves the table %s empty from now on", name)
                 self._broken.add(name)
                 table.give_up()
-            throttle.done(began, INTERVAL_S)
+            throttle.done(INTERVAL_S)
         return table
 
 

@@ -180,7 +180,6 @@ class State:
 
     def refresh(self) -> None:
         """Bring the tables up to the scheduler's state, each no more often than its throttle."""
-        began = time.perf_counter()
         if self.graph.is_followed and not self._graph_leases.is_any():
             self.graph.give_up()
         self._extras.forget_unwanted()
@@ -190,17 +189,18 @@ class State:
             self._transitions,
             self._created,
         ):
+            self._task_throttle.begin()
             self._transitions, self._created = counter, created
             self.tables.refresh()
             if self.graph.is_followed:
                 self.graph.refresh()
-            self._task_throttle.done(began, 0.2)
+            self._task_throttle.done(0.2)
         if self._worker_throttle.is_due():
-            began = time.perf_counter()
+            self._worker_throttle.begin()
             self._workers.refresh()
             self._running.refresh()
             self._shuffles.note(self._scheduler)
-            self._worker_throttle.done(began, refresh_interval(len(self._scheduler.workers)))
+            self._worker_throttle.done(refresh_interval(len(self._scheduler.workers)))
 
     def restart(self) -> None:
         """Take the last counts of the tasks that the engine has just dropped."""

@@ -9,23 +9,30 @@ import time
 from typing import Final
 
 MAX_DUTY: Final = 100
-"""A refresh is not repeated before so many times its own duration has passed: at most 1 %."""
+"""A refresh is not repeated before so many times what it computed has passed: at most 1 %.
+
+Of CPU time: a scheduler that was not given the processor, or waited for the interpreter, while it
+looked at its workers would else not look at them again for half a minute.
+"""
 
 
 class Throttle:
     """Says when a refresh is due; at once at first."""
 
     def __init__(self) -> None:
-        self._next = 0.0
+        self._next = self._began = 0.0
 
     def is_due(self) -> bool:
         return time.perf_counter() >= self._next
 
-    def done(self, began: float, interval_s: float) -> float:
-        """Return the seconds since ``began``, and wait accordingly."""
-        now = time.perf_counter()
-        self._next = now + max(interval_s, MAX_DUTY * (now - began))
-        return now - began
+    def begin(self) -> None:
+        """A refresh begins, in this thread."""
+        self._began = time.thread_time()
+
+    def done(self, interval_s: float) -> None:
+        """Let the next one wait: for the interval, and for what this one cost."""
+        spent_s = time.thread_time() - self._began
+        self._next = time.perf_counter() + max(interval_s, MAX_DUTY * spent_s)
 
     def reset(self) -> None:
         """Let the next refresh be due at once."""
