@@ -207,12 +207,12 @@ class NodeGraph:
                 self.lay_out_anew()
         if placed := places.take():
             self._show(placed)
-        if places.is_under_way or self._seen == (graph.structure_version, graph.version):
+        now = (graph.structure_version, graph.version)
+        if places.is_under_way or self._seen == now:
             return
-        nodes = Nodes.of(graph)
         if self._seen[0] == graph.structure_version:
-            self._show_states(nodes)
-        elif placed := places.place(nodes, may_close=may_close, shape=self._shape):
+            self._show_states(now, graph.node, graph.state)
+        elif placed := places.place(Nodes.of(graph), may_close=may_close, shape=self._shape):
             self._show(placed)
 
     def _show(self, placed: Placed) -> None:
@@ -220,7 +220,8 @@ class NodeGraph:
         change = self._node_slots.change(nodes.node, is_reset=placed.is_other)
         self._send_nodes(nodes, change, places)
         self.edges.send(nodes.edges, nodes.node, places, is_reset=change.is_reset)
-        self._show_states(nodes)
+        seen = nodes.structure_version, nodes.version
+        self._show_states(seen, nodes.node, nodes.state)
 
     def _send_nodes(
         self, nodes: Nodes, change: SlotChange, places: npt.NDArray[np.float32]
@@ -246,10 +247,12 @@ class NodeGraph:
             self._keys += columns["key"]
             self._state = np.concatenate([self._state, state])
 
-    def _show_states(self, nodes: Nodes) -> None:
-        self._seen = (nodes.structure_version, nodes.version)
-        if len(nodes.node):
-            self._send_states(self._node_slots.rows_of(nodes.node), nodes.state)
+    def _show_states(
+        self, seen: tuple[int, int], node: npt.NDArray[np.int64], state: npt.NDArray[np.int64]
+    ) -> None:
+        self._seen = seen
+        if len(node):
+            self._send_states(self._node_slots.rows_of(node), state)
         self._update_failed()
 
     def _send_states(self, rows: npt.NDArray[np.int64], now: npt.NDArray[np.int64]) -> None:

@@ -10,18 +10,15 @@ import numpy.typing as npt
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Table
+from dask_diag_lab.views.series_unit import TICKS
 from dask_diag_lab.views.workers.bar_measure import Measure, Words
 from dask_diag_lab.views.workers.worker_load import LoadBars, load_counts, load_levels
-
-
-def _whole_ticks(end: float, wanted: int) -> list[float]:
-    return fmt.number_ticks(end, wanted, whole=True)
 
 
 class TasksProcessing(LoadBars):
     """Tasks assigned to each worker."""
 
-    ticks: ClassVar[Callable[[float, int], list[float]]] = staticmethod(_whole_ticks)
+    ticks: ClassVar[Callable[[float, int], list[float]]] = staticmethod(TICKS["count"])
     sorted_by = "assigned tasks"
     value_characters = 14
 
