@@ -5,16 +5,16 @@ Must not count or draw bars itself; decides between notebook and console.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dask.utils import parse_timedelta
-from distributed.client import futures_of
+from distributed.client import Future, futures_of
 from distributed.utils import is_kernel
 
-from dask_diag_lab.notebook.progress_follower import Follower
-from dask_diag_lab.notebook.progress_report import Report, problem, summary
+from dask_diag_lab.notebook.progress_follower import Follower, GroupBy
+from dask_diag_lab.notebook.progress_line import ProgressLine
 
 if TYPE_CHECKING:
     from dask_diag_lab.notebook.progress_widget import ProgressBars
@@ -63,26 +63,14 @@ def progress(
     """
     if group_by not in GROUPS and not callable(group_by):
         raise ValueError(f"group_by is {group_by!r}; it may be 'prefix', 'spans' or a callable")
-    interval_s = _seconds(interval)
-    given = futures_of(futures)
-    client = given[0].client if given else None
-    keys = list({future.key for future in given})
     is_notebook = is_kernel() if notebook is None else notebook
-    is_grouped = is_notebook and multi
-
-    def follower(draw: Callable[[Report], None]) -> Follower:
-        return Follower(
-            client,
-            keys,
-            group_by=group_by if is_grouped else None,
-            is_complete=complete,
-            interval_s=interval_s,
-            draw=draw,
-        )
-
+    bars_by = group_by if is_notebook and multi else None
+    make = _follower_of(
+        futures_of(futures), bars_by, is_complete=complete, interval_s=_seconds(interval)
+    )
     if is_notebook:
-        return _show(follower)
-    _wait(follower, width)
+        return _show(make)
+    _wait(make, width)
     return None
 
 
@@ -93,19 +81,37 @@ def _seconds(interval: str | float) -> float:
     return seconds
 
 
-def _show(make: Callable[[Callable[[Report], None]], Follower]) -> ProgressBars:
+def _follower_of(
+    futures: Sequence[Future[Any]],  # of any result
+    group_by: GroupBy,
+    *,
+    is_complete: bool,
+    interval_s: float,
+) -> partial[Follower]:
+    """Return what makes the follower of futures once it is told who draws."""
+    return partial(
+        Follower,
+        futures[0].client if futures else None,
+        list({future.key for future in futures}),
+        group_by=group_by,
+        is_complete=is_complete,
+        interval_s=interval_s,
+    )
+
+
+def _show(make: partial[Follower]) -> ProgressBars:
     from dask_diag_lab.notebook.progress_widget import ProgressBars
 
     bars = ProgressBars()
-    follower = make(bars.show)
+    follower = make(draw=bars.show)
     bars.on_close = follower.stop
     follower.start()
     return bars
 
 
-def _wait(make: Callable[[Callable[[Report], None]], Follower], width: int) -> None:
-    line = _Line(width)
-    follower = make(line.show)
+def _wait(make: partial[Follower], width: int) -> None:
+    line = ProgressLine(width)
+    follower = make(draw=line.show)
     follower.start()
     try:
         while not follower.join(JOIN_S):
@@ -116,29 +122,3 @@ def _wait(make: Callable[[Callable[[Report], None]], Follower], width: int) -> N
         raise
     finally:
         line.end()
-
-
-class _Line:
-    """The last line of a console, written over and over."""
-
-    def __init__(self, width: int) -> None:
-        self._width = max(width, 1)
-        self._written = ""
-
-    def show(self, report: Report) -> None:
-        bar = "#" * int(self._width * report.all.share) if report.is_counted else ""
-        parts = (f"[{bar:<{self._width}}]", summary(report), problem(report))
-        self._write(" | ".join(part for part in parts if part))
-
-    def end(self) -> None:
-        """Go on to the next line, if there was anything."""
-        if self._written:
-            sys.stdout.write("\n")
-            sys.stdout.flush()
-
-    def _write(self, text: str) -> None:
-        encoding = sys.stdout.encoding or "utf-8"
-        text = " ".join(text.splitlines()).encode(encoding, "replace").decode(encoding)
-        sys.stdout.write(f"\r{text:<{len(self._written)}}")
-        sys.stdout.flush()
-        self._written = text

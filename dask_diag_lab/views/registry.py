@@ -9,14 +9,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from dask_diag_lab.views.catalogue import profile, scheduler, tasks, traffic, workers
-from dask_diag_lab.views.home_made import (
-    YOURS,
-    HomeMadePlot,
-    HomeMadePlots,
-    check_source,
-    check_words,
-)
+from dask_diag_lab.views.catalogue import incidents, profile, scheduler, tasks, traffic, workers
+from dask_diag_lab.views.home_made import HomeMadePlots
+from dask_diag_lab.views.home_made_plot import YOURS, HomeMadePlot
 from dask_diag_lab.views.plot import Plot
 
 if TYPE_CHECKING:
@@ -29,12 +24,12 @@ GROUPS: Final = ("Tasks", "Workers", "Profile", "Scheduler", YOURS)
 
 PLOTS: Final[tuple[Plot, ...]] = (
     *tasks.PLOTS,
+    *incidents.PLOTS,
     *workers.PLOTS,
     *traffic.PLOTS,
     *profile.PLOTS,
     *scheduler.PLOTS,
 )
-
 
 HOME_MADE: Final = HomeMadePlots({plot.name for plot in PLOTS})
 """The plots of users and of other packages.
@@ -91,21 +86,10 @@ def register_plot(
     TypeError
         The view is not a class of that kind, or lacks methods.
     """
-    check_words(title=title, group=group, description=description)
-    source = check_source(view)
-    HOME_MADE.add(
-        HomeMadePlot(
-            name=name,
-            title=title,
-            group=group,
-            description=description,
-            help=str(help),
-            stock_title="",
-            keywords=(keywords,) if isinstance(keywords, str) else tuple(map(str, keywords)),
-            view=source if isinstance(source, str) else f"{source.__module__}:{source.__name__}",
-            source=source,
-        )
+    plot = HomeMadePlot.registered(
+        name, view, title=title, group=group, description=description, help=help, keywords=keywords
     )
+    HOME_MADE.add(plot)
 
 
 def get_plot(name: str) -> Plot:

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-from bokeh.models import FixedTicker, Line, PanTool, Range1d, VArea, WheelZoomTool
+from bokeh.models import FixedTicker, Line, Range1d, VArea
 from bokeh.models.annotations import Title
 
 from dask_diag_lab.views import format as fmt
@@ -24,19 +23,18 @@ from dask_diag_lab.views.figure import (
     tooltip_html,
 )
 from dask_diag_lab.views.last_tick import LastTick
+from dask_diag_lab.views.line_points import LinePoints
 from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.moving_range import MovingRange, add_moves
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
-from dask_diag_lab.views.point_words import PointWords, words_of
-from dask_diag_lab.views.series_unit import SMALLEST, TICKS, WRITE, Unit
+from dask_diag_lab.views.series_unit import SMALLEST, TICKS, Unit
 from dask_diag_lab.views.small_legend import Entry, SmallLegend
-from dask_diag_lab.views.tail_source import TailSource, Values
+from dask_diag_lab.views.tail_source import TailSource
 from dask_diag_lab.views.text_room import font_px, text_px
 from dask_diag_lab.views.time_axis import fit_time_axis, make_time_axis, tell_zero
-from dask_diag_lab.views.time_points import Floats, Points, common_times, merged_points, points_at
+from dask_diag_lab.views.time_points import Floats, Points
 from dask_diag_lab.views.title_words import fitting_title
 
-MAX_POINTS: Final = 500
-"""Points of a line in view; more are merged by mean, lowest and highest."""
 LIVE_S: Final = 300.0
 """How much of the past the live picture shows."""
 BAND_ALPHA: Final = 0.2
@@ -89,34 +87,24 @@ class TimeSeries:
         self.behind_s = 0.0
         self._lines = tuple(lines)
         self._unit, self._has_band = unit, band
-        self._moments = PointWords(lambda time, *_: fmt.clock(time))
-        self._texts = self._new_texts()
-        self._data: dict[str, Points] = {}
+        self._points = LinePoints({line.name: line.title for line in lines}, unit, band=band)
         self._fresh: set[str] = set()
         self._n_set = 0
         self._drawn: object = None
         self._words: tuple[str, ...] = ("",)
         self._end = AxisEnd(SMALLEST.get(unit, 1.0))
         self._span_s: float | None = LIVE_S
-        self._placed, self._is_moved = (0.0, 1.0), False
-        self._times: Floats = np.empty(0)
-        self.source = TailSource("x", "top", "when", *self._columns())
+        self.source = TailSource(*self._points.columns)
         self._title = Title(text=" ")
-        self._x, self._y = Range1d(start=0, end=1), Range1d(start=0, end=1)
+        self._time, self._y = MovingRange(), Range1d(start=0, end=1)
         self._y_ticker = FixedTicker(ticks=[0])
-        self.model = quiet_figure(look, title=self._title, x_range=self._x, y_range=self._y)
+        ranges = {"x_range": self._time.model, "y_range": self._y}
+        self.model = quiet_figure(look, title=self._title, **ranges)
         self._last_tick = LastTick(self.model)
         self._glyphs: list[tuple[VArea | None, Line]] = []
         self._build(look)
         self._show_axes(is_shown=False, size=pane_size(self.model))
         self.restyle(look)
-
-    def _new_texts(self) -> list[PointWords]:
-        return [words_of(line.title, WRITE[self._unit]) for line in self._lines]
-
-    def _columns(self) -> list[str]:
-        kinds = ("mean", "low", "high", "text")
-        return [f"{kind}{at}" for at in range(len(self._lines)) for kind in kinds]
 
     def _build(self, look: Look) -> None:
         plot = self.model
@@ -136,10 +124,8 @@ class TimeSeries:
             self._glyphs.append((band, line))
         target = add_glyph(plot, self.source.model, Line(x="x", y="top", line_alpha=0))
         self._hover = quiet_hover(look, *self._fields(), renderers=[target], mode="vline")
-        pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
-        zoom.update(modifiers={"ctrl": True})
-        plot.add_tools(self._hover, pan, zoom)
-        plot.toolbar.active_drag, plot.toolbar.active_scroll = pan, zoom
+        plot.add_tools(self._hover)
+        add_moves(plot)
         self._legend = SmallLegend(plot, self._entries())
 
     def _fields(self) -> list[str]:
@@ -174,7 +160,7 @@ class TimeSeries:
             One value for each time; NaN where it is not known.
         """
         low, high = mean if low is None else low, mean if high is None else high
-        self._data[name] = Points(times, mean, low, high)
+        self._points.set(name, Points(times, mean, low, high))
         self._fresh.add(name)
         self._n_set += 1
         if len(self._fresh) == len(self._lines):
@@ -187,21 +173,21 @@ class TimeSeries:
     @property
     def place(self) -> tuple[object, object]:
         """Where the reader has the picture: differs when it was panned or zoomed."""
-        return self._x.start, self._x.end
+        return self._time.place
 
     def command(self, verb: str) -> None:
         """Obey ``live`` (the last minutes, as they come) and ``fit`` (everything there is)."""
         if verb in ("live", "fit"):
-            self._span_s, self._is_moved = LIVE_S if verb == "live" else None, False
-            self._place(*self._live_window())
+            self._span_s = LIVE_S if verb == "live" else None
+            self._time.release()
+            self._time.follow(*self._live_window())
             self.draw()
 
     def restyle(self, look: Look, lines: Sequence[TimeLine] | None = None) -> None:
         """Apply another look, and the lines' colours that go with it."""
         if lines is not None:
             self._lines = tuple(lines)
-            self._texts = self._new_texts()
-            self._drawn = None
+        self._drawn = None
         restyle_pane(self.model, look)
         self._font_px = font_px(look.font_size)
         for (band, line), of in zip(self._glyphs, self._lines, strict=True):
@@ -220,13 +206,14 @@ class TimeSeries:
         if self._drawn == self._basis():
             return
         size = pane_size(self.model)
-        is_known = any(np.isfinite(data.mean).any() for data in self._data.values())
-        self._show_axes(is_shown=is_known, size=size)
-        self._times = common_times([data.times for data in self._data.values()])
-        if len(self._times):
-            self._follow()
+        self._show_axes(is_shown=self._points.is_known, size=size)
+        self._points.align()
+        times = self._points.times
+        if len(times):
+            self._time.follow(*self._live_window())
+            self.behind_s = self._time.behind_s(float(times[-1] - times[0]))
             self._draw_lines(size)
-            tell_zero(self.model, size, float(self._times[0]), "where the record begins")
+            tell_zero(self.model, size, float(times[0]), "where the record begins")
         else:
             self.source.set({name: [] for name in self.source.model.data})
         self._draw_words(size)
@@ -247,7 +234,7 @@ class TimeSeries:
         return self._n_set, pane_size(self.model), self.place, self._words
 
     def _draw_lines(self, size: PaneSize) -> None:
-        columns, top = self._window(*self._placed)
+        columns, top = self._points.between(self._time.start, self._time.end)
         self.source.set(columns)
         end = self._end.at_least(top)
         ticks = TICKS.get(self._unit, fmt.number_ticks)(end, max(size.rows_px // 50, 2))
@@ -267,53 +254,12 @@ class TimeSeries:
         self._legend.show(is_shown=not size.is_small, width=size.width)
 
     def _live_window(self) -> tuple[float, float]:
-        if not len(self._times):
+        times = self._points.times
+        if not len(times):
             return 0.0, 1.0
-        last = float(self._times[-1] - self._times[0])
+        last = float(times[-1] - times[0])
         if self._span_s is None or last <= self._span_s:
             # The picture of a young run stands still while its right end fills up.
             steps = (10.0, 20.0, 30.0, 60.0, 120.0, 180.0, LIVE_S)
             return 0.0, next((step for step in steps if last <= step), last)
         return last - self._span_s, last
-
-    def _place(self, start: float, end: float) -> None:
-        self._placed = (start, end)
-        set_properties(self._x, start=start, end=end)
-
-    def _follow(self) -> None:
-        """Move on with the data, unless the reader has moved the picture."""
-        start, end = self._x.start, self._x.end
-        assert isinstance(start, (int, float))  # not a date: the axis is in seconds
-        assert isinstance(end, (int, float))
-        now = (float(start), float(end))
-        last = float(self._times[-1] - self._times[0])
-        if now != self._placed and now[1] > now[0]:
-            self._placed = now
-            self._is_moved = True
-        elif not self._is_moved:
-            self._place(*self._live_window())
-        self.behind_s = max(last - self._placed[1], 0.0)
-
-    def _window(self, start: float, end: float) -> tuple[dict[str, Values], float]:
-        """Return the columns of what is in view, and the highest value among them."""
-        zero, span = self._times[0], end - start
-        # From a quarter of the width on, so that the beginning stays while the end moves.
-        begin = max(np.floor(start / span * 4) - 1, 0) * span / 4 + zero
-        first = int(np.searchsorted(self._times, begin))
-        stop = int(np.searchsorted(self._times, zero + end, side="right")) + 1
-        times = self._times[first:stop]
-        factor = 1
-        while len(times) > MAX_POINTS * factor:
-            factor *= 2
-        groups = np.flatnonzero(np.diff((first + np.arange(len(times))) // factor, prepend=-1))
-        columns: dict[str, Values] = {"x": times[groups] - zero}
-        columns["when"] = self._moments.of(Points(*(times[groups],) * 4))
-        top: Floats = np.zeros(len(groups))
-        for at, line in enumerate(self._lines):
-            data = points_at(self._data[line.name], times)
-            merged = merged_points(data, groups)
-            columns |= {f"mean{at}": merged.mean, f"low{at}": merged.low, f"high{at}": merged.high}
-            columns[f"text{at}"] = self._texts[at].of(merged)
-            top = np.fmax(top, merged.high if self._has_band else merged.mean)
-        columns["top"] = top
-        return columns, float(top.max(initial=0.0))

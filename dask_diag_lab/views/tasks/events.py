@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.events import Event, Tap
-from bokeh.models import FixedTicker, PanTool, Range1d, Scatter, Segment, Text, WheelZoomTool
+from bokeh.models import FixedTicker, Range1d, Scatter, Segment, Text
 from bokeh.models.annotations import Title
 
 from dask_diag_lab.views import format as fmt
@@ -24,6 +24,7 @@ from dask_diag_lab.views.figure import (
     tooltip_html,
 )
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.moving_range import MovingRange, add_moves
 from dask_diag_lab.views.no_workers import NO_DATA
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
@@ -75,18 +76,16 @@ class Events(RedrawnView):
         self._read_version = (-1, -1)
         self._shown_rows: tuple[int, ...] = ()
         self._span_s: float | None = LIVE_S
-        self._placed: tuple[float, float] | None = None
-        self._is_moved = False
 
     # --- the picture
 
     def build(self) -> UIElement:
         """Return the figure; see `View.build`."""
         self._title = Title(text=" ")
-        self._x, self._y = Range1d(start=0, end=1), Range1d(start=1, end=0)
+        self._time, self._y = MovingRange(), Range1d(start=1, end=0)
         self._y_ticker = FixedTicker(ticks=[])
         plot = self.figure = quiet_figure(
-            self.look, title=self._title, x_range=self._x, y_range=self._y
+            self.look, title=self._title, x_range=self._time.model, y_range=self._y
         )
         plot.update(min_border_left=8)
         make_time_axis(plot)
@@ -101,10 +100,8 @@ class Events(RedrawnView):
         self._number = Text(x="x", y="y", text="number", x_offset=OFFSET_PX, y_offset=-4)
         add_glyph(plot, source, self._number)
         self._hover = quiet_hover(self.look, *self._hover_fields(), renderers=[target])
-        pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
-        zoom.update(modifiers={"ctrl": True})
-        plot.add_tools(self._hover, pan, zoom)
-        plot.toolbar.update(active_drag=pan, active_scroll=zoom)
+        plot.add_tools(self._hover)
+        add_moves(plot)
         plot.on_event(Tap, self._on_tap)
         self.restyle()
         return plot
@@ -127,7 +124,7 @@ class Events(RedrawnView):
         """``live`` shows the last minutes as they come, ``fit`` all; see `View.command`."""
         if verb in {"live", "fit"}:
             self._span_s = LIVE_S if verb == "live" else None
-            self._placed = None
+            self._time.release()
             self.update()
 
     def _on_tap(self, event: Event) -> None:
@@ -148,7 +145,7 @@ class Events(RedrawnView):
         if len(self._columns.time):
             self._follow()
         is_told = self.store.scheduler is not None
-        return self._read_version, is_told, self._placed, pane_size(self.figure), self.look
+        return self._read_version, is_told, self._time.place, pane_size(self.figure), self.look
 
     def redraw(self) -> None:
         """Draw the marks; see `RedrawnView.redraw`."""
@@ -183,24 +180,15 @@ class Events(RedrawnView):
 
     def _follow(self) -> None:
         """Move on with the time, unless the user has moved the picture."""
-        start, end = self._x.start, self._x.end
-        if self._placed is None:
-            self._is_moved = False
-        elif isinstance(start, int | float) and isinstance(end, int | float):
-            self._is_moved |= (start, end) != self._placed
-            self._placed = (float(start), float(end))
-        if not self._is_moved:
-            last = max(self.store.time, float(self._columns.until.max())) - self._zero
-            self._placed = live_window(last, self._span_s)
-            set_properties(self._x, start=self._placed[0], end=self._placed[1])
+        last = max(self.store.time, float(self._columns.until.max())) - self._zero
+        self._time.follow(*live_window(last, self._span_s))
 
     @property
     def _zero(self) -> float:
         return float(self._columns.time.min())
 
     def _draw(self, size: PaneSize) -> None:
-        assert self._placed is not None  # set by `_follow`
-        begin, end = self._placed
+        begin, end = self._time.start, self._time.end
         events = self._columns
         self._draw_rows(size)
         tell_zero(self.figure, size, self._zero, "the first event")

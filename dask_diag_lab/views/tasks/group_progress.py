@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from bokeh.models import FixedTicker, PanTool, Quad, Range1d, Step, VAreaStep, WheelZoomTool
+from bokeh.models import FixedTicker, Quad, Range1d, Step, VAreaStep
 from bokeh.models.annotations import Title
 
 from dask_diag_lab.views import format as fmt
@@ -21,6 +21,7 @@ from dask_diag_lab.views.figure import (
     tooltip_html,
 )
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.moving_range import MovingRange, add_moves
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.pane_size import PaneSize, pane_size, restyle_pane
 from dask_diag_lab.views.redrawn import RedrawnView
@@ -70,17 +71,16 @@ class TaskGroupProgress(RedrawnView):
         self._n_now = 0
         self._words = HoverWords()
         self._y_end = AxisEnd(1.0)
-        self._fitted: tuple[float, float] | None = None
 
     # --- the picture
 
     def build(self) -> UIElement:
         """Return the figure; see `View.build`."""
         self._title = Title(text=" ")
-        self._x, self._y = Range1d(start=0, end=1), Range1d(start=0, end=1)
+        self._time, self._y = MovingRange(), Range1d(start=0, end=1)
         self._y_ticker = FixedTicker(ticks=[0])
         plot = self.figure = quiet_figure(
-            self.look, title=self._title, x_range=self._x, y_range=self._y
+            self.look, title=self._title, x_range=self._time.model, y_range=self._y
         )
         plot.update(min_border_left=8)
         make_time_axis(plot)
@@ -98,10 +98,8 @@ class TaskGroupProgress(RedrawnView):
         self._target.update(fill_alpha=0, line_color=None)
         target = add_glyph(plot, self.bins.model, self._target)
         self._hover = quiet_hover(self.look, *self._hover_fields(), renderers=[target])
-        pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
-        zoom.update(modifiers={"ctrl": True})
-        plot.add_tools(self._hover, pan, zoom)
-        plot.toolbar.update(active_drag=pan, active_scroll=zoom)
+        plot.add_tools(self._hover)
+        add_moves(plot)
         self.restyle()
         return plot
 
@@ -114,7 +112,7 @@ class TaskGroupProgress(RedrawnView):
     def command(self, verb: str) -> None:
         """``fit`` and ``live`` show the whole time again; see `View.command`."""
         if verb in {"fit", "live"}:
-            self._fitted = None
+            self._time.release()
             self._drawn = None
             self.update()
 
@@ -181,7 +179,7 @@ class TaskGroupProgress(RedrawnView):
         set_properties(self._y_ticker, ticks=ticks)
         set_properties(self.figure.yaxis[0], major_label_overrides=fmt.tick_labels(ticks, "number"))
         set_properties(self._target, top=end * 1.04)
-        self._fit(float(layers.edges[-1]) - zero)
+        self._time.follow(0.0, float(layers.edges[-1]) - zero)
         tell_zero(self.figure, size, zero, "the first task")
         self._draw_hover(layers, zero)
         self.legend.show(layers, size, self._color)
@@ -226,13 +224,6 @@ class TaskGroupProgress(RedrawnView):
             np.concatenate([[begin], history.times[inside], [end]]),
             np.concatenate([[at_begin], values, [last]]),
         )
-
-    def _fit(self, end: float) -> None:
-        """Show all of the time, unless the user looks at a part of it."""
-        now = (self._x.start, self._x.end)
-        if self._fitted is None or now == self._fitted:
-            self._fitted = (0.0, end)
-            set_properties(self._x, start=0, end=end)
 
     def _draw_hover(self, layers: Layers, zero: float) -> None:
         said = self._words.of(layers)

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import FixedTicker, HBar, PanTool, Range1d, WheelZoomTool
+from bokeh.models import FixedTicker, HBar, Range1d
 from bokeh.models.annotations import Title
 
 from dask_diag_lab.views.figure import (
@@ -23,6 +23,7 @@ from dask_diag_lab.views.figure import (
     tooltip_html,
 )
 from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.moving_range import MovingRange, add_moves
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.pane_size import restyle_pane
 from dask_diag_lab.views.small_legend import Entry, SmallLegend
@@ -51,12 +52,13 @@ class TransferLanes:
     """
 
     def __init__(self, look: Look) -> None:
-        self.x, self.y = Range1d(start=0, end=LIVE_S), Range1d(start=0.5, end=-0.5)
+        self.time, self.y = MovingRange(LIVE_S), Range1d(start=0.5, end=-0.5)
         self.title = Title(text=" ")
         self.rects = Source(
             *("left", "right", "y", "color", "alpha", "head", "size", "when", "keys")
         )
-        self.figure = quiet_figure(look, title=self.title, x_range=self.x, y_range=self.y)
+        ranges = {"x_range": self.time.model, "y_range": self.y}
+        self.figure = quiet_figure(look, title=self.title, **ranges)
         make_time_axis(self.figure)
         self._ticker = FixedTicker(ticks=[])
         self.figure.yaxis.ticker = self._ticker
@@ -67,13 +69,9 @@ class TransferLanes:
         self._bar.update(line_alpha="alpha")
         renderer = add_glyph(self.figure, self.rects.model, self._bar)
         self._hover = quiet_hover(look, *_LINES, renderers=[renderer])
-        pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
-        zoom.update(modifiers={"ctrl": True})
-        self.figure.add_tools(self._hover, pan, zoom)
-        self.figure.toolbar.active_drag, self.figure.toolbar.active_scroll = pan, zoom
+        self.figure.add_tools(self._hover)
+        add_moves(self.figure)
         self.legend = SmallLegend(self.figure, self._entries(look))
-        self._placed: tuple[object, object] = (0, LIVE_S)
-        self._is_moved = False
         self._zero: float | None = None
 
     def _entries(self, look: Look) -> list[Entry]:
@@ -98,7 +96,7 @@ class TransferLanes:
     @property
     def place(self) -> tuple[object, object]:
         """Where the reader has the picture: differs when it was panned or zoomed."""
-        return self.x.start, self.x.end
+        return self.time.place
 
     def draw(self, picture: TransferPicture, look: Look) -> float:
         """Draw transfers; return by how many seconds they are ahead of what is in view."""
@@ -120,7 +118,8 @@ class TransferLanes:
         for part in (*self.figure.axis, *self.figure.grid):
             set_properties(part, visible=bool(len(log)))  # words may lie in their place
         last = float(log.stop[drawn].max()) - zero if len(drawn) else 0.0
-        return self._follow(last)
+        self.time.follow(max(last - LIVE_S, 0.0), max(last, LIVE_S))
+        return self.time.behind_s(last)
 
     def _label(self, labels: Sequence[str]) -> None:
         """Name the rows and make room for as many."""
@@ -132,27 +131,14 @@ class TransferLanes:
         )
         set_properties(self.y, start=max(len(labels), 1) - 0.5, end=-0.5)
 
-    def _follow(self, last: float) -> float:
-        if self.place != self._placed:
-            self._placed, self._is_moved = self.place, True
-        elif not self._is_moved:
-            self._put(max(last - LIVE_S, 0.0), max(last, LIVE_S))
-        end = self.x.end
-        return max(last - end, 0.0) if isinstance(end, (int, float)) else 0.0
-
-    def _put(self, start: float, end: float) -> None:
-        set_properties(self.x, start=start, end=end)
-        self._placed = self.place
-
     def command(self, verb: str) -> None:
         """Obey ``live`` (the last minute, as it comes) and ``fit`` (all that is drawn)."""
         if verb == "live":
-            self._is_moved = False
+            self.time.release()
         elif verb == "fit" and len(self.rects.model.data["left"]):
             data = self.rects.model.data
             left, right = float(np.min(data["left"])), float(np.max(data["right"]))
-            self._put(left, max(right, left + 1e-3))
-            self._is_moved = True
+            self.time.hold(left, max(right, left + 1e-3))
 
 
 def _color_columns(log: TransferLog, drawn: Ints, look: Look) -> dict[str, ColumnData]:

@@ -7,22 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 
 import dask_diag_lab
 from dask_diag_lab.notebook.plot import MIME
 from dask_diag_lab.views.registry import PLOTS
-from tests.kernel.serving import wait_until
+from tests.kernel.dashboards import attached_client, door_of
 
 
 @pytest.fixture
 def client(runtime_dir: object) -> Iterator[Client]:
-    options: dict[str, Any] = {"processes": False, "dashboard_address": ":0"}
-    with LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster:
-        with Client(cluster) as made:
-            diagnostics = dask_diag_lab.attach(made)
-            yield made
-        wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+    with attached_client() as made:
+        yield made
 
 
 def test_lab_gets_dashboard_plot_and_height(client: Client) -> None:
@@ -57,8 +53,7 @@ def test_arguments_are_texts(client: Client) -> None:
 def test_the_fallback_says_how_to_see_it_and_holds_no_secret(client: Client) -> None:
     shown = dask_diag_lab.plot("progress")._repr_mimebundle_()
     assert "dask_diag_lab.attach().url" in str(shown["text/html"])
-    token = dask_diag_lab.attach(client).url.partition("token=")[2]
-    assert token not in json.dumps(shown)
+    assert door_of(dask_diag_lab.attach(client)).token not in json.dumps(shown)
     assert "127.0.0.1" not in json.dumps(shown)
 
 

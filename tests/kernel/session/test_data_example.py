@@ -9,12 +9,11 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 
-import dask_diag_lab
+from tests.kernel.dashboards import attached_client
 from tests.kernel.serving import wait_until
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "plots.md"
@@ -22,12 +21,8 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "plots.md"
 
 @pytest.fixture
 def client(runtime_dir: object) -> Iterator[Client]:
-    options: dict[str, Any] = {"processes": False, "dashboard_address": ":0"}
-    with LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster:
-        with Client(cluster) as made:
-            diagnostics = dask_diag_lab.attach(made)
-            yield made
-        wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+    with attached_client() as made:
+        yield made
 
 
 @pytest.fixture

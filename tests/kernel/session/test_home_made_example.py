@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from distributed import Client, Event, LocalCluster
+from distributed import Client, Event
 
 import dask_diag_lab
 from dask_diag_lab.views.registry import HOME_MADE
+from tests.kernel.dashboards import answer_of, attached_client
 from tests.kernel.serving import wait_until
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "home_made_plot.py"
@@ -23,12 +21,8 @@ DOCUMENT = EXAMPLE.parents[1] / "docs" / "home-made.md"
 
 @pytest.fixture
 def client(runtime_dir: object) -> Iterator[Client]:
-    options: dict[str, Any] = {"processes": False, "dashboard_address": ":0"}
-    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster:
-        with Client(cluster) as made:
-            diagnostics = dask_diag_lab.attach(made)
-            yield made
-        wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+    with attached_client(2) as made:
+        yield made
 
 
 @pytest.fixture(autouse=True)
@@ -37,25 +31,21 @@ def nothing_stays() -> Iterator[None]:
     HOME_MADE.remove("busy-threads")
 
 
-def answer_of(client: Client, path: str) -> Any:
-    url, _, token = dask_diag_lab.attach(client).url.partition("/status?token=")
-    request = urllib.request.Request(url + path, headers={"Authorization": f"token {token}"})
-    with urllib.request.urlopen(request, timeout=60) as reply:
-        return json.loads(reply.read())
-
-
 def test_the_example_is_a_plot_of_a_cluster_that_was_there_before(client: Client) -> None:
-    dask_diag_lab.attach(client).url  # noqa: B018  # waits until it serves
+    diagnostics = dask_diag_lab.attach(client)
+    diagnostics.url  # noqa: B018  # waits until it serves
     begun = time.monotonic()
     runpy.run_path(str(EXAMPLE))
-    listed = {plot["name"]: plot for plot in answer_of(client, "/plots.json")["plots"]}
+    listed = {plot["name"]: plot for plot in answer_of(diagnostics, "/plots.json")["plots"]}
     assert time.monotonic() - begun < 30
     assert listed["busy-threads"]["group"] == "Yours"
-    assert "busy-threads" in dask_diag_lab.attach(client).plots
+    assert "busy-threads" in diagnostics.plots
     assert "busy-threads" in {plot.name for plot in dask_diag_lab.plots()}
 
+    path = "/plots/busy-threads.json"
+
     def at_work() -> list[int]:
-        found: list[int] = answer_of(client, "/plots/busy-threads.json")["columns"]["tasks"]
+        found: list[int] = answer_of(diagnostics, path)["columns"]["tasks"]
         return found
 
     gate = Event("gate", client=client)

@@ -20,6 +20,7 @@ import dask_diag_lab
 from dask_diag_lab.collector import NAME
 from dask_diag_lab.composition import Composition
 from dask_diag_lab.session import Diagnostics
+from tests.kernel.dashboards import answer_at, answer_of, door_of
 from tests.kernel.serving import records_in, run, wait_until
 
 pytestmark = [
@@ -71,10 +72,7 @@ def record_of(folder: Path) -> dict[str, Any]:
 
 def health(diagnostics: Diagnostics) -> dict[str, Any]:
     """Ask the server as the sidebar does."""
-    base, _, token = diagnostics.url.partition("/status?token=")
-    request = urllib.request.Request(f"{base}/health", headers={"Authorization": f"token {token}"})
-    with urllib.request.urlopen(request, timeout=60) as reply:
-        return dict(json.load(reply))
+    return dict(answer_of(diagnostics, "/health"))
 
 
 def is_live(diagnostics: Diagnostics) -> bool:
@@ -288,14 +286,10 @@ def test_two_clusters_are_told_apart(runtime_dir: Path) -> None:
         for diagnostics in found:
             wait_until(lambda d=diagnostics: is_live(d), "never live")  # type: ignore[misc]
         assert len(records_in(runtime_dir)) == 2
-        base, _, token = found[0].url.partition("/status?token=")
-        other = found[1].url.partition("/status?token=")[0]
-        request = urllib.request.Request(
-            f"{other}/health", headers={"Authorization": f"token {token}"}
-        )
+        one_door, other_door = (door_of(diagnostics) for diagnostics in found)
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(request, timeout=60)
-        assert base != other
+            answer_at(other_door.url, one_door.token, "/health")
+        assert one_door.url != other_door.url
 
 
 def test_without_a_client_it_says_what_to_do() -> None:

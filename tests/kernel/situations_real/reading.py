@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
-import urllib.request
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from urllib.error import HTTPError
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 import dask
 import numpy as np
@@ -22,6 +20,7 @@ from dask_diag_lab.session import Diagnostics
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.base import Notice, View
 from dask_diag_lab.views.registry import get_plot
+from tests.kernel.dashboards import answer_of
 from tests.kernel.serving import wait_until
 
 T = TypeVar("T")
@@ -45,24 +44,16 @@ class Situation:
     def __init__(self, client: Client, diagnostics: Diagnostics) -> None:
         self.client = client
         self.diagnostics = diagnostics
-        parts = urlsplit(diagnostics.url)
-        self._root = f"{parts.scheme}://{parts.netloc}"
-        self._token = parse_qs(parts.query)["token"][0]
 
     def reply(self, plot: str, **arguments: str) -> dict[str, Any]:
         """Return all that ``GET /plots/<name>.json`` answers."""
         query = f"?{urlencode(arguments)}" if arguments else ""
-        request = urllib.request.Request(
-            f"{self._root}/plots/{plot}.json{query}",
-            headers={"Authorization": f"token {self._token}"},
-        )
         try:
-            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
-                told: dict[str, Any] = json.load(answer)
-                return told
+            told: dict[str, Any] = answer_of(self.diagnostics, f"/plots/{plot}.json{query}")
         except HTTPError as error:
             with error:
                 raise AssertionError(f"{plot}: {error}: {error.read(500)!r}") from None
+        return told
 
     def table(self, plot: str, **arguments: str) -> Table:
         """Return the columns of a plot's table."""

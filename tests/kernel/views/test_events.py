@@ -119,7 +119,7 @@ def test_numbers_lie_neither_on_each_other_nor_on_marks_and_none_is_lost(width: 
     view = Events(feed.store)
     Page(view, width, 400)
     data = view.marks.model.data
-    start, end = (float(str(edge)) for edge in (view._x.start, view._x.end))
+    start, end = view._time.start, view._time.end
     px = (width - text_px("Workers came", 11) - 28) / (end - start)
     marks = sorted(zip(*(data[c] for c in ("y", "x", "size", "number")), strict=True))
     for (y, x, _, word), (next_y, next_x, size, _) in pairwise(marks):
@@ -165,7 +165,7 @@ def test_marks_of_a_row_do_not_lie_on_each_other_wherever_stretches_begin(
     view = Events(feed.store)
     Page(view, 500, 400)
     data = view.marks.model.data
-    start, end = (float(str(edge)) for edge in (view._x.start, view._x.end))
+    start, end = view._time.start, view._time.end
     px = (500 - text_px("Workers died", 11) - 28) / (end - start)
     marks = zip(data["x"], data["size"], strict=True)
     for (x, size), (next_x, next_size) in pairwise(marks):
@@ -207,17 +207,17 @@ def test_picture_follows_the_time_in_steps_until_the_user_moves_it(feed: Feed) -
     feed.send(1.0, events=[event(0, "restart")])
     view = Events(feed.store)
     page = Page(view)
-    end = float(str(view._x.end))
+    end = view._time.end
     feed.now += 0.5
     assert page.sent() == []
     feed.now += 100.0
     assert page.sent()
-    assert float(str(view._x.end)) > end
-    view._x.update(start=-5.0, end=5.0)
+    assert view._time.end > end
+    view._time.model.update(start=-5.0, end=5.0)
     page.sent()
     feed.now += 3 * LIVE_S
     page.sent()
-    assert (view._x.start, view._x.end) == (-5.0, 5.0)
+    assert view._time.place == (-5.0, 5.0)
     view.command("live")
     assert len(view.marks.model.data["x"]) == 0
     assert page.title == "Events: 0 in sight of 1"

@@ -248,14 +248,12 @@ def test_ticks_are_those_that_fit_into_the_time_that_is_drawn(feed: Feed) -> Non
     feed.send(10.0)
     view, width = TaskGroupProgress(feed.store), 400
     page = Page(view, width, 420)
-    before = view._fitted
+    before = ticks_that_fit(view._time.start, view._time.end, width)
     feed.maker.action(10, 4000)
     feed.send(4000.0)
     page.sent()
-    assert before is not None
-    assert view._fitted is not None
-    fitting = ticks_that_fit(*view._fitted, width)
-    assert fitting != ticks_that_fit(*before, width)
+    fitting = ticks_that_fit(view._time.start, view._time.end, width)
+    assert fitting != before
     ticker = view.figure.xaxis[0].ticker
     assert isinstance(ticker, CompositeTicker)
     assert ticker.desired_num_ticks == fitting

@@ -9,10 +9,11 @@ from bokeh.document.events import ColumnsPatchedEvent, ColumnsStreamedEvent, Doc
 from bokeh.models import CompositeTicker
 from bokeh.models.annotations import Label
 
+from dask_diag_lab.views.line_points import MAX_POINTS
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.time_axis import ticks_that_fit
 from dask_diag_lab.views.time_points import Points, merged_points
-from dask_diag_lab.views.time_series import LIVE_S, MAX_POINTS, TimeLine, TimeSeries
+from dask_diag_lab.views.time_series import LIVE_S, TimeLine, TimeSeries
 
 LINE = TimeLine("cpu", "CPU", "#3b78e7")
 T0 = 1_795_000_000.0
