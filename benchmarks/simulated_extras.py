@@ -58,7 +58,7 @@ def _system(_simulation: Simulation, random: np.random.Generator, scale: float) 
 
 
 def _errors(simulation: Simulation, _random: np.random.Generator, scale: float) -> Columns:
-    rest = "ValueError('x')", "…", 100
+    rest = "ValueError('x')", "…", 100, "ValueError('x')", 100, BEGIN + scale
     rows = [
         (f"mul-{i}", "mul", BEGIN + scale + i, (simulation.address(i % 3),), *rest)
         for i in range(100)

@@ -77,7 +77,7 @@ def sources(
         "bandwidth-types": Source(2, 1_000, bandwidth_types),
         "bandwidth-workers": Source(3, 20_000, bandwidth_workers),
         "system": Source(10, 7_200, SystemSource, is_log=True),
-        "errors": Source(7, 1_000, lambda _: errors()),
+        "errors": Source(10, 1_000, lambda _: errors()),
         "stealing": Source(8, 10_000, StealingSource, is_log=True),
         "counters": Source(3, 2_000, counters),
         "activities": Source(5, 20_000, activities),

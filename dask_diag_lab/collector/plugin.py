@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL: Final = 5
+PROTOCOL: Final = 6
 """Version of the wire format, as in `records.PROTOCOL`.
 
 It is part of every name below: a client meets a collector that speaks another version as if none

@@ -54,5 +54,5 @@ __all__ = [
     "SchedulerInfo",
 ]
 
-PROTOCOL: Final = 5
+PROTOCOL: Final = 6
 """Version of the wire format between the collector and the transport."""

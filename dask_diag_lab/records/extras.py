@@ -114,10 +114,19 @@ EXTRAS: Final[tuple[Extra, ...]] = (
             Column(
                 "count", "<i8", "", "Failures of its prefix with that exception, also unlisted ones"
             ),
+            Column(
+                "kind",
+                "O",
+                "",
+                "Type of the exception and last frame of the traceback; without one, the text "
+                "without numbers and quotes",
+            ),
+            Column("kind_count", "<i8", "", "Failures of its prefix of that kind, also unlisted"),
+            Column("kind_first", "<f8", "s", "When the first one of that kind failed"),
         ),
         is_log=False,
         max_rows=1_000,
-        doc="The last tasks of each error, newest last, also of before a restart: from "
+        doc="The last tasks of each text, newest last, also of before a restart: from "
         "`scheduler.erred_tasks`, without those that erred because of another one",
     ),
     Extra(

@@ -1,8 +1,9 @@
-"""The tasks that failed: equal errors in one row, with the whole traceback at a click."""
+"""The tasks that failed: a row for each kind of error, with the whole traceback at a click."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from bokeh.models import Column
@@ -16,7 +17,14 @@ from dask_diag_lab.views.figure import set_properties, smaller
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.shown_name import shown_name
-from dask_diag_lab.views.tasks.failures import Failure, FailureCounts, failures_of
+from dask_diag_lab.views.tasks import failure_words as words
+from dask_diag_lab.views.tasks.failures import (
+    OLDER_TEXTS,
+    Failure,
+    FailureCounts,
+    FailureKind,
+    kinds_of,
+)
 from dask_diag_lab.views.worker_names import worker_in_words
 
 if TYPE_CHECKING:
@@ -34,7 +42,7 @@ COLUMNS: Final = (
     TableColumn("prefix", "Function", "text", 84),
     TableColumn("workers", "Workers", "text", 68),
 )
-_NAMES_SHOWN: Final = 3
+_NAME_CHARACTERS: Final = 40
 
 _TRACEBACK_CSS: Final = """
 :host {{ overflow: auto; padding: 0 8px 8px; background: {background}; color: {foreground}; }}
@@ -54,9 +62,9 @@ class Exceptions(RedrawnView):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self.failures: list[Failure] = []
+        self.kinds: list[FailureKind] = []
         self._counts = FailureCounts()
-        self._chosen: tuple[str, str] | None = None
+        self._chosen: tuple[str, str, str] | None = None
 
     # --- the picture
 
@@ -110,21 +118,21 @@ class Exceptions(RedrawnView):
 
     def redraw(self) -> None:
         """Show the errors and the chosen one; see `RedrawnView.redraw`."""
-        self.failures = failures_of(self.store, self._counts)
+        kinds = self.kinds = kinds_of(self.store, self._counts)
         self.rows.set(
             {
-                "exception": [shown_name(failure.exception) for failure in self.failures],
-                "tasks": [failure.n_tasks for failure in self.failures],
-                "time": [failure.time for failure in self.failures],
-                "prefix": [shown_name(failure.prefix) for failure in self.failures],
-                "workers": [self._worker_words(failure) for failure in self.failures],
+                "exception": [words.row(kind) for kind in kinds],
+                "tasks": [kind.n_tasks for kind in kinds],
+                "time": [kind.last.time for kind in kinds],
+                "prefix": [shown_name(kind.last.prefix) for kind in kinds],
+                "workers": [words.workers(kind, self._name_of) for kind in kinds],
             }
         )
         self._show_details()
         self.notice = self._notice()
 
     def _notice(self) -> Notice:
-        if not self.failures:
+        if not self.kinds:
             is_known = self.store.extras["errors"].is_known
             return Notice(empty=NO_FAILURES if is_known else WAITING)
         notes = []
@@ -136,59 +144,64 @@ class Exceptions(RedrawnView):
         return Notice(note="; ".join(notes))
 
     def choose(self, index: int) -> None:
-        """Show the traceback of one row, by its place in `failures`."""
-        failure = self.failures[index]
-        self._chosen = (failure.prefix, failure.exception)
+        """Show the traceback of one row, by its place in `kinds`."""
+        self._chosen = _name(self.kinds[index])
         self.update()
 
     def _forget(self) -> None:
         self._chosen = None
         self.update()
 
-    def _failure(self) -> Failure | None:
-        """Return the failure that is looked at, if it is still there."""
-        for failure in self.failures:
-            if (failure.prefix, failure.exception) == self._chosen:
-                return failure
-        return None
+    def _kind(self) -> FailureKind | None:
+        """Return the kind that is looked at, if it is still there."""
+        return next((kind for kind in self.kinds if _name(kind) == self._chosen), None)
 
     def _show_details(self) -> None:
-        failure = self._failure()
-        set_properties(self.details, visible=failure is not None)
-        if failure is None:
+        kind = self._kind()
+        set_properties(self.details, visible=kind is not None)
+        if kind is None:
             return
-        tasks = fmt.plural(failure.n_tasks, "task")
-        place = f" on {self._worker_words(failure)}" if failure.workers else ""
-        key = f" · last: {shown_name(failure.last_key, 80)}" if failure.last_key else ""
-        said = f"{shown_name(failure.prefix, 40)}: {tasks} failed{place}{key}"
-        set_properties(self._words, text=said, visible=True)
-        set_properties(self._open, visible=bool(failure.last_key))
-        text = f"{failure.traceback}\n{failure.exception}" if failure.traceback else ""
-        set_properties(self.traceback, text=(text or failure.exception).strip("\n"))
+        set_properties(self._words, text=words.line(kind, self._name_of), visible=True)
+        set_properties(self._open, visible=bool(kind.last.last_key))
+        set_properties(self.traceback, text=words.details(kind))
 
-    def _worker_words(self, failure: Failure) -> str:
-        """Return the names of the workers it happened on, and how many more there are."""
-        shown = [*failure.workers][:_NAMES_SHOWN]
-        names = ", ".join(shown_name(worker_in_words(self.store, a), 40) for a in shown)
-        n_more = len(failure.workers) - len(shown)
-        return f"{names} and {n_more} more" if n_more else names
+    def _name_of(self, address: str) -> str:
+        return shown_name(worker_in_words(self.store, address), _NAME_CHARACTERS)
 
     def _open_task(self) -> None:
-        failure = self._failure()
-        if failure is not None and failure.last_key:
-            self.open("task", key=failure.last_key)
+        kind = self._kind()
+        if kind is not None and kind.last.last_key:
+            self.open("task", key=kind.last.last_key)
 
     def table(self) -> Table:
-        """Return one row for each error, with its traceback."""
+        """Return one row for each text, with its traceback, and what all of its kind share."""
         self._counts.read(self.store)
-        failures = failures_of(self.store, self._counts)
+        rows = [
+            (kind, failure) for kind in kinds_of(self.store, self._counts) for failure in _all(kind)
+        ]
         columns: dict[str, Sequence[object]] = {
-            "exception": [failure.exception for failure in failures],
-            "tasks": [failure.n_tasks for failure in failures],
-            "time": [failure.time if failure.is_kept else None for failure in failures],
-            "prefix": [failure.prefix for failure in failures],
-            "workers": [", ".join(failure.workers) for failure in failures],
-            "key": [failure.last_key for failure in failures],
-            "traceback": [failure.traceback for failure in failures],
+            "exception": [failure.exception for _, failure in rows],
+            "tasks": [failure.n_tasks for _, failure in rows],
+            "time": [failure.time if failure.is_kept else None for _, failure in rows],
+            "prefix": [failure.prefix for _, failure in rows],
+            "workers": [", ".join(failure.workers) for _, failure in rows],
+            "key": [failure.last_key for _, failure in rows],
+            "traceback": [failure.traceback for _, failure in rows],
+            "kind": [kind.name for kind, _ in rows],
+            "kind_tasks": [kind.n_tasks for kind, _ in rows],
+            "kind_first": [kind.first if isfinite(kind.first) else None for kind, _ in rows],
         }
-        return Table(columns, {"time": "s"})
+        return Table(columns, {"time": "s", "kind_first": "s"})
+
+
+def _name(kind: FailureKind) -> tuple[str, str, str]:
+    """Return what a kind is found again by; of what is not kept the reason stands for it."""
+    return kind.last.prefix, kind.name, "" if kind.name else kind.last.exception
+
+
+def _all(kind: FailureKind) -> list[Failure]:
+    """Return a kind's failures, and as one those whose texts are not kept."""
+    if not kind.n_not_kept:
+        return kind.failures
+    rest = Failure(kind.last.prefix, OLDER_TEXTS, n_tasks=kind.n_not_kept, is_kept=False)
+    return [*kind.failures, rest]

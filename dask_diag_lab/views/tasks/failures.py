@@ -1,14 +1,14 @@
-"""Which tasks failed and why: equal errors as one, and those whose error is not kept any more.
+"""Which tasks failed and why: errors of one kind as one, and those that are not kept any more.
 
 Reads the store; knows no Bokeh.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from math import inf, nan
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from dask_diag_lab.records import Kind, Outcome
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
+    from dask_diag_lab.store.extras import ExtraTable
 
 COLUMNS: Final = ("kind", "outcome", "task", "prefix", "stop")
 ON_THE_WAY: Final = "No details yet: they are on their way"
 OLDER: Final = "No details: older than the errors that are kept"
+OLDER_TEXTS: Final = "No details: older than the texts that are kept of this kind"
 UNRECORDED: Final = "No details: from before this recording, or from a gap in it"
 NO_COLLECTOR: Final = "No details: nobody records them on this scheduler"
 
@@ -28,8 +30,24 @@ ON_THE_WAY_S: Final = 5.0
 
 
 @dataclass(slots=True)
+class _Row:
+    """A row of the extra ``errors``: one task."""
+
+    key: str
+    prefix: str
+    time: float
+    workers: tuple[str, ...]
+    exception: str
+    traceback: str
+    count: int
+    kind: str
+    kind_count: int
+    kind_first: float
+
+
+@dataclass(slots=True)
 class Failure:
-    """Tasks of one prefix that failed with the same exception.
+    """Tasks of one prefix that failed with the same exception, text and place.
 
     Attributes
     ----------
@@ -42,7 +60,7 @@ class Failure:
     n_tasks : int
         How many there are; one that failed again after a restart counts again.
     workers : dict of str to None
-        Addresses of the workers they failed on.
+        Addresses of the workers that the known tasks failed on.
     is_kept : bool
         False when only the number is known.
     """
@@ -50,7 +68,7 @@ class Failure:
     prefix: str
     exception: str
     traceback: str = ""
-    time: float = float("nan")
+    time: float = nan
     keys: dict[str, None] = field(default_factory=dict)
     n_tasks: int = 0
     workers: dict[str, None] = field(default_factory=dict)
@@ -60,6 +78,61 @@ class Failure:
     def last_key(self) -> str:
         """The task that failed last; '' when not known."""
         return next(reversed(self.keys), "")
+
+    def add(self, row: _Row) -> None:
+        """Take over one task."""
+        self.keys.pop(row.key, None)
+        self.keys[row.key] = None
+        self.workers.update(dict.fromkeys(row.workers))
+        if not row.time < self.time:
+            self.time, self.traceback = row.time, row.traceback or self.traceback
+        self.n_tasks = row.count
+
+
+@dataclass(slots=True)
+class FailureKind:
+    """Failures of one prefix that differ in no more than the text of each case.
+
+    Attributes
+    ----------
+    name : str
+        As the column of extra ``errors``; '' where it is not known what was raised.
+    failures : list of Failure
+        One for each text that is kept, the last one first; never empty.
+    n_tasks : int
+        Of all its texts.
+    first : float
+        When the first one failed, seconds since the epoch; NaN while unknown.
+    """
+
+    name: str
+    failures: list[Failure]
+    n_tasks: int
+    first: float = nan
+
+    @property
+    def last(self) -> Failure:
+        return self.failures[0]
+
+    @property
+    def n_not_kept(self) -> int:
+        """Tasks whose text is not kept any more."""
+        return self.n_tasks - sum(failure.n_tasks for failure in self.failures)
+
+    @property
+    def n_other_texts(self) -> int:
+        """Texts beside the last one; where some are not kept, the most there may have been."""
+        return len(self.failures) - 1 + self.n_not_kept
+
+    @property
+    def workers(self) -> list[str]:
+        """Addresses of the workers that the known tasks failed on."""
+        return list(dict.fromkeys(a for f in reversed(self.failures) for a in f.workers))
+
+    @property
+    def knows_all_workers(self) -> bool:
+        """Whether all of its tasks are known one by one."""
+        return sum(len(failure.keys) for failure in self.failures) >= self.n_tasks
 
 
 class FailureCounts:
@@ -98,35 +171,47 @@ class FailureCounts:
         return store.extras["errors"].is_known and store.time - self.last > ON_THE_WAY_S
 
 
-def failures_of(store: Store, counts: FailureCounts) -> list[Failure]:
-    """Return the failures, the last one first; those that are not kept come after."""
-    errors = store.extras["errors"]
-    names = ("key", "prefix", "time", "workers", "exception", "traceback", "count")
-    columns: list[list[Any]] = [errors[name].tolist() for name in names]  # columns differ in type
-    found: dict[tuple[str, str], Failure] = {}
-    for key, prefix, time, workers, exception, traceback, count in zip(*columns, strict=True):
-        failure = found.setdefault((prefix, exception), Failure(prefix, exception))
-        failure.keys.pop(key, None)
-        failure.keys[key] = None
-        failure.workers.update(dict.fromkeys(workers))
-        if not time < failure.time:
-            failure.time, failure.traceback = time, traceback or failure.traceback
-        failure.n_tasks = count
-    kept = sorted(found.values(), key=lambda failure: -failure.time)
+def kinds_of(store: Store, counts: FailureCounts) -> list[FailureKind]:
+    """Return the kinds, that of the last failure first; those that are not kept come after."""
+    found: dict[tuple[str, str], FailureKind] = {}
+    texts: dict[tuple[str, str, str], Failure] = {}
+    for row in _rows(store.extras["errors"]):
+        failure = texts.get((row.prefix, row.kind, row.exception))
+        if failure is None:
+            failure = Failure(row.prefix, row.exception)
+            texts[row.prefix, row.kind, row.exception] = failure
+            kind = found.get((row.prefix, row.kind))
+            if kind is None:
+                kind = FailureKind(row.kind, [], row.kind_count, row.kind_first)
+                found[row.prefix, row.kind] = kind
+            kind.failures.append(failure)
+        failure.add(row)
+    for kind in found.values():
+        kind.failures.sort(key=lambda failure: -failure.time)
+    kept = sorted(found.values(), key=lambda kind: -kind.last.time)
     return kept + _not_kept(store, counts, kept)
 
 
-def _not_kept(store: Store, counts: FailureCounts, kept: Sequence[Failure]) -> list[Failure]:
+def _rows(table: ExtraTable) -> Iterator[_Row]:
+    columns = [table[column.name].tolist() for column in fields(_Row)]
+    return map(_Row, *columns)
+
+
+def _not_kept(
+    store: Store, counts: FailureCounts, kept: Sequence[FailureKind]
+) -> list[FailureKind]:
     listed: dict[str, int] = {}
-    for failure in kept:
-        listed[failure.prefix] = listed.get(failure.prefix, 0) + failure.n_tasks
+    for kind in kept:
+        prefix = kind.last.prefix
+        listed[prefix] = listed.get(prefix, 0) + kind.n_tasks
     rest = []
     for number, n_erred in counts.erred.items():
         prefix = store.strings[number]
         missing = n_erred - listed.get(prefix, 0)
         if missing > 0:
-            rest.append(Failure(prefix, _why(store, counts), n_tasks=missing, is_kept=False))
-    return sorted(rest, key=lambda failure: -failure.n_tasks)
+            failure = Failure(prefix, _why(store, counts), n_tasks=missing, is_kept=False)
+            rest.append(FailureKind("", [failure], missing))
+    return sorted(rest, key=lambda kind: -kind.n_tasks)
 
 
 def _why(store: Store, counts: FailureCounts) -> str:

@@ -18,9 +18,25 @@ class Engine:
         self.erred_tasks: deque[ErredTask] = deque(maxlen=5)
         self.tasks: dict[str, Any] = {}  # of the engine
 
-    def fail(self, key: str, text: str = "ValueError('x')", *, on: str = "tcp://a:1") -> None:
+    def fail(
+        self,
+        key: str,
+        text: str = "ValueError('x')",
+        *,
+        on: str = "tcp://a:1",
+        traceback: str = "line",
+        time: float = 1.0,
+    ) -> None:
         workers = {on} if on else set()
-        self.erred_tasks.appendleft(ErredTask(key, len(key), workers, text, "line"))
+        self.erred_tasks.appendleft(ErredTask(key, time, workers, text, traceback))
+
+
+FRAME = 'File "/f.py", line 3, in %s'
+
+
+def raised(name: str) -> str:
+    """Return a traceback whose last frame is in a function of that name."""
+    return f'  File "/a.py", line 1, in g\n    f()\n  {FRAME % name}\n    raise\n'
 
 
 def kept(engine: Engine, limit: int = 3) -> Errors:
@@ -52,6 +68,32 @@ def test_of_too_many_errors_the_one_that_came_last_the_longest_ago_goes_and_is_c
     assert errors.n_dropped == 2
 
 
+def test_a_kind_of_which_every_text_differs_is_counted_whole_and_drives_no_other_out() -> None:
+    engine = Engine()
+    errors = kept(engine, 10)
+    engine.fail("load-1", "OSError('gone')", traceback=raised("load"))
+    errors.note("load-1", "load")
+    for i in range(300):
+        engine.fail(f"inc-{i}", f"ValueError('row {i}')", traceback=raised("inc"), time=10.0 + i)
+        errors.note(f"inc-{i}", "inc")
+    first, *rest = errors.rows()
+    assert first[0] == "load-1"
+    assert [row[0] for row in rest] == [f"inc-{i}" for i in range(291, 300)]
+    assert {row[6:] for row in rest} == {(1, f"ValueError, {FRAME % 'inc'}", 300, 10.0)}
+    assert errors.n_dropped == 0
+
+
+def test_of_a_kind_that_is_given_up_all_tasks_are_counted() -> None:
+    engine = Engine()
+    errors = kept(engine)
+    names = ("a", "a", "b", "c", "d", "a")
+    for i, name in enumerate(names):
+        engine.fail(f"{name}-1", f"ValueError('{i}')", traceback=raised(name))
+        errors.note(f"{name}-1", name)
+    assert {row[1]: row[8] for row in errors.rows()} == {"c": 1, "d": 1, "a": 1}
+    assert errors.n_dropped == 3
+
+
 def test_what_the_engine_lists_at_the_start_is_known_and_what_it_clears_stays() -> None:
     engine = Engine()
     engine.fail("inc-1", "before")
@@ -79,7 +121,7 @@ def test_the_end_of_a_long_traceback_is_kept() -> None:
     errors = kept(engine)
     engine.erred_tasks.appendleft(ErredTask("k", 1.0, set(), "\ud800", "x" * 9000 + "end"))
     errors.note("k", "k")
-    ((*_, text, traceback, _),) = errors.rows()
+    ((*_, text, traceback, _, _, _, _),) = errors.rows()
     assert text == "?"
     assert traceback.endswith("end")
     assert len(traceback) < MAX_TRACEBACK + 50

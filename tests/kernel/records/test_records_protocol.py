@@ -18,7 +18,7 @@ from dask_diag_lab.records import (
     WORKERS,
 )
 
-LAYOUT: Final = (5, "6545b0aa60fa3348")
+LAYOUT: Final = (6, "9537c26692537f63")
 """`PROTOCOL`, and the digest of the columns that it stands for."""
 
 

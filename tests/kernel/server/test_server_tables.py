@@ -64,6 +64,9 @@ def extras(*keys: str) -> dict[str, ExtraChange]:
         "exception": [""] * len(keys),
         "traceback": [""] * len(keys),
         "count": [len(keys)] * len(keys),
+        "kind": [""] * len(keys),
+        "kind_count": [len(keys)] * len(keys),
+        "kind_first": [1.0] * len(keys),
     }
     none: dict[str, list[Any]] = {"name": [], "unit": [], "value": []}
     return {"errors": ExtraChange(rows, 0), "counters": ExtraChange(none, 0)}

@@ -1,4 +1,4 @@
-"""Exceptions: equal errors are one row with the true number of tasks, tracebacks are text."""
+"""Exceptions: errors of a kind are one row with the number of tasks, tracebacks are text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from bokeh.events import ButtonClick
 
 from dask_diag_lab.records import ExtraChange, Outcome
 from dask_diag_lab.store import Store
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.tasks.exceptions import Exceptions
 from dask_diag_lab.views.tasks.failures import (
     NO_COLLECTOR,
     OLDER,
+    OLDER_TEXTS,
     ON_THE_WAY,
     ON_THE_WAY_S,
     UNRECORDED,
@@ -25,20 +27,41 @@ from dask_diag_lab.views.tasks.failures import (
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import batch, store_of, worker
 
-NAMES = ("key", "prefix", "time", "workers", "exception", "traceback", "count")
 W0, W1 = worker(0)["address"], worker(1)["address"]
 
 
-def errors(*rows: tuple[object, ...], unlisted: int = 0) -> dict[str, ExtraChange]:
-    """Return the extra table of these rows, and of so many more tasks with each error."""
-    same = Counter((row[1], row[4]) for row in rows)
-    counted = [(*row, same[row[1], row[4]] + unlisted) for row in rows]
-    columns = {name: [row[i] for row in counted] for i, name in enumerate(NAMES)}
+def errors(
+    *rows: tuple[object, ...], unlisted: int = 0, not_kept: int = 0
+) -> dict[str, ExtraChange]:
+    """Return the extra table of these rows; those of one prefix and type are of one kind.
+
+    There are ``unlisted`` more tasks with each text, and ``not_kept`` more of each kind with texts
+    that are not there.
+    """
+    texts = Counter((row[1], row[4]) for row in rows)
+    kinds = Counter((prefix, _type(text)) for prefix, text in texts.elements())
+    counted = []
+    for row in rows:
+        prefix, kind = row[1], _type(row[4])
+        n_texts = sum((prefix, kind) == (p, _type(text)) for p, text in texts)
+        n_tasks = kinds[prefix, kind] + unlisted * n_texts + not_kept
+        counted.append((*row, texts[prefix, row[4]] + unlisted, kind, n_tasks, FIRST))
+    names = [column.name for column in Store().extras["errors"].extra.columns]
+    columns = {name: [row[i] for row in counted] for i, name in enumerate(names)}
     return {"errors": ExtraChange(columns)}
 
 
+def _type(text: object) -> str:
+    return str(text).partition("(")[0]
+
+
+FIRST = 50.0
 SAME = [
     (f"div-{i}", "div", 100.0 + i, (W0 if i % 2 else W1,), "ZeroDivisionError('x')", f"line {i}")
+    for i in range(5)
+]
+BAD = [
+    (f"div-{i}", "div", 100.0 + i, (W0 if i % 2 else W1,), f"ValueError('row {i} is bad')", "line")
     for i in range(5)
 ]
 OTHER = ("load-1", "load", 200.0, (W0,), "OSError('<b>gone</b>')", "File <script>\n  raise")
@@ -70,6 +93,52 @@ def test_equal_errors_are_one_row_that_counts_tasks_and_workers() -> None:
     assert list(data["tasks"]) == [1, 5]
     assert data["workers"] == ["worker 0", "worker 1, worker 0"]
     assert data["exception"][1] == "ZeroDivisionError('x')"
+
+
+def test_errors_that_differ_in_their_texts_alone_are_one_row_that_says_so() -> None:
+    view, _ = opened(failing(*BAD, OTHER))
+    data = view.rows.source.data
+    assert list(data["tasks"]) == [1, 5]
+    assert data["exception"][1] == "ValueError('row 4 is bad') and other texts (4)"
+    assert data["workers"][1] == "worker 1, worker 0"
+
+
+def test_texts_that_are_not_kept_any_more_are_counted_with_their_kind() -> None:
+    view, _ = opened(store_of(extras=errors(*BAD, not_kept=9_995)))
+    data = view.rows.source.data
+    assert list(data["tasks"]) == [10_000]
+    assert data["exception"] == ["ValueError('row 4 is bad') and other texts (up to 9999)"]
+
+
+def test_a_click_lists_the_other_texts_and_when_the_first_failed() -> None:
+    view, _ = opened(failing(*BAD))
+    view.choose(0)
+    first, _, others = view.traceback.text.partition("\n\n")
+    assert first == "line\nValueError('row 4 is bad')"
+    assert others.splitlines() == [
+        "and other texts (4):",
+        *(f"ValueError('row {i} is bad')" for i in (3, 2, 1, 0)),
+    ]
+    assert view._words.text == (
+        "div: 5 tasks failed on worker 1, worker 0 · "
+        f"{fmt.clock(FIRST)} to {fmt.clock(104.0)} · last: div-4"
+    )
+
+
+def test_of_many_texts_the_last_are_listed() -> None:
+    rows = [(f"div-{i}", "div", 100.0 + i, (W0,), f"E({i})", "line") for i in range(50)]
+    view, _ = opened(store_of(extras=errors(*rows, not_kept=50)))
+    view.choose(0)
+    title, *shown = view.traceback.text.partition("\n\n")[2].splitlines()
+    assert title == "and other texts (up to 99), the last 20:"
+    assert shown == [f"E({i})" for i in range(48, 28, -1)]
+
+
+def test_workers_of_tasks_that_are_not_listed_are_not_said_to_be_all() -> None:
+    store = store_of(workers=[worker(0), worker(1)], extras=errors(*SAME, unlisted=100))
+    view, _ = opened(store)
+    view.choose(0)
+    assert "105 tasks failed lately on worker 1, worker 0 · " in view._words.text
 
 
 def test_click_shows_the_traceback_as_text_and_closes_again() -> None:
@@ -187,3 +256,25 @@ def test_table_has_tracebacks_and_all_workers() -> None:
     assert table.columns["tasks"] == [1, 5]
     assert table.columns["traceback"][1] == "line 4"
     assert table.columns["workers"][1] == f"{W1}, {W0}"
+
+
+def test_table_has_every_text_and_counts_those_that_are_not_kept() -> None:
+    columns = Exceptions(store_of(extras=errors(*BAD, not_kept=95))).table().columns
+    texts = [f"ValueError('row {i} is bad')" for i in (4, 3, 2, 1, 0)]
+    assert columns["exception"] == [*texts, OLDER_TEXTS]
+    assert columns["tasks"] == [1, 1, 1, 1, 1, 95]
+    assert columns["key"] == ["div-4", "div-3", "div-2", "div-1", "div-0", ""]
+    assert columns["time"] == [104.0, 103.0, 102.0, 101.0, 100.0, None]
+    assert columns["kind"] == ["ValueError"] * 6
+    assert columns["kind_tasks"] == [100] * 6
+    assert columns["kind_first"] == [FIRST] * 6
+
+
+def test_failures_are_counted_once_whether_their_texts_are_kept_or_not(feed: Feed) -> None:
+    for i in range(150):
+        feed.maker.action(i, i + 1, prefix="div", outcome=Outcome.ERRED)
+    feed.send(200.0, extras=errors(*BAD, not_kept=95), left_out={"errors": 50})
+    view, _ = opened(feed.store)
+    assert list(view.rows.source.data["tasks"]) == [100, 50]
+    assert view.rows.source.data["exception"][1] == OLDER
+    assert sum(view.table().columns["tasks"]) == 150

@@ -185,6 +185,9 @@ def test_the_error_of_a_forgotten_task_is_told_where_it_is_kept(outcome: Outcome
         "exception": ["ValueError", "KilledWorker: once too often"],
         "traceback": ["", "  File x"],
         "count": [1, 1],
+        "kind": ["ValueError", "KilledWorker: once too often"],
+        "kind_count": [1, 1],
+        "kind_first": [T0, T0],
     }
     extras = {"errors": ExtraChange(errors)}
     page.cluster.store.apply(replace(BatchMaker(epoch="b").batch(), extras=extras))

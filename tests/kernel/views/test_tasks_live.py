@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from dask_diag_lab.collector.errors import MAX_ERRORS
 from dask_diag_lab.records import EXTRA_NAMES, GRAPH, Kind
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.tasks.events import Events
@@ -41,6 +42,10 @@ def big(n: int) -> bytes:
 
 def divide(n: int) -> float:
     return 1 / n
+
+
+def parse(row: int) -> None:
+    raise ValueError(f"row {row} is bad")
 
 
 def die(_: int) -> None:
@@ -83,6 +88,29 @@ def test_failed_tasks_are_counted_by_error_and_nothing_else_is() -> None:
             assert "division by zero" in columns["exception"][0]
             assert "in divide" in columns["traceback"][0]
             await until(lambda: sum(groups.table().columns["erred"]) == 2)
+
+    run(scenario())
+
+
+def test_failures_with_a_text_each_are_one_row_with_all_tasks_and_other_errors_stay() -> None:
+    async def scenario() -> None:
+        async with watched() as (store, client):
+            view = Exceptions(store)
+            view.build()
+            await client.gather(client.map(divide, [0]), errors="skip")
+            await client.gather(client.map(parse, range(250)), errors="skip")
+            await until(lambda: max(store.extras["errors"]["kind_count"], default=0) == 250)
+            view.update()
+            data = view.rows.source.data
+            assert (data["prefix"], list(data["tasks"])) == (["parse", "divide"], [250, 1])
+            assert data["exception"][0].endswith("is bad') and other texts (up to 249)")
+            table = view.table().columns
+            texts = [text for text in table["exception"] if "is bad" in text]
+            assert len(set(texts)) == len(texts) == MAX_ERRORS - 1
+            assert sum(table["tasks"]) == 251
+            assert table["kind"][0].startswith("ValueError, File ")
+            assert table["kind"][0].endswith(", in parse")
+            assert table["kind_first"][0] <= min(filter(None, table["time"][: len(texts)]))
 
     run(scenario())
 
