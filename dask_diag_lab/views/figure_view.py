@@ -147,12 +147,15 @@ class FigureView(View):
 
 
 def _make_steady(_attr: str, old: Sequence[Renderer], new: Sequence[Renderer]) -> None:
-    """Have what a figure's own methods add painted by `SteadyRenderer`s, which they do not make."""
+    """Have what a figure's own methods add painted by `SteadyRenderer`s, which they do not make.
+
+    They are not replaced: whoever called the method, the legend or a graph holds these already.
+    """
     for added in new:
         if added not in old:
             for part in added.select({"type": GlyphRenderer}):  # two in a graph or a contour
                 if type(part) is GlyphRenderer:
-                    part.__class__ = SteadyRenderer
+                    part.__class__ = SteadyRenderer  # which adds no property
 
 
 def _lists(columns: Mapping[str, ColumnData]) -> dict[str, Sequence[Any]]:

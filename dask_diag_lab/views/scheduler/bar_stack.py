@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bokeh.models import Column
 
 from dask_diag_lab.views import controls
+from dask_diag_lab.views.control_bar import OPENER_CSS
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.redrawn import RedrawnView
@@ -40,7 +41,12 @@ class BarStack(RedrawnView):
                 children.append(part.figure)
             else:
                 children.append(part)
-        self._root = Column(children=children, sizing_mode="stretch_both", spacing=0)
+        self._root = Column(
+            children=children,
+            sizing_mode="stretch_both",
+            spacing=0,
+            stylesheets=[OPENER_CSS],
+        )
         self.restyle()
         return self._root
 

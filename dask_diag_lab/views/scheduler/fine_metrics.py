@@ -12,6 +12,7 @@ from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import BYTES, NUMBER, SECONDS
 from dask_diag_lab.views.base import Notice, Table
+from dask_diag_lab.views.control_bar import ControlBar
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.room import size_among
@@ -60,8 +61,8 @@ class FineMetrics(BarStack):
         self._spans = controls.select(
             self.look, "Span", [(ALL, "All spans")], ALL, self._set_span, width=180
         )
-        self._controls = controls.bar(self._units, self._spans)
-        return self._controls, self._bars
+        self.controls = ControlBar(self.look, self._units, self._spans)
+        return *self.controls.parts, self._bars
 
     def _set_unit(self, unit: str) -> None:
         self.unit = unit
@@ -76,19 +77,20 @@ class FineMetrics(BarStack):
     def shown(self) -> object:
         """Return what differs when the picture has to; see `RedrawnView.shown`."""
         version = self.store.extras["fine"].version
-        return version, self.unit, self.span, self.size, self.look
+        chosen = self.unit, self.span, self.controls.is_asked_for
+        return version, chosen, self.size, self.look
 
     @property
     def size(self) -> PaneSize:
         """How large the figure is on the page, among controls and note."""
         note, font_size = self.notice.note, self.look.font_size
-        return size_among(self._bars.figure, note, font_size, self._controls)
+        return size_among(self._bars.figure, note, font_size, self.controls.bar)
 
     def redraw(self) -> None:
         """Draw what is chosen; see `RedrawnView.redraw`."""
         fine = self.store.extras["fine"]
         is_empty = not len(fine)
-        set_properties(self._controls, visible=not (is_empty or self.size.is_small))
+        self.controls.show(has_room=not self.size.is_small, is_of_use=not is_empty)
         if is_empty:
             self._bars.clear()
             self.notice = Notice(empty=NO_METRICS if fine.is_known else WAITING)

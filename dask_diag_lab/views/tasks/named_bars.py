@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import Column, HBar
+from bokeh.models import HBar
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bar_figure import BAR_HEIGHT, NUMBER, BarFigure, Scale
 from dask_diag_lab.views.base import Notice
+from dask_diag_lab.views.control_bar import ControlBar
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties, tooltip_html
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors
@@ -115,15 +116,15 @@ class NamedBars(RedrawnView):
         self._select = controls.select(
             self.look, "Order", list(ORDERS), self.order, self._set_order, width=110
         )
-        self._controls = controls.bar(self._select)
-        self.root = Column(children=[self._controls, plot], sizing_mode="stretch_both", spacing=0)
+        self.controls = ControlBar(self.look, self._select)
+        self.root = self.controls.above(plot)
         self.restyle()
         return self.root
 
     def restyle_models(self) -> None:
         """Apply `look`; see `RedrawnView.restyle_models`."""
         self._frame.restyle(self.look)
-        controls.restyle_controls([self._controls], self.look)
+        self.controls.restyle(self.look)
         set_properties(self.root, styles={"background-color": self.look.background})
         set_properties(self._hover, tooltips=tooltip_html(self.look, *_HOVER_FIELDS))
 
@@ -142,19 +143,18 @@ class NamedBars(RedrawnView):
 
     def shown(self) -> object:
         """Return what differs when the picture has to; see `RedrawnView.shown`."""
-        return self.seen(), self.order, self.size, self.look
+        return self.seen(), self.order, self.controls.is_asked_for, self.size, self.look
 
     @property
     def size(self) -> PaneSize:
         """How large the figure is on the page, among controls and note."""
         note, font_size = self.notice.note, self.look.font_size
-        return size_among(self.figure, note, font_size, self._controls)
+        return size_among(self.figure, note, font_size, self.controls.bar)
 
     def redraw(self) -> None:
         """Draw all bars; see `RedrawnView.redraw`."""
         empty = self.empty()
-        is_shown = not (empty or self.size.is_small)
-        set_properties(self._controls, visible=is_shown)
+        self.controls.show(has_room=not self.size.is_small, is_of_use=not empty)
         if empty:
             self.bars.set({name: [] for name in self.bars.model.data})
             self._frame.clear()
@@ -171,7 +171,7 @@ class NamedBars(RedrawnView):
         The largest ones get a bar, in whatever order they are then shown. Controls take none of
         them away, see `BarFigure.room`.
         """
-        bar = self._controls
+        bar = self.controls.bar
         self._frame.controls_px = controls.bar_px(bar, self.size.width) if bar.visible else 0
         room = self._frame.room
         by_size = np.argsort(-amounts.sizes, kind="stable")

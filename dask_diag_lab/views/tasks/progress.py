@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
-from bokeh.models import Column, Range1d, WheelPanTool
+from bokeh.models import Range1d, WheelPanTool
 from bokeh.models.annotations import Title
 
 from dask_diag_lab.records import STATES
 from dask_diag_lab.views import controls
 from dask_diag_lab.views.base import Notice, Table
+from dask_diag_lab.views.control_bar import ControlBar
 from dask_diag_lab.views.figure import quiet_figure, set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
@@ -103,15 +104,15 @@ class Progress(RedrawnView):
         self._orders = controls.select(
             self.look, "Order", list(ORDERS), self.order, self._set_order, width=160
         )
-        self._controls = controls.bar(self._kinds, self._orders)
-        self.root = Column(children=[self._controls, plot], sizing_mode="stretch_both", spacing=0)
+        self.controls = ControlBar(self.look, self._kinds, self._orders)
+        self.root = self.controls.above(plot)
         self.restyle()
         return self.root
 
     def restyle_models(self) -> None:
         """Apply `look`; see `RedrawnView.restyle_models`."""
         restyle_pane(self.figure, self.look)
-        controls.restyle_controls([self._controls], self.look)
+        self.controls.restyle(self.look)
         set_properties(self.root, styles={"background-color": self.look.background})
         self.glyphs.restyle(self.look)
         self._legend.restyle(legend_entries(self.look))
@@ -164,14 +165,14 @@ class Progress(RedrawnView):
     def size(self) -> PaneSize:
         """How large the figure is on the page, among controls and note."""
         note, font_size = self.notice.note, self.look.font_size
-        return size_among(self.figure, note, font_size, self._controls)
+        return size_among(self.figure, note, font_size, self.controls.bar)
 
     def redraw(self) -> None:
         """Draw the bars; see `RedrawnView.redraw`."""
         size = self.size
         rows = rows_of(self.store, self.kind, self.order)
         self._is_bare = size.is_small or not self._has_room_for_more(len(rows), size)
-        set_properties(self._controls, visible=not self._is_bare)
+        self.controls.show(has_room=not self._is_bare)
         if len(rows):
             self._draw(rows, size)
         else:
@@ -193,7 +194,8 @@ class Progress(RedrawnView):
         versions = tuple(table.version for table in tables)
         # What runs comes nearer to its end though nothing else happens.
         second = int(store.time) if store.running.count else 0
-        return versions, second, self.kind, self.order, nthreads, self._sight(), size, self.look
+        chosen = self.kind, self.order, self.controls.is_asked_for
+        return versions, second, chosen, nthreads, self._sight(), size, self.look
 
     def _draw(self, rows: Rows, size: PaneSize) -> None:
         lines, is_bare = lines_for(size.whole_px), self._is_bare

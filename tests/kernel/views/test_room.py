@@ -78,6 +78,37 @@ def test_controls_are_there_where_there_is_room_for_them(make: Callable[[], View
     assert pane.shown_in(300, 400)[-1] is False
 
 
+@pytest.mark.parametrize("size", [(500, 120), (300, 200)])
+@pytest.mark.parametrize("make", [progress, compute_time, fine_metrics])
+def test_controls_without_room_come_when_they_are_asked_for_and_go_again(
+    make: Callable[[], Progress | ComputeTimePerKey | FineMetrics], size: tuple[int, int]
+) -> None:
+    view = make()
+    pane = Pane(view)
+    for is_asked_for in (False, True, False):
+        view.controls.opener.active = is_asked_for
+        assert set(pane.shown_in(*size)) == {is_asked_for}
+        assert view.controls.opener.visible
+
+
+@pytest.mark.parametrize("make", [progress, compute_time, fine_metrics])
+def test_controls_with_room_need_no_button(
+    make: Callable[[], Progress | ComputeTimePerKey | FineMetrics],
+) -> None:
+    view = make()
+    Pane(view).shown_in(500, 400)
+    assert not view.controls.opener.visible
+
+
+def test_spans_that_there_are_not_leave_a_way_back_in_a_small_pane() -> None:
+    view = progress()
+    pane = Pane(view)
+    view.command("by-span")
+    pane.shown_in(300, 200)
+    assert view.notice.empty
+    assert view.controls.opener.visible
+
+
 def test_a_note_is_never_taken_for_lower_than_its_lines() -> None:
     assert note_px("", 420, LIGHT.font_size) == 0
     one, two = (note_px("word " * n, 420, LIGHT.font_size) for n in (5, 20))
