@@ -16,7 +16,7 @@ from bokeh.protocol import Protocol
 
 from benchmarks.simulator import BEGIN, Simulation
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.stream import drawing, task_stream
+from dask_diag_lab.views.stream import drawing, running_bars, task_stream
 from dask_diag_lab.views.stream.task_stream import TaskStream
 
 INTERVAL_S = 0.25
@@ -63,6 +63,7 @@ def _paced(clock: _Clock) -> Iterator[None]:
     with (
         patch.object(task_stream, "time", clock),
         patch.object(drawing, "time", clock),
+        patch.object(running_bars, "time", clock),
         patch.object(TaskStream, "_is_served", True),
     ):
         yield

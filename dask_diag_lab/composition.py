@@ -28,6 +28,7 @@ from dask_diag_lab.workshop import Workshop
 if TYPE_CHECKING:
     from dask_diag_lab.records import Batch
     from dask_diag_lab.store.inquiries import Inquiry
+    from dask_diag_lab.store.workings import Working
     from dask_diag_lab.target import Target
 
 logger = logging.getLogger(__name__)
@@ -102,7 +103,7 @@ class Composition:
         )
         self._inquirer = Inquirer(self._target.address, self._target.connection_args)
         self._store.inquiries.on_ask = self._ask_cluster
-        self._workshop = Workshop(self._store, lambda: self._tick(is_awaited=True))
+        self._workshop = Workshop(self._store, self._tick)
         self._server = Server(
             self._store,
             info=self.info,
@@ -251,9 +252,14 @@ class Composition:
         """Update the pages, outside the feed: it pulls again what it could not hand over."""
         asyncio.get_running_loop().call_soon(lambda: self._tick(is_awaited=is_awaited))
 
-    def _tick(self, *, is_awaited: bool = False) -> None:
-        if self._server is not None and not self._is_ending():
+    def _tick(self, made: Working[Any] | None = None, *, is_awaited: bool = False) -> None:
+        """Update the pages: all of them, or the one for which something was made."""
+        if self._server is None or self._is_ending():
+            return
+        if made is None:
             self._server.tick(is_awaited=is_awaited)
+        else:
+            self._server.worked_out(made)
 
     def _watch_changed(self, is_watched: bool, wanted: frozenset[str]) -> None:
         if self._feed is not None:

@@ -18,10 +18,10 @@ class Workshop:
     ----------
     store : Store
     on_done : callable
-        Called on the loop after each piece of work.
+        Called on the loop with each piece of work that is done.
     """
 
-    def __init__(self, store: Store, on_done: Callable[[], None]) -> None:
+    def __init__(self, store: Store, on_done: Callable[[Working[Any]], None]) -> None:
         self._store = store
         self._on_done = on_done
         # Pieces of work side by side would only take turns at the interpreter.
@@ -51,4 +51,4 @@ class Workshop:
         async with self._room:
             await asyncio.to_thread(working.do)
         self._store.worked_out(working)
-        self._on_done()
+        self._on_done(working)

@@ -8,8 +8,8 @@ from math import inf
 from typing import Final
 
 SHARE: Final = 0.25
-"""Of its time the server's thread draws at most this much. A few panes need a twentieth; eighty
-would take all of it, and the lock of the interpreter from the user's own threads."""
+"""Of the time drawing takes at most this much, in whatever thread. A few panes need a twentieth;
+eighty would take all of it, and the lock of the interpreter from the user's own threads."""
 BUSY_SHARE: Final = 0.08
 """The same while others compute in this process: they wait for the interpreter as often."""
 BUSY: Final = 0.5
@@ -21,7 +21,7 @@ Clock = Callable[[], float]
 
 
 class Pace:
-    """Tells how long to wait before a round of updates, from what the thread did since the last.
+    """Tells how long to wait before a round of updates, from what drawing took since the last.
 
     To be used in the thread that draws.
 
@@ -30,7 +30,7 @@ class Pace:
     clock : callable
         Monotonic seconds.
     spent : callable
-        CPU seconds of the calling thread.
+        CPU seconds of drawing: those of the calling thread, unless others draw for it.
     of_process : callable
         CPU seconds of all threads of the process.
     """

@@ -6,9 +6,9 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from dask_diag_lab.server import current_document
 from dask_diag_lab.server.arguments import read_arguments
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bokeh.server.contexts import BokehSessionContext
 
     from dask_diag_lab.store import Store
+    from dask_diag_lab.store.workings import Working
     from dask_diag_lab.views.base import View
     from dask_diag_lab.views.registry import Plot
 
@@ -75,6 +76,7 @@ class Page:
         self._look = look
         self._arguments = dict(arguments or {})
         self._needs: frozenset[str] = frozenset()
+        self._begun: list[Working[Any]] = []  # results of any type
         self._openings = 0
         self._error = ""
         self._fault = ""
@@ -115,6 +117,11 @@ class Page:
         if self._task is None and self._wants_update():
             self._task = asyncio.get_running_loop().create_task(self._catch_up())
 
+    def worked_out(self, working: Working[Any]) -> None:  # results of any type
+        """Update now if it was this page that had it made."""
+        if any(begun is working for begun in self._begun):
+            self.poke()
+
     def patched(self, error: Exception | None) -> None:
         """The browser has changed something or sent an event; `error` is what that raised."""
         self._fault = "" if error is None else self._fault_of(error)
@@ -148,7 +155,8 @@ class Page:
         config = self.document.config
         # Our pages say in words what is wrong, and open a new session for the picture of now.
         config.update(reconnect_session=False, notify_connection_status=False, notifications=None)
-        with self.document.models.freeze():  # looks for its models once, not after each root
+        # `freeze` looks for its models once, not after each root.
+        with self.document.models.freeze(), self._noticing():
             try:
                 self._build()
             except Exception as error:  # noqa: BLE001  # a bug in a view stays in its pane
@@ -195,9 +203,16 @@ class Page:
         self._seen = self._store.version
         self._has_news = self._is_forced = False
         if self._view is not None:
-            with current_document.kept(self.document):
+            with current_document.kept(self.document), self._noticing():
                 self._bring_up_to_date(self._view)
         self._say()
+
+    @contextmanager
+    def _noticing(self) -> Iterator[None]:
+        """Remember what the view begins to have made."""
+        with self._store.workings.noticed() as begun:
+            yield
+        self._begun = [working for working in (*self._begun, *begun) if not working.is_done]
 
     def _bring_up_to_date(self, view: View) -> None:
         self._obey(view)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.server.pace import Pace
 from dask_diag_lab.server.page import Page
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from bokeh.document import Document
 
     from dask_diag_lab.store import Store
+    from dask_diag_lab.store.workings import Working
     from dask_diag_lab.views.registry import Plot
 
 MAX_BORROWERS: Final = 256
@@ -42,7 +44,7 @@ class Pages:
         self._borrowers: dict[asyncio.TimerHandle, frozenset[str]] = {}
         self._next_tick: asyncio.Future[None] | None = None
         self._parting = Parting()
-        self._pace = Pace()
+        self._pace = Pace(spent=lambda: time.thread_time() + store.workings.cpu_s)
         self._later: asyncio.TimerHandle | None = None
         self.ticks = 0
 
@@ -125,19 +127,38 @@ class Pages:
     def tick(self, *, is_awaited: bool = False) -> None:
         """The store may have changed; `is_awaited` where somebody waits for what came."""
         self.ticks += 1
+        self._wake()
+        self._follow(is_awaited=is_awaited)
+
+    def worked_out(self, working: Working[Any]) -> None:  # results of any type
+        """Something is there that a page had made in another thread: that page shows it now."""
+        self._wake()
+        if self._parting_s:
+            self._follow()
+            return
+        for page in self._pages.values():
+            page.worked_out(working)
+
+    def _wake(self) -> None:
+        """Let those go on who wait for the next tick."""
         waited, self._next_tick = self._next_tick, None
         if waited is not None:
             waited.set_result(None)
-        self._follow(is_awaited=is_awaited)
+
+    @property
+    def _parting_s(self) -> float:
+        """For how long pictures are held because workers leave, see `Parting`."""
+        scheduler = self._store.scheduler
+        return self._parting.hold_s(scheduler.n_workers if scheduler is not None else 0)
 
     def _follow(self, *, is_awaited: bool = False) -> None:
         """Have all pages follow the store, now or when pictures are not held any more."""
-        scheduler = self._store.scheduler
-        held_s = self._parting.hold_s(scheduler.n_workers if scheduler is not None else 0)
+        paced_s, held_s = self._pace.hold_s(), self._parting_s
         if not is_awaited:
-            held_s = max(held_s, self._pace.hold_s())
+            held_s = max(held_s, paced_s)
         if not held_s:
-            self._pace.begin()
+            if not paced_s:  # what is awaited is a part of the round before, and lengthens its rest
+                self._pace.begin()
             for page in self._pages.values():
                 page.poke()
         elif self._later is None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.server.pages import Pages
     from dask_diag_lab.server.plot_socket import PlotSocket
     from dask_diag_lab.store import Store
+    from dask_diag_lab.store.workings import Working
     from dask_diag_lab.views.registry import Plot
 
 logger = logging.getLogger(__name__)
@@ -153,6 +154,11 @@ class Server:
         """
         if self._pages is not None:
             self._pages.tick(is_awaited=is_awaited)
+
+    def worked_out(self, working: Working[Any]) -> None:  # results of any type
+        """Draw what has been made for a page in another thread."""
+        if self._pages is not None:
+            self._pages.worked_out(working)
 
     async def stop(self) -> None:
         """Close sockets, documents and views; harmless twice."""

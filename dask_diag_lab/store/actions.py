@@ -5,31 +5,26 @@ Bounded by rows: the oldest are given up a block at a time, and counted.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from math import isfinite, nan
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.records import ACTIONS, Outcome
+from dask_diag_lab.records import Outcome
 from dask_diag_lab.store.arrays import Columns, Ints, Objects
 from dask_diag_lab.store.block import Block, Rows
-from dask_diag_lab.store.keys import PAGE_BITS, KeyTable
+from dask_diag_lab.store.keys import KeyTable
 from dask_diag_lab.store.lanes import LaneTable
 from dask_diag_lab.store.lod import LevelOfDetail, Query
+from dask_diag_lab.store.open_block import OpenBlock
+from dask_diag_lab.store.recent import Recent
 from dask_diag_lab.store.row_reader import NAMES, RowReader, by_start, joined
 from dask_diag_lab.store.settled import Settled
 
 BLOCK_ROWS = 65_536
-PART_ROWS = 8192
-"""The block that is being filled is sorted in parts: a look at a live log sorts the last one."""
 CACHED_QUERIES = 8
 MAX_ROWS = 2_000_000
-
-# `worker` is known from the lane.
-_KEPT = {column.name: column.dtype for column in ACTIONS if column.name != "worker"}
-_KEPT["lane"] = "<u4"
 
 
 class ActionLog:
@@ -54,13 +49,9 @@ class ActionLog:
         self._keys = keys
         self._max_rows = max_rows
         self._block_rows = min(BLOCK_ROWS, max(max_rows // 16, 1))
-        self._part_rows = min(PART_ROWS, self._block_rows)
         self._blocks: list[Block] = []
-        self._serial = 0
-        self._open: Columns = {}
-        self._open_rows = 0
-        self._parts: list[Block] = []
-        self._answers: OrderedDict[object, LevelOfDetail] = OrderedDict()
+        self._open = OpenBlock(self._block_rows)
+        self._answers: Recent[Hashable, LevelOfDetail] = Recent(CACHED_QUERIES)
         self._settled = Settled()
         self._reader = RowReader(lanes)
 
@@ -82,22 +73,16 @@ class ActionLog:
     @property
     def nbytes(self) -> int:
         """Bytes held, without keys."""
-        return sum(b.nbytes for b in self._all()) + sum(c.nbytes for c in self._open.values())
+        return sum(block.nbytes for block in self._blocks) + self._open.nbytes
 
     def append(self, rows: Rows) -> None:
         """Append rows with the columns of `ACTIONS`, ``lane`` (ids) in place of ``worker``."""
         n = len(rows["start"])
         done = 0
         while done < n:
-            if not self._open:
-                self._open = {k: np.empty(self._block_rows, dtype=d) for k, d in _KEPT.items()}
-            take = min(n - done, self._block_rows - self._open_rows)
-            for name, column in self._open.items():
-                column[self._open_rows : self._open_rows + take] = rows[name][done : done + take]
-            self._open_rows += take
-            done += take
-            if self._open_rows == self._block_rows:
-                self._seal()
+            done += self._open.take(rows, done)
+            if self._open.is_full:
+                self._blocks.append(self._open.seal())
         if n:
             self.total += n
             self._lanes.hold(rows["lane"])
@@ -212,6 +197,20 @@ class ActionLog:
     ) -> LevelOfDetail:
         """Return what to draw between two times: the same object until something changed there.
 
+        Parameters and errors are those of `query`.
+        """
+        return self.query(t0, t1, lanes, width_px, max_rects).answer()
+
+    def query(
+        self,
+        t0: float,
+        t1: float,
+        lanes: npt.NDArray[np.integer] | None = None,
+        width_px: int = 1200,
+        max_rects: int = 10_000,
+    ) -> Query:
+        """Return the question what to draw between two times, which any thread may answer.
+
         Parameters
         ----------
         t0, t1 : float
@@ -231,47 +230,33 @@ class ActionLog:
         """
         _check_window(t0, t1, width_px, max_rects)
         positions, share = self._lanes.positions(lanes)
-        blocks = [block for block in self._all() if block.touches(t0, t1)]
+        blocks = tuple(block for block in self._all() if block.touches(t0, t1))
         asked = None if lanes is None else np.asarray(lanes, dtype=np.int64).tobytes()
         place = (t0, t1, asked, self._lanes.version)
-        question = (place, width_px, max_rects, tuple(block.serial for block in blocks))
-        answer = self._answers.pop(question, None)
-        if answer is None:
-            steady = self._steady(blocks)
-            query = Query(
-                t0, t1, positions, share, width_px, max_rects, self._settled, steady, place
-            )
-            answer = query.answer(blocks)
-        self._answers[question] = answer
-        if len(self._answers) > CACHED_QUERIES:
-            self._answers.popitem(last=False)
-        return answer
+        return Query(
+            blocks=blocks,
+            begin=t0,
+            end=t1,
+            positions=positions,
+            share=share,
+            width_px=width_px,
+            max_rects=max_rects,
+            answers=self._answers,
+            settled=self._settled,
+            steady=self._steady(blocks),
+            place=place,
+        )
 
     def _steady(self, blocks: Sequence[Block]) -> tuple[int, int]:
         """Return how many of the first ``blocks`` are sealed, and how many do not grow."""
         sizes = [block.n for block in blocks]
         n_sealed = sizes.count(self._block_rows)
-        is_growing = bool(sizes) and sizes[-1] not in (self._block_rows, self._part_rows)
+        is_growing = bool(sizes) and sizes[-1] not in (self._block_rows, self._open.part_rows)
         return n_sealed, len(sizes) - is_growing
 
     def _all(self) -> list[Block]:
         """Return the blocks in order of arrival, then the parts of the one being filled."""
-        size, parts = self._part_rows, self._parts
-        for first in range(0, self._open_rows, size):
-            n = min(self._open_rows - first, size)
-            if first // size < len(parts) and parts[first // size].n == n:
-                continue
-            parts[first // size :] = [self._block(first, first + n)]
-        return [*self._blocks, *parts]
-
-    def _block(self, first: int, stop: int) -> Block:
-        self._serial += 1
-        return Block({k: column[first:stop] for k, column in self._open.items()}, self._serial)
-
-    def _seal(self) -> None:
-        self._blocks.append(self._block(0, self._open_rows))
-        self._open_rows = 0
-        self._parts = []
+        return [*self._blocks, *self._open.parts()]
 
     def _evict(self) -> None:
         gone = 0
@@ -283,7 +268,7 @@ class ActionLog:
         if gone:
             del self._blocks[:gone]
             pages = [block.key_pages() for block in self._blocks]
-            pages.append(np.unique(self._open["task"][: self._open_rows] >> PAGE_BITS))
+            pages.append(self._open.key_pages())
             self._keys.retain(np.unique(np.concatenate(pages)))
             self._lanes.forget_unused()
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dask_diag_lab.records import Kind
 from dask_diag_lab.store.arrays import Floats, Ints, narrow
 from dask_diag_lab.store.keys import PAGE_BITS
+from dask_diag_lab.store.recent import Recent
 
 FINEST = -20
 """Buckets of time are ``2**level`` seconds long, from this level on (1 µs)."""
@@ -86,7 +87,7 @@ class Level:
 
 
 class Block:
-    """Actions of all lanes, immutable.
+    """Actions of all lanes, immutable: any thread may read them.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ class Block:
         self._threads, self._thread = _packed(rows["thread"][order])
         self.min_start, self.max_start = float(self.start.min()), float(self.start.max())
         self.max_stop = float(self.stop.max())
-        self._levels: dict[int, Level] = {}
+        self._levels: Recent[int, Level] = Recent(MAX_LEVELS)
         self._split()
 
     @staticmethod
@@ -205,13 +206,11 @@ class Block:
 
     def level(self, level: int) -> Level:
         """Return the block merged to buckets of ``2**level`` seconds."""
-        known = self._levels.pop(level, None)
+        known = self._levels.get(level)
         if known is None:
             known = self._merge(level)
-        if LEAST_MERGE * len(known.first) <= self.n:
-            self._levels[level] = known  # the newest last
-            while len(self._levels) > MAX_LEVELS:
-                del self._levels[next(iter(self._levels))]
+            if LEAST_MERGE * len(known.first) <= self.n:
+                self._levels.keep(level, known)
         return known
 
     def _merge(self, level: int) -> Level:

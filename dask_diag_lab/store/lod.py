@@ -1,5 +1,8 @@
 """The level-of-detail query: what of many actions can be told apart in a picture this wide.
 
+A query holds all that its answer is made of, none of which changes: any thread may answer it while
+the log grows.
+
 Buckets of time are a power of two long and aligned to the epoch, so nothing shimmers when the
 window pans. A bucket keeps its longest action; classes that must stay visible (transfers beside
 tasks, erred and killed ones beside all) are merged separately.
@@ -7,7 +10,7 @@ tasks, erred and killed ones beside all) are merged separately.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from math import ceil, floor, inf, log2
 
@@ -16,6 +19,7 @@ import numpy.typing as npt
 
 from dask_diag_lab.store.arrays import Floats, Ints, frozen, narrow
 from dask_diag_lab.store.block import FINEST, LEAST_MERGE, N_FAMILIES, Block
+from dask_diag_lab.store.recent import Recent
 from dask_diag_lab.store.rects import Rects, merge
 from dask_diag_lab.store.settled import Settled
 
@@ -72,10 +76,12 @@ class LevelOfDetail:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked for.
+    """What is asked for, of what the log had when it was asked.
 
     Attributes
     ----------
+    blocks : tuple of Block
+        Those that touch the window.
     begin, end : float
         The window.
     positions : ndarray of int64
@@ -83,6 +89,8 @@ class Query:
     share : float
         Share of all lanes that is asked for.
     width_px, max_rects : int
+    answers : Recent
+        What other queries with the same `question` were answered.
     settled : Settled
         What is known of blocks that were looked at before.
     steady : tuple of int
@@ -91,51 +99,71 @@ class Query:
         Tells windows and lanes apart.
     """
 
+    blocks: tuple[Block, ...]
     begin: float
     end: float
     positions: Ints
     share: float
     width_px: int
     max_rects: int
+    answers: Recent[Hashable, LevelOfDetail]
     settled: Settled
     steady: tuple[int, int]
     place: Hashable
 
-    def answer(self, blocks: Sequence[Block]) -> LevelOfDetail:
-        """Return what of ``blocks`` is in the window, in at most ``max_rects`` rects.
+    @property
+    def question(self) -> Hashable:
+        """What queries have in common that have the same answer."""
+        serials = tuple(block.serial for block in self.blocks)
+        return self.place, self.width_px, self.max_rects, serials
 
-        All of them must touch it. Kinds share a bucket only where hardly any resolution were
-        left otherwise. The bound gives way only where there are more lanes, times outcomes that
-        occur, than rects.
+    @property
+    def n_rows(self) -> int:
+        """Actions that must be looked at."""
+        return sum(block.n for block in self.blocks)
+
+    def answer(self) -> LevelOfDetail:
+        """Return what is in the window, in at most ``max_rects`` rects: the same object again.
+
+        Kinds share a bucket only where hardly any resolution were left otherwise. The bound gives
+        way only where there are more lanes, times outcomes that occur, than rects.
         """
-        rects, level = self._fit(blocks, is_folded=False)
+        question = self.question
+        known = self.answers.get(question)
+        if known is None:
+            known = self._worked_out()
+            self.answers.keep(question, known)
+        return known
+
+    def _worked_out(self) -> LevelOfDetail:
+        rects, level = self._fit(is_folded=False)
         if rects.is_merged and FEWEST_BUCKETS * 2.0**level > self.end - self.begin:
-            folded, its_level = self._fit(blocks, is_folded=True)
+            folded, its_level = self._fit(is_folded=True)
             if its_level < level or len(rects) > self.max_rects:
                 rects, level = folded, its_level
-        return self._finish(blocks, rects, level)
+        return self._finish(rects, level)
 
-    def _fit(self, blocks: Sequence[Block], is_folded: bool) -> tuple[Rects, int]:
+    def _fit(self, is_folded: bool) -> tuple[Rects, int]:
         """Return the rects at the finest level that fits, near enough, and that level."""
         pixel_s = (self.end - self.begin) / self.width_px
         finest = min(max(floor(log2(pixel_s)), FINEST), COARSEST) if pixel_s > 0 else FINEST
-        expected = self._expect(blocks, finest)
+        expected = self._expect(finest)
         level = finest + int(np.argmax(expected <= self.max_rects))
-        rects = self._gather(blocks, level, is_folded)
+        rects = self._gather(level, is_folded)
         if 2 * len(rects) <= self.max_rects and level > finest:
             scale = len(rects) / max(expected[level - finest], 1.0)
             level = finest + int(np.argmax(expected * scale <= self.max_rects))
-            rects = self._gather(blocks, level, is_folded)
+            rects = self._gather(level, is_folded)
         while len(rects) > self.max_rects and (coarser := self._coarser(rects, level)) > level:
             level = coarser
-            rects = self._gather(blocks, level, is_folded)
+            rects = self._gather(level, is_folded)
         return rects, level
 
-    def _expect(self, blocks: Sequence[Block], finest: int) -> Floats:
+    def _expect(self, finest: int) -> Floats:
         """Return the number of rects at each level, if blocks are even in time and lanes."""
         lengths = 2.0 ** np.arange(finest, COARSEST + 1)
         expected = np.zeros(len(lengths))
-        for index, block in enumerate(blocks):
+        for index, block in enumerate(self.blocks):
             span = block.max_stop - block.min_start
             overlap = min(self.end, block.max_stop) - max(self.begin, block.min_start)
             sizes = block.sizes(finest, COARSEST)
@@ -153,26 +181,25 @@ class Query:
         enough = max(self.max_rects, sizes[-1])
         return level + next(by for by, size in enumerate(sizes) if size <= enough)
 
-    def _gather(self, blocks: Sequence[Block], level: int, is_folded: bool) -> Rects:
+    def _gather(self, level: int, is_folded: bool) -> Rects:
         """Return the rects of all blocks; remember those that the next answer will have again."""
+        blocks = self.blocks
         questions = [(self.place, level, is_folded, tier) for tier in range(len(self.steady))]
         done, rects = self.settled.longest(questions, blocks)
         if self.steady[-1] < len(blocks):
             for question, end in zip(questions, self.steady, strict=True):
                 if done < end:
-                    rects = merge([rects, *self._parts(blocks, done, end, level, is_folded)])
+                    rects = merge([rects, *self._parts(done, end, level, is_folded)])
                     done = end
                     if len(rects) <= self.max_rects:
                         self.settled.keep(question, blocks[:end], rects)
-        return merge([rects, *self._parts(blocks, done, len(blocks), level, is_folded)])
+        return merge([rects, *self._parts(done, len(blocks), level, is_folded)])
 
-    def _parts(
-        self, blocks: Sequence[Block], first: int, stop: int, level: int, is_folded: bool
-    ) -> list[Rects]:
+    def _parts(self, first: int, stop: int, level: int, is_folded: bool) -> list[Rects]:
         """Return the rects of some of the blocks, each block by itself."""
         length = 2.0**level
         parts: list[Rects] = []
-        for index, block in enumerate(blocks[first:stop], first):
+        for index, block in enumerate(self.blocks[first:stop], first):
             # Buckets at the window's edges are made from their rows inside it.
             begin, end = ceil(self.begin / length) * length, floor(self.end / length) * length
             if self.begin <= block.min_start and block.max_start <= self.end:
@@ -235,15 +262,15 @@ class Query:
             stop - start,
         )
 
-    def _finish(self, blocks: Sequence[Block], rects: Rects, level: int) -> LevelOfDetail:
+    def _finish(self, rects: Rects, level: int) -> LevelOfDetail:
         n = len(rects)
         columns: dict[str, npt.NDArray[np.int64]] = {
             name: np.empty(n, dtype=np.int64) for name in ("prefix", "task", "nbytes", "source")
         }
         kind, outcome = np.empty(n, dtype=np.uint8), np.empty(n, dtype=np.uint8)
         order = np.argsort(narrow(rects.block.view(np.uint64)), kind="stable")
-        ends = np.cumsum(np.bincount(rects.block, minlength=len(blocks)))
-        for block, of_block in zip(blocks, np.split(order, ends)[:-1], strict=True):
+        ends = np.cumsum(np.bincount(rects.block, minlength=len(self.blocks)))
+        for block, of_block in zip(self.blocks, np.split(order, ends)[:-1], strict=True):
             rows = rects.row[of_block]
             kind[of_block], outcome[of_block] = block.kind[rows], block.outcome[rows]
             columns["prefix"][of_block] = block.prefix[rows]

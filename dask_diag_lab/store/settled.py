@@ -5,11 +5,11 @@ A live log is looked at again and again while it grows: all but its last rows we
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from typing import Final
 
 from dask_diag_lab.store.block import Block
+from dask_diag_lab.store.recent import Recent
 from dask_diag_lab.store.rects import Rects, nothing
 
 KEPT: Final = 8
@@ -17,10 +17,10 @@ KEPT: Final = 8
 
 
 class Settled:
-    """Rects of the first blocks of an answer, by question, those used last."""
+    """Rects of the first blocks of an answer, by question, those used last, for any thread."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, tuple[tuple[int, ...], Rects]] = OrderedDict()
+        self._kept: Recent[Hashable, tuple[tuple[int, ...], Rects]] = Recent(KEPT)
 
     def longest(self, questions: Sequence[Hashable], blocks: Sequence[Block]) -> tuple[int, Rects]:
         """Return the rects of as many of the first ``blocks`` as are known, and of how many.
@@ -30,15 +30,11 @@ class Settled:
         serials = tuple(block.serial for block in blocks)
         best: tuple[int, Rects] = (0, nothing())
         for question in questions:
-            known, rects = self._kept.get(question, ((), best[1]))
+            known, rects = self._kept.get(question) or ((), best[1])
             if known and serials[: len(known)] == known:
-                self._kept.move_to_end(question)
                 best = max(best, (len(known), rects), key=lambda found: found[0])
         return best
 
     def keep(self, question: Hashable, blocks: Sequence[Block], rects: Rects) -> None:
         """Remember the rects of some blocks, in place of what was known of the question."""
-        self._kept[question] = tuple(block.serial for block in blocks), rects
-        self._kept.move_to_end(question)
-        if len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
+        self._kept.keep(question, (tuple(block.serial for block in blocks), rects))

@@ -5,6 +5,7 @@ Must not choose where it is done: that is for who sets `Workings.on_start`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -25,10 +26,13 @@ class Working(Generic[T]):
     ----------
     is_done : bool
         Whether there is a result; moves on the loop alone.
+    cpu_s : float
+        CPU seconds that it took.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
         self.is_done = False
+        self.cpu_s = 0.0
         self._make: Callable[[], T] | None = make
         self._made: T
         self._error: Exception | None = None
@@ -39,10 +43,12 @@ class Working(Generic[T]):
         make, self._make = self._make, None  # a result is kept for long, an answer need not be
         if make is None:
             return
+        began = time.thread_time()
         try:
             self._made = make()
         except Exception as error:  # noqa: BLE001  # `result` raises it, where it can be shown
             self._error, self._raised_at = error, error.__traceback__
+        self.cpu_s = time.thread_time() - began
 
     def result(self) -> T:
         """Return what came of it, or raise what it raised; only when it is done."""
@@ -50,6 +56,14 @@ class Working(Generic[T]):
             # It is raised at every look: without this its traceback would grow with each.
             raise self._error.with_traceback(self._raised_at)
         return self._made
+
+
+def done_here(make: Callable[[], T]) -> Working[T]:
+    """Return a piece of work that was done at once, because it is too little for a thread."""
+    working = Working(make)
+    working.do()
+    working.is_done = True
+    return working
 
 
 class Workings:
@@ -61,6 +75,8 @@ class Workings:
         Moves when anything is done.
     n_open : int
         How many are under way.
+    cpu_s : float
+        CPU seconds that all took which are done.
     on_start : callable or None
         Takes each new `Working`, has `Working.do` called in another thread and then, on the loop,
         `Store.worked_out`. Without it all is done at once.
@@ -69,6 +85,7 @@ class Workings:
     def __init__(self) -> None:
         self.version = 0
         self.n_open = 0
+        self.cpu_s = 0.0
         self.on_start: Callable[[Working[Any]], None] | None = None  # results of any type
         self._noticed: list[Working[Any]] | None = None  # as in `on_start`
 
@@ -97,5 +114,6 @@ class Workings:
     def ended(self, working: Working[Any]) -> None:  # results of any type
         """Note that `Working.do` has returned."""
         working.is_done = True
+        self.cpu_s += working.cpu_s
         self.n_open -= 1
         self.version += 1

@@ -6,26 +6,20 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 from bokeh.core.property.descriptors import UnsetValueError
 
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.room import size_among
 from dask_diag_lab.views.stream import words
+from dask_diag_lab.views.stream.frames import Frame, Frames, Sight
 from dask_diag_lab.views.stream.happenings import Happenings
 from dask_diag_lab.views.stream.names import Names
-from dask_diag_lab.views.stream.pointing import REACH_PX, Target, recorded_at, running_at
-from dask_diag_lab.views.stream.rects import (
-    PREFIX_CODES,
-    Columns,
-    gather,
-    to_columns,
-    to_rects,
-)
+from dask_diag_lab.views.stream.pointing import REACH_PX, Target, recorded_at
+from dask_diag_lab.views.stream.rects import Columns
 from dask_diag_lab.views.stream.rows import (
     gone_columns,
     label_width,
@@ -35,6 +29,7 @@ from dask_diag_lab.views.stream.rows import (
     visible_lanes,
     worker_rows,
 )
+from dask_diag_lab.views.stream.running_bars import RunningBars
 from dask_diag_lab.views.stream.saying import Saying
 from dask_diag_lab.views.stream.shown_rows import RowChoice, ShownRows
 from dask_diag_lab.views.stream.unpacking import Unpacking, unpacking
@@ -45,10 +40,6 @@ if TYPE_CHECKING:
     from dask_diag_lab.views.stream.picture import Picture
     from dask_diag_lab.views.stream.window import TimeWindow
 
-RUNNING_INTERVAL_S: Final = 1.0
-"""Running tasks grow at this pace when nothing else changes."""
-MANY_RUNNING: Final = 30
-"""More than these are sent at that pace even when some of them changed."""
 OUTLINED_RECTS: Final = 2000
 """More rectangles than this go without outline, which takes most of the time of drawing them."""
 LONGEST_PACE_S: Final = 0.6
@@ -69,9 +60,9 @@ class Drawing:
     columns : dict of str to ndarray
         All rectangles that were drawn.
     cost_s : float
-        Seconds that the last `rects` took.
-    drawn_at : float
-        Monotonic time of it.
+        Seconds that it took to gather them and to draw what had changed.
+    asked_at : float
+        Monotonic time when they were asked for last.
     note : str
         What is said below the picture.
     """
@@ -84,7 +75,7 @@ class Drawing:
         self.rows = ShownRows((), np.empty(0, dtype=np.bool_))
         self.columns: Columns = {}
         self.cost_s = 0.0
-        self.drawn_at = -np.inf
+        self.asked_at = -np.inf
         self.note = ""
         self.unpacking = Unpacking()
         self._activities_version = -1
@@ -94,12 +85,14 @@ class Drawing:
         self._lanes_version = -1
         self._loaded = (np.nan, np.nan)
         self._labelled: tuple[ShownRows, float, int] | None = None
-        self._parts: tuple[LevelOfDetail, ...] = ()
-        self._basis: tuple[object, ...] = ()
-        self._running: dict[str, npt.NDArray[Any]] = {}  # columns differ in dtype
-        self._running_at = -np.inf
-        self._running_basis: tuple[object, ...] = ()
-        self._run_until = -np.inf
+        self._sources = {
+            "work": picture.work,
+            "moves": picture.moves,
+            "erred": picture.erred,
+            "killed": picture.killed,
+        }
+        self._frames = Frames(store, self._sources)
+        self._running = RunningBars(store, picture, self.names)
 
     @property
     def size(self) -> PaneSize:
@@ -154,56 +147,44 @@ class Drawing:
         is_inside = start - width <= window.start and window.end <= end + width
         return is_inside and 0.5 * width < window.width < 1.5 * width
 
-    def rects(self, window: TimeWindow) -> None:
-        """Draw what the store has of the window and beside it."""
-        began = time.monotonic()
+    def ask(self, window: TimeWindow) -> bool:
+        """Have what the store has of the window and beside it drawn: much of it a little later.
+
+        Returns False, and asks for nothing, while something else is under way.
+        """
         lanes = self.rows.lanes_of(visible_lanes(*self.picture.rows, self.rows.count))
         width_px = self._frame_px("inner_width", self.size.width)
-        self.centre, flanks = gather(self.store, window.start, window.end, lanes, width_px)
-        self._loaded = window.start, window.end
-        parts = (self.centre, *flanks)
-        basis = (window.zero, self.rows, self.unpacking)
-        # The store answers with the same object as long as nothing changed.
-        is_same = len(parts) == len(self._parts) and all(
-            a is b for a, b in zip(parts, self._parts, strict=True)
-        )
-        if not is_same or basis != self._basis:
-            self._send(window, [self.centre, *flanks])
-            self._parts, self._basis = parts, basis
-        self.drawn_at = time.monotonic()
-        self.cost_s = self.drawn_at - began
+        ends = window.start, window.end, window.zero
+        if not self._frames.ask(Sight(*ends, self.rows, lanes, width_px, self.unpacking)):
+            return False
+        self.asked_at = time.monotonic()
+        self.show(window)
+        return True
+
+    def show(self, window: TimeWindow) -> None:
+        """Draw what was asked for, once it is there."""
+        frame = self._frames.take()
+        if frame is None:
+            return
+        sight, began = frame.sight, time.monotonic()
+        if sight.zero != window.zero or sight.rows is not self.rows:
+            self._frames.refuse()  # its places are not those of this picture
+            return
+        self._loaded = sight.start, sight.end
+        self.centre, self.columns = frame.centre, frame.columns
+        for name, change in frame.changes.items():
+            if change is not None:
+                self._sources[name].make(change)
+        self._name(frame)
+        self.cost_s = frame.cost_s + time.monotonic() - began
+
+    def forget(self) -> None:
+        """Draw nothing of what was asked for and is not there yet."""
+        self._frames.forget()
 
     def running(self, window: TimeWindow, now: float) -> None:
         """Draw the tasks that run, up to ``now``; not more often than needed."""
-        running = self.store.running
-        since_s = time.monotonic() - self._running_at
-        basis = (window.zero, running.version, self.rows, self.picture.rows)
-        is_changed = basis != self._running_basis
-        is_due = since_s >= RUNNING_INTERVAL_S or (is_changed and running.count < MANY_RUNNING)
-        if not is_due or not (is_changed or running.count):
-            return
-        self._running_basis, self._running_at = basis, time.monotonic()
-        self._run_until = now
-        rows: dict[str, npt.NDArray[Any]] = dict(running.rows(now))  # type: ignore[arg-type]
-        rows["lane"] = np.append(self.rows.row_of, -1)[rows["lane"]]
-        top, bottom = self.picture.rows
-        page = bottom - top
-        is_shown = (rows["lane"] >= max(top - page, 0)) & (rows["lane"] <= bottom + page)
-        is_shown &= rows["start"] < window.end + window.width
-        self._running = {name: column[is_shown] for name, column in rows.items()}
-        code = np.maximum(self.store.palette.indices(self._running["prefix"]), 0) % PREFIX_CODES
-        self.names.send_texts(self._running["prefix"])
-        self.picture.running.set(
-            {
-                "left": self._running["start"] - window.zero,
-                "lane": self._running["lane"].astype(np.uint32),
-                "code": code.astype(np.uint8),
-                "prefix": self._running["prefix"].astype(np.uint32),
-                "key": list(self._running["key"]),
-            }
-        )
-        if len(self._running["lane"]):
-            self.picture.run_until(now - window.zero)
+        self._running.draw(window, self.rows, now)
 
     def estimate(self) -> None:
         """Take over what the workers' totals tell."""
@@ -221,8 +202,7 @@ class Drawing:
 
     def tell(self, window: TimeWindow) -> None:
         """Send the few numbers and words that all hover texts need."""
-        until = self._run_until - window.zero if self._run_until > 0 else 0.0
-        facts = {"zero": [window.zero], "now": [until]}
+        facts = {"zero": [window.zero], "now": [self._running.until(window.zero)]}
         self.picture.facts.set({**facts, "transfer_words": [self.unpacking.transfer_words]})
 
     @property
@@ -246,7 +226,7 @@ class Drawing:
         reach_s = REACH_PX * self.pixel_s(window)
         moment = window.zero + x
         target = recorded_at(self.columns, moment, row, reach_s)
-        return target or running_at(self._running, moment, row, self._run_until, reach_s)
+        return target or self._running.at(moment, row, reach_s)
 
     def say(self, window: TimeWindow, live: float) -> str:
         """Write the title and return the note about what is merged, hidden or lost."""
@@ -256,19 +236,12 @@ class Drawing:
         self.note = self._saying.note(self.centre, window)
         return self.note
 
-    def _send(self, window: TimeWindow, parts: list[LevelOfDetail]) -> None:
-        picture = self.picture
-        cut = (window.start, window.end)
-        self.columns = columns = to_columns(self.store, parts, cut, self.rows.row_of)
-        reach_s = max(abs(end - window.zero) for end in cut) + window.width
-        rects = to_rects(columns, window.zero, reach_s, self.pixel_s(window))
+    def _name(self, frame: Frame) -> None:
+        """Bring the legend and the names that hover texts look up in line with rectangles."""
+        picture, columns, sight = self.picture, frame.columns, frame.sight
         self.names.send_texts(columns["prefix"])
         self.names.send_texts(columns["source"])
         picture.outline(is_on=len(columns["start"]) <= OUTLINED_RECTS)
-        picture.work.put(rects.work)
-        picture.moves.put(rects.moves)
-        picture.erred.put(rects.erred)
-        picture.killed.put(rects.killed)
         labels, codes = words.legend(
             columns, self.store.palette.names, self.size, has_tails=self.unpacking.of_transfers > 0
         )
@@ -276,8 +249,8 @@ class Drawing:
             {"label": labels, "code": np.array(codes, np.uint8), "at": np.full(len(codes), np.nan)}
         )
         top, bottom = picture.rows
-        is_single = (columns["count"] == 1) & (columns["start"] < cut[1])
-        is_single &= (columns["stop"] > cut[0]) & (
+        is_single = (columns["count"] == 1) & (columns["start"] < sight.end)
+        is_single &= (columns["stop"] > sight.start) & (
             abs(columns["lane"] - (top + bottom) / 2) < bottom - top
         )
         self.names.send_keys(columns["task"][is_single])

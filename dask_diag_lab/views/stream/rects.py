@@ -5,7 +5,7 @@ Pure NumPy: knows neither Bokeh nor a colour, only colour codes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,8 +14,7 @@ import numpy.typing as npt
 from dask_diag_lab.records import Kind, Outcome
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
-    from dask_diag_lab.store.lod import LevelOfDetail
+    from dask_diag_lab.store.lod import LevelOfDetail, Query
 
 PREFIX_CODES: Final = 216
 """Codes below this are prefixes: a multiple of both palettes' lengths, so the order repeats."""
@@ -85,29 +84,18 @@ class Share:
     idle: float = np.nan
 
 
-def gather(
-    store: Store,
-    begin: float,
-    end: float,
-    lanes: npt.NDArray[np.int64] | None,
-    width_px: int,
-) -> tuple[LevelOfDetail, list[LevelOfDetail]]:
-    """Return what to draw of a window, and of a window's width on each side of it, coarser."""
-    width = end - begin
-    actions = store.actions
-    flank_px = max(width_px // 2, 1)
-    before = actions.window(begin - width, begin, lanes, flank_px, FLANK_RECTS)
-    after = actions.window(end, end + width, lanes, flank_px, FLANK_RECTS)
-    left = max(MAX_RECTS - len(before) - len(after), MAX_RECTS // 2)
-    centre = actions.window(begin, end, lanes, width_px, left)
-    return centre, [before, after]
+def gather(centre: Query, *flanks: Query) -> list[LevelOfDetail]:
+    """Return what to draw of a window, then of its flanks; the window has what these leave."""
+    beside = [flank.answer() for flank in flanks]
+    left = max(MAX_RECTS - sum(map(len, beside)), MAX_RECTS // 2)
+    return [replace(centre, max_rects=left).answer(), *beside]
 
 
 def to_columns(
-    store: Store,
     parts: list[LevelOfDetail],
     cut: tuple[float, float],
     row_of: npt.NDArray[np.int64],
+    colors: npt.NDArray[np.int64],
 ) -> Columns:
     """Return one set of columns of a window (first part) and its flanks, without duplicates.
 
@@ -116,19 +104,20 @@ def to_columns(
 
     Parameters
     ----------
-    store : Store
     parts : list of LevelOfDetail
     cut : (begin, end)
         The window's edges, seconds since the epoch.
     row_of : ndarray of int64
         Where each lane is shown; -1 where it is not.
+    colors : ndarray of int64
+        Number of each prefix in the palette, by its string id.
     """
     pieces = [_piece(parts[0]), *(_flank(_piece(part), cut) for part in parts[1:])]
     joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     joined["lane"] = row_of[joined["lane"]]
     if joined["lane"].min(initial=0) < 0:
         joined = {name: column[joined["lane"] >= 0] for name, column in joined.items()}
-    joined["code"] = _codes(joined, store.palette.indices(joined["prefix"]))
+    joined["code"] = _codes(joined, colors[joined["prefix"]])
     return joined
 
 

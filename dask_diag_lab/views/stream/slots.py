@@ -6,6 +6,7 @@ nothing; after many of these all rows are sent afresh.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,43 @@ _FULL_SHARE: Final = 3
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 Hashes = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.intp]
+
+
+def _no_rows() -> Rows:
+    return np.empty(0, dtype=np.intp)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What makes one set of rows of a source another.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray
+        The rows that are wanted.
+    content : ndarray of uint64
+        `row_hashes` of them.
+    is_whole : bool
+        All are sent afresh; the rest is empty then.
+    slots, rows : ndarray of int
+        Rows of the source that become others, and which of those that are wanted.
+    hidden : ndarray of int
+        Rows of the source that went.
+    came : ndarray of int
+        Rows that are wanted and are appended.
+    patches : dict of str to list of (int, float)
+        What is sent of those that became others or went, by column.
+    """
+
+    columns: Columns
+    content: Hashes
+    is_whole: bool = False
+    slots: Rows = field(default_factory=_no_rows)
+    rows: Rows = field(default_factory=_no_rows)
+    hidden: Rows = field(default_factory=_no_rows)
+    came: Rows = field(default_factory=_no_rows)
+    patches: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
 
 
 class SlotSource(Source):
@@ -48,81 +86,88 @@ class SlotSource(Source):
 
     def put(self, columns: Columns) -> bool:
         """Show these rows; return whether anything was sent."""
+        change = self.change_to(columns)
+        if change is not None:
+            self.make(change)
+        return change is not None
+
+    def change_to(self, columns: Columns) -> Change | None:
+        """Return what it takes to show these rows, None where they are shown.
+
+        Any thread may ask while nothing is made here.
+        """
         if not len(columns["left"]) and not len(self._content):
-            return False
+            return None
         content = row_hashes(columns, list(columns))
         if {name: column.dtype for name, column in columns.items()} != self._types:
-            return self._put_all(columns, content)
+            return Change(columns, content, is_whole=True)
         is_old, is_there = _shared(content, self._content)
         is_gone = ~is_there & (self._content != 0)
         n_new, n_gone = int(np.count_nonzero(~is_old)), int(np.count_nonzero(is_gone))
         if not n_new and not n_gone:
-            return False
+            return None
         n = len(content)
         is_worn = 4 * (self._n_hidden + max(n_gone - n_new, 0)) > n
         if n_new * _FULL_SHARE >= n or is_worn:
-            return self._put_all(columns, content)
-        self._change(columns, content, np.flatnonzero(~is_old), np.flatnonzero(is_gone))
-        return True
+            return Change(columns, content, is_whole=True)
+        return self._differences(columns, content, np.flatnonzero(~is_old), np.flatnonzero(is_gone))
 
-    def _put_all(self, columns: Columns, content: Hashes) -> bool:
-        self._content = content
-        self._identity = row_hashes(columns, IDENTITY)
-        self._types = {name: column.dtype for name, column in columns.items()}
-        self._n_hidden = 0
-        self.sent_rows += len(content)
-        return self.set(columns)
-
-    def _change(
-        self,
-        columns: Columns,
-        content: Hashes,
-        new: npt.NDArray[np.intp],
-        gone: npt.NDArray[np.intp],
-    ) -> None:
-        """Patch rows that changed, hide those that went, append those that came."""
+    def _differences(self, columns: Columns, content: Hashes, new: Rows, gone: Rows) -> Change:
+        """Have rows patched that changed, those hidden that went, those appended that came."""
         identity = row_hashes({name: columns[name][new] for name in IDENTITY}, IDENTITY)
         _, of_gone, of_new = np.intersect1d(self._identity[gone], identity, return_indices=True)
         slots, rows = gone[of_gone], new[of_new]
-        hidden = np.delete(gone, of_gone)
-        came = np.delete(new, of_new)
-        self._content[slots] = content[rows]
-        self._content[hidden] = 0
-        self._identity[hidden] = 0
-        self._n_hidden += len(hidden)
-        self._patch(columns, slots, rows, hidden)
-        if len(came):
-            self._content = np.concatenate((self._content, content[came]))
-            self._identity = np.concatenate((self._identity, np.delete(identity, of_new)))
-            self.stream({name: column[came] for name, column in columns.items()})
-        self.sent_rows += len(slots) + len(came)
-
-    def _patch(
-        self,
-        columns: Columns,
-        slots: npt.NDArray[np.intp],
-        rows: npt.NDArray[np.intp],
-        hidden: npt.NDArray[np.intp],
-    ) -> None:
-        """Change the page's rows and ours: `ColumnDataSource.patch` takes three times as long."""
+        hidden, came = np.delete(gone, of_gone), np.delete(new, of_new)
         patches: dict[str, list[tuple[int, float]]] = {}
-        model = self.model
-        data: Columns = model.data  # type: ignore[assignment]  # arrays alone are put here
+        data: Columns = self.model.data  # type: ignore[assignment]  # arrays alone are put here
         for name, column in columns.items():
-            kept, wanted = data[name], column[rows]
-            differs = np.flatnonzero(kept[slots] != wanted)
+            wanted = column[rows]
+            differs = np.flatnonzero(data[name][slots] != wanted)
             if differs.size:
-                wanted, changed = wanted[differs], slots[differs]
-                patches[name] = list(zip(changed.tolist(), _short(wanted), strict=True))
-                kept[changed] = wanted
+                changed = slots[differs].tolist()
+                patches[name] = list(zip(changed, _short(wanted[differs]), strict=True))
         if hidden.size:
             patches.setdefault("left", []).extend((slot, np.nan) for slot in hidden.tolist())
-            data["left"][hidden] = np.nan
-        if patches:
-            if model.document is not None:
-                hint = ColumnsPatchedEvent(model.document, model, "data", patches)
-                model.trigger("data", data, data, hint=hint)
-            self.sent_bytes += PATCH_BYTES * sum(len(patch) for patch in patches.values())
+        return Change(
+            columns, content, slots=slots, rows=rows, hidden=hidden, came=came, patches=patches
+        )
+
+    def make(self, change: Change) -> None:
+        """Send a change, which was asked for since the last one was made."""
+        columns, content = change.columns, change.content
+        if change.is_whole:
+            self._content, self._identity = content, row_hashes(columns, IDENTITY)
+            self._types = {name: column.dtype for name, column in columns.items()}
+            self._n_hidden = 0
+            self.sent_rows += len(content)
+            self.set(columns)
+            return
+        self._content[change.slots] = content[change.rows]
+        self._content[change.hidden] = 0
+        self._identity[change.hidden] = 0
+        self._n_hidden += len(change.hidden)
+        self._patch(change)
+        came = change.came
+        if len(came):
+            some = {name: column[came] for name, column in columns.items()}
+            self._content = np.concatenate((self._content, content[came]))
+            self._identity = np.concatenate((self._identity, row_hashes(some, IDENTITY)))
+            self.stream(some)
+        self.sent_rows += len(change.slots) + len(came)
+
+    def _patch(self, change: Change) -> None:
+        """Change the page's rows and ours: `ColumnDataSource.patch` takes three times as long."""
+        patches, model = change.patches, self.model
+        if not patches:
+            return
+        data: Columns = model.data  # type: ignore[assignment]  # as in `_differences`
+        for name in patches:
+            data[name][change.slots] = change.columns[name][change.rows]
+        data["left"][change.hidden] = np.nan
+        if model.document is not None:
+            hint = ColumnsPatchedEvent(model.document, model, "data", patches)
+            model.trigger("data", data, data, hint=hint)
+        self.sent_bytes += PATCH_BYTES * sum(len(patch) for patch in patches.values())
 
 
 def _shared(some: Hashes, others: Hashes) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:

@@ -94,11 +94,11 @@ class TaskStream(View):
                 self._placed_at = time.monotonic()
             self._fit_axis(drawing)
             self._due_at = np.inf
+            drawing.show(self.window)
             if not self._is_still(drawing):
                 if wait_s := self._wait_s(drawing):
                     self._due_at = time.monotonic() + wait_s
-                else:
-                    drawing.rects(self.window)
+                elif drawing.ask(self.window):
                     self._is_ordered = False
                     self._insist()
                 drawing.running(self.window, self._now())
@@ -157,6 +157,8 @@ class TaskStream(View):
             window.zero = float(np.fmin(window.zero, self._first()))
         self._is_ordered = verb != "freeze"
         self._due_at = np.inf
+        if self._drawing is not None:
+            self._drawing.forget()
         self.update()
 
     def close(self) -> None:
@@ -247,7 +249,7 @@ class TaskStream(View):
 
     def _is_still(self, drawing: Drawing) -> bool:
         """Whether a frozen picture shows what it showed when it was frozen."""
-        is_moved = self._is_ordered or self._moved_at >= drawing.drawn_at
+        is_moved = self._is_ordered or self._moved_at >= drawing.asked_at
         return self.window.is_frozen and not is_moved
 
     def _wait_s(self, drawing: Drawing) -> float:
@@ -255,12 +257,12 @@ class TaskStream(View):
         if self._is_ordered or not self._is_served:
             return 0.0
         now = time.monotonic()
-        since_moved, since_drawn = now - self._moved_at, now - drawing.drawn_at
-        has_data = drawing.covers(self.window) or since_drawn < LONGEST_WAIT_S
+        since_moved, since_asked = now - self._moved_at, now - drawing.asked_at
+        has_data = drawing.covers(self.window) or since_asked < LONGEST_WAIT_S
         if since_moved < SETTLE_S and has_data:
             return SETTLE_S - since_moved
         if since_moved > LONGEST_WAIT_S:
-            return max(DUTY * drawing.cost_s - since_drawn, drawing.pace_s - since_drawn, 0.0)
+            return max(DUTY * drawing.cost_s - since_asked, drawing.pace_s - since_asked, 0.0)
         return 0.0
 
     def _is_waiting(self, drawing: Drawing) -> bool:

@@ -12,6 +12,7 @@ from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
 
 from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.views.latest import Latest
 from dask_diag_lab.views.registry import Plot
 
 
@@ -101,6 +102,20 @@ class Stuck(Reading):
         super().update()
         if self.updates > 1:
             raise KeyError("on purpose")
+
+
+class Making(Counting):
+    """Has each picture made elsewhere and says what was made last."""
+
+    def build(self) -> UIElement:
+        self._latest: Latest[int] = Latest(self.store.workings)
+        return super().build()
+
+    def update(self) -> None:
+        super().update()
+        now = self.store.scheduler
+        made = self._latest.of("", now, lambda: self.updates)
+        self.notice = Notice(note=f"made in update {made}")
 
 
 class Choosing(Counting):

@@ -14,7 +14,7 @@ LONG_S = 30.0
 def test_the_loop_goes_on_while_something_is_made() -> None:
     async def run() -> None:
         store, told = Store(), asyncio.Event()
-        workshop = Workshop(store, told.set)
+        workshop = Workshop(store, lambda _: told.set())
         gate = threading.Event()
         working = store.workings.start(lambda: gate.wait(LONG_S))
         await asyncio.sleep(0)
@@ -29,7 +29,7 @@ def test_the_loop_goes_on_while_something_is_made() -> None:
 def test_one_is_made_after_the_other() -> None:
     async def run() -> None:
         store, told = Store(), asyncio.Semaphore(0)
-        workshop = Workshop(store, told.release)
+        workshop = Workshop(store, lambda _: told.release())
         lock = threading.Lock()
 
         def make() -> bool:
@@ -52,7 +52,7 @@ def test_one_is_made_after_the_other() -> None:
 def test_what_is_not_done_at_the_end_is_given_up() -> None:
     async def run() -> None:
         store = Store()
-        workshop = Workshop(store, lambda: None)
+        workshop = Workshop(store, lambda _: None)
         gate, second = threading.Event(), threading.Event()
         store.workings.start(lambda: gate.wait(LONG_S))
         waiting = store.workings.start(second.set)
@@ -69,7 +69,7 @@ def test_what_is_not_done_at_the_end_is_given_up() -> None:
 def test_a_closed_workshop_takes_no_more_and_leaves_another_of_the_same_store_alone() -> None:
     async def run() -> None:
         store = Store()
-        first, second = Workshop(store, lambda: None), Workshop(store, lambda: None)
+        first, second = Workshop(store, lambda _: None), Workshop(store, lambda _: None)
         await first.close()
         assert not store.workings.start(lambda: 7).is_done
         await second.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import weakref
 from functools import partial
 from traceback import walk_tb
@@ -10,7 +11,7 @@ from traceback import walk_tb
 import pytest
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.workings import Working, Workings
+from dask_diag_lab.store.workings import Working, Workings, done_here
 
 
 def _fail() -> None:
@@ -85,3 +86,21 @@ def test_what_is_started_in_a_block_is_noticed_and_nothing_else() -> None:
             second = workings.start(lambda: 3)
     workings.start(lambda: 4)
     assert (outer, inner) == ([first], [second])
+
+
+def test_the_processor_time_of_all_work_is_counted() -> None:
+    def compute() -> None:
+        until = time.thread_time() + 0.01
+        while time.thread_time() < until:
+            pass
+
+    workings = Workings()
+    one, other = workings.start(compute), workings.start(compute)
+    assert one.cpu_s >= 0.01
+    assert workings.cpu_s == one.cpu_s + other.cpu_s
+
+
+def test_what_is_done_here_is_done_and_asks_for_no_thread() -> None:
+    working = done_here(lambda: 7)
+    assert working.is_done
+    assert working.result() == 7

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from bokeh.document import Document
 
-from dask_diag_lab.views.stream import drawing, task_stream
+from dask_diag_lab.views.stream import drawing, running_bars, task_stream
 from dask_diag_lab.views.stream.task_stream import SETTLE_S, TaskStream
 from tests.kernel.server.browser import BrowserPage
 from tests.kernel.serving import run, serving, until
@@ -27,8 +27,8 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of views, which stands still until a test moves it."""
     made = Clock()
-    monkeypatch.setattr(task_stream, "time", made)
-    monkeypatch.setattr(drawing, "time", made)
+    for module in (task_stream, drawing, running_bars):
+        monkeypatch.setattr(module, "time", made)
     return made
 
 
