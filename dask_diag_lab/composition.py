@@ -1,4 +1,4 @@
-"""Wires feed, store, server and record of one scheduler on one event loop, and closes them.
+"""Wires what follows one scheduler, store, server and record on one event loop, and closes them.
 
 With `session`, which gives it a thread, the only code that knows all of these rooms. It needs no
 Jupyter kernel: any process and any running loop will do.
@@ -7,7 +7,6 @@ Jupyter kernel: any process and any running loop will do.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import secrets
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.settings import read_settings
 from dask_diag_lab.store import Store
-from dask_diag_lab.transport import Feed, FeedState, Inquirer, LinkLostError
+from dask_diag_lab.transport import FeedState, Following
 from dask_diag_lab.workshop import Workshop
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-CATCH_UP_S: Final = 1.0
-"""So long a table waits at most for what is not known here yet."""
 HISTORY_S: Final = 3.0
 """So long a new collector may take over what the scheduler remembers of before, bit by bit."""
 HISTORY_PAUSE_S: Final = 0.05
@@ -43,7 +40,7 @@ HISTORY_PAUSE_S: Final = 0.05
 
 
 class Composition:
-    """Feed, store, server and record of one scheduler, all on the running loop.
+    """What follows one scheduler, with store, server and record, all on the running loop.
 
     Parameters
     ----------
@@ -54,7 +51,7 @@ class Composition:
         Called on the loop with the id of another scheduler that now answers at the address.
     is_ending : callable, optional
         Whether the client is being closed. What comes from then on is the end of its cluster,
-        which is not drawn: the last picture is to be of what was before.
+        which is not drawn before `retire`: the last picture is to be of what was before.
     """
 
     def __init__(
@@ -75,12 +72,10 @@ class Composition:
         self._begun = time.time()
         self._kernel_id = announce.kernel_id()
         self._store: Store | None = None
-        self._feed: Feed | None = None
-        self._inquirer: Inquirer | None = None
+        self._following: Following | None = None
         self._workshop: Workshop | None = None
         self._server: Server | None = None
         self._record: Path | None = None
-        self._feeding: asyncio.Task[None] | None = None
         self._epoch = ""
         self._epoch_at = -inf
 
@@ -93,7 +88,7 @@ class Composition:
         """Serve, announce, and begin to feed; returns before the first data."""
         settings = read_settings()
         self._store = Store(max_actions=settings.max_actions)
-        self._feed = Feed(
+        self._following = Following(
             self._target.address,
             self._target.connection_args,
             on_batch=self._batch_came,
@@ -101,7 +96,6 @@ class Composition:
             interval_s=settings.interval_s,
             idle_interval_s=settings.idle_interval_s,
         )
-        self._inquirer = Inquirer(self._target.address, self._target.connection_args)
         self._store.inquiries.on_ask = self._ask_cluster
         self._workshop = Workshop(self._store, self._tick)
         self._server = Server(
@@ -109,12 +103,28 @@ class Composition:
             info=self.info,
             token=self.token,
             on_watch=self._watch_changed,
-            catch_up=self._catch_up_briefly,
+            catch_up=self._following.pull_briefly,
         )
         self.url = await self._server.start()
         self._record = announce.write_record(self._record_content())
-        self._feeding = asyncio.create_task(self._feed.run())
-        self._feeding.add_done_callback(_log_failure)
+        self._following.start()
+
+    async def retire(self, reason: str = "") -> None:
+        """Let go of the scheduler, for good, and go on to serve what is known of it.
+
+        Parameters
+        ----------
+        reason : str, optional
+            Words for the user where it is not simply that the cluster closed.
+        """
+        store, following = self._store, self._following
+        if store is None or following is None:
+            return
+        last = following.state
+        await self._leave_scheduler()
+        closed_at = last.since if last.state == "lost" else time.time()
+        store.set_feed_state("closed", reason, closed_at)
+        self._tick_soon(is_awaited=True)
 
     async def close(self) -> None:
         """Take everything down in reverse order, each also where one before failed.
@@ -123,23 +133,20 @@ class Composition:
         """
         record, self._record = self._record, None
         server, self._server = self._server, None
-        inquirer, self._inquirer = self._inquirer, None
         workshop, self._workshop = self._workshop, None
-        feed, self._feed = self._feed, None
-        feeding, self._feeding = self._feeding, None
         async with AsyncExitStack() as last_first:
-            if feeding is not None:
-                last_first.push_async_callback(_end, feeding)
-            if feed is not None:
-                last_first.push_async_callback(feed.close)
-            if inquirer is not None:
-                last_first.push_async_callback(inquirer.close)
+            last_first.push_async_callback(self._leave_scheduler)
             if workshop is not None:
                 last_first.push_async_callback(workshop.close)
             if server is not None:
                 last_first.push_async_callback(server.stop)
             if record is not None:
                 last_first.callback(announce.remove_record, record)
+
+    async def _leave_scheduler(self) -> None:
+        following, self._following = self._following, None
+        if following is not None:
+            await following.close()
 
     async def ask(self, function: Callable[[Store], T], *, is_fresh: bool) -> T:
         """Return ``function(store)``, after a pull of its own where it has to be fresh.
@@ -153,26 +160,25 @@ class Composition:
         """
         if is_fresh:
             await self._catch_up()
-        if self._store is None or self._feed is None:
+        if self._store is None or self._following is None:
             raise RuntimeError("Dask diagnostics are closed.")
         return function(self._store)
 
     async def _catch_up(self) -> None:
         """Pull what has ended by now, history that a new collector takes over included."""
         before = -1
-        while self._feed is not None and self._store is not None:
-            await self._feed.pull_now()
+        while self._following is not None and self._store is not None:
+            await self._following.pull()
             total = self._store.actions.total
             if total == before or time.monotonic() - self._epoch_at > HISTORY_S:
                 return
             before = total
             await asyncio.sleep(HISTORY_PAUSE_S)
 
-    async def _catch_up_briefly(self) -> None:
-        """Pull once for a table that somebody asks for; it does without, where that takes long."""
-        if self._feed is not None and self._feed.state.state in {"live", "degraded"}:
-            with contextlib.suppress(LinkLostError, TimeoutError):
-                await asyncio.wait_for(self._feed.pull_now(), CATCH_UP_S)
+    async def learn_last(self) -> None:
+        """Learn what any plot needs: later nobody can be asked."""
+        if self._following is not None:
+            await self._following.pull_all()
 
     def abandon_after_fork(self) -> None:
         """In a forked child: drop what must not stay open there."""
@@ -225,17 +231,19 @@ class Composition:
             logger.warning("The record of these diagnostics cannot be renewed: %s", error)
 
     def _state_changed(self, state: FeedState) -> None:
-        if self._store is not None and self._server is not None:
+        # A scheduler that is left is said to be closed: not yet when, nor why.
+        is_followed = self._following is not None
+        if self._store is not None and self._server is not None and is_followed:
             self._store.set_feed_state(state.state, state.reason, state.since)
             self._tick_soon(is_awaited=True)
 
     def _ask_cluster(self, inquiry: Inquiry) -> None:
         """Pass a view's question on; the pages are updated when it has been answered."""
-        store, inquirer = self._store, self._inquirer
+        store, following = self._store, self._following
         if store is None:
             return
-        if inquirer is None:
-            store.fail(inquiry, "These diagnostics are closed.")
+        if following is None:
+            store.fail(inquiry, "The cluster is closed and cannot be asked any more.")
             return
 
         def answered(answer: object) -> None:
@@ -246,7 +254,7 @@ class Composition:
             store.fail(inquiry, words)
             self._tick_soon(is_awaited=True)
 
-        inquirer.ask(inquiry.kind, inquiry.arguments, answered, failed)
+        following.ask(inquiry.kind, inquiry.arguments, answered, failed)
 
     def _tick_soon(self, *, is_awaited: bool = False) -> None:
         """Update the pages, outside the feed: it pulls again what it could not hand over."""
@@ -254,7 +262,7 @@ class Composition:
 
     def _tick(self, made: Working[Any] | None = None, *, is_awaited: bool = False) -> None:
         """Update the pages: all of them, or the one for which something was made."""
-        if self._server is None or self._is_ending():
+        if self._server is None or (self._following is not None and self._is_ending()):
             return
         if made is None:
             self._server.tick(is_awaited=is_awaited)
@@ -262,16 +270,5 @@ class Composition:
             self._server.worked_out(made)
 
     def _watch_changed(self, is_watched: bool, wanted: frozenset[str]) -> None:
-        if self._feed is not None:
-            self._feed.wanted = wanted
-            self._feed.is_watched = is_watched
-
-
-async def _end(feeding: asyncio.Task[None]) -> None:
-    await asyncio.wait([feeding], timeout=1)
-    feeding.cancel()
-
-
-def _log_failure(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        logger.warning("Following the scheduler failed", exc_info=error)
+        if self._following is not None:
+            self._following.watch(is_watched, wanted)

@@ -1,6 +1,6 @@
-"""What Dask runs for each new client (``distributed.client.preload``): attaches in Jupyter kernels.
+"""What Dask runs for each client (``distributed.client.preload``): attaches in Jupyter kernels.
 
-Must return at once, print nothing, and never make ``Client()`` fail.
+Must print nothing, and never make ``Client()`` or its ``close`` fail or wait for long.
 """
 
 from __future__ import annotations
@@ -28,6 +28,17 @@ def dask_setup(client: Client) -> None:
             _show_launch_button()
     except Exception as error:  # whatever is wrong here, the user's client comes first
         logger.warning("Dask diagnostics were not attached: %s", error, exc_info=error)
+
+
+async def dask_teardown(client: Client) -> None:
+    """Bring the history that outlives `client` up to the moment before it closes."""
+    session = sys.modules.get("dask_diag_lab.session")  # not there: nothing was ever attached
+    if session is None:
+        return
+    try:
+        await session.part_with(client)
+    except Exception as error:  # as above
+        logger.warning("The history of a client may lack its end: %s", error, exc_info=error)
 
 
 def _show_launch_button() -> None:

@@ -8,15 +8,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import secrets
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
+from dask_diag_lab.attached import Attached
 from dask_diag_lab.clients import current_client, is_open
 from dask_diag_lab.composition import Composition
 from dask_diag_lab.server import announce
@@ -33,6 +34,11 @@ logger = logging.getLogger(__name__)
 START_TIMEOUT_S: Final = 30.0
 CLOSE_TIMEOUT_S: Final = 10.0
 CLOSED: Final = "These Dask diagnostics are closed: their client was."
+CLIENT_CLOSED: Final = (
+    "The client was closed; its cluster may still run. The history is kept until the kernel stops."
+)
+PARTING_S: Final = 1.0
+"""So long closing a client waits at most for what the diagnostics do not know yet."""
 CLIENT_CHECK_S: Final = 0.5
 """How often the clients are looked at: closing a client ends its diagnostics this soon."""
 
@@ -41,24 +47,30 @@ class Diagnostics:
     """The live diagnostics of one scheduler, in a thread of their own; `attach` makes them.
 
     They end with the last client that they were attached for, with `close`, or with the process.
+    In a Jupyter kernel what they know is still served when their last client has closed: until
+    diagnostics of another cluster take their place there, or `close`.
     """
 
     def __init__(self, target: Target) -> None:
         self.id: str = secrets.token_hex(8)
         self.name: str = announce.session_name(kernel=announce.kernel_id())
         self.scheduler_id: str = target.scheduler_id
+        self.begun_at = time.monotonic()
         self._composition = Composition(
             target,
             self.id,
             self.name,
-            on_scheduler=lambda new_id: _registry.rename(self, new_id),
+            on_scheduler=lambda new_id: _attached.rename(self, new_id),
             is_ending=lambda: not self._has_client(),
         )
         self._clients: list[weakref.ref[Client]] = []
+        self._keeps_history = announce.connection_file() != ""
+        self._knows_cluster = False
+        self._is_parting = self._is_retired = False
         self._started: Future[None] = Future()
         self._end = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._ask_to_end: asyncio.Event | None = None
+        self._wake: asyncio.Event | None = None
         self._thread = threading.Thread(target=self._run, name="dask-diag-lab", daemon=True)
 
     @property
@@ -85,16 +97,14 @@ class Diagnostics:
 
     @property
     def is_closed(self) -> bool:
-        return self._end.is_set()
+        """Whether they follow their scheduler no more, also while their history is served."""
+        return self._is_retired or self._end.is_set()
 
     def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
         """End server, feed and thread, and remove the record; harmless twice."""
-        _registry.forget(self)
+        _attached.forget(self)
         self._end.set()
-        loop, event = self._loop, self._ask_to_end
-        if loop is not None and event is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended by itself meanwhile
-                loop.call_soon_threadsafe(event.set)
+        self._look_now()
         if threading.current_thread() is not self._thread and self._thread.is_alive():
             self._thread.join(timeout_s)
 
@@ -152,13 +162,40 @@ class Diagnostics:
 
     def add_client(self, client: Client) -> None:
         """Stay for `client` too, until it is closed or forgotten."""
-        if not any(ref() is client for ref in self._clients):
+        if not self.is_of(client):
             self._clients.append(weakref.ref(client))
+            self._knows_cluster = self._knows_cluster or client.cluster is not None
+
+    def is_of(self, client: Client) -> bool:
+        """Tell whether they were attached for `client`."""
+        return any(ref() is client for ref in self._clients)
+
+    async def part(self) -> None:
+        """Learn what is not known yet, on the loop of a client that begins to close.
+
+        While nobody looks that may be the last two seconds, and most of a short history. Does
+        nothing where there is another client, or no history is kept.
+        """
+        loop = self._loop
+        if loop is None or not self._keeps_history or self._has_client():
+            return
+        self._is_parting = True
+        learning = self._composition.learn_last()
+        try:
+            learnt = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(learning, loop))
+            # Not awaited itself: it is cancelled with our loop, and must not cancel this task.
+            await asyncio.wait([learnt], timeout=PARTING_S)
+            learnt.cancel()
+        except RuntimeError:  # our loop has ended meanwhile
+            learning.close()
+        finally:
+            self._is_parting = False
+            self._look_now()
 
     def abandon_after_fork(self) -> None:
         """In a forked child, where the thread does not run: let go without a word."""
         self._end.set()
-        self._loop = self._ask_to_end = None
+        self._loop = self._wake = None
         self._composition.abandon_after_fork()
 
     def _run(self) -> None:
@@ -170,22 +207,37 @@ class Diagnostics:
                 self._started.set_exception(RuntimeError(f"Dask diagnostics: {error}"))
         finally:
             self._end.set()
-            _registry.forget(self)
+            _attached.forget(self)
 
     async def _main(self) -> None:
-        self._ask_to_end = asyncio.Event()
+        self._wake = wake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         try:
             await self._composition.start()
             self._started.set_result(None)
-            while not self._end.is_set() and self._has_client():
+            _attached.end_history()
+            while not self._end.is_set() and (self._has_client() or self._is_parting):
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._ask_to_end.wait(), CLIENT_CHECK_S)
+                    await asyncio.wait_for(wake.wait(), CLIENT_CHECK_S)
+                wake.clear()
+            if not self._end.is_set() and self._keeps_history and _attached.keep(self):
+                self._is_retired = True
+                await self._composition.retire("" if self._knows_cluster else CLIENT_CLOSED)
+                while not self._end.is_set():
+                    await wake.wait()
+                    wake.clear()
         finally:
             # Before the rest: `attach` from here on makes new diagnostics.
             self._end.set()
-            _registry.forget(self)
+            _attached.forget(self)
             await self._composition.close()
+
+    def _look_now(self) -> None:
+        """Have the thread look at once whether it is to end; from any thread."""
+        loop, wake = self._loop, self._wake
+        if loop is not None and wake is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended by itself meanwhile
+                loop.call_soon_threadsafe(wake.set)
 
     def _has_client(self) -> bool:
         clients = (ref() for ref in self._clients)
@@ -201,69 +253,8 @@ def _pass_on(done: Future[T], answer: Future[T]) -> None:
         answer.set_result(done.result())
 
 
-class _Registry:
-    """The open diagnostics of this process, by scheduler id.
-
-    This state belongs to the process and not to a caller: attaching has to be idempotent for
-    any number of clients that do not know of each other.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open: dict[str, Diagnostics] = {}
-
-    def attach(self, target: Target, client: Client) -> Diagnostics:
-        """Return the diagnostics of `target`, started now if there were none."""
-        with self._lock:
-            found = self._open.get(target.scheduler_id)
-            if found is None or found.is_closed:
-                found = self._open[target.scheduler_id] = Diagnostics(target)
-                found.add_client(client)
-                found.start()
-            else:
-                found.add_client(client)
-            return found
-
-    def forget(self, diagnostics: Diagnostics) -> None:
-        """Remove `diagnostics`; harmless when it is not here."""
-        with self._lock:
-            if self._open.get(diagnostics.scheduler_id) is diagnostics:
-                del self._open[diagnostics.scheduler_id]
-
-    def rename(self, diagnostics: Diagnostics, scheduler_id: str) -> None:
-        """File `diagnostics` under the scheduler that took the place of theirs, if none are."""
-        with self._lock:
-            other, before = self._open.get(scheduler_id), diagnostics.scheduler_id
-            if self._open.get(before) is diagnostics and (other is None or other.is_closed):
-                del self._open[before]
-                self._open[scheduler_id] = diagnostics
-                diagnostics.scheduler_id = scheduler_id
-
-    def close_all(self) -> None:
-        """At interpreter exit: leave no record behind."""
-        for diagnostics in list(self._open.values()):
-            diagnostics.close(timeout_s=2)
-
-    def after_fork(self) -> None:
-        """In a forked child: nothing of ours runs there, and nothing may be removed by it."""
-        abandoned = list(self._open.values())
-        self.__init__()  # type: ignore[misc]  # a lock that was held at the fork stays held
-        for diagnostics in abandoned:
-            diagnostics.abandon_after_fork()
-
-
-_registry: Final = _Registry()
-
-
-def _arm_process_hooks() -> None:
-    import atexit
-
-    atexit.register(_registry.close_all)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_registry.after_fork)
-
-
-_arm_process_hooks()
+_attached: Final = Attached(Diagnostics)
+_attached.follow_process()
 
 
 def attach(client: Client | None = None) -> Diagnostics:
@@ -292,4 +283,13 @@ def attach(client: Client | None = None) -> Diagnostics:
 
 def attach_quietly(client: Client) -> Diagnostics:
     """Do what `attach` does, without a warning: for the preload, which may not print."""
-    return _registry.attach(Target.of(client), client)
+    return _attached.attach(Target.of(client), client)
+
+
+async def part_with(client: Client) -> None:
+    """Bring the diagnostics of a client that begins to close up to this moment.
+
+    Waits `PARTING_S` at most, and only where their history is kept.
+    """
+    if (diagnostics := _attached.find(client)) is not None:
+        await diagnostics.part()

@@ -58,6 +58,8 @@ export interface IDashboard {
   readonly reason: string | null;
   readonly plots: readonly IPlot[];
   readonly summary?: ISummary | null;
+  /** When its cluster closed, in s since the epoch; left out before, and where nothing is kept. */
+  readonly closed_at?: number;
 }
 
 /** The answer to `POST plots/<name>/session`. */
@@ -127,6 +129,7 @@ function summaryOf(value: unknown, where: string): ISummary | null {
 export function dashboardOf(value: unknown, where = 'dashboard'): IDashboard {
   const fields = fieldsOf(value, where);
   const scheduler = fieldsOf(fields['scheduler'], `${where}.scheduler`);
+  const closedAt = fields['closed_at'];
   return {
     id: nameOf(fields, 'id', where),
     name: textOf(fields, 'name', where),
@@ -139,7 +142,8 @@ export function dashboardOf(value: unknown, where = 'dashboard'): IDashboard {
     state: oneOf(fields, 'state', ['live', 'stale', 'unreachable'], where),
     reason: nullableTextOf(fields, 'reason', where),
     plots: listOf(fields, 'plots', where).map((plot, i) => plotOf(plot, `${where}.plots[${i}]`)),
-    summary: summaryOf(fields['summary'], `${where}.summary`)
+    summary: summaryOf(fields['summary'], `${where}.summary`),
+    ...(typeof closedAt === 'number' ? { closed_at: closedAt } : {})
   };
 }
 

@@ -22,11 +22,15 @@ from dask_diag_lab.proxy.wire import (
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How a dashboard is, with the reason in words for the user where there is one."""
+    """How a dashboard is, with the reason in words for the user where there is one.
+
+    ``closed_at`` is when its cluster closed, in seconds since the epoch; None before.
+    """
 
     state: State
     reason: str | None = None
     summary: SummaryEntry | None = None
+    closed_at: float | None = None
 
 
 @dataclass(slots=True)
@@ -81,7 +85,7 @@ class Dashboard:
     @property
     def entry(self) -> DashboardEntry:
         """The dashboard as the browser may see it."""
-        return {
+        entry: DashboardEntry = {
             "id": self.id,
             "name": self.name,
             "kind": self.kind,
@@ -92,3 +96,6 @@ class Dashboard:
             "plots": list(self.plots),
             "summary": self.condition.summary,
         }
+        if self.condition.closed_at is not None:
+            entry["closed_at"] = self.condition.closed_at
+        return entry

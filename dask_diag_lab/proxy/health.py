@@ -85,11 +85,8 @@ def condition_of(name: str, health: Health) -> Condition:
                 "stops. Run the cell that makes the client again."
             )
             return Condition("stale", reason or default, health.summary)
-        case "closed":
-            default = (
-                f"The cluster of {name} has closed. Its history is kept until the kernel stops."
-            )
-            return Condition("stale", reason or default, health.summary)
+        case "closed":  # the browser puts the time into words, by its own clock
+            return Condition("stale", reason, health.summary, health.since)
 
 
 def reason_of(name: str, error: UpstreamError | WireError, busy_share: float) -> str:

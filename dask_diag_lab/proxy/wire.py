@@ -82,7 +82,11 @@ class SummaryEntry(TypedDict):
 
 
 class DashboardEntry(TypedDict):
-    """One dashboard as the browser sees it: never an address to contact, never a token."""
+    """One dashboard as the browser sees it: never an address to contact, never a token.
+
+    ``closed_at``, in seconds since the epoch, is there where its cluster has closed and what was
+    known of it is still shown.
+    """
 
     id: str
     name: str
@@ -93,6 +97,7 @@ class DashboardEntry(TypedDict):
     reason: str | None
     plots: list[PlotEntry]
     summary: SummaryEntry | None
+    closed_at: NotRequired[float]
 
 
 class DashboardsAnswer(TypedDict):
@@ -131,12 +136,14 @@ class Health:
     """Answer of a diagnostics server's ``/health``.
 
     ``plots_version`` moves when its ``/plots.json`` changes; 0 from versions that do not tell.
+    ``since``, in seconds since the epoch, is when it came into its state; None likewise.
     """
 
     state: FeedState
     reason: str
     summary: SummaryEntry
     plots_version: int
+    since: float | None = None
 
 
 def parse_record(value: object) -> RuntimeRecord:
@@ -182,7 +189,8 @@ def parse_health(value: object) -> Health:
     state = data.get("state")
     match state:
         case "connecting" | "live" | "degraded" | "lost" | "closed":
-            return Health(state, text(data, "reason"), _summary(data), _plots_version(data))
+            since = number(data, "since") if "since" in data else None
+            return Health(state, text(data, "reason"), _summary(data), _plots_version(data), since)
         case _:
             raise WireError("state is none of connecting, live, degraded, lost, closed")
 
@@ -210,7 +218,7 @@ def check_dashboard(value: object) -> DashboardEntry:
     if not identity:
         raise WireError("id is empty")
     summary = data.get("summary")
-    return {
+    entry: DashboardEntry = {
         "id": identity,
         "name": text(data, "name"),
         "kind": _kind(data),
@@ -221,6 +229,9 @@ def check_dashboard(value: object) -> DashboardEntry:
         "plots": [_plot(mapping(plot, "a plot")) for plot in rows(data, "plots")],
         "summary": None if summary is None else _summary(mapping(summary, "summary")),
     }
+    if "closed_at" in data:
+        entry["closed_at"] = number(data, "closed_at")
+    return entry
 
 
 def _kind(data: Mapping[str, object]) -> Kind:

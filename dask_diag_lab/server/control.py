@@ -54,6 +54,9 @@ class PaneControl(DataModel):
         String(default="connecting", help="live, connecting, degraded, lost, closed or error")
     )
     message: str = _of(String(default="", help="Why it is in that state, in words"))
+    closed_at: float = _of(
+        Float(default=0.0, help="When its cluster closed, in seconds since the epoch; 0 before")
+    )
     empty: str = _of(String(default="", help="Why there is nothing to draw and what to do"))
     note: str = _of(String(default="", help="What was merged, dropped, sampled or late"))
     behind_s: float = _of(Float(default=0.0, help="Seconds by which live data is ahead"))

@@ -27,11 +27,13 @@ class Health(TypedDict):
     """The answer of ``/health``; bytes and seconds.
 
     ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has one.
-    ``plots_version`` differs when ``/plots.json`` does.
+    ``plots_version`` differs when ``/plots.json`` does. ``since`` is when it came into its state,
+    by this process's clock in seconds since the epoch.
     """
 
     state: str
     reason: str
+    since: float
     workers: int
     threads: int
     memory_limit: int
@@ -49,6 +51,7 @@ def health_of(store: Store, plots_version: int = 0) -> Health:
     return {
         "state": feed.state,
         "reason": feed.reason,
+        "since": feed.since,
         "workers": scheduler.n_workers if scheduler and is_there else 0,
         "threads": scheduler.nthreads if scheduler and is_there else 0,
         "memory_limit": _memory_limit(store) if is_there else 0,

@@ -6,12 +6,13 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from dask_diag_lab.server import current_document
 from dask_diag_lab.server.arguments import read_arguments
+from dask_diag_lab.server.begun import Begun
 from dask_diag_lab.server.control import CONTROL_NAME, SHOW, Command, PaneControl, show_notice
 from dask_diag_lab.server.fault_words import cannot_be_built, cannot_be_done, cannot_be_drawn
 from dask_diag_lab.server.plot_document import PlotDocument
@@ -76,7 +77,7 @@ class Page:
         self._look = look
         self._arguments = dict(arguments or {})
         self._needs: frozenset[str] = frozenset()
-        self._begun: list[Working[Any]] = []  # results of any type
+        self._begun = Begun(store.workings)
         self._openings = 0
         self._error = ""
         self._fault = ""
@@ -119,7 +120,7 @@ class Page:
 
     def worked_out(self, working: Working[Any]) -> None:  # results of any type
         """Update now if it was this page that had it made."""
-        if any(begun is working for begun in self._begun):
+        if self._begun.has(working):
             self.poke()
 
     def patched(self, error: Exception | None) -> None:
@@ -156,7 +157,7 @@ class Page:
         # Our pages say in words what is wrong, and open a new session for the picture of now.
         config.update(reconnect_session=False, notify_connection_status=False, notifications=None)
         # `freeze` looks for its models once, not after each root.
-        with self.document.models.freeze(), self._noticing():
+        with self.document.models.freeze(), self._begun.noticing():
             try:
                 self._build()
             except Exception as error:  # noqa: BLE001  # a bug in a view stays in its pane
@@ -203,16 +204,9 @@ class Page:
         self._seen = self._store.version
         self._has_news = self._is_forced = False
         if self._view is not None:
-            with current_document.kept(self.document), self._noticing():
+            with current_document.kept(self.document), self._begun.noticing():
                 self._bring_up_to_date(self._view)
         self._say()
-
-    @contextmanager
-    def _noticing(self) -> Iterator[None]:
-        """Remember what the view begins to have made."""
-        with self._store.workings.noticed() as begun:
-            yield
-        self._begun = [working for working in (*self._begun, *begun) if not working.is_done]
 
     def _bring_up_to_date(self, view: View) -> None:
         self._obey(view)
@@ -267,6 +261,7 @@ class Page:
         said = self._error or self._fault
         self.control.state = "error" if said else feed.state
         self.control.message = said or feed.reason
+        self.control.closed_at = feed.since if feed.state == "closed" else 0.0
 
     def _fail(self, error: Exception) -> None:
         if not self._error:

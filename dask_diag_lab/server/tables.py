@@ -11,16 +11,16 @@ import logging
 import time
 from collections.abc import Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dask_diag_lab.records import EXTRA_NAMES, GRAPH
+from dask_diag_lab.server.begun import Begun
 from dask_diag_lab.views.look import LIGHT
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.site import Site
     from dask_diag_lab.store import Store
     from dask_diag_lab.store.inquiries import Inquiry
-    from dask_diag_lab.store.workings import Working
     from dask_diag_lab.views.base import Table, View
     from dask_diag_lab.views.registry import Plot
 
@@ -47,7 +47,7 @@ class _Waiting:
         self._store = store
         self._view = view
         self._asked: dict[int, Inquiry] = {}
-        self._started: list[Working[Any]] = []  # results of any type
+        self._begun = Begun(store.workings)
         self._needs = frozenset(map(str, view.needs)) & EXTRA_NAMES
         self._needs_graph = GRAPH in view.needs
         self._before = {
@@ -64,7 +64,7 @@ class _Waiting:
     def draw(self) -> None:
         """Bring the view up to date, and notice what it asks the cluster."""
         store = self._store
-        with store.inquiries.noticed() as asked, store.workings.noticed() as started:
+        with store.inquiries.noticed() as asked, self._begun.noticing():
             self._has_failed = True
             try:
                 if not self._is_built:
@@ -75,7 +75,6 @@ class _Waiting:
                 self._has_failed = False
             except Exception as error:  # the last `table` is the one that counts
                 logger.debug("Drawing %s for its table failed", self._view, exc_info=error)
-        self._started = [one for one in (*self._started, *started) if not one.is_done]
         for inquiry in asked:
             if id(inquiry) not in self._asked:
                 self._asked[id(inquiry)] = inquiry
@@ -88,7 +87,7 @@ class _Waiting:
 
     def is_over(self, spent_s: float, ticks: int) -> bool:
         """Whether all has come that will."""
-        if self.is_behind or not all(working.is_done for working in self._started):
+        if self.is_behind or not self._begun.is_done:
             return False
         if self._store.feed_state.state in ("lost", "closed"):
             return True

@@ -6,7 +6,8 @@ Must not import bokeh or views.
 from __future__ import annotations
 
 from dask_diag_lab.transport.feed import Feed, FeedState
+from dask_diag_lab.transport.following import Following
 from dask_diag_lab.transport.inquirer import Inquirer
 from dask_diag_lab.transport.link import LinkLostError
 
-__all__ = ["Feed", "FeedState", "Inquirer", "LinkLostError"]
+__all__ = ["Feed", "FeedState", "Following", "Inquirer", "LinkLostError"]

@@ -3,6 +3,7 @@
 import type { FeedState } from '../api/feed';
 import type { ITranslate } from '../api/words';
 import type { IControl } from '../wire';
+import { closedWords } from './closed';
 import type { IKnownDashboard } from './dashboards';
 import { formatClock, formatMoment, formatSpan } from './format';
 
@@ -195,8 +196,9 @@ function endedWords(at: ISituation, control: IControl, trans: ITranslate): strin
   switch (control.state) {
     case 'error':
       return control.message || trans.__('This plot failed; the kernel’s log says why.');
-    case 'lost':
     case 'closed':
+      return control.message || closedWords(control.closed_at * 1000 || at.now, trans);
+    case 'lost':
       return control.message || staleWords(at, trans);
     case 'live':
     case 'degraded':
@@ -205,10 +207,7 @@ function endedWords(at: ISituation, control: IControl, trans: ITranslate): strin
   }
 }
 
-function staleWords(at: ISituation, trans: ITranslate): string {
-  const clock = formatClock(at.lastLive || at.now);
-  return (
-    at.dashboard?.reason ??
-    trans.__('Cluster closed at %1 · history kept until the kernel stops', clock)
-  );
+function staleWords({ dashboard, lastLive, now }: ISituation, trans: ITranslate): string {
+  const closedAt = (dashboard?.closed_at ?? 0) * 1000;
+  return dashboard?.reason ?? closedWords(closedAt || lastLive || now, trans);
 }

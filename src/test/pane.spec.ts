@@ -117,8 +117,17 @@ describe('a pane', () => {
     expect(pill?.textContent).toBe('live is 12 s ahead');
     pill?.click();
     expect(at.given.connector.last.sent).toEqual(['live']);
-    at.given.connector.last.say({ state: 'closed', message: 'Cluster closed at 14:02' });
-    expect([state(), words()]).toEqual(['stale', 'Cluster closed at 14:02']);
+    at.given.connector.last.say({ state: 'closed', message: 'The client was closed.' });
+    expect([state(), words()]).toEqual(['stale', 'The client was closed.']);
+  });
+
+  it('says when its cluster closed, also where it is opened after that', async () => {
+    await at.open();
+    const closed = new Date(2026, 0, 5, 13, 58).getTime() / 1000;
+    at.given.connector.last.say({ state: 'closed', closed_at: closed });
+    const sentence = 'Cluster closed at 13:58 · history kept until the kernel stops';
+    expect([state(), words()]).toEqual(['stale', sentence]);
+    expect(at.pane.node.querySelector<HTMLElement>('[data-greyed="true"]')).not.toBeNull();
   });
 
   it('is frozen when the server says so, and says since when', async () => {

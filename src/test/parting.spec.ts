@@ -5,6 +5,7 @@ import { served } from './served';
 interface IElement {
   isGone: boolean;
   isAtEnd: boolean;
+  isClosed: boolean;
   control: object | null;
   frozenAt: Date | null;
 }
@@ -58,7 +59,7 @@ describe('the end of a tab’s cluster', () => {
   };
 
   beforeEach(() => {
-    element = { isGone: true, isAtEnd: false, control: null, frozenAt: null };
+    element = { isGone: true, isAtEnd: false, isClosed: false, control: null, frozenAt: null };
     banner = document.createElement('p');
     [gone, attended, left] = [[], [], []];
   });
@@ -68,6 +69,17 @@ describe('the end of a tab’s cluster', () => {
     one.update();
     expect(attended).toEqual([false]);
     expect(banner.textContent).toContain('this page goes on with that one');
+    one.follow(NEXT);
+    expect([gone, left]).toEqual([[NEXT.place.href], [NEXT.id]]);
+  });
+
+  it('says where it goes on while the history of its own cluster is still served', () => {
+    Object.assign(element, { isGone: false, isAtEnd: true, isClosed: true, control: {} });
+    const one = parting();
+    one.update();
+    expect(attended).toEqual([false]);
+    expect(banner.textContent).toContain('this page goes on with that one');
+    expect(banner.textContent).not.toContain('was closed'); // the plots themselves say when
     one.follow(NEXT);
     expect([gone, left]).toEqual([[NEXT.place.href], [NEXT.id]]);
   });

@@ -14,6 +14,7 @@ import { DashboardList, trans } from './dashboards';
 const LIVE: IControl = {
   state: 'live',
   message: '',
+  closed_at: 0,
   empty: '',
   note: '',
   behind_s: 0,

@@ -165,6 +165,16 @@ describe('the sidebar', () => {
     expect(sidebar.node.querySelector('section')?.textContent).toContain('Busy.');
   });
 
+  it('lists the plots of a closed cluster on, and says when that was', () => {
+    const listed = names();
+    const closed_at = new Date(2026, 0, 5, 13, 58).getTime() / 1000;
+    dashboards.set(known({ id: 'a', state: 'stale', reason: null, closed_at }));
+    expect(names()).toEqual(listed);
+    const meta = sidebar.node.querySelector('.jp-DaskDiag-meta');
+    const words = 'Cluster closed at 13:58 · history kept until the kernel stops';
+    expect(meta?.textContent).toBe(words);
+  });
+
   it('lets favourites float up and tells whoever stores them', () => {
     const stored: (readonly string[])[] = [];
     favorites.edited.connect((_, plots) => void stored.push(plots));

@@ -72,6 +72,7 @@ describe('other answers', () => {
     expect(controlOf({ state: 'lost', message: 'gone', behind_s: -1, empty: 3 })).toEqual({
       state: 'lost',
       message: 'gone',
+      closed_at: 0,
       empty: '',
       note: '',
       behind_s: 0,

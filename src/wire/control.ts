@@ -27,6 +27,8 @@ export type ControlState = 'live' | 'connecting' | 'degraded' | 'lost' | 'closed
 export interface IControl {
   readonly state: ControlState;
   readonly message: string;
+  /** When the cluster closed, in s since the epoch; 0 before. */
+  readonly closed_at: number;
   readonly empty: string;
   readonly note: string;
   readonly behind_s: number;
@@ -57,13 +59,17 @@ const CONTROL_STATES: readonly ControlState[] = [
 export function controlOf(model: object): IControl {
   const fields = model as Fields; // any object has string keys
   const text = (key: string): string => (isText(fields[key]) ? fields[key] : '');
-  const behind = fields['behind_s'];
+  const positive = (key: string): number => {
+    const given = fields[key];
+    return typeof given === 'number' && given > 0 ? given : 0;
+  };
   return {
     state: CONTROL_STATES.find(state => state === fields['state']) ?? 'connecting',
     message: text('message'),
+    closed_at: positive('closed_at'),
     empty: text('empty'),
     note: text('note'),
-    behind_s: typeof behind === 'number' && behind > 0 ? behind : 0,
+    behind_s: positive('behind_s'),
     frozen: fields['frozen'] === true,
     open: openingOf(text('open'))
   };

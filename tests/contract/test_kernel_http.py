@@ -34,13 +34,15 @@ def test_the_stock_mapping_has_the_stock_titles_and_routes() -> None:
     run(story())
 
 
-def test_a_lost_scheduler_has_the_shape_of_its_fixture() -> None:
+@pytest.mark.parametrize("name", ["health_lost.json", "health_closed.json"])
+def test_the_end_of_a_scheduler_has_the_shape_of_its_fixture(name: str) -> None:
     async def story() -> None:
         async with serving() as served:
-            wanted = fixture("http/health_lost.json")
-            served.store.set_feed_state(wanted["state"], wanted["reason"], 1.0)
+            wanted = fixture(f"http/{name}")
+            served.store.set_feed_state(wanted["state"], wanted["reason"], wanted["since"])
             found = await served.json("/health")
             assert differences(found, wanted) == []
-            assert (found["state"], found["reason"]) == (wanted["state"], wanted["reason"])
+            said = ("state", "reason", "since")
+            assert [found[key] for key in said] == [wanted[key] for key in said]
 
     run(story())

@@ -42,12 +42,19 @@ def test_every_field_of_a_record_but_its_unknown_ones_is_needed() -> None:
             parse_record({name: value[name] for name in value if name != field})
 
 
-@pytest.mark.parametrize("name", ["health.json", "health_lost.json"])
+@pytest.mark.parametrize("name", ["health.json", "health_lost.json", "health_closed.json"])
 def test_health_is_accepted(name: str) -> None:
     value = json.loads((FIXTURES / "http" / name).read_text())
     health = parse_health(value)
     assert health.state == value["state"]
     assert health.summary["tasks"] == value["tasks"]
+    assert health.since == value["since"]
+
+
+def test_health_of_a_version_that_does_not_tell_since_when_is_accepted() -> None:
+    value = json.loads((FIXTURES / "http" / "health.json").read_text())
+    del value["since"]
+    assert parse_health(value).since is None
 
 
 def test_plots_are_accepted_with_their_keywords() -> None:

@@ -143,6 +143,20 @@ async def test_lost_scheduler_is_stale_with_the_reason_of_the_kernel(
     assert "stopped answering" in dashboard["reason"]
 
 
+async def test_closed_cluster_stays_listed_with_its_plots_and_the_time_of_its_end(
+    client: Client, backend: Backend
+) -> None:
+    backend.announce()
+    async with client.socket("api", "events") as events:
+        (before,) = await until(events, lambda found: bool(found and found[0]["state"] == "live"))
+        await client.control(backend, health="health_closed.json")
+        (dashboard,) = await until(events, lambda found: found[0]["state"] == "stale")
+    assert "closed_at" not in before
+    assert dashboard["closed_at"] == 1795180931.5
+    assert dashboard["reason"] is None, "the browser says it, by its own clock"
+    assert dashboard["plots"] == before["plots"]
+
+
 async def test_nothing_is_asked_while_nobody_listens(
     client: Client,
     backend: Backend,

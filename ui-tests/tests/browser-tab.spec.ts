@@ -43,8 +43,11 @@ test('a tab goes on with the next cluster of its notebook, or has a link to it',
   await expect.poll(ground).toBe(light);
 
   await notebook.run(1);
-  await expect(tab.locator('.gone')).toContainText('The cluster was closed');
-  await expect(plot).toHaveAttribute('data-state', 'offline');
+  await expect(tab.locator('.gone')).toContainText('goes on with that one');
+  await expect(plot).toHaveAttribute('data-state', 'closed');
+  await expect(plot.locator('.message')).toContainText(
+    /^Cluster closed at \d\d:\d\d · history kept/
+  );
 
   await page.bringToFront();
   await notebook.run(2);
@@ -89,7 +92,8 @@ test('a hidden tab hears from Lab that another cluster came or went', async ({
   page,
   server
 }) => {
-  const cells = [CLUSTER, `first = client\n${CLUSTER}`, CLOSE];
+  const end = `import dask_diag_lab\ndask_diag_lab.attach().close()\n${CLOSE}`; // and no history
+  const cells = [CLUSTER, `first = client\n${CLUSTER}`, end];
   const notebook = await lab.open(server.writeNotebook('two.ipynb', cells));
   await notebook.run(0);
   await lab.sidebar();
@@ -137,7 +141,7 @@ test('a tab at the port of the kernel says that it cannot follow, and keeps its 
   await notebook.start(3);
   await tab.bringToFront();
   await expect(tab.locator('.gone')).toContainText('Diagnostics.url');
-  await expect(plot).toHaveAttribute('data-state', 'offline');
+  await expect(plot).toHaveAttribute('data-state', 'closed');
   await expect(plot.locator('.picture > *')).not.toHaveCount(0);
   await tab.close();
 });

@@ -1,5 +1,5 @@
 // Clusters come, go, and live beside each other.
-import { CLUSTER, WORK } from '../harness/ipynb';
+import { CLOSE, CLUSTER, WORK } from '../harness/ipynb';
 import { expectToMove, expectToShow } from '../harness/picture';
 import { expect, test } from '../harness/test';
 
@@ -61,27 +61,54 @@ test('a pane whose cluster is gone keeps its picture and says so in words', asyn
   await expectToShow(stream);
 });
 
-test('a closed client empties the sidebar, and a second one is told in the panes of the first', async ({
+test('plots of a closed cluster can be opened until the next one takes them over', async ({
   lab,
-  page,
   server
 }) => {
-  const cells = [CLUSTER, 'client.close()', CLUSTER, `older = client\n${CLUSTER}`];
+  const some = 'sum(client.gather(client.map(lambda i: i + 1, range(200), pure=False)))';
+  const cells = [CLUSTER, some, CLOSE, CLUSTER];
+  const notebook = await lab.open(server.writeNotebook('closed.ipynb', cells));
+  await notebook.run(0);
+  const sidebar = await lab.sidebar();
+  await expect(lab.item('task-stream')).toBeVisible();
+  const open = await lab.drag('progress', 'right');
+  await expect(open).toHaveAttribute('data-state', 'live');
+  const closed = (await open.getAttribute('data-dashboard')) ?? '';
+  await notebook.run(1);
+  await notebook.run(2);
+  const words = /Cluster closed at \d\d:\d\d · history kept until the kernel stops/;
+  await expect(sidebar.locator('section[data-state="stale"]')).toContainText(words);
+  const stream = lab.panes('task-stream');
+  for (const pane of [open, stream]) {
+    await expect(pane).toHaveAttribute('data-state', 'stale');
+    await expect(pane).toHaveAttribute('data-dashboard', closed);
+    await expect(pane).toContainText(words);
+    await expectToShow(pane);
+    await (await lab.reveal('task-stream')).click();
+  }
+
+  await notebook.run(3);
+  await expect(stream).toHaveAttribute('data-state', 'live');
+  await expect(open).toHaveAttribute('data-state', 'paused'); // behind the other one
+  for (const pane of [open, stream]) {
+    await expect(pane).not.toHaveAttribute('data-dashboard', closed);
+  }
+  await expect(sidebar.locator('section')).toHaveCount(1);
+  await expect(sidebar).not.toContainText(words);
+});
+
+test('a second cluster is told in the panes of the first', async ({ lab, page, server }) => {
+  const cells = [CLUSTER, `older = client\n${CLUSTER}`];
   const notebook = await lab.open(server.writeNotebook('newer.ipynb', cells));
   await notebook.run(0);
   await lab.sidebar();
   await expect(lab.item('task-stream')).toBeVisible();
-  await notebook.run(1);
-  await expect(lab.items).toHaveCount(0);
-  // And the next cluster of the same kernel fills it again.
-  await notebook.run(2);
-  await expect(lab.item('task-stream')).toHaveCount(1);
 
   await lab.command('dask-diag-lab:open-plot', { plot: 'progress' });
   await lab.command('dask-diag-lab:open-plot', { plot: 'cpu' });
   const [cpu, progress] = [await lab.livePane('cpu'), lab.panes('progress')];
   const older = (await cpu.getAttribute('data-dashboard')) ?? '';
-  await notebook.run(3);
+  await notebook.run(1);
   const show = cpu.getByRole('button', { name: 'Show it' });
   await expect(show).toBeVisible();
   // Nothing leaves by itself a cluster that lives.

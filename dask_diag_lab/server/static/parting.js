@@ -61,7 +61,8 @@ export class Parting {
 
   say(isGone) {
     const when = isGone ? `${this.ended()} ` : '';
-    const what = this.next !== null ? (this.isTaken ? TAKEN : HELD) : isGone ? this.hope() : '';
+    const isOver = isGone || [...this.elements.values()].some(one => one.isClosed);
+    const what = this.next !== null ? (this.isTaken ? TAKEN : HELD) : isOver ? this.hope() : '';
     const words = when + what;
     const href = this.next?.place.href ?? '';
     if (this.shown !== words + href) {

@@ -81,6 +81,11 @@ export class PlotElement {
     return ['lost', 'closed'].includes(this.control?.state);
   }
 
+  // Its last pictures are served on, until the kernel stops or has another cluster.
+  get isClosed() {
+    return this.control?.state === 'closed';
+  }
+
   // In a hidden tab of the page, scrolled away, or in a hidden window: costs nothing.
   seenChanged() {
     if (this.isSeen && !this.isOpened) {
@@ -158,7 +163,8 @@ export class PlotElement {
     if (this.frozenAt !== null) {
       this.command('freeze'); // as it was before the connection ended
     }
-    for (const name of ['state', 'message', 'empty', 'note', 'behind_s', 'frozen']) {
+    const said = ['state', 'message', 'closed_at', 'empty', 'note', 'behind_s', 'frozen'];
+    for (const name of said) {
       control.properties[name].change.connect(() => this.show());
     }
     control.properties.open.change.connect(() => this.follow(control.open));
@@ -172,14 +178,24 @@ export class PlotElement {
   }
 
   show() {
-    const { state, message, empty, note } = this.control;
+    const { state, empty, note } = this.control;
     this.frozenAt = this.control.frozen ? (this.frozenAt ?? new Date()) : null;
     this.article.dataset.state = this.isConnected ? state : 'connecting';
-    this.say('message', state === 'live' ? '' : message);
+    this.say('message', this.stateWords());
     this.say('empty', empty);
     this.say('note', note);
     this.say('behind', this.pill());
     this.onState();
+  }
+
+  // As Lab's panes say it.
+  stateWords() {
+    const { state, message, closed_at: closedAt } = this.control;
+    if (this.isClosed && message === '') {
+      const at = clock(new Date(1000 * closedAt)).slice(0, 5);
+      return `Cluster closed at ${at} · history kept until the kernel stops`;
+    }
+    return state === 'live' ? '' : message;
   }
 
   // A click in the picture asked for another plot. Browsers open a tab only soon after a click, and

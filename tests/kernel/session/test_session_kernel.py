@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from jupyter_client.manager import KernelManager
 
 import dask_diag_lab
 from dask_diag_lab.server.announce import session_name
+from tests.kernel.dashboards import answer_at
 from tests.kernel.serving import records_in, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -53,6 +53,12 @@ class Kernel:
             if found["msg_type"] not in ("status", "execute_input"):
                 outputs.append(found["content"])
 
+    def stop(self) -> None:
+        """End it as Jupyter does; harmless twice."""
+        self.client.stop_channels()
+        if self.manager.has_kernel:
+            self.manager.shutdown_kernel()
+
     def run(self, code: str) -> list[dict[str, Any]]:
         return self.outputs_until_idle(self.client.execute(code))
 
@@ -74,13 +80,17 @@ def kernel(runtime_dir: Path, request: pytest.FixtureRequest) -> Iterator[Kernel
     manager.start_kernel(env=environment)
     client = manager.client()
     client.start_channels()
+    kernel = Kernel(manager, client)
     try:
         client.wait_for_ready(timeout=60)
-        yield Kernel(manager, client)
+        yield kernel
     finally:
-        client.stop_channels()
-        manager.shutdown_kernel()
+        kernel.stop()
         manager.cleanup_resources()
+
+
+def state_of(record: dict[str, Any]) -> str:
+    return str(answer_at(record["url"], record["token"], "/health")["state"])
 
 
 def our_records(folder: Path) -> list[Path]:
@@ -99,19 +109,28 @@ def test_a_client_announces_itself_while_its_cell_runs(
     assert path.stat().st_mode & 0o777 == 0o600
     assert record["kernel_id"] == kernel.id
     assert record["name"] == "analysis.ipynb"
-    request = urllib.request.Request(
-        f"{record['url']}/health", headers={"Authorization": f"token {record['token']}"}
-    )
-
-    def is_live() -> bool:
-        with urllib.request.urlopen(request, timeout=60) as reply:
-            return bool(json.load(reply)["state"] == "live")
-
-    wait_until(is_live, "never live while the cell runs")
+    wait_until(lambda: state_of(record) == "live", "never live while the cell runs")
     flag.touch()
     assert kernel.outputs_until_idle(cell) == []
-    assert kernel.run("client.close()") == []
-    wait_until(lambda: not our_records(runtime_dir), "the record outlives the client")
+    end = "import dask_diag_lab; dask_diag_lab.attach().close(); client.close()"
+    assert kernel.run(end) == []
+    assert our_records(runtime_dir) == []
+
+
+def test_a_history_outlives_its_client_and_goes_with_the_kernel(
+    kernel: Kernel, runtime_dir: Path, tmp_path: Path
+) -> None:
+    flag = tmp_path / "go"
+    flag.touch()
+    # A kernel whose cluster had processes does not end by itself: it is killed, with us or without.
+    kernel.run(CELL.format(processes=False, flag=str(flag)))
+    wait_until(lambda: our_records(runtime_dir), "no record")
+    record = json.loads(our_records(runtime_dir)[0].read_text())
+    wait_until(lambda: state_of(record) == "live", "never live")
+    assert kernel.run("cluster = client.cluster; client.close(); cluster.close()") == []
+    wait_until(lambda: state_of(record) == "closed", "the end is not said")
+    kernel.stop()
+    wait_until(lambda: not our_records(runtime_dir), "the record outlives the kernel")
 
 
 def test_a_failure_of_ours_breaks_no_client_and_prints_nothing(
@@ -145,8 +164,8 @@ def test_auto_attach_can_be_switched_off(kernel: Kernel, runtime_dir: Path, tmp_
     (shown,) = kernel.run("import dask_diag_lab; dask_diag_lab.attach().url.split(':')[0]")
     assert shown["data"]["text/plain"] == "'http'"
     assert len(our_records(runtime_dir)) == 1
-    kernel.run("client.close()")
-    wait_until(lambda: not our_records(runtime_dir), "the record outlives the client")
+    kernel.run("dask_diag_lab.attach().close()")
+    assert our_records(runtime_dir) == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from distributed import Scheduler, wait
 
-from dask_diag_lab import composition
+from dask_diag_lab.transport import following
 from tests.kernel.situations_real.reading import (
     LIMIT_S,
     AnyFuture,
@@ -197,7 +197,7 @@ def test_the_task_page_says_where_and_when_a_forgotten_task_ran(
 def test_a_table_that_nobody_looked_at_before_has_what_has_just_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(composition, "CATCH_UP_S", LIMIT_S)  # a busy machine takes its time
+    monkeypatch.setattr(following, "BRIEFLY_S", LIMIT_S)  # a busy machine takes its time
     with situation(n_workers=1, threads_per_worker=1) as found:
         wait(found.client.map(fast, range(5)))
         assert len(computed(found)) == 5

@@ -1,0 +1,203 @@
+"""What is known of a cluster is served after its end, in a kernel: one history, until `close`."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import dask
+import psutil
+import pytest
+from distributed import Client, LocalCluster
+
+import dask_diag_lab
+from dask_diag_lab.server import announce
+from dask_diag_lab.session import Diagnostics
+from tests.kernel.dashboards import answer_of
+from tests.kernel.serving import records_in, wait_until
+
+pytestmark = [
+    pytest.mark.usefixtures("a_kernel"),
+    # The engine lets its HTTP server's socket go without closing it. Ours are counted below.
+    pytest.mark.filterwarnings(
+        r"ignore:Exception ignored in. <socket\.socket:pytest.PytestUnraisableExceptionWarning"
+    ),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+
+@pytest.fixture
+def a_kernel(runtime_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This process counts as a kernel; no thread or listening socket may outlive a test."""
+    file = runtime_dir / "kernel-0b8f3c52-7d0e.json"
+    monkeypatch.setattr(announce, "connection_file", lambda: str(file))
+    before = listening_ports()
+    with dask.config.set({"distributed.client.preload": ["dask_diag_lab.preload"]}):
+        yield
+    gc.collect()
+    wait_until(lambda: not our_threads(), "threads are left")
+    wait_until(lambda: listening_ports() <= before, "a socket is left")
+
+
+def listening_ports() -> set[int]:
+    return {c.laddr.port for c in psutil.Process().net_connections() if c.status == "LISTEN"}
+
+
+def our_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("dask-diag-lab")]
+
+
+def small_cluster() -> LocalCluster:
+    return LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0")
+
+
+@contextmanager
+def attached(cluster: LocalCluster | str) -> Iterator[tuple[Client, Diagnostics]]:
+    """A client whose diagnostics are live."""
+    with Client(cluster, set_as_default=False) as client:
+        diagnostics = dask_diag_lab.attach(client)
+        wait_until(lambda: state_of(diagnostics) == "live", "never live")
+        yield client, diagnostics
+
+
+def state_of(diagnostics: Diagnostics) -> str:
+    return str(answer_of(diagnostics, "/health")["state"])
+
+
+def is_served(diagnostics: Diagnostics) -> bool:
+    try:
+        return bool(answer_of(diagnostics, "/plots.json"))
+    except urllib.error.URLError:
+        return False
+
+
+def closed(diagnostics: Diagnostics) -> dict[str, Any]:
+    """Wait for the end of the cluster; return the health of what is kept."""
+    wait_until(lambda: state_of(diagnostics) == "closed", "it does not say that it is closed")
+    return dict(answer_of(diagnostics, "/health"))
+
+
+def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime_dir: Path) -> None:
+    with small_cluster() as cluster, attached(cluster) as (client, diagnostics):
+        # Nobody looks: what is pulled every two seconds would lack them.
+        client.gather(client.map(abs, range(50)))
+    health = closed(diagnostics)
+    assert health["reason"] == ""  # the page tells the time of the end, by its own clock
+    assert health["workers"] == 0
+    assert diagnostics.is_closed
+    assert answer_of(diagnostics, "/plots/task-stream.json")["rows"] == 50
+    assert answer_of(diagnostics, "/plots/workers-memory.json")["rows"] == 1
+    assert len(records_in(runtime_dir)) == 1
+    with pytest.raises(RuntimeError, match="closed"):
+        diagnostics.submit(lambda store: store.actions.total).result(timeout=60)
+    diagnostics.close()
+    assert not is_served(diagnostics)
+    assert not our_threads()
+    diagnostics.close()
+
+
+def test_what_only_an_open_plot_asks_for_is_in_the_history_too() -> None:
+    with small_cluster() as cluster, attached(cluster) as (client, diagnostics):
+        failing = client.submit(divmod, 1, 0)
+        wait_until(lambda: failing.status == "error", "it does not fail")
+    closed(diagnostics)
+    try:
+        assert answer_of(diagnostics, "/plots/exceptions.json")["rows"] == 1
+    finally:
+        diagnostics.close()
+
+
+def test_closing_a_client_does_not_wait_for_diagnostics_that_are_held_up() -> None:
+    release = threading.Event()
+    with small_cluster() as cluster, attached(cluster) as (client, diagnostics):
+        held = diagnostics.submit(lambda _: release.wait(60))
+        client.close()
+        assert not held.done()
+        release.set()
+    closed(diagnostics)
+    diagnostics.close()
+
+
+def test_a_question_to_a_closed_cluster_is_answered_in_words() -> None:
+    with small_cluster() as cluster, attached(cluster) as (_, diagnostics):
+        pass
+    closed(diagnostics)
+    try:
+        assert "cannot be asked any more" in answer_of(diagnostics, "/plots/profile.json")["note"]
+    finally:
+        diagnostics.close()
+
+
+def test_diagnostics_of_a_new_cluster_take_the_place_of_a_history(runtime_dir: Path) -> None:
+    with small_cluster() as cluster, attached(cluster) as (_, first):
+        pass
+    closed(first)
+    with small_cluster() as cluster, attached(cluster) as (_, second):
+        wait_until(lambda: not is_served(first), "the history stays")
+        wait_until(lambda: len(records_in(runtime_dir)) == 1, "its record stays")
+    closed(second)
+    second.close()
+
+
+def test_the_history_that_is_kept_is_that_of_the_cluster_which_closed_last() -> None:
+    with small_cluster() as one, attached(one) as (_, older):
+        with small_cluster() as two, attached(two) as (_, newer):
+            pass
+        closed(newer)
+        assert state_of(older) == "live"
+    closed(older)
+    wait_until(lambda: not is_served(newer), "there are two histories")
+    older.close()
+
+
+def test_a_cluster_whose_place_is_taken_leaves_no_history() -> None:
+    with ExitStack() as first, small_cluster() as two:
+        one = first.enter_context(small_cluster())
+        _, older = first.enter_context(attached(one))
+        with attached(two) as (_, newer):
+            first.close()
+            wait_until(lambda: not is_served(older), "it is kept beside a newer one")
+            assert state_of(newer) == "live"
+        closed(newer)
+        newer.close()
+
+
+def test_a_client_of_a_cluster_that_goes_on_says_so_and_leaves_it(runtime_dir: Path) -> None:
+    with small_cluster() as cluster:
+        with attached(cluster.scheduler_address) as (_, diagnostics):
+            pass
+        assert "may still run" in closed(diagnostics)["reason"]
+        plugins = cluster.scheduler.plugins
+        wait_until(lambda: not any("diag" in name for name in plugins), "the plugin stays")
+        with attached(cluster.scheduler_address) as (_, again):
+            wait_until(lambda: not is_served(diagnostics), "the history stays")
+            assert len(records_in(runtime_dir)) == 1
+        closed(again)
+        again.close()
+
+
+def test_a_killed_scheduler_is_closed_since_it_was_lost() -> None:
+    code = (
+        "from distributed import LocalCluster; import sys\n"
+        "c = LocalCluster(n_workers=0, dashboard_address=':0')\n"
+        "print(c.scheduler_address, flush=True); sys.stdin.read()"
+    )
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        with attached(address) as (_, diagnostics):
+            os.kill(process.pid, signal.SIGKILL)
+            wait_until(lambda: state_of(diagnostics) == "lost", "the loss is not said")
+            lost = answer_of(diagnostics, "/health")["since"]
+    assert closed(diagnostics)["since"] == lost
+    diagnostics.close()
