@@ -24,8 +24,9 @@ class Workshop:
     def __init__(self, store: Store, on_done: Callable[[Working[Any]], None]) -> None:
         self._store = store
         self._on_done = on_done
-        # Pieces of work side by side would only take turns at the interpreter.
-        self._room = asyncio.Semaphore(1)
+        # Side by side they would only take turns at the interpreter; but what is brief does not
+        # wait for seconds behind what is not.
+        self._rooms = {is_brief: asyncio.Semaphore(1) for is_brief in (False, True)}
         self._tasks: set[asyncio.Task[None]] = set()
         store.workings.on_start = self._start
 
@@ -48,7 +49,10 @@ class Workshop:
         task.add_done_callback(self._tasks.discard)
 
     async def _work(self, working: Working[Any]) -> None:  # as in `_start`
-        async with self._room:
-            await asyncio.to_thread(working.do)
+        async with self._rooms[working.is_brief]:
+            try:
+                await asyncio.to_thread(working.do)
+            except RuntimeError:  # no thread can be started, say by the limits of a container
+                working.do()
         self._store.worked_out(working)
         self._on_done(working)

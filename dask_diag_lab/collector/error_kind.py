@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dask_diag_lab.collector.strings import cut
+from dask_diag_lab.collector.strings import MAX_TEXT
 
 _FRAME: Final = '\n  File "'
 """A line of a traceback begins so where it tells of a frame; lines of code are indented more."""
@@ -21,8 +21,8 @@ def error_kind(text: str, traceback: str) -> str:
     """Return the same for errors that differ in no more than what they say of one case."""
     begin = f"\n{traceback}".rfind(_FRAME)
     if begin < 0:
-        return cut(_QUOTED_OR_NUMBER.sub("…", text))
+        return _QUOTED_OR_NUMBER.sub("…", text)[:MAX_TEXT]
     frame = traceback[begin:].partition("\n")[0].strip()
     kind = text.partition("(")[0]
     # An exception may have a ``repr`` of its own, which need not begin with the type.
-    return cut(f"{kind}, {frame}" if kind.isidentifier() else frame)
+    return (f"{kind}, {frame}" if kind.isidentifier() else frame)[:MAX_TEXT]

@@ -118,10 +118,9 @@ class Page:
         if self._task is None and self._wants_update():
             self._task = asyncio.get_running_loop().create_task(self._catch_up())
 
-    def worked_out(self, working: Working[Any]) -> None:  # results of any type
-        """Update now if it was this page that had it made."""
-        if self._begun.has(working):
-            self.poke()
+    def had_made(self, working: Working[Any]) -> bool:  # results of any type
+        """Return whether an update of this page began this piece of work."""
+        return self._begun.has(working)
 
     def patched(self, error: Exception | None) -> None:
         """The browser has changed something or sent an event; `error` is what that raised."""

@@ -131,13 +131,17 @@ class Pages:
         self._follow(is_awaited=is_awaited)
 
     def worked_out(self, working: Working[Any]) -> None:  # results of any type
-        """Something is there that a page had made in another thread: that page shows it now."""
+        """Something is there that a page had made in another thread: that page shows it now.
+
+        What a reader's click began may be anybody's.
+        """
         self._wake()
         if self._parting_s:
             self._follow()
             return
-        for page in self._pages.values():
-            page.worked_out(working)
+        pages = list(self._pages.values())
+        for page in [page for page in pages if page.had_made(working)] or pages:
+            page.poke()
 
     def _wake(self) -> None:
         """Let those go on who wait for the next tick."""

@@ -87,7 +87,7 @@ class _Waiting:
 
     def is_over(self, spent_s: float, ticks: int) -> bool:
         """Whether all has come that will."""
-        if self.is_behind or not self._begun.is_done:
+        if self.is_behind or (self._view.table_waits and not self._begun.is_done):
             return False
         if self._store.feed_state.state in ("lost", "closed"):
             return True

@@ -1,7 +1,7 @@
 """The level-of-detail query: what of many actions can be told apart in a picture this wide.
 
-A query holds all that its answer is made of, none of which changes: any thread may answer it while
-the log grows.
+A query holds all that its answer is made of. None of that changes, but for caches that are made for
+several threads (`Recent`), so any thread may answer it while the log grows.
 
 Buckets of time are a power of two long and aligned to the epoch, so nothing shimmers when the
 window pans. A bucket keeps its longest action; classes that must stay visible (transfers beside

@@ -1,6 +1,7 @@
 """The store: everything the collector told, ready to be drawn. Batches are the only way in.
 
-Must not import distributed, tornado or bokeh. Single-threaded: no locks.
+Must not import distributed, tornado or bokeh. Single-threaded, without locks: other threads may
+only answer a `Query` of the log, which they are handed.
 """
 
 from __future__ import annotations

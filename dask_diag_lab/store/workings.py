@@ -20,23 +20,32 @@ class Working(Generic[T]):
     Parameters
     ----------
     make : callable
-        Does it; may touch nothing that changes meanwhile, the store least of all.
+        Does it; may touch nothing that changes meanwhile but caches that are made for any thread
+        (`Recent`), the store least of all.
+    is_brief : bool
+        Takes some hundredths of a second at most, and need not wait for what takes long.
 
     Attributes
     ----------
+    is_brief : bool
     is_done : bool
         Whether there is a result; moves on the loop alone.
     cpu_s : float
         CPU seconds that it took.
     """
 
-    def __init__(self, make: Callable[[], T]) -> None:
+    def __init__(self, make: Callable[[], T], *, is_brief: bool = False) -> None:
+        self.is_brief = is_brief
         self.is_done = False
         self.cpu_s = 0.0
         self._make: Callable[[], T] | None = make
         self._made: T
         self._error: Exception | None = None
         self._raised_at: TracebackType | None = None
+
+    def give_up(self) -> None:
+        """Have it not done, unless it has begun; nobody may ask for its result any more."""
+        self._make = None
 
     def do(self) -> None:
         """Do it, in any thread, once; never raises."""
@@ -98,9 +107,9 @@ class Workings:
         finally:
             self._noticed = before
 
-    def start(self, make: Callable[[], T]) -> Working[T]:
-        """Have something worked out."""
-        working = Working(make)
+    def start(self, make: Callable[[], T], *, is_brief: bool = False) -> Working[T]:
+        """Have something worked out; see `Working`."""
+        working = Working(make, is_brief=is_brief)
         self.n_open += 1
         if self._noticed is not None:
             self._noticed.append(working)

@@ -91,6 +91,8 @@ class View(ABC):
     freezes_itself : bool
         Whether the view obeys ``freeze`` and ``live`` and tells `Notice.is_frozen`. A view that
         does not is frozen by its page, which ceases to call `update`.
+    table_waits : bool
+        Whether `table` lacks something while what the view had made off the loop is not there.
     needs : frozenset of str
         Names of `records.EXTRAS`, and ``"graph"``, that are sent while the view is looked at.
     arguments : mapping of str to str
@@ -102,6 +104,7 @@ class View(ABC):
     """
 
     freezes_itself: ClassVar[bool] = False
+    table_waits: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset()
     choices: ClassVar[Mapping[str, Sequence[str]]] = {}
 

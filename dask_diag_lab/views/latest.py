@@ -22,6 +22,12 @@ class Latest(Generic[T]):
         self._wished: tuple[object, object] | None = None
         self._under_way: Working[T] | None = None
         self._done: tuple[object, Working[T]] | None = None
+        self._n_taken = 0
+
+    @property
+    def version(self) -> int:
+        """Moves when one has been made."""
+        return self._n_taken + (self._under_way is not None and self._under_way.is_done)
 
     def of(self, subject: object, version: object, make: Callable[[], T]) -> T | None:
         """Return the newest that there is of a subject; begin to make it where it is old.
@@ -52,3 +58,4 @@ class Latest(Generic[T]):
         if self._wished is not None and self._under_way is not None and self._under_way.is_done:
             self._done = self._wished[0], self._under_way
             self._under_way = None
+            self._n_taken += 1

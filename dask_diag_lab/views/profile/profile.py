@@ -246,7 +246,8 @@ class Profile(View):
             *(sampling.profile, sampling.activity, store.inquiries.version, self.look),
             *(flames.size, self.focus, self._search, self._is_listed, sampling.start),
             *(sampling.stop, len(store.prefixes), len(store.workers), bool(store.actions.count)),
-            *(store.workings.version, int(sampling.late_s), self._from_task),
+            *(self._reader.version, self._pictures.version, self._bins.version),
+            *(int(sampling.late_s), self._from_task),
             *(bool(store.running.count), store.seen_workers.version),
         )
 

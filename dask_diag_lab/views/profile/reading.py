@@ -76,6 +76,11 @@ class Reader:
         self._parts: Latest[Reading] = Latest(workings)
         self._sampled: tuple[object, tuple[tuple[str, ...], bool]] | None = None
 
+    @property
+    def version(self) -> int:
+        """Moves when something has been read."""
+        return self._whole.version + self._parts.version
+
     def read(self, n_workers: int) -> Reading | None:
         """Return the profile of now; None before the first answer has been read."""
         inquiry = self._sampling.profile

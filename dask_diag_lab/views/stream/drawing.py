@@ -15,7 +15,7 @@ from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.pane_size import PaneSize
 from dask_diag_lab.views.room import size_among
 from dask_diag_lab.views.stream import words
-from dask_diag_lab.views.stream.frames import Frame, Frames, Sight
+from dask_diag_lab.views.stream.frames import Frame, Frames
 from dask_diag_lab.views.stream.happenings import Happenings
 from dask_diag_lab.views.stream.names import Names
 from dask_diag_lab.views.stream.pointing import REACH_PX, Target, recorded_at
@@ -32,6 +32,7 @@ from dask_diag_lab.views.stream.rows import (
 from dask_diag_lab.views.stream.running_bars import RunningBars
 from dask_diag_lab.views.stream.saying import Saying
 from dask_diag_lab.views.stream.shown_rows import RowChoice, ShownRows
+from dask_diag_lab.views.stream.sight import Sight
 from dask_diag_lab.views.stream.unpacking import Unpacking, unpacking
 
 if TYPE_CHECKING:
@@ -53,12 +54,16 @@ class Drawing:
 
     Attributes
     ----------
+    sight : Sight or None
+        What was drawn; None until something was.
     centre : LevelOfDetail or None
-        What the visible window shows; None until it was drawn.
+        What the window of it shows.
     rows : ShownRows
         Which lanes have a row.
     columns : dict of str to ndarray
         All rectangles that were drawn.
+    is_owed : bool
+        Whether what was asked for last is not drawn: it is under way, did not fit, or failed.
     cost_s : float
         Seconds that it took to gather them and to draw what had changed.
     asked_at : float
@@ -71,9 +76,11 @@ class Drawing:
         self.store = store
         self.picture = picture
         self.names = Names(store, picture)
+        self.sight: Sight | None = None
         self.centre: LevelOfDetail | None = None
         self.rows = ShownRows((), np.empty(0, dtype=np.bool_))
         self.columns: Columns = {}
+        self.is_owed = False
         self.cost_s = 0.0
         self.asked_at = -np.inf
         self.note = ""
@@ -83,7 +90,6 @@ class Drawing:
         self._choice = RowChoice()
         self._saying = Saying(store, self)
         self._lanes_version = -1
-        self._loaded = (np.nan, np.nan)
         self._labelled: tuple[ShownRows, float, int] | None = None
         self._sources = {
             "work": picture.work,
@@ -142,24 +148,22 @@ class Drawing:
 
     def covers(self, window: TimeWindow) -> bool:
         """Whether the page has data for the window, at about its level of detail."""
-        start, end = self._loaded
-        width = end - start
-        is_inside = start - width <= window.start and window.end <= end + width
-        return is_inside and 0.5 * width < window.width < 1.5 * width
+        return self.sight is not None and self.sight.covers(window)
 
-    def ask(self, window: TimeWindow) -> bool:
+    def ask(self, window: TimeWindow, *, at_once: bool) -> None:
         """Have what the store has of the window and beside it drawn: much of it a little later.
 
-        Returns False, and asks for nothing, while something else is under way.
+        Not while something is under way, but `at_once`.
         """
+        began = time.monotonic()
         lanes = self.rows.lanes_of(visible_lanes(*self.picture.rows, self.rows.count))
         width_px = self._frame_px("inner_width", self.size.width)
         ends = window.start, window.end, window.zero
-        if not self._frames.ask(Sight(*ends, self.rows, lanes, width_px, self.unpacking)):
-            return False
-        self.asked_at = time.monotonic()
+        sight = Sight(*ends, self.rows, lanes, width_px, self.unpacking)
+        self._frames.ask(sight, at_once=at_once or self.sight is None)
+        self.is_owed = self._frames.is_under_way  # else it is the same again
+        self.asked_at, self.cost_s = began, time.monotonic() - began
         self.show(window)
-        return True
 
     def show(self, window: TimeWindow) -> None:
         """Draw what was asked for, once it is there."""
@@ -167,20 +171,29 @@ class Drawing:
         if frame is None:
             return
         sight, began = frame.sight, time.monotonic()
-        if sight.zero != window.zero or sight.rows is not self.rows:
-            self._frames.refuse()  # its places are not those of this picture
+        if not sight.fits(window, self.rows):
+            self._frames.refuse()
             return
-        self._loaded = sight.start, sight.end
-        self.centre, self.columns = frame.centre, frame.columns
+        self.is_owed = False
+        self.sight, self.centre, self.columns = sight, frame.centre, frame.columns
         for name, change in frame.changes.items():
             if change is not None:
                 self._sources[name].make(change)
         self._name(frame)
         self.cost_s = frame.cost_s + time.monotonic() - began
 
-    def forget(self) -> None:
-        """Draw nothing of what was asked for and is not there yet."""
-        self._frames.forget()
+    @property
+    def is_under_way(self) -> bool:
+        """Whether what was asked for is not there yet."""
+        return self._frames.is_under_way
+
+    def is_misplaced(self, window: TimeWindow) -> bool:
+        """Whether what is drawn is of other rows, or has another 0, than the axes have now."""
+        return self.sight is not None and not self.sight.fits(window, self.rows)
+
+    def is_of(self, window: TimeWindow) -> bool:
+        """Whether what is drawn is of this window, or nothing else is to come."""
+        return not self.is_owed or (self.sight is not None and self.sight.is_of(window))
 
     def running(self, window: TimeWindow, now: float) -> None:
         """Draw the tasks that run, up to ``now``; not more often than needed."""
@@ -206,7 +219,7 @@ class Drawing:
         self.picture.facts.set({**facts, "transfer_words": [self.unpacking.transfer_words]})
 
     @property
-    def sight(self) -> tuple[int, int]:
+    def rows_in_sight(self) -> tuple[int, int]:
         """First and last row in sight."""
         top, bottom = self.picture.rows
         return max(round(top + 0.5), 0), min(round(bottom - 0.5), self.rows.count - 1)
@@ -229,11 +242,14 @@ class Drawing:
         return target or self._running.at(moment, row, reach_s)
 
     def say(self, window: TimeWindow, live: float) -> str:
-        """Write the title and return the note about what is merged, hidden or lost."""
-        if self.centre is None:
-            return ""
-        set_properties(self.picture.title, text=self._saying.title(self.centre, window, live))
-        self.note = self._saying.note(self.centre, window)
+        """Write the title and return the note about what is merged, hidden or lost.
+
+        Those of before while another window is under way: its blocks are not known yet.
+        """
+        if self.centre is not None and self.is_of(window):
+            title = self._saying.title(self.centre, window, live)
+            set_properties(self.picture.title, text=title)
+            self.note = self._saying.note(self.centre, window)
         return self.note
 
     def _name(self, frame: Frame) -> None:

@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from dask_diag_lab.store.workings import Working, done_here
 from dask_diag_lab.views.stream.rects import (
-    FLANK_RECTS,
-    MAX_RECTS,
     Columns,
     Rects,
     gather,
@@ -28,48 +26,11 @@ from dask_diag_lab.views.stream.rects import (
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.store.lod import LevelOfDetail, Query
-    from dask_diag_lab.views.stream.shown_rows import ShownRows
+    from dask_diag_lab.views.stream.sight import Sight
     from dask_diag_lab.views.stream.slots import Change, SlotSource
 
 AT_ONCE: Final = 2000
 """Windows that hold no more actions are gathered at once: that takes less than to wait."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What is to be drawn.
-
-    Attributes
-    ----------
-    start, end, zero : float
-        The window, and the moment that its axis calls 0, seconds since the epoch.
-    rows : ShownRows
-        Which lanes have a row.
-    lanes : ndarray of int64 or None
-        Rows of the lane table that are near enough to be seen; None for all.
-    width_px : int
-        How wide the window is on the page.
-    basis : object
-        What else decides how it looks.
-    """
-
-    start: float
-    end: float
-    zero: float
-    rows: ShownRows
-    lanes: npt.NDArray[np.int64] | None
-    width_px: int
-    basis: object
-
-    def queries(self, store: Store) -> tuple[Query, Query, Query]:
-        """Return what is asked of the window, and of a window's width on each side, coarser."""
-        width, flank_px = self.end - self.start, max(self.width_px // 2, 1)
-        ask, lanes = store.actions.query, self.lanes
-        return (
-            ask(self.start, self.end, lanes, self.width_px, MAX_RECTS),
-            ask(self.start - width, self.start, lanes, flank_px, FLANK_RECTS),
-            ask(self.end, self.end + width, lanes, flank_px, FLANK_RECTS),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +60,9 @@ class Frame:
 class Frames:
     """The frames of one picture, one after the other.
 
+    A frame is what differs from the one before: it is good once, and for the picture that it was
+    made for. So each is taken, and not looked up again and again as in `Latest`.
+
     Parameters
     ----------
     store : Store
@@ -109,36 +73,33 @@ class Frames:
     def __init__(self, store: Store, sources: Mapping[str, SlotSource]) -> None:
         self._store = store
         self._sources = sources
-        self._is_hurried = True  # a page opens with its picture
-        self.forget()
-
-    def forget(self) -> None:
-        """Forget what is under way and what was drawn: the next sight is gathered anew."""
         self._asked: object = None
         self._under_way: Working[Frame] | None = None
 
-    def refuse(self) -> None:
-        """Note that what was taken does not fit any more: the next one is made while it does."""
-        self.forget()
-        self._is_hurried = True
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a frame was asked for that nobody has taken."""
+        return self._under_way is not None
 
-    def ask(self, sight: Sight) -> bool:
-        """Begin to gather a frame, if it is not the same again; False while one is under way."""
+    def ask(self, sight: Sight, *, at_once: bool = False) -> None:
+        """Begin to gather a frame, unless it would be the same again.
+
+        Only while none is under way, but `at_once`: that one is done without then.
+        """
         if self._under_way is not None:
-            return False
+            self._under_way.give_up()
+            self._forget()
         queries = sight.queries(self._store)
         asked = (*(query.question for query in queries), sight.zero, sight.rows, sight.basis)
         if asked == self._asked:
-            return True
+            return
         self._asked = asked
         colors = self._store.palette.indices(np.arange(len(self._store.strings)))
         make = partial(_frame, sight, queries, colors, self._sources)
-        if self._is_hurried or sum(query.n_rows for query in queries) <= AT_ONCE:
-            self._is_hurried = False
+        if at_once or sum(query.n_rows for query in queries) <= AT_ONCE:
             self._under_way = done_here(make)
         else:
-            self._under_way = self._store.workings.start(make)
-        return True
+            self._under_way = self._store.workings.start(make, is_brief=True)
 
     def take(self) -> Frame | None:
         """Return the frame that was under way, once it is made; None at any other time."""
@@ -149,8 +110,15 @@ class Frames:
         try:
             return working.result()
         except Exception:
-            self.forget()
+            self._forget()
             raise
+
+    def refuse(self) -> None:
+        """Note that the frame which was just taken is not drawn: it may be asked for again."""
+        self._forget()
+
+    def _forget(self) -> None:
+        self._asked = self._under_way = None
 
 
 def _frame(

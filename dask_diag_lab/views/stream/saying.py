@@ -37,7 +37,7 @@ class Saying:
     def title(self, centre: LevelOfDetail, window: TimeWindow, live: float) -> str:
         """Return how busy the threads in sight were."""
         drawing, rows = self._drawing, self._drawing.rows
-        first, last = drawing.sight
+        first, last = drawing.rows_in_sight
         until = min(window.end, live)
         begin = window.zero if window.is_following else window.start
         thread_s = rows.threads.seconds(begin, until, first, last)
@@ -54,7 +54,7 @@ class Saying:
         """Return what is merged, hidden, lost or not drawn as it was; '' when nothing is."""
         drawing = self._drawing
         size, rows = drawing.size, drawing.rows
-        first, last = drawing.sight
+        first, last = drawing.rows_in_sight
         # JupyterLab has one line of small text for a note, and cuts what is longer.
         note_font_px = font_px(smaller(drawing.picture.look.font_size))
         is_moving = bool(np.any(centre.kind == Kind.TRANSFER))

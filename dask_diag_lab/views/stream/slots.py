@@ -94,7 +94,7 @@ class SlotSource(Source):
     def change_to(self, columns: Columns) -> Change | None:
         """Return what it takes to show these rows, None where they are shown.
 
-        Any thread may ask while nothing is made here.
+        Any thread may ask; the answer is good as long as nothing else is made of this source.
         """
         if not len(columns["left"]) and not len(self._content):
             return None

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.views.base import Notice, Table, View
@@ -20,6 +19,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.stream import words
 from dask_diag_lab.views.stream.drawing import Drawing
 from dask_diag_lab.views.stream.history import history
+from dask_diag_lab.views.stream.live_end import LiveEnd
 from dask_diag_lab.views.stream.note_words import table_note
 from dask_diag_lab.views.stream.picture import Picture
 from dask_diag_lab.views.stream.taps import Taps
@@ -50,6 +50,7 @@ class TaskStream(View):
     """
 
     freezes_itself: ClassVar[bool] = True
+    table_waits: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"activities"})
 
     def __init__(
@@ -61,6 +62,7 @@ class TaskStream(View):
         self._drawing: Drawing | None = None
         self._taps: Taps | None = None
         self._table: tuple[tuple[object, ...], Table, str] | None = None
+        self._live = LiveEnd(store)
         self._burst = Burst()
         self._is_scrolled = False
         self._is_setting = False
@@ -95,13 +97,10 @@ class TaskStream(View):
             self._fit_axis(drawing)
             self._due_at = np.inf
             drawing.show(self.window)
-            if not self._is_still(drawing):
-                if wait_s := self._wait_s(drawing):
-                    self._due_at = time.monotonic() + wait_s
-                elif drawing.ask(self.window):
-                    self._is_ordered = False
-                    self._insist()
-                drawing.running(self.window, self._now())
+            is_misplaced = drawing.is_misplaced(self.window)
+            if is_misplaced or not self._is_still(drawing):
+                self._draw(drawing, is_misplaced=is_misplaced)
+                drawing.running(self.window, self._live.now)
             drawing.tell(self.window)
             if self._taps is not None:
                 self._taps.draw()
@@ -134,14 +133,14 @@ class TaskStream(View):
 
     def command(self, verb: str) -> None:
         """Move the window: live, freeze, fit, clear, zoom-in, zoom-out, pan-left, pan-right."""
-        window, live = self.window, self._live()
+        window, live = self.window, self._live.last
         if verb == "live":
             window.release()
             self._is_scrolled = False
         elif verb == "freeze":
             window.freeze(live)
         elif verb == "clear":
-            window.cleared_at = self._now() if not np.isnan(live) else -np.inf
+            window.cleared_at = self._live.now if not np.isnan(live) else -np.inf
             window.release()
             if self._taps is not None:
                 self._taps.clear()
@@ -154,46 +153,27 @@ class TaskStream(View):
         else:
             return
         if window.start < window.zero - 0.02 * window.width:
-            window.zero = float(np.fmin(window.zero, self._first()))
-        self._is_ordered = verb != "freeze"
+            window.zero = float(np.fmin(window.zero, self._live.first))
+        self._is_ordered = self._is_ordered or verb != "freeze"
         self._due_at = np.inf
-        if self._drawing is not None:
-            self._drawing.forget()
         self.update()
 
     def close(self) -> None:
         """Let go of the picture and of the history."""
         self.picture = self._drawing = self._taps = self._table = None
 
-    # What is live.
-
-    def _now(self) -> float:
-        return float(self.store.time)
-
-    def _running_starts(self) -> npt.NDArray[np.float64]:
-        return self.store.running.places(self._now())[1]
-
-    def _live(self) -> float:
-        """Return up to when there is data: now while tasks run, else the last end; or NaN."""
-        last = float(self.store.actions.last_stop) if self.store.actions.count else np.nan
-        return float(np.fmax(last, self._now())) if self.store.running.count else last
-
-    def _first(self) -> float:
-        """Return since when there is data."""
-        starts = self._running_starts()
-        earliest = starts.min() if starts.size else np.nan
-        return float(np.fmin(self.store.actions.first_start, earliest))
+    # Where the window is.
 
     def _follow(self) -> None:
-        burst = self._burst.advance(self.store.actions, self._running_starts())
-        self.window.follow(burst, self._live())
+        burst = self._burst.advance(self.store.actions, self._live.running_starts)
+        self.window.follow(burst, self._live.last)
 
     def _fit(self, live: float) -> None:
         if np.isnan(live):
             return
         self.window.cleared_at = -np.inf
         self.window.frozen_at = np.nan
-        first = self._first()
+        first = self._live.first
         margin = 0.01 * max(live - first, 0.01)
         self.window.zero = first
         self.window.hold(first - margin, live + margin)
@@ -250,7 +230,22 @@ class TaskStream(View):
     def _is_still(self, drawing: Drawing) -> bool:
         """Whether a frozen picture shows what it showed when it was frozen."""
         is_moved = self._is_ordered or self._moved_at >= drawing.asked_at
-        return self.window.is_frozen and not is_moved
+        return self.window.is_frozen and not is_moved and not drawing.is_owed
+
+    def _draw(self, drawing: Drawing, *, is_misplaced: bool) -> None:
+        """Have drawn what there is now; later, where that is soon enough.
+
+        What is drawn in other rows than those of the axes is drawn anew at once.
+        """
+        if not is_misplaced:
+            if drawing.is_under_way:
+                return
+            if wait_s := self._wait_s(drawing):
+                self._due_at = time.monotonic() + wait_s
+                return
+        drawing.ask(self.window, at_once=is_misplaced)
+        self._is_ordered = False
+        self._insist()
 
     def _wait_s(self, drawing: Drawing) -> float:
         """Return for how long drawing must wait: for a hand to rest, or for its cost's sake."""
@@ -278,20 +273,18 @@ class TaskStream(View):
         return document is not None and document.session_context is not None
 
     def _say(self, drawing: Drawing) -> None:
-        store, window, live = self.store, self.window, self._live()
+        store, window, live = self.store, self.window, self._live.last
         centre, note = drawing.centre, drawing.say(window, live)
         has_picture = bool(store.actions.count or store.running.count)
-        is_empty = centre is None or (not len(centre) and not self._runs_in_view())
-        empty = words.empty(
-            store,
-            has_picture=has_picture,
-            is_window_empty=is_empty,
-            is_cleared=window.is_following and window.cleared_at > -np.inf,
-        )
+        empty = self.notice.empty
+        if drawing.is_of(window):
+            is_empty = centre is None or (not len(centre) and not self._live.runs_in(window))
+            empty = words.empty(
+                store,
+                has_picture=has_picture,
+                is_window_empty=is_empty,
+                is_cleared=window.is_following and window.cleared_at > -np.inf,
+            )
         drawing.picture.show_axes(is_shown=has_picture and not (empty and drawing.size.is_small))
         behind_s = window.behind(live)
         self.notice = Notice(empty, note, behind_s, is_frozen=window.is_frozen)
-
-    def _runs_in_view(self) -> bool:
-        starts = self._running_starts()
-        return bool(np.any(starts < self.window.end) and self._now() > self.window.start)

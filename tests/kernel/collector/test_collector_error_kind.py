@@ -71,3 +71,8 @@ def test_without_a_traceback_numbers_and_what_is_quoted_make_no_difference(
 def test_without_a_traceback_other_words_are_another_kind() -> None:
     assert error_kind("OSError('gone')", "") != error_kind("OSError('full')", "")
     assert error_kind("E(\"a isn't b's\")", "") != error_kind("E(\"a isn't c's\")", "")
+
+
+def test_long_texts_without_a_traceback_differ_by_no_number_and_no_length() -> None:
+    one, other = (f"E({n}: {'x' * 600} {'y' * n})" for n in (1, 20))
+    assert error_kind(one, "") == error_kind(other, "")

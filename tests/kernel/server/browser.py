@@ -8,7 +8,8 @@ from typing import Any, Self
 
 from bokeh.document import Document
 from bokeh.document.events import MessageSentEvent, ModelChangedEvent
-from bokeh.events import ModelEvent
+from bokeh.events import ModelEvent, PointEvent, Tap
+from bokeh.models import Plot
 from bokeh.protocol import Protocol
 from bokeh.protocol.message import Message
 from bokeh.protocol.receiver import Receiver
@@ -94,6 +95,12 @@ class BrowserPage:
         self.document.models.flush_synced()  # the server knows them all
         happened = MessageSentEvent(self.document, "bokeh_event", event)
         await self._send(self._protocol.create("PATCH-DOC", [happened]))
+
+    async def tap(self, kind: type[PointEvent] = Tap) -> None:
+        """Click the picture of a sample."""
+        picture = self.document.select_one({"name": "picture"})
+        assert isinstance(picture, Plot)
+        await self.event(kind(picture))
 
     async def patch(self, model: Any, name: str, value: object) -> None:
         """Set one property of any model of the document."""

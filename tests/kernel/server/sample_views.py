@@ -118,6 +118,26 @@ class Making(Counting):
         self.notice = Notice(note=f"made in update {made}")
 
 
+class MakingOnClick(Counting):
+    """Has something made elsewhere when it is clicked, and says what was made."""
+
+    def build(self) -> UIElement:
+        self._latest: Latest[int] = Latest(self.store.workings)
+        self._is_wanted = False
+        picture = super().build()
+        self.picture.on_event(Tap, self._tapped)
+        return picture
+
+    def update(self) -> None:
+        super().update()
+        made = self._latest.of("", 1, lambda: 7) if self._is_wanted else None
+        self.notice = Notice(note=f"made {made}")
+
+    def _tapped(self) -> None:
+        self._is_wanted = True
+        self.update()
+
+
 class Choosing(Counting):
     """Shows one thing of many, needs tables, and opens another plot when it is clicked."""
 

@@ -9,9 +9,8 @@ from functools import partial
 from urllib.parse import urlencode
 
 import pytest
-from bokeh.events import DoubleTap, PointEvent, Tap
+from bokeh.events import DoubleTap
 from bokeh.io import curdoc
-from bokeh.models import Plot
 
 from tests.kernel.server.browser import BrowserPage
 from tests.kernel.server.sample_views import Choosing, Counting, sample_plot
@@ -30,12 +29,6 @@ def fresh_views() -> Iterator[None]:
 
 async def says(page: BrowserPage, note: str) -> None:
     await until(lambda: page.control.note == note, f"{page.control.note!r} is not {note!r}")
-
-
-async def tap(page: BrowserPage, kind: type[PointEvent] = Tap) -> None:
-    picture = page.document.select_one({"name": "picture"})
-    assert isinstance(picture, Plot)
-    await page.event(kind(picture))
 
 
 def was_asked(page: BrowserPage, wanted: dict[str, object]) -> bool:
@@ -122,7 +115,7 @@ def test_a_click_asks_the_page_to_open_another_plot_each_time() -> None:
             page = await BrowserPage.open(served, "choose")
             assert page.control.open == ""
             for n in (1, 2):
-                await tap(page)
+                await page.tap()
                 wanted: dict[str, object] = {"plot": "task", "arguments": {"key": "inc-1"}, "n": n}
                 await until(partial(was_asked, page, wanted), "the page was not asked")
             await page.close()
@@ -137,11 +130,11 @@ def test_a_handler_that_raises_is_said_in_its_pane_and_not_printed(
         async with serving(SAMPLES) as served:
             page = await BrowserPage.open(served, "choose")
             other = await BrowserPage.open(served, "count")
-            await tap(page, DoubleTap)
+            await page.tap(DoubleTap)
             await until(lambda: page.control.state == "error", "the pane is silent")
             await until(lambda: "clicked beside it" in page.control.message, "no reason")
             assert other.control.state == "live"
-            await tap(page)
+            await page.tap()
             await until(lambda: page.control.open, "the page is stuck")
             await until(lambda: page.control.state == "live", "it still says error")
             await page.close()
@@ -157,7 +150,7 @@ def test_a_handler_that_raises_leaves_the_users_document_alone() -> None:
     async def story() -> None:
         async with serving(SAMPLES) as served:
             page = await BrowserPage.open(served, "choose")
-            await tap(page, DoubleTap)
+            await page.tap(DoubleTap)
             await until(lambda: page.control.state == "error", "the pane is silent")
             assert curdoc() is users
             await page.close()

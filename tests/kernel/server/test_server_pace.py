@@ -8,9 +8,8 @@ from dask_diag_lab.server import pace, pages
 from dask_diag_lab.server.pace import BUSY_SHARE, LONGEST_S, SHARE, Pace
 from dask_diag_lab.store import Store
 from tests.kernel.server.browser import BrowserPage
-from tests.kernel.server.sample_views import Counting, Making, sample_plot
+from tests.kernel.server.sample_views import Counting, sample_plot
 from tests.kernel.serving import make_batch, run, serving, until
-from tests.kernel.views.elsewhere import Elsewhere
 
 
 class Dial:
@@ -123,34 +122,6 @@ def test_an_answer_that_somebody_waits_for_is_drawn_at_once(
             now = f"version {served.store.version}"
             await until(lambda: page.control.note == now, "the answer waits for the others")
             await page.close()
-
-    run(story())
-
-
-def test_what_was_made_elsewhere_is_drawn_at_once_and_nothing_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pace, "SHARE", 1e-9)
-    monkeypatch.setattr(pace, "BUSY_SHARE", 1e-9)
-    monkeypatch.setattr(pace, "LONGEST_S", 3600.0)
-
-    async def story() -> None:
-        plots = (sample_plot("made", Making), sample_plot("count", Counting))
-        async with serving(plots) as served:
-            elsewhere = Elsewhere(served.store)
-            pages_ = [await BrowserPage.open(served, name) for name in ("made", "count")]
-            made, other = pages_
-            await other.quiet()
-            held = other.control.note
-            assert made.control.note == "made in update None"
-            (working,) = elsewhere.open
-            elsewhere.finish()
-            served.server.worked_out(working)
-            await until(lambda: "None" not in made.control.note, "what was made is not drawn")
-            await other.quiet()
-            assert other.control.note == held
-            for page in pages_:
-                await page.close()
 
     run(story())
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
+import pytest
+
 from dask_diag_lab.store import Store
 from dask_diag_lab.workshop import Workshop
 
@@ -74,5 +76,36 @@ def test_a_closed_workshop_takes_no_more_and_leaves_another_of_the_same_store_al
         assert not store.workings.start(lambda: 7).is_done
         await second.close()
         assert store.workings.start(lambda: 7).is_done
+
+    asyncio.run(run())
+
+
+def test_what_is_brief_does_not_wait_for_what_is_long() -> None:
+    async def run() -> None:
+        made: asyncio.Queue[object] = asyncio.Queue()
+        store, gate = Store(), threading.Event()
+        workshop = Workshop(store, made.put_nowait)
+        long = store.workings.start(lambda: gate.wait(LONG_S))
+        brief = store.workings.start(lambda: 7, is_brief=True)
+        assert await asyncio.wait_for(made.get(), LONG_S) is brief
+        gate.set()
+        assert await asyncio.wait_for(made.get(), LONG_S) is long
+        await workshop.close()
+
+    asyncio.run(run())
+
+
+def test_without_a_thread_it_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_given: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def run() -> None:
+        store, told = Store(), asyncio.Event()
+        workshop = Workshop(store, lambda _: told.set())
+        monkeypatch.setattr(asyncio, "to_thread", fail)
+        working = store.workings.start(lambda: 7)
+        await asyncio.wait_for(told.wait(), LONG_S)
+        assert working.result() == 7
+        await workshop.close()
 
     asyncio.run(run())

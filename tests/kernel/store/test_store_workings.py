@@ -104,3 +104,11 @@ def test_what_is_done_here_is_done_and_asks_for_no_thread() -> None:
     working = done_here(lambda: 7)
     assert working.is_done
     assert working.result() == 7
+
+
+def test_what_is_given_up_before_it_begins_is_not_done() -> None:
+    done: list[int] = []
+    working = Working(lambda: done.append(1))
+    working.give_up()
+    working.do()
+    assert done == []

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.store import Store
+from dask_diag_lab.views.stream import drawing, running_bars, task_stream
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 
@@ -41,6 +42,24 @@ class Feed:
         self.maker.time = T0 + at
         self.store.apply(self.maker.batch(**more))
         return self
+
+
+class Clock:
+    """Stands in for the module ``time`` of views; a test moves it."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of a task stream, which stands still until a test moves it."""
+    made = Clock()
+    for module in (task_stream, drawing, running_bars):
+        monkeypatch.setattr(module, "time", made)
+    return made
 
 
 @pytest.fixture

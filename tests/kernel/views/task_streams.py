@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from bokeh.document import Document
@@ -17,6 +18,17 @@ def built(feed: Feed) -> tuple[TaskStream, Picture]:
     Document().add_root(view.build())
     assert view.picture is not None
     return view, view.picture
+
+
+def opened(feed: Feed) -> TaskStream:
+    """Return a view in a document that has a session, as those of the server have."""
+    view, document = TaskStream(feed.store), Document()
+    context = SimpleNamespace()
+    served: Any = document  # a session without a server
+    served._session_context = lambda: context
+    document.add_root(view.build())
+    view.update()
+    return view
 
 
 def move(picture: Picture, **ends: float) -> None:

@@ -54,3 +54,13 @@ def test_what_the_work_raises_is_raised_until_something_else_is_wished() -> None
         with pytest.raises(ZeroDivisionError):
             latest.of("a", 0, lambda: 1 / 0)
     assert latest.of("a", 1, lambda: 1.0) == 1.0
+
+
+def test_its_version_moves_when_one_has_been_made() -> None:
+    latest, elsewhere = _latest()
+    latest.of("a", 1, lambda: "one")
+    before = latest.version
+    elsewhere.finish()
+    assert latest.version == before + 1
+    latest.of("a", 1, lambda: "one")
+    assert latest.version == before + 1

@@ -4,182 +4,248 @@ from __future__ import annotations
 
 import pytest
 
+from dask_diag_lab.store.workings import Working
 from dask_diag_lab.views.stream import frames
 from dask_diag_lab.views.stream.frames import AT_ONCE
 from dask_diag_lab.views.stream.picture import Picture
-from dask_diag_lab.views.stream.task_stream import TaskStream
-from tests.kernel.views.conftest import Feed
+from dask_diag_lab.views.stream.task_stream import DUTY, TaskStream
+from tests.kernel.views.conftest import Clock, Feed
 from tests.kernel.views.elsewhere import Elsewhere
-from tests.kernel.views.task_streams import built, data, many, move
+from tests.kernel.views.task_streams import data, many, move, opened
 
 MANY = AT_ONCE + 100
 
 
-def _opened(feed: Feed, n: int = MANY) -> tuple[TaskStream, Picture, Elsewhere]:
-    many(feed, n)
-    elsewhere = Elsewhere(feed.store)
-    view, picture = built(feed)
-    view.update()
-    return view, picture, elsewhere
+class Stream:
+    """A page of a task stream whose work off the loop is done when a test says so."""
+
+    def __init__(self, feed: Feed, clock: Clock, n: int = MANY) -> None:
+        many(feed, n)
+        self.feed, self._clock = feed, clock
+        self.elsewhere = Elsewhere(feed.store)
+        self.view: TaskStream = opened(feed)
+        assert self.view.picture is not None
+        self.picture: Picture = self.view.picture
+
+    @property
+    def open(self) -> list[Working[object]]:
+        return self.elsewhere.open
+
+    @property
+    def ends(self) -> float:
+        """Where the last rectangle ends, seconds since the axis' 0."""
+        return float(max(data(self.picture.work)["right"]))
+
+    def update(self) -> None:
+        """Update some seconds after the last time."""
+        self._clock.now += 10
+        self.view.update()
+
+    def finish(self) -> None:
+        """Do what is under way, and draw it."""
+        self.elsewhere.finish()
+        self.update()
+
+    def append(self, begin: float, end: float) -> None:
+        """Have a task end, seconds after the first one."""
+        self.feed.maker.action(begin, end, key="late-1")
+        self.feed.send(end)
 
 
-def _end(picture: Picture) -> float:
-    """Return where the last rectangle ends, seconds since the axis' 0."""
-    return float(max(data(picture.work)["right"]))
+@pytest.fixture
+def stream(feed: Feed, clock: Clock) -> Stream:
+    """A page of more actions than are gathered at once, all drawn."""
+    return Stream(feed, clock)
 
 
-def _append(feed: Feed, begin: float, end: float) -> None:
-    feed.maker.action(begin, end, key="late-1")
-    feed.send(end)
+def test_a_page_opens_with_its_picture(stream: Stream) -> None:
+    assert stream.open == []
+    assert stream.ends == pytest.approx(MANY * 1e-3, abs=1e-3)
 
 
-def test_a_page_opens_with_its_picture() -> None:
-    _, picture, elsewhere = _opened(Feed().workers("tcp://w0:1"))
-    assert elsewhere.open == []
-    assert _end(picture) == pytest.approx(MANY * 1e-3, abs=1e-3)
+def test_what_comes_later_is_gathered_off_the_loop_and_then_drawn(stream: Stream) -> None:
+    stream.append(3.0, 3.5)
+    stream.update()
+    assert len(stream.open) == 1
+    assert stream.ends < 3
+    stream.finish()
+    assert stream.ends == pytest.approx(3.5)
+    assert stream.open == []
 
 
-def test_what_comes_later_is_gathered_off_the_loop_and_then_drawn(feed: Feed) -> None:
-    view, picture, elsewhere = _opened(feed)
-    _append(feed, 3.0, 3.5)
-    view.update()
-    assert len(elsewhere.open) == 1
-    assert _end(picture) < 3
-    elsewhere.finish()
-    view.update()
-    assert _end(picture) == pytest.approx(3.5)
-    assert elsewhere.open == []
+def test_few_actions_are_gathered_at_once(feed: Feed, clock: Clock) -> None:
+    stream = Stream(feed, clock, 10)
+    stream.append(3.0, 3.5)
+    stream.update()
+    assert stream.open == []
+    assert stream.ends == pytest.approx(3.5)
 
 
-def test_few_actions_are_gathered_at_once(feed: Feed) -> None:
-    view, picture, elsewhere = _opened(feed, 10)
-    _append(feed, 3.0, 3.5)
-    view.update()
-    assert elsewhere.open == []
-    assert _end(picture) == pytest.approx(3.5)
+def test_the_same_again_is_not_gathered(stream: Stream) -> None:
+    sent = stream.picture.sent_bytes
+    stream.feed.send(9.0)
+    stream.update()
+    assert stream.open == []
+    assert stream.picture.sent_bytes == sent
 
 
-def test_the_same_again_is_not_gathered(feed: Feed) -> None:
-    view, picture, elsewhere = _opened(feed)
-    sent = picture.sent_bytes
-    feed.send(9.0)
-    view.update()
-    assert elsewhere.open == []
-    assert picture.sent_bytes == sent
+def test_the_first_task_after_a_pause_does_not_wait_for_the_cost_of_the_last_frame(
+    stream: Stream, clock: Clock
+) -> None:
+    drawing = stream.view._drawing
+    assert drawing is not None
+    drawing.cost_s = 100.0
+    clock.now += DUTY * 100
+    stream.view.update()  # finds nothing new
+    stream.append(3.0, 3.5)
+    stream.update()
+    assert len(stream.open) == 1
 
 
-def test_what_comes_while_a_frame_is_gathered_is_in_the_next(feed: Feed) -> None:
-    view, picture, elsewhere = _opened(feed)
+def test_what_comes_while_a_frame_is_gathered_is_in_the_next(stream: Stream) -> None:
     for begin in (3.0, 4.0):
-        _append(feed, begin, begin + 0.5)
-        view.update()
+        stream.append(begin, begin + 0.5)
+        stream.update()
     for end in (3.5, 4.5):
-        assert len(elsewhere.open) == 1
-        elsewhere.finish()
-        view.update()
-        assert _end(picture) == pytest.approx(end)
-    assert elsewhere.open == []
+        assert len(stream.open) == 1
+        stream.finish()
+        assert stream.ends == pytest.approx(end)
+    assert stream.open == []
 
 
-def test_a_frame_of_rows_that_have_moved_is_not_drawn(feed: Feed) -> None:
-    view, picture, elsewhere = _opened(feed)
-    _append(feed, 3.0, 3.5)
-    view.update()
-    feed.workers("tcp://a0:1")  # above the others
-    elsewhere.finish()
-    view.update()
-    assert elsewhere.open == []  # made at once: workers may come all along
-    assert _end(picture) == pytest.approx(3.5)
-    assert set(data(picture.work)["lane"]) == {2}
+def test_blocks_are_never_in_the_rows_of_others(stream: Stream) -> None:
+    stream.append(3.0, 3.5)
+    stream.update()
+    stream.feed.workers("tcp://a0:1")  # above the others
+    stream.update()
+    assert set(data(stream.picture.work)["lane"]) == {2}
+    assert stream.ends == pytest.approx(3.5)
+    stream.finish()
+    assert set(data(stream.picture.work)["lane"]) == {2}
+    assert stream.ends == pytest.approx(3.5)
 
 
-def test_a_frame_of_another_burst_is_not_drawn(feed: Feed) -> None:
-    view, picture, elsewhere = _opened(feed)
-    _append(feed, 3.0, 3.5)
-    view.update()
-    _append(feed, 100.0, 101.0)
-    elsewhere.finish()
-    view.update()
-    view.update()
-    elsewhere.finish()
-    view.update()
-    assert _end(picture) == pytest.approx(1.0)
+def test_blocks_of_a_frozen_picture_go_with_their_rows(stream: Stream) -> None:
+    stream.view.command("freeze")
+    stream.feed.workers("tcp://a0:1")
+    stream.update()
+    assert set(data(stream.picture.work)["lane"]) == {2}
 
 
-def test_a_frozen_picture_stays_though_a_frame_was_under_way(feed: Feed) -> None:
-    view, picture, elsewhere = _opened(feed)
-    _append(feed, 3.0, 3.5)
-    view.update()
-    view.command("freeze")
-    elsewhere.finish()
-    view.update()
-    assert _end(picture) < 3
-    view.command("freeze")
-    elsewhere.finish()
-    view.update()
-    assert _end(picture) == pytest.approx(3.5)
+def test_blocks_of_another_burst_go_with_the_words_of_its_zero(stream: Stream) -> None:
+    stream.append(100.0, 101.0)
+    stream.update()
+    assert stream.open == []
+    assert stream.ends == pytest.approx(1.0)
 
 
-def test_a_key_does_not_wait_for_a_frame_of_another_window(feed: Feed) -> None:
-    view, picture, elsewhere = _opened(feed)
-    _append(feed, 3.0, 3.5)
-    view.update()
-    view.command("zoom-in")
-    assert len(elsewhere.open) == 2
-    before, now = elsewhere.open
-    before.do()
-    feed.store.worked_out(before)
-    view.update()
-    assert _end(picture) < 3
-    now.do()
-    feed.store.worked_out(now)
-    view.update()
-    assert _end(picture) == pytest.approx(3.5)
+def test_a_frozen_picture_gets_the_frame_that_was_under_way_and_no_other(stream: Stream) -> None:
+    stream.append(3.0, 3.5)
+    stream.update()
+    stream.view.command("freeze")
+    stream.append(4.0, 4.5)
+    stream.finish()
+    assert stream.ends == pytest.approx(3.5)
+    stream.finish()
+    assert stream.open == []
+    assert stream.ends == pytest.approx(3.5)
 
 
-def test_a_hand_gets_the_window_that_it_moved_to(feed: Feed) -> None:
-    view, picture, elsewhere = _opened(feed)
-    move(picture, start=0.5, end=0.6)
-    view.update()
-    elsewhere.finish()
-    view.update()
-    assert view._drawing is not None
-    assert view._drawing.covers(view.window)
-    assert elsewhere.open == []
+@pytest.mark.parametrize("verb", ["live", "zoom-out"])
+def test_a_picture_that_is_frozen_right_after_it_moved_shows_where_it_moved_to(
+    verb: str, stream: Stream
+) -> None:
+    move(stream.picture, start=0.5, end=0.6)
+    stream.update()
+    stream.finish()
+    stream.append(3.0, 3.5)
+    stream.update()  # a frame of the window of before is under way
+    stream.view.command(verb)
+    stream.view.command("freeze")
+    for _ in range(3):
+        stream.finish()
+    assert stream.view._drawing is not None
+    assert stream.view._drawing.covers(stream.view.window)
+    assert stream.open == []
+
+
+def test_a_fault_in_a_frozen_picture_does_not_leave_it_that_of_another_window(
+    stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream.view.command("freeze")
+    with monkeypatch.context() as patched:
+        patched.setattr(frames, "gather", _fail)
+        stream.view.command("zoom-in")
+        with pytest.raises(ZeroDivisionError):
+            stream.finish()
+    stream.update()
+    stream.finish()
+    assert stream.view._drawing is not None
+    assert stream.view._drawing.covers(stream.view.window)
+
+
+def test_frames_do_not_pile_up_under_a_key_that_is_held(stream: Stream) -> None:
+    stream.append(3.0, 3.5)
+    for _ in range(20):
+        stream.view.command("zoom-in")
+        stream.view.command("zoom-out")
+    stream.view.command("zoom-in")
+    assert len(stream.open) == 1
+    stream.finish()
+    stream.finish()
+    assert stream.view._drawing is not None
+    assert stream.view._drawing.covers(stream.view.window)
+    assert stream.open == []
+
+
+def test_a_hand_gets_the_window_that_it_moved_to(stream: Stream) -> None:
+    move(stream.picture, start=0.5, end=0.6)
+    stream.update()
+    stream.finish()
+    assert stream.view._drawing is not None
+    assert stream.view._drawing.covers(stream.view.window)
+    assert stream.open == []
 
 
 def test_a_hand_that_moves_a_frozen_picture_while_a_frame_is_under_way_is_followed(
-    feed: Feed,
+    stream: Stream,
 ) -> None:
-    view, picture, elsewhere = _opened(feed)
-    view.command("freeze")
-    move(picture, start=0.5, end=0.6)
-    view.update()
-    move(picture, start=0.7, end=0.75)
+    stream.view.command("freeze")
+    move(stream.picture, start=0.5, end=0.6)
+    stream.update()
+    move(stream.picture, start=0.7, end=0.75)
+    stream.update()
     for _ in range(2):
-        view.update()
-        elsewhere.finish()
-    view.update()
-    assert view._drawing is not None
-    assert view._drawing.covers(view.window)
+        stream.finish()
+    assert stream.view._drawing is not None
+    assert stream.view._drawing.covers(stream.view.window)
+
+
+def test_words_are_of_the_blocks_that_are_drawn(stream: Stream) -> None:
+    words = stream.picture.title.text, stream.view.notice.note
+    for _ in range(8):
+        stream.view.command("pan-right")  # to where nothing is
+    assert len(stream.open) == 1
+    assert (stream.picture.title.text, stream.view.notice.note) == words
+    assert stream.view.notice.empty == ""
+    for _ in range(2):
+        stream.finish()
+    assert stream.view.notice.empty.startswith("Nothing ran in this stretch of time")
 
 
 def test_a_fault_while_gathering_is_raised_once_and_then_all_is_gathered_anew(
-    feed: Feed, monkeypatch: pytest.MonkeyPatch
+    stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    view, picture, elsewhere = _opened(feed)
-
-    def fail(*_given: object) -> None:
-        raise ZeroDivisionError
-
-    _append(feed, 3.0, 3.5)
+    stream.append(3.0, 3.5)
     with monkeypatch.context() as patched:
-        patched.setattr(frames, "gather", fail)
-        view.update()
-        elsewhere.finish()
+        patched.setattr(frames, "gather", _fail)
+        stream.update()
         with pytest.raises(ZeroDivisionError):
-            view.update()
-    view.update()
-    elsewhere.finish()
-    view.update()
-    assert _end(picture) == pytest.approx(3.5)
+            stream.finish()
+    stream.update()
+    stream.finish()
+    assert stream.ends == pytest.approx(3.5)
+
+
+def _fail(*_given: object) -> None:
+    raise ZeroDivisionError

@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
-import pytest
-from bokeh.document import Document
-
-from dask_diag_lab.views.stream import drawing, running_bars, task_stream
 from dask_diag_lab.views.stream.task_stream import SETTLE_S, TaskStream
 from tests.kernel.server.browser import BrowserPage
 from tests.kernel.serving import run, serving, until
 from tests.kernel.store.batches import BatchMaker
-from tests.kernel.views.conftest import Feed
-
-
-class Clock:
-    now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of views, which stands still until a test moves it."""
-    made = Clock()
-    for module in (task_stream, drawing, running_bars):
-        monkeypatch.setattr(module, "time", made)
-    return made
-
-
-def opened(feed: Feed) -> TaskStream:
-    """Return a view in a document that has a session, as those of the server have."""
-    view, document = TaskStream(feed.store), Document()
-    context = SimpleNamespace()
-    served: Any = document  # a session without a server
-    served._session_context = lambda: context
-    document.add_root(view.build())
-    view.update()
-    return view
+from tests.kernel.views.conftest import Clock, Feed
+from tests.kernel.views.task_streams import opened
 
 
 def centre_of(view: TaskStream) -> Any:  # the answer of the store
