@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -65,3 +66,13 @@ def check(store: Store, answer: LevelOfDetail, t0: float, t1: float, lanes: Any 
         np.testing.assert_allclose(durations[task], durations.max(), rtol=1e-6)
         assert rows["prefix"][members[task]] == answer.prefix[i]
     assert seen == expected.keys()
+
+
+def same(one: LevelOfDetail, other: LevelOfDetail) -> None:
+    """Assert that two answers are equal."""
+    for column in fields(LevelOfDetail):
+        got, wanted = getattr(one, column.name), getattr(other, column.name)
+        if column.name == "busy_s":  # a sum, perhaps added up in another order
+            np.testing.assert_allclose(got, wanted, rtol=1e-6)
+        else:
+            np.testing.assert_array_equal(got, wanted)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 from bokeh.document import Document
 from bokeh.document.events import DocumentChangedEvent
@@ -114,6 +115,18 @@ def graph(
         ],
         states=[(node, STATES.index(named.get(node, "waiting"))) for node in nodes],
     )
+
+
+V = TypeVar("V", bound=View)
+
+
+def served(view: V) -> V:
+    """Build a view in a document that has a session, as those of the server have; return it."""
+    document: Any = Document()  # a session without a server
+    document._session_context = SimpleNamespace
+    document.add_root(view.build())
+    view.update()
+    return view
 
 
 class Page:

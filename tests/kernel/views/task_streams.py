@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 from bokeh.document import Document
@@ -10,6 +9,7 @@ from bokeh.document import Document
 from dask_diag_lab.views.stream.picture import Picture
 from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.views.conftest import Feed
+from tests.kernel.views.situations import served
 
 
 def built(feed: Feed) -> tuple[TaskStream, Picture]:
@@ -21,14 +21,8 @@ def built(feed: Feed) -> tuple[TaskStream, Picture]:
 
 
 def opened(feed: Feed) -> TaskStream:
-    """Return a view in a document that has a session, as those of the server have."""
-    view, document = TaskStream(feed.store), Document()
-    context = SimpleNamespace()
-    served: Any = document  # a session without a server
-    served._session_context = lambda: context
-    document.add_root(view.build())
-    view.update()
-    return view
+    """Return a stream as the server has it."""
+    return served(TaskStream(feed.store))
 
 
 def move(picture: Picture, **ends: float) -> None:

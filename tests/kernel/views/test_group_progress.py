@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 import pytest
-from bokeh.document import Document
 from bokeh.models import CompositeTicker
 
 from benchmarks.simulator import Simulation
@@ -24,7 +20,7 @@ from dask_diag_lab.views.tasks.thread_layers import Layers, hover_words
 from dask_diag_lab.views.time_axis import ticks_that_fit
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
-from tests.kernel.views.situations import Page
+from tests.kernel.views.situations import Page, served
 
 RUNNING = ("inc-a", "tcp://w0:1", "inc", 0.0)
 """A task that has been running since `T0`."""
@@ -353,14 +349,8 @@ def long_history(monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def opened(store: Store) -> TaskGroupProgress:
-    """Return a view in a document that has a session, as those of the server have."""
-    view, document = TaskGroupProgress(store), Document()
-    context = SimpleNamespace()
-    served: Any = document  # a session without a server
-    served._session_context = lambda: context
-    document.add_root(view.build())
-    view.update()
-    return view
+    """Return a view as the server has it."""
+    return served(TaskGroupProgress(store))
 
 
 def test_a_long_history_is_read_in_pieces_and_said_to_be(long_history: Store) -> None:
