@@ -9,7 +9,7 @@ import atexit
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -42,16 +42,16 @@ class Attached:
             found = self._open.get(target.scheduler_id)
             if found is None or found.is_closed:
                 found = self._open[target.scheduler_id] = self._make(target)
-                found.add_client(client)
+                found.clients.add(client)
                 found.start()
             else:
-                found.add_client(client)
+                found.clients.add(client)
             return found
 
     def find(self, client: Client) -> Diagnostics | None:
         """Return the open diagnostics that were attached for `client`, None for none."""
         with self._lock:
-            return next((one for one in self._open.values() if one.is_of(client)), None)
+            return next((one for one in self._open.values() if client in one.clients), None)
 
     def forget(self, diagnostics: Diagnostics) -> None:
         """Remove `diagnostics`; harmless when it is not here."""
@@ -64,22 +64,36 @@ class Attached:
         if self._kept is diagnostics:
             self._kept = None
 
-    def keep(self, diagnostics: Diagnostics) -> bool:
-        """Keep the history of `diagnostics`, which have no client, and end the one from before.
+    def part(
+        self, diagnostics: Diagnostics, *, is_worth_keeping: bool
+    ) -> Literal["stay", "keep", "end"]:
+        """Decide what becomes of `diagnostics` whose clients have been closed.
 
-        Returns False where diagnostics that began later have taken their place already.
+        Returns
+        -------
+        str
+            'stay': they were attached for another client meanwhile. 'keep': theirs is the history
+            that is kept from now on; the one from before has been ended. 'end': it is not worth
+            keeping, or diagnostics that began later have taken their place already.
         """
         with self._lock:
+            if diagnostics.clients.has_open:
+                return "stay"
             self._forget(diagnostics)
-            if any(one.begun_at > diagnostics.begun_at for one in self._open.values()):
-                return False
+            if not is_worth_keeping or self._is_replaced(diagnostics):
+                return "end"
             before, self._kept = self._kept, diagnostics
         if before is not None:
             before.close(timeout_s=0)
-        return True
+        return "keep"
+
+    def _is_replaced(self, diagnostics: Diagnostics) -> bool:
+        """Return whether newer ones show a cluster; one that never answered shows nothing."""
+        others = self._open.values()
+        return any(one.begun_at > diagnostics.begun_at and one.has_data for one in others)
 
     def end_history(self) -> None:
-        """End the diagnostics whose history is kept: new ones are there."""
+        """End the diagnostics whose history is kept: new ones have something to show."""
         with self._lock:
             kept = self._kept
         if kept is not None:

@@ -38,6 +38,10 @@ HISTORY_S: Final = 3.0
 HISTORY_PAUSE_S: Final = 0.05
 """Several times the pause between two bits of it."""
 
+MAY_RUN: Final = "The client was closed; its cluster may still run."
+NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more."
+KEPT: Final = "The history is kept until the kernel stops."
+
 
 class Composition:
     """What follows one scheduler, with store, server and record, all on the running loop.
@@ -49,9 +53,12 @@ class Composition:
         Id of this dashboard, and what people call it.
     on_scheduler : callable, optional
         Called on the loop with the id of another scheduler that now answers at the address.
+    on_data : callable, optional
+        Called on the loop when there is something to show: once, with the first batch.
     is_ending : callable, optional
-        Whether the client is being closed. What comes from then on is the end of its cluster,
-        which is not drawn before `retire`: the last picture is to be of what was before.
+        Whether the client is being closed. Pictures are left alone from then on until `retire`,
+        so that pages do not show how a cluster is taken down. The store takes all that comes: what
+        is served afterwards is the last that was learnt.
     """
 
     def __init__(
@@ -60,6 +67,7 @@ class Composition:
         dashboard_id: str,
         name: str,
         on_scheduler: Callable[[str], None] | None = None,
+        on_data: Callable[[], None] = lambda: None,
         is_ending: Callable[[], bool] = lambda: False,
     ) -> None:
         self.url = ""
@@ -68,6 +76,7 @@ class Composition:
         self._id = dashboard_id
         self._name = name
         self._on_scheduler = on_scheduler
+        self._on_data = on_data
         self._is_ending = is_ending
         self._begun = time.time()
         self._kernel_id = announce.kernel_id()
@@ -83,6 +92,11 @@ class Composition:
     def missing(self) -> str:
         """Why no plot can be shown, in words; '' when they can."""
         return "" if self._server is None else self._server.missing
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the scheduler has ever told anything."""
+        return self._epoch != ""
 
     async def start(self) -> None:
         """Serve, announce, and begin to feed; returns before the first data."""
@@ -109,21 +123,23 @@ class Composition:
         self._record = announce.write_record(self._record_content())
         self._following.start()
 
-    async def retire(self, reason: str = "") -> None:
+    async def retire(self, *, is_cluster_closed: bool) -> None:
         """Let go of the scheduler, for good, and go on to serve what is known of it.
 
         Parameters
         ----------
-        reason : str, optional
-            Words for the user where it is not simply that the cluster closed.
+        is_cluster_closed : bool
+            Whether that is all there is to say. It may have been lost, or still run.
         """
         store, following = self._store, self._following
         if store is None or following is None:
             return
         last = following.state
         await self._leave_scheduler()
-        closed_at = last.since if last.state == "lost" else time.time()
-        store.set_feed_state("closed", reason, closed_at)
+        is_lost = last.state == "lost"
+        why = "" if is_cluster_closed else last.reason if is_lost else MAY_RUN
+        reason = f"{why} {KEPT}" if why else ""  # without one, the browser has words of its own
+        store.set_feed_state("closed", reason, last.since if is_lost else time.time())
         self._tick_soon(is_awaited=True)
 
     async def close(self) -> None:
@@ -209,8 +225,11 @@ class Composition:
 
     def _batch_came(self, batch: Batch) -> None:
         if batch.epoch != self._epoch:
+            is_first = not self.has_data
             self._epoch, self._epoch_at = batch.epoch, time.monotonic()
             self._meet_scheduler(batch.scheduler.id)
+            if is_first:
+                self._on_data()
         if self._store is not None and self._server is not None:
             self._store.apply(batch)
             self._tick_soon()
@@ -243,7 +262,7 @@ class Composition:
         if store is None:
             return
         if following is None:
-            store.fail(inquiry, "The cluster is closed and cannot be asked any more.")
+            store.fail(inquiry, NOT_ASKED)
             return
 
         def answered(answer: object) -> None:

@@ -12,14 +12,14 @@ import secrets
 import threading
 import time
 import warnings
-import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from dask_diag_lab.attached import Attached
-from dask_diag_lab.clients import current_client, is_open
+from dask_diag_lab.clients import Clients, current_client
 from dask_diag_lab.composition import Composition
+from dask_diag_lab.parting import Parting
 from dask_diag_lab.server import announce
 from dask_diag_lab.target import Target
 
@@ -34,13 +34,8 @@ logger = logging.getLogger(__name__)
 START_TIMEOUT_S: Final = 30.0
 CLOSE_TIMEOUT_S: Final = 10.0
 CLOSED: Final = "These Dask diagnostics are closed: their client was."
-CLIENT_CLOSED: Final = (
-    "The client was closed; its cluster may still run. The history is kept until the kernel stops."
-)
-PARTING_S: Final = 1.0
-"""So long closing a client waits at most for what the diagnostics do not know yet."""
 CLIENT_CHECK_S: Final = 0.5
-"""How often the clients are looked at: closing a client ends its diagnostics this soon."""
+"""How often the clients are looked at: one that says nothing of its end is missed this soon."""
 
 
 class Diagnostics:
@@ -56,17 +51,18 @@ class Diagnostics:
         self.name: str = announce.session_name(kernel=announce.kernel_id())
         self.scheduler_id: str = target.scheduler_id
         self.begun_at = time.monotonic()
+        self.clients = Clients()
         self._composition = Composition(
             target,
             self.id,
             self.name,
             on_scheduler=lambda new_id: _attached.rename(self, new_id),
-            is_ending=lambda: not self._has_client(),
+            on_data=self._take_place,
+            is_ending=lambda: not self.clients.has_open,
         )
-        self._clients: list[weakref.ref[Client]] = []
         self._keeps_history = announce.connection_file() != ""
-        self._knows_cluster = False
-        self._is_parting = self._is_retired = False
+        self._is_retired = False
+        self._parting = Parting()
         self._started: Future[None] = Future()
         self._end = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -99,6 +95,11 @@ class Diagnostics:
     def is_closed(self) -> bool:
         """Whether they follow their scheduler no more, also while their history is served."""
         return self._is_retired or self._end.is_set()
+
+    @property
+    def has_data(self) -> bool:
+        """Whether their scheduler has ever told anything."""
+        return self._composition.has_data
 
     def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
         """End server, feed and thread, and remove the record; harmless twice."""
@@ -160,37 +161,15 @@ class Diagnostics:
         """Start the thread; returns at once."""
         self._thread.start()
 
-    def add_client(self, client: Client) -> None:
-        """Stay for `client` too, until it is closed or forgotten."""
-        if not self.is_of(client):
-            self._clients.append(weakref.ref(client))
-            self._knows_cluster = self._knows_cluster or client.cluster is not None
-
-    def is_of(self, client: Client) -> bool:
-        """Tell whether they were attached for `client`."""
-        return any(ref() is client for ref in self._clients)
-
     async def part(self) -> None:
-        """Learn what is not known yet, on the loop of a client that begins to close.
+        """Wait until they know all they can, on the loop of a client that begins to close.
 
         While nobody looks that may be the last two seconds, and most of a short history. Does
         nothing where there is another client, or no history is kept.
         """
-        loop = self._loop
-        if loop is None or not self._keeps_history or self._has_client():
-            return
-        self._is_parting = True
-        learning = self._composition.learn_last()
-        try:
-            learnt = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(learning, loop))
-            # Not awaited itself: it is cancelled with our loop, and must not cancel this task.
-            await asyncio.wait([learnt], timeout=PARTING_S)
-            learnt.cancel()
-        except RuntimeError:  # our loop has ended meanwhile
-            learning.close()
-        finally:
-            self._is_parting = False
+        if self._keeps_history and self._started.done() and not self.clients.has_open:
             self._look_now()
+            await self._parting.wait()
 
     def abandon_after_fork(self) -> None:
         """In a forked child, where the thread does not run: let go without a word."""
@@ -215,14 +194,10 @@ class Diagnostics:
         try:
             await self._composition.start()
             self._started.set_result(None)
-            _attached.end_history()
-            while not self._end.is_set() and (self._has_client() or self._is_parting):
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(wake.wait(), CLIENT_CHECK_S)
-                wake.clear()
-            if not self._end.is_set() and self._keeps_history and _attached.keep(self):
+            if await self._follow(wake):
                 self._is_retired = True
-                await self._composition.retire("" if self._knows_cluster else CLIENT_CLOSED)
+                closed = self.clients.cluster_is_closed
+                await self._composition.retire(is_cluster_closed=closed)
                 while not self._end.is_set():
                     await wake.wait()
                     wake.clear()
@@ -230,7 +205,30 @@ class Diagnostics:
             # Before the rest: `attach` from here on makes new diagnostics.
             self._end.set()
             _attached.forget(self)
+            self._parting.release()
             await self._composition.close()
+
+    async def _follow(self, wake: asyncio.Event) -> bool:
+        """Follow the scheduler for the clients; return whether the history is kept after them."""
+        while not self._end.is_set():
+            if self.clients.has_open:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(wake.wait(), CLIENT_CHECK_S)
+                wake.clear()
+                continue
+            if self._keeps_history:
+                await self._parting.learn(self._composition.learn_last)
+            is_history = self._keeps_history and self.has_data and not self._end.is_set()
+            fate = _attached.part(self, is_worth_keeping=is_history)
+            if fate != "stay":
+                return fate == "keep"
+            self._parting.begin_anew()
+        return False
+
+    def _take_place(self) -> None:
+        """With the first data: end the history that these diagnostics take the place of."""
+        if not self._end.is_set():
+            _attached.end_history()
 
     def _look_now(self) -> None:
         """Have the thread look at once whether it is to end; from any thread."""
@@ -238,10 +236,6 @@ class Diagnostics:
         if loop is not None and wake is not None:
             with contextlib.suppress(RuntimeError):  # the loop has ended by itself meanwhile
                 loop.call_soon_threadsafe(wake.set)
-
-    def _has_client(self) -> bool:
-        clients = (ref() for ref in self._clients)
-        return any(client is not None and is_open(client) for client in clients)
 
 
 def _pass_on(done: Future[T], answer: Future[T]) -> None:
@@ -289,7 +283,7 @@ def attach_quietly(client: Client) -> Diagnostics:
 async def part_with(client: Client) -> None:
     """Bring the diagnostics of a client that begins to close up to this moment.
 
-    Waits `PARTING_S` at most, and only where their history is kept.
+    Waits a second at most, and only where their history is kept.
     """
     if (diagnostics := _attached.find(client)) is not None:
         await diagnostics.part()

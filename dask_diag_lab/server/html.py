@@ -23,7 +23,9 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 
 MODULES: Final = (
     "theme.js",
+    "times.js",
     "badge.js",
+    "closed.js",
     "figure_surface.js",
     "newer.js",
     "picture_title.js",

@@ -37,6 +37,7 @@ ON_WISH_ONLY: Final = frozenset({"hardware"})
 """Questions that are never repeated unasked: they cost the cluster too much."""
 REST_S: Final = 0.01
 """So long others have their turn while a view brings itself up to the store bit by bit."""
+UNASKED: Final = "Nothing asked for what this shows while the cluster could be reached."
 LATE: Final = "Not all of this plot's data had come within %g s; ask again."
 
 
@@ -49,7 +50,6 @@ class _Waiting:
         self._asked: dict[int, Inquiry] = {}
         self._begun = Begun(store.workings)
         self._needs = frozenset(map(str, view.needs)) & EXTRA_NAMES
-        self._needs_graph = GRAPH in view.needs
         self._before = {
             name: store.extras[name].version for name in self._needs if name not in wanted
         }
@@ -93,12 +93,12 @@ class _Waiting:
             return True
         if any(inquiry.state == "asked" for inquiry in self._asked.values()):
             return False
-        if self._needs_graph and not self._store.graph.is_followed:
+        if _is_without(self._store, self._view):
             return False
         is_unchanged = ticks >= 2 or spent_s > UNCHANGED_S
         for name in self._needs:
             table = self._store.extras[name]
-            if not table.is_known or (self._before.get(name) == table.version and not is_unchanged):
+            if self._before.get(name) == table.version and not is_unchanged:
                 return False
         return True
 
@@ -112,9 +112,23 @@ async def table_of(site: Site, plot: Plot, arguments: Mapping[str, str]) -> tupl
     with closing(plot.load()(site.store, LIGHT, arguments)) as view:
         is_late = await _wait(site, view)
         table = view.table()
-        empty = "" if any(map(len, table.columns.values())) else view.notice.empty
+        empty = "" if any(map(len, table.columns.values())) else _empty_words(site.store, view)
         words = (LATE % WAIT_S if is_late else "", empty, view.notice.note)
         return table, " ".join(word for word in words if word)
+
+
+def _empty_words(store: Store, view: View) -> str:
+    """Return why there are no rows; that something is awaited is said only while it may come."""
+    is_in_vain = store.feed_state.state == "closed" and not store.degraded
+    return UNASKED if is_in_vain and _is_without(store, view) else view.notice.empty
+
+
+def _is_without(store: Store, view: View) -> bool:
+    """Return whether something has not come yet that the view needs."""
+    needs = frozenset(map(str, view.needs))
+    if GRAPH in needs and not store.graph.is_followed:
+        return True
+    return not all(store.extras[name].is_known for name in needs & EXTRA_NAMES)
 
 
 async def _wait(site: Site, view: View) -> bool:

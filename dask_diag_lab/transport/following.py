@@ -57,6 +57,7 @@ class Following:
         )
         self._inquirer = Inquirer(address, connection_args)
         self._running: asyncio.Task[None] | None = None
+        self._wanted: frozenset[str] = frozenset()
 
     def start(self) -> None:
         """Begin to feed."""
@@ -78,7 +79,7 @@ class Following:
 
     def watch(self, is_watched: bool, wanted: frozenset[str]) -> None:
         """Follow as closely as those need who look."""
-        self._feed.wanted = wanted
+        self._feed.wanted = self._wanted = wanted
         self._feed.is_watched = is_watched
 
     def ask(
@@ -108,14 +109,16 @@ class Following:
                 await asyncio.wait_for(self._feed.pull_now(), BRIEFLY_S)
 
     async def pull_all(self) -> None:
-        """Pull briefly what any plot needs: later nobody can be asked."""
-        self._feed.wanted |= EXTRA_NAMES | {GRAPH}
+        """Pull briefly what any plot needs: later perhaps nobody can be asked."""
+        self._feed.wanted = EXTRA_NAMES | {GRAPH}
         await self.pull_briefly()
+        self._feed.wanted = self._wanted
 
 
 async def _end(running: asyncio.Task[None]) -> None:
     await asyncio.wait([running], timeout=1)
     running.cancel()
+    await asyncio.wait([running])  # how it ended, `_log_failure` says
 
 
 def _log_failure(task: asyncio.Task[None]) -> None:

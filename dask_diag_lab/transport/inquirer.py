@@ -126,7 +126,7 @@ class Inquirer:
     ) -> None:
         self._asked.discard(task)
         if task.cancelled():
-            on_failure("These diagnostics were closed before the answer came.")
+            on_failure("The connection to the cluster was closed before the answer came.")
             return
         error = task.exception()
         if error is None:

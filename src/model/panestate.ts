@@ -3,7 +3,7 @@
 import type { FeedState } from '../api/feed';
 import type { ITranslate } from '../api/words';
 import type { IControl } from '../wire';
-import { closedWords } from './closed';
+import { closedWords, staleWords } from './closed';
 import type { IKnownDashboard } from './dashboards';
 import { formatClock, formatMoment, formatSpan } from './format';
 
@@ -193,21 +193,17 @@ function pillOf(at: ISituation, control: IControl, trans: ITranslate): string {
 
 /** Why the data ended behind a dashboard that still answers; '' when it did not. */
 function endedWords(at: ISituation, control: IControl, trans: ITranslate): string {
+  const lastLive = at.lastLive || at.now;
   switch (control.state) {
     case 'error':
       return control.message || trans.__('This plot failed; the kernel’s log says why.');
     case 'closed':
-      return control.message || closedWords(control.closed_at * 1000 || at.now, trans);
+      return closedWords(control.closed_at * 1000 || at.now, control.message, trans);
     case 'lost':
-      return control.message || staleWords(at, trans);
+      return control.message || staleWords(at.dashboard, lastLive, trans);
     case 'live':
     case 'degraded':
     case 'connecting':
-      return at.dashboard?.state === 'stale' ? staleWords(at, trans) : '';
+      return at.dashboard?.state === 'stale' ? staleWords(at.dashboard, lastLive, trans) : '';
   }
-}
-
-function staleWords({ dashboard, lastLive, now }: ISituation, trans: ITranslate): string {
-  const closedAt = (dashboard?.closed_at ?? 0) * 1000;
-  return dashboard?.reason ?? closedWords(closedAt || lastLive || now, trans);
 }

@@ -117,8 +117,9 @@ describe('a pane', () => {
     expect(pill?.textContent).toBe('live is 12 s ahead');
     pill?.click();
     expect(at.given.connector.last.sent).toEqual(['live']);
-    at.given.connector.last.say({ state: 'closed', message: 'The client was closed.' });
-    expect([state(), words()]).toEqual(['stale', 'The client was closed.']);
+    const closed_at = new Date(2026, 0, 5, 14, 2).getTime() / 1000;
+    at.given.connector.last.say({ state: 'closed', message: 'The client was closed.', closed_at });
+    expect([state(), words()]).toEqual(['stale', 'Ended at 14:02 · The client was closed.']);
   });
 
   it('says when its cluster closed, also where it is opened after that', async () => {

@@ -1,7 +1,7 @@
 /** One dashboard in the sidebar: what it is and how it does, its plots in groups below. */
 
 import { FAVOURITES, grouped, type IPlotGroup } from '../model/catalogue';
-import { closedWords } from '../model/closed';
+import { staleWords } from '../model/closed';
 import type { IKnownDashboard } from '../model/dashboards';
 import { formatBytes, formatCount } from '../model/format';
 import { PLOT_ITEM_CLASS } from '../tokens';
@@ -83,9 +83,7 @@ export class DashboardSection {
     this._fold.title = [dashboard.notebook, dashboard.scheduler.address].filter(Boolean).join('\n');
     const words = {
       live: trans.__('Live'),
-      stale:
-        dashboard.reason ??
-        closedWords((dashboard.closed_at ?? 0) * 1000 || dashboard.lastLive, trans),
+      stale: staleWords(dashboard, dashboard.lastLive, trans),
       unreachable: dashboard.reason ?? trans.__('The kernel does not answer.')
     }[dashboard.state];
     this._dot.title = words;

@@ -1,7 +1,7 @@
 // The end of the dashboard that a page shows: said once, over the last pictures of all its plots;
 // and where the page goes on, which a frozen picture has a say in.
 
-import { clock } from './plot_element.js';
+import { clock } from './times.js';
 
 const FOLLOWS = 'When its notebook makes a new client, this page goes on with that one.';
 const STAYS =

@@ -1,9 +1,11 @@
 // One plot of one of our own pages, drawn natively in its element, as Lab's panes do. No frameworks.
 
+import { closedWords } from './closed.js';
 import { adopt } from './figure_surface.js';
 import { lift } from './picture_title.js';
 import { GoneError, base, openSession } from './session.js';
 import { theme } from './theme.js';
+import { clock, span } from './times.js';
 
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 30000;
@@ -34,19 +36,6 @@ export function look() {
     font: read('font'),
     font_size: read('font-size')
   };
-}
-
-// As Lab's panes say it: `12 s`, `3 min`, `2 h`; and 14:02:10.
-function span(seconds) {
-  if (seconds < 99.5) {
-    return `${Math.round(seconds)} s`;
-  }
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-}
-
-export function clock(time) {
-  const parts = [time.getHours(), time.getMinutes(), time.getSeconds()];
-  return parts.map(part => String(part).padStart(2, '0')).join(':');
 }
 
 export class PlotElement {
@@ -188,12 +177,10 @@ export class PlotElement {
     this.onState();
   }
 
-  // As Lab's panes say it.
   stateWords() {
     const { state, message, closed_at: closedAt } = this.control;
-    if (this.isClosed && message === '') {
-      const at = clock(new Date(1000 * closedAt)).slice(0, 5);
-      return `Cluster closed at ${at} · history kept until the kernel stops`;
+    if (this.isClosed) {
+      return closedWords(new Date(1000 * closedAt), message);
     }
     return state === 'live' ? '' : message;
   }

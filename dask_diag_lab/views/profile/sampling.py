@@ -69,6 +69,11 @@ class Sampling:
         return self.source, self.prefix, self.worker
 
     @property
+    def can_ask(self) -> bool:
+        """Whether there may be an answer to what is asked from now on."""
+        return self._store.feed_state.state != "closed"
+
+    @property
     def has_period(self) -> bool:
         return self.stop > self.start
 

@@ -182,7 +182,8 @@ def _awaited(sampling: Sampling) -> str:
     if inquiry.answer is not None:
         return "The cluster has answered; the picture is being made."
     if inquiry.state == "failed":
-        return f"No profile: {inquiry.error} Press Refresh to ask again."
+        again = " Press Refresh to ask again." if sampling.can_ask else ""
+        return f"No profile: {inquiry.error}{again}"
     return "Waiting for the cluster's answer."
 
 

@@ -98,6 +98,19 @@ def test_a_table_waits_until_the_task_graph_is_followed() -> None:
     run(story())
 
 
+@pytest.mark.parametrize("name", ["choose", "follow"])
+def test_what_a_closed_cluster_was_not_asked_for_is_not_awaited(name: str) -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            served.feed(make_batch(2))
+            served.store.set_feed_state("closed", "", 1.0)
+            answer = await served.json(f"/plots/{name}.json")
+            assert answer["rows"] == 0
+            assert answer["note"].startswith(tables.UNASKED)
+
+    run(story())
+
+
 def test_a_table_that_nobody_looked_at_before_is_that_of_now() -> None:
     async def story() -> None:
         found: list[Served] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import signal
@@ -20,8 +21,10 @@ import pytest
 from distributed import Client, LocalCluster
 
 import dask_diag_lab
-from dask_diag_lab.server import announce
+from dask_diag_lab.composition import Composition
+from dask_diag_lab.server import announce, tables
 from dask_diag_lab.session import Diagnostics
+from dask_diag_lab.transport import Following
 from tests.kernel.dashboards import answer_of
 from tests.kernel.serving import records_in, wait_until
 
@@ -33,6 +36,13 @@ pytestmark = [
     ),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
+
+SMALL: dict[str, Any] = {
+    "n_workers": 1,
+    "threads_per_worker": 2,
+    "processes": False,
+    "dashboard_address": ":0",
+}
 
 
 @pytest.fixture
@@ -57,13 +67,13 @@ def our_threads() -> list[threading.Thread]:
 
 
 def small_cluster() -> LocalCluster:
-    return LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0")
+    return LocalCluster(**SMALL)
 
 
 @contextmanager
-def attached(cluster: LocalCluster | str) -> Iterator[tuple[Client, Diagnostics]]:
-    """A client whose diagnostics are live."""
-    with Client(cluster, set_as_default=False) as client:
+def attached(cluster: LocalCluster | str | None = None) -> Iterator[tuple[Client, Diagnostics]]:
+    """A client whose diagnostics are live; of a small cluster that it makes and closes itself."""
+    with Client(cluster, set_as_default=False, **({} if cluster else SMALL)) as client:
         diagnostics = dask_diag_lab.attach(client)
         wait_until(lambda: state_of(diagnostics) == "live", "never live")
         yield client, diagnostics
@@ -71,6 +81,10 @@ def attached(cluster: LocalCluster | str) -> Iterator[tuple[Client, Diagnostics]
 
 def state_of(diagnostics: Diagnostics) -> str:
     return str(answer_of(diagnostics, "/health")["state"])
+
+
+def tasks_done(diagnostics: Diagnostics) -> int:
+    return int(answer_of(diagnostics, "/health")["tasks"]["done"])
 
 
 def is_served(diagnostics: Diagnostics) -> bool:
@@ -87,7 +101,7 @@ def closed(diagnostics: Diagnostics) -> dict[str, Any]:
 
 
 def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime_dir: Path) -> None:
-    with small_cluster() as cluster, attached(cluster) as (client, diagnostics):
+    with attached() as (client, diagnostics):
         # Nobody looks: what is pulled every two seconds would lack them.
         client.gather(client.map(abs, range(50)))
     health = closed(diagnostics)
@@ -102,6 +116,55 @@ def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime
     diagnostics.close()
     assert not is_served(diagnostics)
     assert not our_threads()
+    diagnostics.close()
+
+
+def test_the_last_is_learnt_also_of_a_client_that_does_not_wait_for_it() -> None:
+    """`Client.close` says so to others before it does to us: we may look in between."""
+    never = dask.config.set({"diag-lab.idle-interval": "60s"})
+    with never, small_cluster() as cluster, attached(cluster) as (client, diagnostics):
+        client.gather(client.map(abs, range(50)))
+        client.status = "closing"
+        closed(diagnostics)
+        assert answer_of(diagnostics, "/plots/task-stream.json")["rows"] == 50
+    diagnostics.close()
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_what_was_known_before_a_shutdown_is_kept(is_own: bool) -> None:
+    with ExitStack() as end:
+        cluster = None if is_own else end.enter_context(small_cluster())
+        client, diagnostics = end.enter_context(attached(cluster))
+        client.gather(client.map(abs, range(50)))
+        # The engine tells nobody before it closes a cluster by this.
+        assert diagnostics.submit(lambda s: s.actions.total, is_fresh=True).result(60) == 50
+        client.shutdown()
+        assert closed(diagnostics)["reason"] == ""
+        assert answer_of(diagnostics, "/plots/task-stream.json")["rows"] == 50
+    diagnostics.close()
+
+
+def test_a_client_that_comes_while_the_last_is_learnt_keeps_the_plots_live(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go_on = threading.Event()
+    learn_last = Composition.learn_last
+
+    async def held(composition: Composition) -> None:
+        await learn_last(composition)
+        await asyncio.to_thread(go_on.wait, 60)
+
+    monkeypatch.setattr(Composition, "learn_last", held)
+    with small_cluster() as cluster, attached(cluster) as (first, diagnostics):
+        first.close()
+        with attached(cluster) as (client, again):
+            go_on.set()
+            assert again is diagnostics
+            client.gather(client.map(abs, range(50)))
+            assert again.submit(lambda s: s.actions.total, is_fresh=True).result(60) == 50
+            client.gather(client.map(abs, range(50, 60)))
+        closed(diagnostics)
+        assert answer_of(diagnostics, "/plots/task-stream.json")["rows"] == 60
     diagnostics.close()
 
 
@@ -148,6 +211,35 @@ def test_diagnostics_of_a_new_cluster_take_the_place_of_a_history(runtime_dir: P
     second.close()
 
 
+def test_a_client_that_is_closed_before_anything_is_known_ends_no_history(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with attached() as (_, first):
+        pass
+    closed(first)
+    monkeypatch.setattr(Following, "start", lambda _: None)  # closed sooner than that
+    with Client(**SMALL, set_as_default=False) as client:
+        second = dask_diag_lab.attach(client)
+        assert is_served(second)
+        assert is_served(first)
+    wait_until(lambda: not is_served(second), "it is kept, with nothing in it")
+    assert state_of(first) == "closed"
+    first.close()
+
+
+def test_the_history_of_a_cluster_is_kept_beside_one_that_never_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with attached() as (first_client, first):
+        monkeypatch.setattr(Following, "start", lambda _: None)
+        with small_cluster() as silent, Client(silent, set_as_default=False) as client:
+            second = dask_diag_lab.attach(client)
+            assert is_served(second)
+            first_client.close()
+            assert closed(first)["reason"] == ""
+    first.close()
+
+
 def test_the_history_that_is_kept_is_that_of_the_cluster_which_closed_last() -> None:
     with small_cluster() as one, attached(one) as (_, older):
         with small_cluster() as two, attached(two) as (_, newer):
@@ -171,11 +263,19 @@ def test_a_cluster_whose_place_is_taken_leaves_no_history() -> None:
         newer.close()
 
 
-def test_a_client_of_a_cluster_that_goes_on_says_so_and_leaves_it(runtime_dir: Path) -> None:
+@pytest.mark.parametrize("by_address", [False, True])
+def test_a_client_of_a_cluster_that_goes_on_says_so_and_leaves_it(
+    runtime_dir: Path, by_address: bool
+) -> None:
     with small_cluster() as cluster:
-        with attached(cluster.scheduler_address) as (_, diagnostics):
-            pass
+        with attached(cluster.scheduler_address if by_address else cluster) as (
+            client,
+            diagnostics,
+        ):
+            futures = client.map(abs, range(5))
+            wait_until(lambda: tasks_done(diagnostics) == len(futures), "they are not counted")
         assert "may still run" in closed(diagnostics)["reason"]
+        assert tasks_done(diagnostics) == len(futures)
         plugins = cluster.scheduler.plugins
         wait_until(lambda: not any("diag" in name for name in plugins), "the plugin stays")
         with attached(cluster.scheduler_address) as (_, again):
@@ -198,6 +298,11 @@ def test_a_killed_scheduler_is_closed_since_it_was_lost() -> None:
         with attached(address) as (_, diagnostics):
             os.kill(process.pid, signal.SIGKILL)
             wait_until(lambda: state_of(diagnostics) == "lost", "the loss is not said")
-            lost = answer_of(diagnostics, "/health")["since"]
-    assert closed(diagnostics)["since"] == lost
+            lost = answer_of(diagnostics, "/health")
+    health = closed(diagnostics)
+    assert health["since"] == lost["since"]
+    assert health["reason"] == f"{lost['reason']} The history is kept until the kernel stops."
+    assert "is gone" in health["reason"]
+    # A plot that nobody had opened before.
+    assert answer_of(diagnostics, "/plots/exceptions.json")["note"] == tables.UNASKED
     diagnostics.close()

@@ -189,6 +189,15 @@ def test_a_failure_says_why_and_what_to_do(situation: Situation) -> None:
     assert "did not answer within 10 s. Press Refresh" in page.view.notice.empty
 
 
+def test_a_closed_cluster_is_not_to_be_asked_again(situation: Situation) -> None:
+    page = ProfilePage(Profile(situation.store))
+    situation.store.set_feed_state("closed", "", 1.0)
+    for inquiry in situation.cluster.asked:
+        situation.store.fail(inquiry, "The client was closed.")
+    page.view.update()
+    assert page.view.notice.empty == "No profile: The client was closed."
+
+
 def test_a_failed_renewal_keeps_the_picture_and_says_so(situation: Situation) -> None:
     page = situation.page()
     page.view.sampling.refresh()
