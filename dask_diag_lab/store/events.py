@@ -14,6 +14,7 @@ import numpy as np
 
 from dask_diag_lab.records import Batch, Outcome
 from dask_diag_lab.store.arrays import Columns, Row
+from dask_diag_lab.store.departures import DEPARTURES
 from dask_diag_lab.store.spilling import Spilling
 from dask_diag_lab.store.strings import StringTable
 
@@ -59,7 +60,6 @@ KINDS: Final[Mapping[str, str]] = {
 # The detail of an event is whatever the engine logged: its types are not ours to know.
 Event = tuple[float, str, Mapping[str, Any]]
 
-_DEPARTURES: Final = frozenset({"worker-removed", "worker-killed"})
 _MOMENT_S: Final = 1.0
 
 UNKNOWN_CAUSE: Final = "not known without a collector"
@@ -178,7 +178,7 @@ class EventLog:
 
     def _is_news(self, time: float, kind: str, detail: Mapping[str, Any]) -> bool:
         worker = str(detail.get("worker", ""))
-        if kind in _DEPARTURES:
+        if kind in DEPARTURES:
             self._came_at.pop(worker, None)
         elif kind == "worker-added":
             # The engine's own log and the collector write down one coming a moment apart.

@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from dask_diag_lab.store.arrays import Bools, Floats, GrowingArray, Ints
 from dask_diag_lab.store.lane_rows import LaneRows, LaneWorker
+from dask_diag_lab.store.left_at import LeftAt
 from dask_diag_lab.store.strings import StringTable
 
 MAX_EXTRA_LANES = 64
 """A worker whose tasks all secede shows new threads without end; then lanes are used again."""
 CLOCK_SLACK_S = 0.05
 """Starts of running tasks come from heartbeats and are this inexact."""
-MAX_DEPARTED = 10_000
 
 
 class LaneTable:
@@ -38,7 +38,7 @@ class LaneTable:
         self.version = 0
         self._strings = strings
         self._workers: dict[int, LaneWorker] = {}
-        self._departed: dict[str, float] = {}
+        self._departed = LeftAt()
         self._worker: GrowingArray[np.uint32] = GrowingArray(np.uint32)
         self._slot: GrowingArray[np.int32] = GrowingArray(np.int32)
         self._last_stop: GrowingArray[np.float64] = GrowingArray(np.float64, -inf)
@@ -121,7 +121,7 @@ class LaneTable:
         They are shown by host and name, so that any plot at any time has them in the same order.
         """
         for address, name, nthreads in workers:
-            self._departed.pop(address, None)
+            self._departed.forget(address)
             worker = self._of(self._strings.intern(address))
             if not worker.is_alive:
                 worker.revive()
@@ -136,9 +136,7 @@ class LaneTable:
 
     def leave(self, address: str, time: float) -> None:
         """Note that a worker left; its lanes stay while the log has actions in them."""
-        self._departed[address] = time
-        if len(self._departed) > MAX_DEPARTED:
-            del self._departed[next(iter(self._departed))]
+        self._departed.note(address, time)
         worker = self._workers.get(self._strings.find(address) or 0)
         if worker is not None and worker.is_alive:
             worker.end(time)
@@ -259,8 +257,8 @@ class LaneTable:
         if known is None:
             address = self._strings[string]
             known = self._workers[string] = LaneWorker(string, address, address)
-            if address in self._departed:
-                known.is_alive, known.ended = False, self._departed[address]
+            if (left := self._departed.get(address)) is not None:
+                known.is_alive, known.ended = False, left
             self.version += 1
         return known
 

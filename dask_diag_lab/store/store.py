@@ -1,7 +1,6 @@
 """The store: everything the collector told, ready to be drawn. Batches are the only way in.
 
-Must not import distributed, tornado or bokeh. Single-threaded, without locks: other threads may
-only answer a `Query` of the log, which they are handed.
+Must not import distributed, tornado or bokeh. No locks: other threads only answer a `Query`.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import numpy as np
 from dask_diag_lab.records import Batch, Kind, SchedulerInfo
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
 from dask_diag_lab.store.arrays import Columns, Row
+from dask_diag_lab.store.departures import Departures
 from dask_diag_lab.store.epoch import BEFORE, Epoch
 from dask_diag_lab.store.events import EventLog, failures
 from dask_diag_lab.store.extras import Extras
@@ -86,6 +86,7 @@ class Store:
         self.prefixes = PrefixTable(self.groups)
         self.workers = WorkerTable(self.lanes)
         self.seen_workers = SeenWorkers()
+        self._departures = Departures()
         self.graph = TaskGraph(self.strings, self.palette)
         self.nthreads = ThreadHistory()
         self.series = SeriesTable()
@@ -97,8 +98,7 @@ class Store:
         self._clock = clock
         self._epoch = Epoch("", 0, 0.0)
         self._next_task = 0
-        self._batch_time = 0.0
-        self._batch_clock = 0.0
+        self._batch_time = self._batch_clock = 0.0
         self._stopped_clock: float | None = None
 
     @property
@@ -247,8 +247,8 @@ class Store:
     def _update_workers(self, batch: Batch) -> None:
         rows = batch.workers or ()
         self.seen_workers.learn(batch)
-        for address in batch.removed_workers:
-            self.lanes.leave(address, batch.time)
+        for address, at in self._departures.of(batch, self.workers).items():
+            self.lanes.leave(address, at)
         # One that left and came back between two batches is among both.
         removed = set(batch.removed_workers)
         back = [row for row in rows if row["address"] in removed]

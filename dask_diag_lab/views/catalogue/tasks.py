@@ -28,6 +28,8 @@ PLOTS: Final[tuple[Plot, ...]] = (
             "- black, with a rim or crosses: the task failed\n"
             "- dark, with stripes: its worker died\n"
             "- dashed line: a worker died, or a restart\n"
+            "- a name with ✕, and grey stripes from there on: the worker left or died; Events "
+            "tells which\n"
             "- click a block: the profile of its function, with a button for the page of the task; "
             "once more: that page\n"
             "- click a worker's name: its page\n"

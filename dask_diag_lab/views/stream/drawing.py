@@ -137,7 +137,7 @@ class Drawing:
         return is_moved
 
     def _label(self, height_px: float) -> None:
-        """Name the rows, if they or the room for names are not those of before."""
+        """Name the rows, if they or the room for names have changed."""
         top, bottom = self.picture.rows
         basis = (self.rows, height_px / max(bottom - top, 0.1), label_width(self.size.width))
         if basis != self._labelled:
@@ -165,15 +165,14 @@ class Drawing:
         self.asked_at, self.cost_s = began, time.monotonic() - began
         self.show(window)
 
-    def show(self, window: TimeWindow) -> None:
-        """Draw what was asked for, once it is there."""
-        frame = self._frames.take()
-        if frame is None:
-            return
+    def show(self, window: TimeWindow) -> bool:
+        """Draw what was asked for, once it is there; return whether anything was drawn."""
+        if (frame := self._frames.take()) is None:
+            return False
         sight, began = frame.sight, time.monotonic()
         if not sight.fits(window, self.rows):
             self._frames.refuse()
-            return
+            return False
         self.is_owed = False
         self.sight, self.centre, self.columns = sight, frame.centre, frame.columns
         for name, change in frame.changes.items():
@@ -181,6 +180,7 @@ class Drawing:
                 self._sources[name].make(change)
         self._name(frame)
         self.cost_s = frame.cost_s + time.monotonic() - began
+        return True
 
     @property
     def is_under_way(self) -> bool:
@@ -255,20 +255,21 @@ class Drawing:
     def _name(self, frame: Frame) -> None:
         """Bring the legend and the names that hover texts look up in line with rectangles."""
         picture, columns, sight = self.picture, frame.columns, frame.sight
-        self.names.send_texts(columns["prefix"])
-        self.names.send_texts(columns["source"])
+        self.names.send_texts(np.concatenate((columns["prefix"], columns["source"])))
         picture.outline(is_on=len(columns["start"]) <= OUTLINED_RECTS)
+        inside = (columns["start"] < sight.end) & (columns["stop"] > sight.start)
         labels, codes = words.legend(
-            columns, self.store.palette.names, self.size, has_tails=self.unpacking.of_transfers > 0
+            {name: columns[name][inside] for name in ("code", "busy_s")},
+            self.store.palette.names,
+            self.size,
+            has_tails=self.unpacking.of_transfers > 0,
         )
         picture.legend.set(
             {"label": labels, "code": np.array(codes, np.uint8), "at": np.full(len(codes), np.nan)}
         )
         top, bottom = picture.rows
-        is_single = (columns["count"] == 1) & (columns["start"] < sight.end)
-        is_single &= (columns["stop"] > sight.start) & (
-            abs(columns["lane"] - (top + bottom) / 2) < bottom - top
-        )
+        is_near = abs(columns["lane"] - (top + bottom) / 2) < bottom - top
+        is_single = inside & is_near & (columns["count"] == 1)
         self.names.send_keys(columns["task"][is_single])
 
     def _mark(self, window: TimeWindow, rows: tuple[float, float]) -> None:
@@ -282,7 +283,7 @@ class Drawing:
         if self.store.lanes.version != self._lanes_version:
             self._lanes_version = self.store.lanes.version
             self._choice = RowChoice(worker_rows(self.store))
-        rows = self._choice.between(window.start, window.end)
+        rows = self._choice.between(window.start, window.end, is_live=window.is_following)
         if rows is self.rows:
             return
         self.rows = rows

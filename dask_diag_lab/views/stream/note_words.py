@@ -147,7 +147,7 @@ def _hidden(rows: tuple[int, int, int], n_hidden: int, length: _Length) -> list[
         more = ", scroll for more" if length == _Length.WITH_ADVICE else ""
         parts.append(f"rows {count(first)}–{count(last)} of {count(n_rows)}{more}")
     if n_hidden and length != _Length.SHORT:
-        parts.append(f"{plural(n_hidden, 'worker')} that left had no part in this stretch of time")
+        parts.append(f"{plural(n_hidden, 'more worker')} had no part in this stretch of time")
     return parts
 
 

@@ -39,14 +39,14 @@ class Saying:
         drawing, rows = self._drawing, self._drawing.rows
         first, last = drawing.rows_in_sight
         until = min(window.end, live)
-        begin = window.zero if window.is_following else window.start
+        begin = window.zero if window.has_margin else window.start
         thread_s = rows.threads.seconds(begin, until, first, last)
         lane, start = self._store.running.places(until)
         row = np.append(rows.row_of, -1)[lane]
         starts = start[(row >= first) & (row <= last)]
         visible = rows.lanes[first : last + 1]
         share = share_of_time(centre, visible, starts, thread_s, window.start, until)
-        moment = self._store.time if window.is_following else until
+        moment = self._store.time if window.is_following else begin
         counts = rows.threads.count(moment, first, last), rows.threads.count(moment)
         return words.title(share, counts, drawing.size, drawing.names_px)
 

@@ -1,7 +1,7 @@
 """Which lanes have a row in a picture of some stretch of time, and which row.
 
-Workers that are alive always have theirs, so nothing moves while time passes; one that is gone
-has rows only where the picture shows some of its life.
+A worker has rows where the picture shows some of its life. In a picture that follows the cluster
+those that are alive have theirs in any case, so nothing moves while time passes.
 """
 
 from __future__ import annotations
@@ -94,9 +94,11 @@ class RowChoice:
         self.rows = ShownRows(workers, np.ones(len(workers), dtype=np.bool_))
         self._is_shown: npt.NDArray[np.bool_] = np.ones(len(workers), dtype=np.bool_)
 
-    def between(self, begin: float, end: float) -> ShownRows:
+    def between(self, begin: float, end: float, *, is_live: bool) -> ShownRows:
         """Return the rows for a stretch of time: the same object while they are the same."""
-        is_shown = self._is_alive | ((self._joined <= end) & (self._ended >= begin))
+        is_shown = (self._joined <= end) & (self._ended >= begin)
+        if is_live:
+            is_shown |= self._is_alive
         if not np.array_equal(is_shown, self._is_shown):
             self._is_shown = is_shown
             self.rows = ShownRows(self._workers, is_shown)

@@ -96,15 +96,15 @@ class TaskStream(View):
                 self._placed_at = time.monotonic()
             self._fit_axis(drawing)
             self._due_at = np.inf
-            drawing.show(self.window)
-            is_misplaced = drawing.is_misplaced(self.window)
-            if is_misplaced or not self._is_still(drawing):
+            is_shown, is_misplaced = drawing.show(self.window), drawing.is_misplaced(self.window)
+            is_still = self._is_still(drawing) and not is_misplaced
+            if not is_still:
                 self._draw(drawing, is_misplaced=is_misplaced)
                 drawing.running(self.window, self._live.now)
             drawing.tell(self.window)
             if self._taps is not None:
                 self._taps.draw()
-        self._say(drawing)
+        self._say(drawing, is_still=is_still and not is_shown)
 
     @property
     def is_behind(self) -> bool:
@@ -272,9 +272,9 @@ class TaskStream(View):
         document = self.picture.figure.document if self.picture is not None else None
         return document is not None and document.session_context is not None
 
-    def _say(self, drawing: Drawing) -> None:
+    def _say(self, drawing: Drawing, *, is_still: bool) -> None:
         store, window, live = self.store, self.window, self._live.last
-        centre, note = drawing.centre, drawing.say(window, live)
+        centre, note = drawing.centre, drawing.note if is_still else drawing.say(window, live)
         has_picture = bool(store.actions.count or store.running.count)
         empty = self.notice.empty
         if drawing.is_of(window):

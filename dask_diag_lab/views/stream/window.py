@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 GAP_S: Final = 10.0
 """Work after a pause this long is a new burst; the stock task stream resets by the same rule."""
 
+MARGIN: Final = 0.01
+"""Of what is followed so much is left free before the first task."""
+
 _GROWTH: Final = 1.25
 _SHORTEST_S: Final = 0.02
 _BUCKET_S: Final = GAP_S / 4
@@ -135,6 +138,11 @@ class TimeWindow:
         return self.end - self.start
 
     @property
+    def has_margin(self) -> bool:
+        """Whether it begins a little before the first task, as one that follows, or did, does."""
+        return 0 <= self.zero - self.start <= 2 * MARGIN * self.width
+
+    @property
     def is_frozen(self) -> bool:
         return not np.isnan(self.frozen_at)
 
@@ -145,7 +153,7 @@ class TimeWindow:
         first = max(burst_start, self.cleared_at)
         span = roomy_span(max(live - first, 0.0))
         self.zero = first
-        self.start, self.end = first - 0.01 * span, first + span
+        self.start, self.end = first - MARGIN * span, first + span
 
     def hold(self, start: float, end: float) -> None:
         """Stay exactly here until told otherwise."""

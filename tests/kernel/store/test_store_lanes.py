@@ -201,3 +201,60 @@ def test_order_does_not_depend_on_batch_boundaries_of_a_few_thousand_lanes() -> 
     assert store.lanes.count == 4000
     assert store.lanes.label[4 * 999] == "999 · 1"
     np.testing.assert_array_equal(store.lanes.slot, np.tile(np.arange(4), 1000))
+
+
+def _left(store: Store) -> dict[str, float]:
+    """Return when each worker that has lanes left, seconds after `T0`; NaN for who is there."""
+    lanes = store.lanes
+    names = store.strings.take(lanes.worker.tolist())
+    return dict(zip(names, (lanes.ended - T0).tolist(), strict=True))
+
+
+def test_a_worker_left_when_its_event_says_so_however_late_it_is_missed() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(0, 1).batch(workers=[worker_row("tcp://w0:1")]))
+    killed = (T0 + 2, "worker-killed", {"worker": "tcp://w0:1"})
+    maker.time = T0 + 3
+    store.apply(maker.batch(events=[killed]))
+    maker.time = T0 + 4
+    store.apply(maker.batch(removed_workers=["tcp://w0:1"]))
+    assert _left(store) == {"tcp://w0:1": 2.0}
+
+
+def test_a_worker_that_came_and_left_before_anybody_looked_is_not_alive() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[]))
+    killed = (T0 + 2, "worker-killed", {"worker": "tcp://w0:1"})
+    maker.time = T0 + 3
+    store.apply(maker.action(0, 1).batch(events=[killed]))
+    assert _left(store) == {"tcp://w0:1": 2.0}
+
+
+def test_tasks_of_a_worker_that_has_left_may_come_after_its_event() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(events=[(T0 + 2, "worker-removed", {"worker": "tcp://w0:1"})]))
+    store.apply(maker.action(0, 1).batch())
+    assert _left(store) == {"tcp://w0:1": 2.0}
+
+
+def test_an_event_ends_no_worker_that_is_still_told_of() -> None:
+    store, maker = Store(), BatchMaker()
+    removed = (T0 - 9, "worker-removed", {"worker": "tcp://w0:1"})
+    rows = [worker_row("tcp://w0:1")]
+    store.apply(maker.action(0, 1).batch(workers=rows, events=[removed]))
+    store.apply(maker.batch(events=[removed]))
+    assert np.isnan(_left(store)["tcp://w0:1"])
+
+
+def test_a_worker_that_came_back_leaves_at_its_second_end() -> None:
+    store, maker = Store(), BatchMaker()
+    events = [
+        (T0 + 1, "worker-removed", {"worker": "tcp://w0:1"}),
+        (T0 + 2, "worker-added", {"worker": "tcp://w0:1", "name": "0", "nthreads": 1}),
+    ]
+    rows = [worker_row("tcp://w0:1")]
+    store.apply(maker.action(0, 1).batch(workers=rows, events=events))
+    assert np.isnan(_left(store)["tcp://w0:1"])
+    maker.time = T0 + 5
+    store.apply(maker.batch(removed_workers=["tcp://w0:1"]))
+    assert _left(store) == {"tcp://w0:1": 5.0}

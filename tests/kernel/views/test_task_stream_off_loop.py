@@ -233,6 +233,35 @@ def test_words_are_of_the_blocks_that_are_drawn(stream: Stream) -> None:
     assert stream.view.notice.empty.startswith("Nothing ran in this stretch of time")
 
 
+def test_a_frozen_picture_keeps_its_words(stream: Stream) -> None:
+    title, note = stream.picture.title.text, stream.view.notice.note
+    stream.view.command("freeze")
+    stream.append(8.0, 9.0)
+    stream.update()
+    assert (stream.picture.title.text, stream.view.notice.note) == (title, note)
+    assert stream.view.notice.behind_s > 0
+
+
+def test_a_frozen_picture_that_is_moved_has_the_words_of_where_it_is(stream: Stream) -> None:
+    note = stream.view.notice.note
+    stream.view.command("freeze")
+    stream.view.command("zoom-in")
+    stream.finish()
+    assert stream.view.notice.note != note
+
+
+def test_the_legend_names_what_is_in_the_window(stream: Stream) -> None:
+    stream.view.command("freeze")
+    stream.feed.maker.action(3.0, 3.5, key="late-1", prefix="late")
+    stream.feed.send(3.5)
+    labels = data(stream.picture.legend)["label"]
+    move(stream.picture, start=0.0, end=2.0)  # with the late one beside it
+    stream.update()
+    stream.finish()
+    assert stream.ends == pytest.approx(3.5)
+    assert data(stream.picture.legend)["label"] == labels
+
+
 def test_a_fault_while_gathering_is_raised_once_and_then_all_is_gathered_anew(
     stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:

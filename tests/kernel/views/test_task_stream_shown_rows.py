@@ -19,9 +19,15 @@ WORKERS = [
 ]
 
 
-def test_a_worker_that_is_alive_always_has_its_rows() -> None:
-    rows = RowChoice(WORKERS).between(0, 1)
+def test_a_worker_that_is_alive_always_has_its_rows_in_a_live_picture() -> None:
+    rows = RowChoice(WORKERS).between(0, 1, is_live=True)
     assert [worker.label for worker in rows.workers] == ["alive", "young"]
+
+
+def test_a_stretch_of_the_past_has_no_rows_for_who_came_later() -> None:
+    rows = RowChoice(WORKERS).between(0, 1, is_live=False)
+    assert [worker.label for worker in rows.workers] == ["alive"]
+    assert rows.n_hidden == 2
 
 
 @pytest.mark.parametrize(
@@ -31,13 +37,13 @@ def test_a_worker_that_is_alive_always_has_its_rows() -> None:
 def test_a_worker_that_is_gone_has_rows_where_it_lived(
     begin: float, end: float, has_rows: bool
 ) -> None:
-    rows = RowChoice(WORKERS).between(begin, end)
+    rows = RowChoice(WORKERS).between(begin, end, is_live=True)
     assert ("gone" in [worker.label for worker in rows.workers]) is has_rows
     assert rows.n_hidden == (0 if has_rows else 1)
 
 
 def test_rows_below_move_up_and_lanes_are_found_by_row() -> None:
-    rows = RowChoice(WORKERS).between(20, 30)
+    rows = RowChoice(WORKERS).between(20, 30, is_live=True)
     assert rows.count == 3
     assert rows.lanes.tolist() == [0, 1, 5]
     assert rows.row_of.tolist() == [0, 1, -1, -1, -1, 2]
@@ -46,11 +52,11 @@ def test_rows_below_move_up_and_lanes_are_found_by_row() -> None:
 
 def test_rows_stay_the_same_object_while_nothing_changes() -> None:
     choice = RowChoice(WORKERS)
-    assert choice.between(20, 30) is choice.between(25, 35)
+    assert choice.between(20, 30, is_live=True) is choice.between(25, 35, is_live=True)
 
 
 def test_the_worker_of_a_position_is_found_between_its_edges() -> None:
-    rows = RowChoice(WORKERS).between(0, 200)
+    rows = RowChoice(WORKERS).between(0, 200, is_live=True)
     found = [rows.worker_at(at) for at in (-0.6, -0.4, 1.4, 1.6, 5.4, 5.6)]
     assert [worker and worker.label for worker in found] == [
         *(None, "alive", "alive", "gone", "young", None)
@@ -69,7 +75,7 @@ def test_a_dead_workers_rows_leave_the_picture_with_its_last_task() -> None:
     assert view.picture is not None
     assert view.picture.y_range.bounds == (-0.5, 3.5)
     assert list(view.picture.work.model.data["lane"]) == [2]
-    assert "1 worker that left" in view.notice.note
+    assert "1 more worker had no part" in view.notice.note
     view.window.hold(T0, T0 + 102)
     view.update()
     assert view.picture.y_range.bounds == (-0.5, 5.5)
