@@ -22,6 +22,7 @@ from dask_diag_lab.server import Server, announce
 from dask_diag_lab.settings import read_settings
 from dask_diag_lab.store import Store
 from dask_diag_lab.transport import FeedState, Following
+from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.workshop import Workshop
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ class Composition:
         if store is None:
             return
         if following is None:
-            store.fail(inquiry, NOT_ASKED)
+            store.fail(inquiry, NOT_ASKED if inquiry.n_answers else UNASKED)
             return
 
         def answered(answer: object) -> None:

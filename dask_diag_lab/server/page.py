@@ -14,6 +14,7 @@ from dask_diag_lab.server import current_document
 from dask_diag_lab.server.arguments import read_arguments
 from dask_diag_lab.server.begun import Begun
 from dask_diag_lab.server.control import CONTROL_NAME, SHOW, Command, PaneControl, show_notice
+from dask_diag_lab.server.empty_words import notice_of
 from dask_diag_lab.server.fault_words import cannot_be_built, cannot_be_done, cannot_be_drawn
 from dask_diag_lab.server.plot_document import PlotDocument
 from dask_diag_lab.server.wishes import Wishes
@@ -253,7 +254,8 @@ class Page:
     def _say(self) -> None:
         if self._view is not None:
             try:
-                show_notice(self.control, self._view.notice, is_frozen=self._is_frozen)
+                notice = notice_of(self._store, self._view)
+                show_notice(self.control, notice, is_frozen=self._is_frozen)
             except Exception as error:  # noqa: BLE001  # as in _fill
                 self._fault = self._fault_of(error)
         feed = self._store.feed_state

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
-from dask_diag_lab.records import EXTRA_NAMES, GRAPH
+from dask_diag_lab.records import EXTRA_NAMES
 from dask_diag_lab.server.begun import Begun
+from dask_diag_lab.server.empty_words import empty_words, is_without
 from dask_diag_lab.views.look import LIGHT
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ ON_WISH_ONLY: Final = frozenset({"hardware"})
 """Questions that are never repeated unasked: they cost the cluster too much."""
 REST_S: Final = 0.01
 """So long others have their turn while a view brings itself up to the store bit by bit."""
-UNASKED: Final = "Nothing asked for what this shows while the cluster could be reached."
 LATE: Final = "Not all of this plot's data had come within %g s; ask again."
 
 
@@ -93,7 +93,7 @@ class _Waiting:
             return True
         if any(inquiry.state == "asked" for inquiry in self._asked.values()):
             return False
-        if _is_without(self._store, self._view):
+        if is_without(self._store, self._view):
             return False
         is_unchanged = ticks >= 2 or spent_s > UNCHANGED_S
         for name in self._needs:
@@ -112,23 +112,9 @@ async def table_of(site: Site, plot: Plot, arguments: Mapping[str, str]) -> tupl
     with closing(plot.load()(site.store, LIGHT, arguments)) as view:
         is_late = await _wait(site, view)
         table = view.table()
-        empty = "" if any(map(len, table.columns.values())) else _empty_words(site.store, view)
+        empty = "" if any(map(len, table.columns.values())) else empty_words(site.store, view)
         words = (LATE % WAIT_S if is_late else "", empty, view.notice.note)
         return table, " ".join(word for word in words if word)
-
-
-def _empty_words(store: Store, view: View) -> str:
-    """Return why there are no rows; that something is awaited is said only while it may come."""
-    is_in_vain = store.feed_state.state == "closed" and not store.degraded
-    return UNASKED if is_in_vain and _is_without(store, view) else view.notice.empty
-
-
-def _is_without(store: Store, view: View) -> bool:
-    """Return whether something has not come yet that the view needs."""
-    needs = frozenset(map(str, view.needs))
-    if GRAPH in needs and not store.graph.is_followed:
-        return True
-    return not all(store.extras[name].is_known for name in needs & EXTRA_NAMES)
 
 
 async def _wait(site: Site, view: View) -> bool:

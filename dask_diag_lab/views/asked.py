@@ -22,10 +22,18 @@ PER_REQUEST_S: Final = 0.02
 RETRY_S: Final = 15.0
 """After a failure; the button of the page tries at once."""
 
+UNASKED: Final = "Nothing asked for what this shows while the cluster could be reached."
+"""What is said where a cluster that is gone has left nothing to show."""
+
 
 def refresh_s(usual_s: float, n_requests: int) -> float:
     """Return the age at which answers are asked for again that so many workers have to give."""
     return max(usual_s, PER_REQUEST_S * n_requests)
+
+
+def can_ask(store: Store) -> bool:
+    """Return whether there may be an answer to what is asked from now on."""
+    return store.feed_state.state != "closed"
 
 
 class Asked:

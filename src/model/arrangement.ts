@@ -20,7 +20,8 @@ export class Arrangement {
    * While `isHeld`, a hand is in the list: what is there keeps its place and stays as open as it
    * is, and what is new comes last, open when it is of the notebook in front: nothing below it
    * could be moved. Else the dashboards of the notebook in front come first; a notebook without
-   * any changes nothing. Of several of one notebook the newest comes first. Which of several is
+   * any changes nothing, but that a closed cluster makes way for one that is not. Of several of one
+   * notebook the newest comes first, and what has closed comes after what has not. Which of several is
    * open at first is settled once it is known what notebook is in front, and no hand is there.
    *
    * @param kernel - of the notebook in front, if any.
@@ -31,7 +32,7 @@ export class Arrangement {
     { kernel, isKnown }: IKernelInFront,
     isHeld: boolean
   ): void {
-    const listed = newestFirst(all);
+    const listed = closedLast(newestFirst(all));
     const ids = listed.map(one => one.id);
     const kept = this._order.filter(id => ids.includes(id));
     const inFront = listed
@@ -44,7 +45,7 @@ export class Arrangement {
     }
     if (inFront.length > 0) {
       this._front = inFront;
-    } else if ((isKnown || ids.length === 1) && !this._front.some(id => ids.includes(id))) {
+    } else if ((isKnown || ids.length === 1) && !hasPlace(listed, this._front)) {
       this._front = ids.slice(0, 1);
     }
     const front = ids.filter(id => this._front.includes(id));
@@ -63,6 +64,21 @@ export class Arrangement {
   private readonly _choices = new Map<string, boolean>();
   private _order: readonly string[] = [];
   private _front: readonly string[] = [];
+}
+
+/** Put those whose cluster closed behind all others. */
+function closedLast(all: readonly IKnownDashboard[]): readonly IKnownDashboard[] {
+  return [...all.filter(one => !isClosed(one)), ...all.filter(isClosed)];
+}
+
+/** Tell whether one of those in front may stay there: one that closed does, where all have. */
+function hasPlace(all: readonly IKnownDashboard[], front: readonly string[]): boolean {
+  const those = all.filter(one => front.includes(one.id));
+  return those.some(one => !isClosed(one)) || (those.length > 0 && all.every(isClosed));
+}
+
+function isClosed({ state, closed_at }: IKnownDashboard): boolean {
+  return state === 'stale' && closed_at !== undefined;
 }
 
 /** Turn round the order of those of each kernel, which share the places they have among all. */

@@ -38,6 +38,8 @@ export interface ISituation {
   /** When this page learned that the picture is frozen; 0 while it is not. */
   readonly frozenSince: number;
   readonly hasPicture: boolean;
+  /** The last picture before an empty one is shown, of a plot that ended. */
+  readonly hasKept: boolean;
 }
 
 /** What the pane shows beside or instead of its picture. */
@@ -168,7 +170,10 @@ function connected(at: ISituation, control: IControl, trans: ITranslate): IPrese
   const degraded = control.state === 'degraded' ? control.message : '';
   return {
     state: isEnded ? 'stale' : openState(at, control),
-    words: ended || control.empty || (control.state === 'connecting' ? control.message : ''),
+    words:
+      withEmpty(ended, at, control) ||
+      control.empty ||
+      (control.state === 'connecting' ? control.message : ''),
     elapsed: '',
     isGreyed: isEnded,
     note: [degraded, control.note].filter(Boolean).join(' · '),
@@ -189,6 +194,12 @@ function pillOf(at: ISituation, control: IControl, trans: ITranslate): string {
     return trans.__('live is %1 ahead', formatSpan(control.behind_s));
   }
   return control.frozen ? trans.__('frozen at %1', formatMoment(at.frozenSince)) : '';
+}
+
+/** Say also why there is nothing to see, where it ended without a picture. */
+function withEmpty(ended: string, at: ISituation, control: IControl): string {
+  const isOver = control.state === 'lost' || control.state === 'closed';
+  return isOver && !at.hasKept ? [ended, control.empty].filter(Boolean).join(' · ') : ended;
 }
 
 /** Why the data ended behind a dashboard that still answers; '' when it did not. */

@@ -131,6 +131,18 @@ describe('a pane', () => {
     expect(at.pane.node.querySelector<HTMLElement>('[data-greyed="true"]')).not.toBeNull();
   });
 
+  it('says also why it is empty where its cluster closed, unless it keeps a picture', async () => {
+    await at.open();
+    const closed_at = new Date(2026, 0, 5, 13, 58).getTime() / 1000;
+    at.given.connector.last.say({ state: 'closed', closed_at, empty: 'Nothing asked for it.' });
+    const sentence = 'Cluster closed at 13:58 · history kept until the kernel stops';
+    expect(words()).toBe(`${sentence} · Nothing asked for it.`);
+    const canvas = document.createElement('canvas');
+    at.given.connector.last.kept = { canvas, title: '', at: NOW };
+    at.given.connector.last.say({ state: 'closed', closed_at, empty: 'No workers now.' });
+    expect(words()).toBe(sentence);
+  });
+
   it('is frozen when the server says so, and says since when', async () => {
     await at.open();
     at.pane.send('freeze');

@@ -240,6 +240,27 @@ describe('the sidebar of two clusters', () => {
     expect(open()).toEqual(['a']);
   });
 
+  it('has a closed one below and folded, unless it is of the notebook in front', () => {
+    dashboards.set({ ...first, state: 'stale', closed_at: 5 }, second);
+    reload();
+    front.isKnown = true;
+    front.set(undefined);
+    expect([order(), open()]).toEqual([['b', 'a'], ['b']]);
+    front.set('ka');
+    expect([order(), open()]).toEqual([['a', 'b'], ['a']]);
+    front.set('no cluster here');
+    expect([order(), open()]).toEqual([['b', 'a'], ['b']]);
+  });
+
+  it('unfolds the first where all are closed', () => {
+    const closed = { state: 'stale', closed_at: 5 } as const;
+    dashboards.set({ ...first, ...closed }, { ...second, ...closed });
+    reload();
+    front.isKnown = true;
+    front.set(undefined);
+    expect([order(), open()]).toEqual([['a', 'b'], ['a']]);
+  });
+
   it('stays scrolled under the pointer, and else shows what is first', () => {
     const list = sidebar.node.querySelector('.jp-DaskDiag-list')!;
     point('pointerenter');

@@ -243,7 +243,8 @@ export class PlotView extends Widget {
       link: this._link.state,
       isVisible: this._sight.isSeen,
       frozenSince: this._frozen.time,
-      hasPicture: this._link.hasPicture
+      hasPicture: this._link.hasPicture,
+      hasKept: this._link.kept !== null
     };
   }
 

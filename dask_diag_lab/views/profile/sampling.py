@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from dask_diag_lab.views.asked import refresh_s
+from dask_diag_lab.views.asked import can_ask, refresh_s
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -71,7 +71,7 @@ class Sampling:
     @property
     def can_ask(self) -> bool:
         """Whether there may be an answer to what is asked from now on."""
-        return self._store.feed_state.state != "closed"
+        return can_ask(self._store)
 
     @property
     def has_period(self) -> bool:

@@ -48,7 +48,7 @@ class Counters(RedrawnView):
 
     def shown(self) -> object:
         """Return what differs when the table has to; see `RedrawnView.shown`."""
-        return self.store.extras["counters"].version
+        return self.store.extras["counters"].version, self._is_over
 
     def redraw(self) -> None:
         """Show all counters; see `RedrawnView.redraw`."""
@@ -67,8 +67,14 @@ class Counters(RedrawnView):
                 "unit": counters["unit"].tolist(),
             }
         )
-        later = "" if len(self._seen) > 1 else " · how fast they grow takes two readings"
+        is_early = len(self._seen) < 2 and not self._is_over
+        later = " · how fast they grow takes two readings" if is_early else ""
         self.notice = Notice(note=f"{self._about_sums(len(names))}{later}")
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether nothing is told any more, so that what grew before does not grow now."""
+        return self.store.feed_state.state in ("lost", "closed")
 
     def _see(self, now: float, sums: dict[str, float]) -> None:
         """Keep the sums of ``now`` and those that they are compared with."""
@@ -80,8 +86,8 @@ class Counters(RedrawnView):
             self._seen.pop(0)
 
     def _growth(self, names: list[str], values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the growth a second of each, NaN before there is anything to compare with."""
-        if len(self._seen) < 2:
+        """Return the growth a second of each, NaN where nothing is there to compare."""
+        if self._is_over or len(self._seen) < 2:
             return np.full(len(names), np.nan)
         (then, before), (now, _) = self._seen[0], self._seen[-1]
         old = np.array([before.get(name, 0.0) for name in names])

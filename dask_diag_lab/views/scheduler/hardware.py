@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.asked import UNASKED, can_ask
 from dask_diag_lab.views.bar_figure import RATE
 from dask_diag_lab.views.base import Notice, Table
 from dask_diag_lab.views.figure import set_properties
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.store.inquiries import Inquiry
 
-UNASKED: Final = (
+UNMEASURED: Final = (
     "Nothing was measured yet. “Measure now” copies memory, writes to disk and sends data between"
     " all workers for some seconds, which slows down whatever runs meanwhile."
 )
@@ -97,7 +98,8 @@ class Hardware(BarStack):
         """Return what differs when the picture has to; see `RedrawnView.shown`."""
         inquiry = self._inquiry
         asked = (inquiry and inquiry.version, inquiry and inquiry.state)
-        return asked, self._waited_s, self._refused, self.sizes, self.look
+        is_possible = can_ask(self.store)
+        return asked, is_possible, self._waited_s, self._refused, self.sizes, self.look
 
     @property
     def is_behind(self) -> bool:
@@ -113,7 +115,8 @@ class Hardware(BarStack):
         """Draw what was measured; see `RedrawnView.redraw`."""
         inquiry = self._inquiry
         is_asked = inquiry is not None and inquiry.state == "asked"
-        set_properties(self._button, disabled=is_asked, label=MEASURING if is_asked else MEASURE)
+        is_off = is_asked or not can_ask(self.store)
+        set_properties(self._button, disabled=is_off, label=MEASURING if is_asked else MEASURE)
         self._said_s = self._waited_s
         answer = inquiry.answer if inquiry is not None else None
         found = self._found = {name: answer[name] if answer else [] for name, _ in KINDS}
@@ -127,7 +130,7 @@ class Hardware(BarStack):
         """Return what is said; in the picture's place where nothing was measured."""
         happened = self._happened(inquiry)
         if inquiry is None or not any(self._found.values()):
-            return Notice(empty=happened or UNASKED)
+            return Notice(empty=happened or (UNMEASURED if can_ask(self.store) else UNASKED))
         doubt = "" if inquiry.state == "asked" else self._doubt()
         said = [happened, doubt, *self._left_out(), self._of_whom(inquiry)]
         return Notice(note=" · ".join(part for part in said if part))

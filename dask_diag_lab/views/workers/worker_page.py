@@ -12,6 +12,7 @@ import numpy as np
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.asked import can_ask
 from dask_diag_lab.views.base import Notice
 from dask_diag_lab.views.data_table import TableColumn
 from dask_diag_lab.views.detail_page import DetailPage, Facts, Section, Values, column_of
@@ -92,11 +93,9 @@ class WorkerPage(DetailPage):
         """Return the list of workers and the buttons."""
         self._options: list[tuple[str, str]] = []
         self._select = controls.select(self.look, "Worker", [], "", self._selected, width=200)
-        return (
-            self._select,
-            controls.button(self.look, "Profile", self._open_profile),
-            controls.button(self.look, "Ask now", self._ask_now),
-        )
+        self._ask = controls.button(self.look, "Ask now", self._ask_now)
+        profile = controls.button(self.look, "Profile", self._open_profile)
+        return self._select, profile, self._ask
 
     def look_up(self) -> object:
         """Ask the worker for what the section shows, and for what stands above it."""
@@ -118,7 +117,7 @@ class WorkerPage(DetailPage):
         elif worker and getattr(self, "_last", ("",))[0] == worker:
             _, _, self._about, self._shown = self._last  # what it said before it went
         versions = [(id(q), q.version) for q in (self._about, self._shown) if q is not None]
-        facts = (self.store.scheduler is None, self.store.nthreads.version)
+        facts = (self.store.scheduler is None, self.store.nthreads.version, can_ask(self.store))
         return (worker, workers.row(worker), workers.address, versions, facts)
 
     def draw_controls(self) -> None:
@@ -132,6 +131,7 @@ class WorkerPage(DetailPage):
             self._options = options
             set_properties(self._select, options=options)
         set_properties(self._select, value=self.worker)
+        set_properties(self._ask, disabled=not can_ask(self.store))
         self.notice = Notice(empty=self._empty(), note=self._note())
 
     def facts(self) -> Facts:
@@ -191,9 +191,8 @@ class WorkerPage(DetailPage):
                 self.open("worker", worker=peer)
 
     def _note(self) -> str:
-        parts = [
-            q.error for q in dict.fromkeys((self._about, self._shown)) if q and q.state == "failed"
-        ]
+        asked_both = (self._about, self._shown)
+        parts = [*dict.fromkeys(q.error for q in asked_both if q and q.state == "failed")]
         asked = self._shown
         if asked is not None and asked.answer is None and asked.state == "asked":
             parts.append("Asking the worker …")

@@ -138,6 +138,16 @@ class MakingOnClick(Counting):
         self.update()
 
 
+class Needing(Counting):
+    """Says that it waits for counters."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"counters"})
+
+    def update(self) -> None:
+        super().update()
+        self.notice = Notice(empty="Waiting for the scheduler's answer.")
+
+
 class Choosing(Counting):
     """Shows one thing of many, needs tables, and opens another plot when it is clicked."""
 

@@ -12,12 +12,15 @@ from bokeh.models import Plot as BokehPlot
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
 from dask_diag_lab.server import page as page_module
+from dask_diag_lab.store.feed_state import State
+from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.registry import PLOTS
 from tests.kernel.server.browser import BrowserPage, connect, is_refused
 from tests.kernel.server.sample_views import (
     Counting,
     Failing,
     Mute,
+    Needing,
     Reading,
     Unbuildable,
     sample_plot,
@@ -28,7 +31,8 @@ COUNT = sample_plot("count", Counting)
 FAIL = sample_plot("fail", Failing)
 UNBUILDABLE = sample_plot("unbuildable", Unbuildable)
 MUTE = sample_plot("mute", Mute)
-SAMPLES = (COUNT, FAIL, UNBUILDABLE, MUTE)
+NEED = sample_plot("need", Needing)
+SAMPLES = (COUNT, FAIL, UNBUILDABLE, MUTE, NEED)
 
 
 @pytest.fixture(autouse=True)
@@ -94,6 +98,21 @@ def test_an_open_page_gets_nothing_while_nothing_changes() -> None:
                 served.server.tick()
                 await asyncio.sleep(0.01)
             assert (page.frames, live_view().updates) == (frames, updates)
+            await page.close()
+
+    run(story())
+
+
+@pytest.mark.parametrize("state", ["lost", "closed"])
+def test_nothing_is_awaited_of_a_cluster_that_cannot_be_reached(state: State) -> None:
+    async def story() -> None:
+        async with serving(SAMPLES) as served:
+            served.feed(make_batch(2))
+            page = await BrowserPage.open(served, "need")
+            assert page.control.empty == "Waiting for the scheduler's answer."
+            served.store.set_feed_state(state, "", 1.0)
+            served.server.tick()
+            await until(lambda: page.control.empty == UNASKED, "it is awaited")
             await page.close()
 
     run(story())

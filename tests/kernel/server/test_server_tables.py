@@ -14,6 +14,7 @@ from dask_diag_lab.records import ExtraChange, GraphChange
 from dask_diag_lab.server import tables
 from dask_diag_lab.store.inquiries import Inquiry
 from dask_diag_lab.store.workings import Working
+from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.base import Notice
 from tests.kernel.server.sample_views import (
     Asking,
@@ -106,7 +107,7 @@ def test_what_a_closed_cluster_was_not_asked_for_is_not_awaited(name: str) -> No
             served.store.set_feed_state("closed", "", 1.0)
             answer = await served.json(f"/plots/{name}.json")
             assert answer["rows"] == 0
-            assert answer["note"].startswith(tables.UNASKED)
+            assert answer["note"].startswith(UNASKED)
 
     run(story())
 

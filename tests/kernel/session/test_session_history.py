@@ -22,9 +22,10 @@ from distributed import Client, LocalCluster
 
 import dask_diag_lab
 from dask_diag_lab.composition import Composition
-from dask_diag_lab.server import announce, tables
+from dask_diag_lab.server import announce
 from dask_diag_lab.session import Diagnostics
 from dask_diag_lab.transport import Following
+from dask_diag_lab.views.asked import UNASKED
 from tests.kernel.dashboards import answer_of
 from tests.kernel.serving import records_in, wait_until
 
@@ -195,7 +196,7 @@ def test_a_question_to_a_closed_cluster_is_answered_in_words() -> None:
         pass
     closed(diagnostics)
     try:
-        assert "cannot be asked any more" in answer_of(diagnostics, "/plots/profile.json")["note"]
+        assert UNASKED in answer_of(diagnostics, "/plots/profile.json")["note"]
     finally:
         diagnostics.close()
 
@@ -304,5 +305,5 @@ def test_a_killed_scheduler_is_closed_since_it_was_lost() -> None:
     assert health["reason"] == f"{lost['reason']} The history is kept until the kernel stops."
     assert "is gone" in health["reason"]
     # A plot that nobody had opened before.
-    assert answer_of(diagnostics, "/plots/exceptions.json")["note"] == tables.UNASKED
+    assert answer_of(diagnostics, "/plots/exceptions.json")["note"] == UNASKED
     diagnostics.close()

@@ -9,11 +9,12 @@ import pytest
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.inquiries import Inquiries, Inquiry
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.bar_figure import ROW_MIN_PX
 from dask_diag_lab.views.pane_size import EDGES_PX
 from dask_diag_lab.views.room import note_px
 from dask_diag_lab.views.scheduler.bar_row import fitting_figures
-from dask_diag_lab.views.scheduler.hardware import MEASURING, UNASKED, Hardware
+from dask_diag_lab.views.scheduler.hardware import MEASURING, UNMEASURED, Hardware
 from tests.kernel.views.scheduler_tables import drawn, names_shown
 from tests.kernel.views.situations import store_of, worker
 
@@ -27,7 +28,7 @@ def test_hardware_measures_only_when_asked() -> None:
     view = Hardware(store)
     drawn(view)
     assert asked == []
-    assert view.notice.empty == UNASKED
+    assert view.notice.empty == UNMEASURED
     view._measure()
     view.update()
     assert [inquiry.kind for inquiry in asked] == ["hardware"]
@@ -64,6 +65,15 @@ def test_what_one_page_measured_is_shown_by_another_and_by_its_table() -> None:
     store.answer(asked[0], answer)
     assert Hardware(store).table().columns["rate"] == [2e9]
     assert len(asked) == 1
+
+
+def test_a_closed_cluster_is_not_to_be_measured() -> None:
+    store = store_of(workers=[worker(0)])
+    view = Hardware(store)
+    drawn(view)
+    store.set_feed_state("closed", "", 1.0)
+    view.update()
+    assert (view._button.disabled, view.notice.empty) == (True, UNASKED)
 
 
 SIZES = (1 << 10, 10 << 10, 100 << 10, 1 << 20, 10 << 20, 50 << 20)

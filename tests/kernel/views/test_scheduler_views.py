@@ -142,6 +142,17 @@ def test_counters_grow_by_the_second() -> None:
     assert view.notice.note == "1 counter since the scheduler began"
 
 
+def test_counters_of_a_scheduler_that_is_gone_do_not_grow() -> None:
+    store = Store(clock=lambda: 0.0)
+    counted(store, 100, T0)
+    view = Counters(store)
+    drawn(view)
+    counted(store, 150, T0 + 5)
+    assert growth(view) == pytest.approx(10)
+    store.set_feed_state("lost", "The scheduler is gone.", 1.0)
+    assert math.isnan(growth(view))
+
+
 def test_counters_are_not_compared_with_what_somebody_saw_long_ago() -> None:
     now = 0.0
     store = Store(clock=lambda: now)

@@ -252,6 +252,14 @@ def test_a_failure_is_said_and_tried_again_later() -> None:
     assert len(page.cluster.asked) == n + 1
 
 
+def test_a_closed_cluster_is_not_to_be_asked_again() -> None:
+    page, _ = shown()
+    page.view.store.set_feed_state("closed", "", 1.0)
+    page.settle()
+    assert isinstance(page.view, WorkerPage)
+    assert page.view._ask.disabled
+
+
 def test_no_worker_is_an_empty_page_with_words() -> None:
     store = Store()
     cluster = Answering(store, {})
