@@ -19,6 +19,7 @@ from dask_diag_lab.views.redrawn import RedrawnView
 from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tasks import failure_words as words
 from dask_diag_lab.views.tasks.failures import (
+    OLDER,
     OLDER_TEXTS,
     Failure,
     FailureCounts,
@@ -52,6 +53,9 @@ pre {{
 }}
 """
 
+# The page keeps the cell that has the focus by its place, where another row may come to stand.
+_TABLE_CSS: Final = ".slick-cell.active:not(.selected) {{ border-bottom-color: {grid}; }}"
+
 
 class Exceptions(RedrawnView):
     """A table of errors, and below it what is known of the one that was clicked."""
@@ -65,12 +69,15 @@ class Exceptions(RedrawnView):
         self.kinds: list[FailureKind] = []
         self._counts = FailureCounts()
         self._chosen: tuple[str, str, str] | None = None
+        self._is_marking = False
 
     # --- the picture
 
     def build(self) -> UIElement:
         """Return the table and the place for a traceback; see `View.build`."""
-        self.rows = SortableTable(self.look, COLUMNS, on_click=self.choose)
+        self.rows = SortableTable(self.look, COLUMNS)
+        # Not its `on_click`, which lets go of a row at once: here it stays marked.
+        self.rows.source.selected.on_change("indices", self._selected)
         self._words = controls.words(self.look)
         self._open = controls.button(self.look, "Open the task", self._open_task)
         self._close = controls.button(self.look, "Close", self._forget)
@@ -92,6 +99,8 @@ class Exceptions(RedrawnView):
         """Apply `look`; see `RedrawnView.restyle_models`."""
         look = self.look
         self.rows.restyle(look)
+        table = self.rows.table
+        table.stylesheets = [*table.stylesheets, _TABLE_CSS.format(grid=look.grid)]
         controls.restyle_controls([self._bar], look)
         set_properties(self.root, styles={"background-color": look.background})
         line = f"1px solid {look.grid}"
@@ -119,6 +128,9 @@ class Exceptions(RedrawnView):
     def redraw(self) -> None:
         """Show the errors and the chosen one; see `RedrawnView.redraw`."""
         kinds = self.kinds = kinds_of(self.store, self._counts)
+        marked = [i for i, kind in enumerate(kinds) if _name(kind) == self._chosen]
+        if marked != self.rows.source.selected.indices:
+            self._mark([])  # of the old rows; the page brings back one that is beyond the new
         self.rows.set(
             {
                 "exception": [words.row(kind) for kind in kinds],
@@ -128,6 +140,7 @@ class Exceptions(RedrawnView):
                 "workers": [words.workers(kind, self._name_of) for kind in kinds],
             }
         )
+        self._mark(marked)
         self._show_details()
         self.notice = self._notice()
 
@@ -138,6 +151,10 @@ class Exceptions(RedrawnView):
         notes = []
         if dropped := self.store.left_out.get("errors", 0):
             notes.append(f"{fmt.plural(dropped, 'older failure')} of other errors not kept")
+        if cut := sum(kind.n_not_kept for kind in self.kinds):
+            notes.append(f"texts of {fmt.plural(cut, 'older failure')} not kept")
+        if unknown := sum(kind.n_tasks for kind in self.kinds if _is_unknown(kind)):
+            notes.append(f"no details of {fmt.plural(unknown, 'failure')}")
         if killed := self._counts.killed:
             # No heartbeat names a run that ends its worker within a moment.
             notes.append(f"at least {fmt.plural(killed, 'run')} lost with a worker that died")
@@ -147,6 +164,28 @@ class Exceptions(RedrawnView):
         """Show the traceback of one row, by its place in `kinds`."""
         self._chosen = _name(self.kinds[index])
         self.update()
+
+    def command(self, verb: str) -> None:
+        """``clear`` closes the traceback; see `View.command`."""
+        if verb == "clear":
+            self._forget()
+
+    def _selected(self, _attribute: str, old: list[int], new: list[int]) -> None:
+        """Follow the reader, who may also let go of a row, or add some with Ctrl or Shift."""
+        if self._is_marking:
+            return
+        added = [i for i in new if i not in old and 0 <= i < len(self.kinds)]
+        self._chosen = _name(self.kinds[added[0]]) if added else None
+        self._drawn = None  # one row is marked, whatever the page has made of it
+        self.update()
+
+    def _mark(self, rows: list[int]) -> None:
+        """Mark these rows as chosen, without taking that for a click."""
+        self._is_marking = True
+        try:
+            set_properties(self.rows.source.selected, indices=rows)
+        finally:
+            self._is_marking = False
 
     def _forget(self) -> None:
         self._chosen = None
@@ -197,6 +236,11 @@ class Exceptions(RedrawnView):
 def _name(kind: FailureKind) -> tuple[str, str, str]:
     """Return what a kind is found again by; of what is not kept the reason stands for it."""
     return kind.last.prefix, kind.name, "" if kind.name else kind.last.exception
+
+
+def _is_unknown(kind: FailureKind) -> bool:
+    """Return whether only the number is known; the note counts the older ones by themselves."""
+    return not kind.last.is_kept and kind.last.exception != OLDER
 
 
 def _all(kind: FailureKind) -> list[Failure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from math import isfinite
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tasks.failures import FailureKind
+from dask_diag_lab.views.worker_names import readable_name
 
 WORKERS_SHOWN: Final = 3
 TEXTS_SHOWN: Final = 20
@@ -25,9 +27,17 @@ def row(kind: FailureKind) -> str:
 
 
 def workers(kind: FailureKind, name_of: Callable[[str], str]) -> str:
-    """Return the names of the workers it happened on, and how many more there are."""
+    """Return the names of the workers it happened on, and how many more there are.
+
+    One that came back under its name after it died has another address, which tells them apart.
+    """
     addresses = kind.workers
-    shown = ", ".join(name_of(address) for address in addresses[:WORKERS_SHOWN])
+    names = {address: name_of(address) for address in addresses[:WORKERS_SHOWN]}
+    times = Counter(names.values())
+    shown = ", ".join(
+        f"{name} at {shown_name(readable_name(address))}" if times[name] > 1 else name
+        for address, name in names.items()
+    )
     n_more = len(addresses) - WORKERS_SHOWN
     return f"{shown} and {n_more} more" if n_more > 0 else shown
 

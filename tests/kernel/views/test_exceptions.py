@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from bokeh.document import Document
-from bokeh.document.events import DocumentChangedEvent
+from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent, ModelChangedEvent
 from bokeh.events import ButtonClick
 
 from dask_diag_lab.records import ExtraChange, Outcome
@@ -86,6 +86,15 @@ def failing(*rows: tuple[object, ...]) -> Store:
     return store_of(workers=[worker(0), worker(1)], extras=errors(*rows))
 
 
+def marked(view: Exceptions) -> list[str]:
+    """Return the functions whose rows are marked in the page."""
+    return [view.rows.source.data["prefix"][i] for i in view.rows.source.selected.indices]
+
+
+def send(store: Store, *rows: tuple[object, ...]) -> None:
+    store.apply(batch(workers=[worker(0), worker(1)], extras=errors(*rows)))
+
+
 def test_equal_errors_are_one_row_that_counts_tasks_and_workers() -> None:
     view, _ = opened(failing(*SAME, OTHER))
     data = view.rows.source.data
@@ -156,7 +165,7 @@ def test_traceback_stays_with_its_error_when_others_come() -> None:
     store = failing(*SAME)
     view, _ = opened(store)
     view.choose(0)
-    store.apply(batch(workers=[worker(0), worker(1)], extras=errors(*SAME, OTHER)))
+    send(store, *SAME, OTHER)
     view.update()
     assert is_open(view)
     assert view.traceback.text.startswith("line 4")
@@ -278,3 +287,96 @@ def test_failures_are_counted_once_whether_their_texts_are_kept_or_not(feed: Fee
     assert list(view.rows.source.data["tasks"]) == [100, 50]
     assert view.rows.source.data["exception"][1] == OLDER
     assert sum(view.table().columns["tasks"]) == 150
+
+
+def test_the_mark_stays_with_the_error_whose_traceback_is_shown() -> None:
+    store = failing(*SAME)
+    view, _ = opened(store)
+    view.rows.source.selected.indices = [0]
+    send(store, *SAME, OTHER)
+    view.update()
+    assert list(view.rows.source.data["prefix"]) == ["load", "div"]
+    assert marked(view) == ["div"]
+    assert view.traceback.text.startswith("line 4")
+
+
+def test_a_row_is_unmarked_in_the_page_before_other_rows_take_its_place() -> None:
+    store = failing(*SAME, OTHER)
+    view, told = opened(store)
+    view.rows.source.selected.indices = [0]
+    told.clear()
+    send(store, *SAME)
+    view.update()
+    first, data = told[:2]
+    assert isinstance(first, ModelChangedEvent)
+    assert (first.model, first.new) == (view.rows.source.selected, [])
+    assert isinstance(data, ColumnDataChangedEvent)
+    assert marked(view) == []
+    assert not is_open(view)
+
+
+def test_a_row_that_the_reader_lets_go_of_closes_its_traceback() -> None:
+    view, _ = opened(failing(*SAME, OTHER))
+    view.rows.source.selected.indices = [1]
+    view.rows.source.selected.indices = []
+    assert not is_open(view)
+
+
+def test_of_two_marked_rows_the_new_one_is_shown_alone() -> None:
+    view, _ = opened(failing(*SAME, OTHER))
+    view.rows.source.selected.indices = [1]
+    view.rows.source.selected.indices = [1, 0]
+    assert marked(view) == ["load"]
+    assert view.traceback.text.startswith("File")
+
+
+@pytest.mark.parametrize("index", [-1, 2])
+def test_a_row_that_is_not_there_is_not_shown(index: int) -> None:
+    view, _ = opened(failing(*SAME, OTHER))
+    view.rows.source.selected.indices = [index]
+    assert marked(view) == []
+    assert not is_open(view)
+
+
+def test_escape_closes_the_traceback_and_unmarks_its_row() -> None:
+    view, _ = opened(failing(*SAME, OTHER))
+    view.rows.source.selected.indices = [1]
+    view.command("fit")
+    assert is_open(view)
+    view.command("clear")
+    assert not is_open(view)
+    assert marked(view) == []
+
+
+def test_a_closed_error_can_be_clicked_again() -> None:
+    view, _ = opened(failing(*SAME))
+    view.rows.source.selected.indices = [0]
+    view._close._trigger_event(ButtonClick(view._close))
+    view.rows.source.selected.indices = [0]
+    assert is_open(view)
+
+
+def test_workers_of_one_name_are_told_apart_by_their_addresses() -> None:
+    rows = [worker(0), worker(1), worker(2, name="1")]
+    addresses = tuple(row["address"] for row in rows)
+    killed = ("inc-0", "inc", 1.0, addresses, "KilledWorker: thrice too often", "")
+    store = store_of(workers=rows, extras=errors(killed))
+    store.apply(batch(workers=rows[:1], removed_workers=list(addresses[1:])))
+    view, _ = opened(store)
+    names = "worker 0, worker 1 (left) at 10.0.0.1:4000, worker 1 (left) at 10.0.0.2:4000"
+    assert view.rows.source.data["workers"] == [names]
+    view.choose(0)
+    assert f"1 task failed on {names}" in view._words.text
+
+
+def test_the_note_counts_failures_whose_texts_are_not_kept() -> None:
+    view, _ = opened(store_of(extras=errors(*BAD, not_kept=95)))
+    assert view.notice.note == "texts of 95 older failures not kept"
+
+
+def test_the_note_counts_failures_without_details(feed: Feed) -> None:
+    for i in range(7):
+        feed.maker.action(i, i + 1, prefix="div", outcome=Outcome.ERRED)
+    feed.send(200.0, extras=errors(*SAME))
+    view, _ = opened(feed.store)
+    assert view.notice.note == "no details of 2 failures"
