@@ -169,10 +169,11 @@ class NamedBars(RedrawnView):
         """Return the indices that get a bar, in order, and those of the bar of the others.
 
         The largest ones get a bar, in whatever order they are then shown. Controls take none of
-        them away, see `BarFigure.room`.
+        them away, see `BarFigure.room`, but where a reader has them shown without room.
         """
-        bar = self.controls.bar
-        self._frame.controls_px = controls.bar_px(bar, self.size.width) if bar.visible else 0
+        bar, size = self.controls.bar, self.size
+        has_controls = bool(bar.visible) and not size.is_small
+        self._frame.controls_px = controls.bar_px(bar, size.width) if has_controls else 0
         room = self._frame.room
         by_size = np.argsort(-amounts.sizes, kind="stable")
         if len(by_size) > room:

@@ -8,6 +8,7 @@ import pytest
 
 from dask_diag_lab.records import ExtraChange
 from dask_diag_lab.views import controls
+from dask_diag_lab.views.bar_figure import ROW_MIN_PX
 from dask_diag_lab.views.base import View
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.room import note_px
@@ -89,6 +90,18 @@ def test_controls_without_room_come_when_they_are_asked_for_and_go_again(
         view.controls.opener.active = is_asked_for
         assert set(pane.shown_in(*size)) == {is_asked_for}
         assert view.controls.opener.visible
+
+
+def test_bars_give_way_to_controls_that_are_shown_without_room() -> None:
+    view = compute_time()
+    pane = Pane(view)
+    pane.shown_in(500, 160)
+    n_before = len(view.bars.model.data["y"])
+    view.controls.opener.active = True
+    pane.shown_in(500, 160)
+    row_px = view.size.rows_px / len(view.bars.model.data["y"])
+    assert len(view.bars.model.data["y"]) < n_before
+    assert row_px >= ROW_MIN_PX
 
 
 @pytest.mark.parametrize("make", [progress, compute_time, fine_metrics])
