@@ -9,6 +9,7 @@ import numpy as np
 
 from dask_diag_lab.views import controls
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.asked import can_ask
 from dask_diag_lab.views.base import Notice
 from dask_diag_lab.views.detail_page import DetailPage, Facts, Section, Values, column_of
 from dask_diag_lab.views.figure import set_properties
@@ -70,12 +71,8 @@ class TaskPage(DetailPage):
         )
         self._profile = controls.button(self.look, "Profile", self._open_profile)
         self._worker = controls.button(self.look, "Worker", self._open_worker)
-        return (
-            self._input,
-            self._profile,
-            self._worker,
-            controls.button(self.look, "Ask now", self._ask_now),
-        )
+        self._ask = controls.button(self.look, "Ask now", self._ask_now)
+        return self._input, self._profile, self._worker, self._ask
 
     def look_up(self) -> object:
         """Ask for the task, and for what it does now where that is to be seen."""
@@ -92,7 +89,7 @@ class TaskPage(DetailPage):
         if self.section is STACK and runner:
             self._stacks = self.asked.fresh("call-stacks", worker=runner, key=self.key)
         stacks = (id(self._stacks), self._stacks.version) if self._stacks is not None else None
-        return task.version, stacks, self._pressed
+        return task.version, stacks, self._pressed, can_ask(self.store)
 
     @property
     def is_behind(self) -> bool:
@@ -104,6 +101,7 @@ class TaskPage(DetailPage):
         set_properties(self._input, value=self.key)
         set_properties(self._profile, disabled=not self._task.prefix)
         set_properties(self._worker, disabled=not self._task.worker)
+        set_properties(self._ask, disabled=not can_ask(self.store))
         self.notice = Notice(empty=self._empty(), note=self._note())
 
     def facts(self) -> Facts:

@@ -39,6 +39,15 @@ def test_facts_are_escaped() -> None:
         assert words in page.facts
 
 
+def test_a_closed_cluster_is_not_to_be_asked_again() -> None:
+    page, _ = shown()
+    assert isinstance(page.view, TaskPage)
+    assert not page.view._ask.disabled
+    page.view.store.set_feed_state("closed", "", 1.0)
+    page.settle()
+    assert page.view._ask.disabled
+
+
 def test_a_click_on_a_neighbour_goes_to_that_task() -> None:
     page, _ = shown()
     assert page.rows("relation", "key") == [
