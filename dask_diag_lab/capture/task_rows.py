@@ -8,7 +8,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -41,12 +41,16 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class WorkerFacts:
-    """A worker that the store has lanes of; ``ended`` is NaN while it is there."""
+    """A worker that the store has lanes of; ``ended`` is NaN while it is there.
+
+    It is known to be there since ``joined``.
+    """
 
     address: str
     name: str
     nthreads: int
     ended: float
+    joined: float = -inf
 
     @property
     def is_alive(self) -> bool:
@@ -90,7 +94,8 @@ def surroundings(store: Store) -> tuple[tuple[WorkerFacts, ...], float]:
     for first, n in zip(firsts, np.diff(firsts, append=len(worker)), strict=True):
         address, label = store.strings[int(worker[first])], lanes.label[first]
         name = label.removesuffix(" · 1") if n > 1 else label
-        facts.append(WorkerFacts(address, name, int(n), float(lanes.ended[first])))
+        ends = float(lanes.ended[first]), float(lanes.joined[first])
+        facts.append(WorkerFacts(address, name, int(n), *ends))
     return tuple(facts), store.time
 
 

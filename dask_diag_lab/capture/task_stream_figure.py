@@ -50,8 +50,10 @@ def store_of(rows: TaskRows, workers: Sequence[WorkerFacts], time: float) -> Sto
         The scheduler's clock at the end of the capture, at which the store's stands still.
     """
     store = Store(max_actions=max(len(rows), 1), clock=lambda: 0.0)
+    begin = float(rows.columns["start"].min()) if len(rows) else time
     for worker in workers:
-        store.apply(_batch(len(workers), time, workers=[_row(worker)]))
+        since = min(max(worker.joined, begin), time)
+        store.apply(_batch(len(workers), since, workers=[_row(worker)]))
     store.apply(_with_actions(_batch(len(workers), time), rows))
     for worker in sorted(workers, key=lambda worker: worker.ended):
         if not isnan(worker.ended):

@@ -288,6 +288,16 @@ def test_a_picture_that_merges_says_so(tmp_path: Path) -> None:
     assert "drawn as" in (tmp_path / "merged.html").read_text(encoding="utf-8")
 
 
+def test_a_worker_that_came_after_the_block_has_no_rows() -> None:
+    workers = [
+        WorkerFacts("tcp://w:7", "a", 1, nan, joined=900.0),
+        WorkerFacts("tcp://w:8", "b", 2, nan, joined=1090.0),
+    ]
+    figure, _ = figure_of(store_of(rows_of(5), workers, 1100.0))
+    ends: Any = figure.y_range
+    assert (ends.end, ends.start) == (-0.5, 0.5)
+
+
 def test_every_thread_has_a_row_however_many_there_are() -> None:
     workers = [WorkerFacts(f"tcp://w:{i}", f"w{i}", 2, nan) for i in range(7, 307)]
     figure, _ = figure_of(store_of(rows_of(5, worker=306), workers, 1003.0))
