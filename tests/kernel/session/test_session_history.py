@@ -9,9 +9,9 @@ import signal
 import subprocess
 import sys
 import threading
-import urllib.error
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,7 @@ def tasks_done(diagnostics: Diagnostics) -> int:
 def is_served(diagnostics: Diagnostics) -> bool:
     try:
         return bool(answer_of(diagnostics, "/plots.json"))
-    except urllib.error.URLError:
+    except (OSError, HTTPException):  # refused, or cut off in the middle of the answer
         return False
 
 
