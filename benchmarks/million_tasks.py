@@ -33,7 +33,7 @@ def _window_ms(store: Store, begin: float, share: float, n_lanes: int | None = N
 
     def look(number: int) -> None:
         t0 = actions.first_start + begin * span + number * 1e-5
-        actions.window(t0, t0 + share * span, lanes, _BUCKETS)
+        actions.query(t0, t0 + share * span, lanes, _BUCKETS).answer()
 
     return median(_ms(lambda number=number: look(number)) for number in range(_REPEATS))  # type: ignore[misc]  # a default
 
@@ -52,7 +52,9 @@ def measure() -> list[Figure]:
     wide = Store()
     for batch in Simulation(1000, 4, 300_000).batches(rows=50_000):
         wide.apply(batch)
-    n_rectangles = len(wide.actions.window(wide.actions.first_start, wide.actions.last_stop))
+    n_rectangles = len(
+        wide.actions.query(wide.actions.first_start, wide.actions.last_stop).answer()
+    )
     late = f"{median(batches[20:70]):.1f} of the first ones"
     return [
         Figure("a window of all of it, 256 threads", "ms", _window_ms(store, 0.0, 1.0), None, 30),

@@ -187,20 +187,6 @@ class ActionLog:
                 yield block, block.in_arrival_order(skip, min(stop - begin, block.n) - skip)
             begin += block.n
 
-    def window(
-        self,
-        t0: float,
-        t1: float,
-        lanes: npt.NDArray[np.integer] | None = None,
-        width_px: int = 1200,
-        max_rects: int = 10_000,
-    ) -> LevelOfDetail:
-        """Return what to draw between two times: the same object until something changed there.
-
-        Parameters and errors are those of `query`.
-        """
-        return self.query(t0, t1, lanes, width_px, max_rects).answer()
-
     def query(
         self,
         t0: float,

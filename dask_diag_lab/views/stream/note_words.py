@@ -6,7 +6,7 @@ From numbers to text; draws nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
@@ -80,20 +80,26 @@ def picture_note(
             *_likeness(likeness, length),
         ]
 
-    def tries() -> Iterator[list[str]]:
-        """Return what is said of the picture in ever fewer clauses."""
-        if not is_short:
-            full = of_picture(_Length.WITH_ADVICE)
-            yield [*full, estimate]
-            yield full
-            yield of_picture(_Length.PLAIN)
-        few = of_picture(_Length.SHORT)
-        for n in range(len(few), -1, -1):
-            yield few[:n]
-
     lost = _lost(store, _LEFT_OUT_SHORT if is_short else _LEFT_OUT)
-    said = (_DOT.join(filter(None, (*clauses, *lost))) for clauses in tries())
+    said = (
+        _DOT.join(filter(None, (*clauses, *lost)))
+        for clauses in _tries(of_picture, estimate, is_short)
+    )
     return next((note for note in said if text_px(note, font_px) <= room_px), _DOT.join(lost))
+
+
+def _tries(
+    of_picture: Callable[[_Length], list[str]], estimate: str, is_short: bool
+) -> Iterator[list[str]]:
+    """Return what is said of the picture in ever fewer clauses."""
+    if not is_short:
+        full = of_picture(_Length.WITH_ADVICE)
+        yield [*full, estimate]
+        yield full
+        yield of_picture(_Length.PLAIN)
+    few = of_picture(_Length.SHORT)
+    for n in range(len(few), -1, -1):
+        yield few[:n]
 
 
 def table_note(store: Store, left_out: str) -> str:

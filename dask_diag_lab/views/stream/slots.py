@@ -84,13 +84,6 @@ class SlotSource(Source):
         self._types: dict[str, np.dtype[Any]] = {}
         self._n_hidden = 0
 
-    def put(self, columns: Columns) -> bool:
-        """Show these rows; return whether anything was sent."""
-        change = self.change_to(columns)
-        if change is not None:
-            self.make(change)
-        return change is not None
-
     def change_to(self, columns: Columns) -> Change | None:
         """Return what it takes to show these rows, None where they are shown.
 

@@ -96,7 +96,7 @@ class Burst:
         while True:
             left = max(begin, found - _STRETCH_S)
             buckets = ceil(max(end - left, _BUCKET_S) / _BUCKET_S)
-            seen = actions.window(left, end, None, buckets, max_rects=1_000_000)
+            seen = actions.query(left, end, None, buckets, max_rects=1_000_000).answer()
             if not seen.start.size:
                 return
             earlier = max(last_burst(seen.start, seen.stop), begin)

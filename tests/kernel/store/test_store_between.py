@@ -28,7 +28,7 @@ def test_all_time_has_every_action_by_start(store: Store) -> None:
 def test_a_window_has_what_a_picture_of_it_has(store: Store) -> None:
     begin = store.actions.first_start + 100
     rows, total = store.actions.between(begin, begin + 50)
-    assert total == store.actions.window(begin, begin + 50).total
+    assert total == store.actions.query(begin, begin + 50).answer().total
     assert np.all((rows["start"] <= begin + 50) & (rows["stop"] >= begin))
 
 

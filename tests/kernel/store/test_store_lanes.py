@@ -86,11 +86,11 @@ def test_seceded_thread_gets_a_lane_next_to_its_worker() -> None:
     store, maker = Store(), BatchMaker()
     maker.action(0, 1, worker=A, thread=1).action(0, 1, worker=B, thread=1)
     store.apply(maker.batch(workers=[worker_row(A, nthreads=1), worker_row(B, nthreads=1)]))
-    before = store.actions.window(T0, T0 + 1)
+    before = store.actions.query(T0, T0 + 1).answer()
     assert before.lane.tolist() == [0, 1]
     store.apply(maker.action(0, 1, worker=A, thread=2, prefix="extra").batch())
     assert lanes_of(store) == [(A, 0), (A, 1), (B, 0)]
-    assert store.actions.window(T0, T0 + 1).lane.tolist() == [0, 1, 2]
+    assert store.actions.query(T0, T0 + 1).answer().lane.tolist() == [0, 1, 2]
     assert lanes_of_actions(store) == [0, 2, 1]
 
 
@@ -180,7 +180,7 @@ def test_dead_workers_are_forgotten_with_their_last_action() -> None:
     store.apply(maker.batch())
     assert lanes_of(store) == [(B, 0), (B, 1)]
     assert set(lanes_of_actions(store)) == {0}
-    assert store.actions.window(T0, T0 + 300, np.array([0])).total == store.actions.count
+    assert store.actions.query(T0, T0 + 300, np.array([0])).answer().total == store.actions.count
 
 
 def test_version_moves_only_when_lanes_change() -> None:

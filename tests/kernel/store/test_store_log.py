@@ -109,7 +109,7 @@ def test_oldest_actions_are_given_up_in_blocks_and_counted() -> None:
     cursor, rows = actions.since(0)
     assert cursor == actions.total
     assert len(rows["start"]) == actions.count
-    assert actions.window(T0 - 1, T0 + 50, None, 100_000, 10_000).total == actions.count
+    assert actions.query(T0 - 1, T0 + 50, None, 100_000, 10_000).answer().total == actions.count
     # A key that comes again is known as long as one of its actions is.
     assert all(actions.key(task) for task in rows["task"].tolist())
 
@@ -199,7 +199,7 @@ def test_actions_lost_on_the_way_are_counted() -> None:
 def test_clock_set_back_during_a_task_gives_no_negative_duration() -> None:
     store = Store()
     store.apply(BatchMaker().action(5, 4).batch())
-    answer = store.actions.window(T0, T0 + 10)
+    answer = store.actions.query(T0, T0 + 10).answer()
     assert (answer.start[0], answer.stop[0]) == (T0 + 5, T0 + 5)
 
 
@@ -228,7 +228,7 @@ def test_million_tasks_stay_within_the_memory_budget() -> None:
         for earlier, later in pairwise((0.0, 0.2, 1.0)):
             span = store.actions.last_stop - store.actions.first_start
             begin = store.actions.first_start
-            store.actions.window(begin + earlier * span, begin + later * span)
+            store.actions.query(begin + earlier * span, begin + later * span).answer()
         used, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

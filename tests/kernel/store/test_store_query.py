@@ -23,7 +23,7 @@ def test_what_comes_and_goes_later_does_not_show_in_an_answer() -> None:
     for batch in batches[9:]:
         store.apply(batch)
     assert store.actions.evicted > still.actions.evicted
-    brute.same(query.answer(), still.actions.window(*ASKED))
+    brute.same(query.answer(), still.actions.query(*ASKED).answer())
 
 
 def test_other_threads_answer_while_the_log_grows_and_is_asked() -> None:
@@ -46,13 +46,13 @@ def test_other_threads_answer_while_the_log_grows_and_is_asked() -> None:
         store.apply(batch)
         queries.append(store.actions.query(*ASKED))
         go_on.release()
-        store.actions.window(BEGIN, BEGIN + 900, None, 100, 300)
+        store.actions.query(BEGIN, BEGIN + 900, None, 100, 300).answer()
     go_on.release()
     thread.join(60)
     assert len(answers) == len(batches)
     for index, batch in enumerate(batches):
         still.apply(batch)
-        brute.same(answers[index], still.actions.window(*ASKED))
+        brute.same(answers[index], still.actions.query(*ASKED).answer())
 
 
 def test_questions_are_equal_until_something_changes_there() -> None:

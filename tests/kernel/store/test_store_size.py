@@ -19,4 +19,7 @@ def test_a_window_of_4000_lanes_has_a_bounded_number_of_rectangles() -> None:
     for batch in Simulation(1000, 4, 300_000).batches(rows=50_000):
         store.apply(batch)
     assert store.lanes.count == 4000
-    assert len(store.actions.window(store.actions.first_start, store.actions.last_stop)) <= 10_000
+    assert (
+        len(store.actions.query(store.actions.first_start, store.actions.last_stop).answer())
+        <= 10_000
+    )

@@ -240,7 +240,7 @@ def test_palette_numbers_prefixes_by_first_appearance_anywhere() -> None:
     store.apply(maker.batch(graph=graph, prefixes=[prefix_row("a"), prefix_row("g")]))
     assert store.palette.names == ["b", "a", "c", "d", "e", "g", "f"]
     assert [store.palette.index(name) for name in "abcdefg"] == [1, 0, 2, 3, 4, 6, 5]
-    answer = store.actions.window(T0, T0 + 9)
+    answer = store.actions.query(T0, T0 + 9).answer()
     assert store.palette.indices(answer.prefix).tolist() == [0, 1, 0]
     assert store.palette.indices(np.array([0])).tolist() == [-1]
 

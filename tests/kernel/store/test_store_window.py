@@ -47,7 +47,7 @@ def test_answer_is_what_the_definition_says(
 ) -> None:
     first, span = busy.actions.first_start, busy.actions.last_stop - busy.actions.first_start
     t0, t1 = first + begin * span, first + end * span
-    answer = busy.actions.window(t0, t1, None, width_px, max_rects)
+    answer = busy.actions.query(t0, t1, None, width_px, max_rects).answer()
     assert len(answer) <= max_rects
     if 8 * answer.resolution_s <= max(t1 - t0, 1e-9):
         brute.check(busy, answer, t0, t1)
@@ -57,7 +57,7 @@ def test_answer_is_what_the_definition_says(
 def test_only_lanes_that_were_asked_for_are_answered(busy: Store, lanes: list[int]) -> None:
     t0, t1 = busy.actions.first_start, busy.actions.last_stop
     asked = np.array(lanes, dtype=np.int64)
-    answer = busy.actions.window(t0, t1, asked, 500, 2000)
+    answer = busy.actions.query(t0, t1, asked, 500, 2000).answer()
     brute.check(busy, answer, t0, t1, asked)
     assert set(answer.lane.tolist()) == set(lanes)
 
@@ -69,13 +69,13 @@ def test_levels_in_the_cache_answer_as_fresh_ones_do() -> None:
         warm.apply(batch)
         stop = warm.actions.last_stop
         for width in (100, 1000, 50):
-            warm.actions.window(BEGIN, stop, None, width, 900)
+            warm.actions.query(BEGIN, stop, None, width, 900).answer()
     cold = Store(max_actions=32_000)
     for batch in batches:
         cold.apply(batch)
     for name in ("start", "stop", "lane", "task", "count", "kind"):
         asked = (BEGIN, stop, None, 300, 3000)
-        one, other = warm.actions.window(*asked), cold.actions.window(*asked)
+        one, other = warm.actions.query(*asked).answer(), cold.actions.query(*asked).answer()
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
@@ -87,8 +87,8 @@ def test_a_growing_log_that_is_looked_at_all_along_answers_as_a_fresh_one(max_ac
     for batch in batches:
         warm.apply(batch)
         cold.apply(batch)
-        one = warm.actions.window(*asked)
-    other = cold.actions.window(*asked)
+        one = warm.actions.query(*asked).answer()
+    other = cold.actions.query(*asked).answer()
     assert other.resolution_s
     assert len(other) > 100
     brute.same(one, other)
@@ -108,11 +108,11 @@ def test_what_does_not_change_any_more_is_merged_once(monkeypatch: pytest.Monkey
     for batch in batches[:-1]:
         store.apply(batch)
     asked = (BEGIN, BEGIN + 900, None, 300, 900)
-    store.actions.window(*asked)
+    store.actions.query(*asked).answer()
     assert len(looks) > 5
     looks.clear()
     store.apply(batches[-1])
-    store.actions.window(*asked)
+    store.actions.query(*asked).answer()
     assert len(looks) <= 2
 
 
@@ -152,7 +152,7 @@ def test_any_actions_in_any_window_are_all_answered_for(
     store = Store(max_actions=block * 16)
     store.apply(maker.batch())
     t0, t1 = T0 + begin, T0 + begin + width
-    answer = store.actions.window(t0, t1, None, pixels, max_rects)
+    answer = store.actions.query(t0, t1, None, pixels, max_rects).answer()
     rows = brute.inside(store, t0, t1, None)
     assert answer.total == len(rows["start"]) == answer.count.sum()
     # Each outcome is shown in each lane that has it, over all the time that it took there.
@@ -173,7 +173,7 @@ def test_short_transfer_is_not_hidden_by_long_task() -> None:
     maker.action(0, 10, prefix="long").action(0, 0.001, kind=Kind.TRANSFER, source="tcp://w1:1")
     store = Store()
     store.apply(maker.batch())
-    answer = store.actions.window(T0, T0 + 10, None, 2, 10)
+    answer = store.actions.query(T0, T0 + 10, None, 2, 10).answer()
     assert answer.kind.tolist() == [Kind.COMPUTE, Kind.TRANSFER]
     assert store.strings.take(answer.source.tolist()) == ["", "tcp://w1:1"]
 
@@ -188,7 +188,7 @@ def test_one_bad_task_among_thousands_is_drawn(outcome: Outcome) -> None:
         )
     store = Store()
     store.apply(maker.batch())
-    answer = store.actions.window(T0, T0 + 30, None, 10, 100)
+    answer = store.actions.query(T0, T0 + 30, None, 10, 100).answer()
     assert np.flatnonzero(answer.outcome == outcome).tolist() == [len(answer) - 1]  # on top
     assert store.actions.key(int(answer.task[-1])) == "inc-1500"
     assert answer.count[-1] == 1
@@ -201,7 +201,7 @@ def test_long_task_keeps_its_colour_among_short_ones_in_its_bucket() -> None:
     maker.action(0.02, 30, prefix="long")
     store = Store()
     store.apply(maker.batch())
-    answer = store.actions.window(T0, T0 + 60, None, 60, 100)
+    answer = store.actions.query(T0, T0 + 60, None, 60, 100).answer()
     assert answer.resolution_s == 1
     assert store.strings.take(answer.prefix.tolist()) == ["long"]
     assert (answer.count[0], answer.stop[0]) == (11, T0 + 30)
@@ -215,14 +215,14 @@ def test_task_much_longer_than_the_window_is_drawn_in_it() -> None:
     maker.action(0, 1000, thread=2, prefix="long")
     store = Store(max_actions=320)  # blocks of 20: the long one is in the last
     store.apply(maker.batch())
-    answer = store.actions.window(T0 + 50.6, T0 + 50.7)
+    answer = store.actions.query(T0 + 50.6, T0 + 50.7).answer()
     assert store.strings.take(answer.prefix.tolist()) == ["long"]
 
 
 def test_buckets_do_not_move_when_the_window_pans(busy: Store) -> None:
     first = busy.actions.first_start
-    one = busy.actions.window(first + 10, first + 30, None, 100, 1000)
-    other = busy.actions.window(first + 10.37, first + 30.37, None, 100, 1000)
+    one = busy.actions.query(first + 10, first + 30, None, 100, 1000).answer()
+    other = busy.actions.query(first + 10.37, first + 30.37, None, 100, 1000).answer()
     assert one.resolution_s == other.resolution_s > 0
     middle = (one.start > first + 12) & (one.start < first + 28)
     shifted = (other.start > first + 12) & (other.start < first + 28)
@@ -233,8 +233,8 @@ def test_buckets_do_not_move_when_the_window_pans(busy: Store) -> None:
 def test_nothing_merged_is_said_by_a_resolution_of_zero() -> None:
     store = Store()
     store.apply(BatchMaker().action(0, 1).action(2, 3).batch())
-    assert store.actions.window(T0, T0 + 4).resolution_s == 0
-    assert store.actions.window(T0, T0 + 4, None, 1).resolution_s == 4
+    assert store.actions.query(T0, T0 + 4).answer().resolution_s == 0
+    assert store.actions.query(T0, T0 + 4, None, 1).answer().resolution_s == 4
 
 
 def test_more_lanes_than_rects_still_gives_an_answer_near_the_bound() -> None:
@@ -245,21 +245,21 @@ def test_more_lanes_than_rects_still_gives_an_answer_near_the_bound() -> None:
         maker.action(0, 0.1, worker=worker, kind=Kind.TRANSFER)
     store = Store()
     store.apply(maker.batch(workers=[worker_row(f"tcp://w{i}:1") for i in range(400)]))
-    answer = store.actions.window(T0, T0 + 2, None, 1000, 100)
+    answer = store.actions.query(T0, T0 + 2, None, 1000, 100).answer()
     assert len(answer) == 400
     assert answer.total == 1200
-    assert len(store.actions.window(T0, T0 + 2, None, 1000, 500)) <= 500
+    assert len(store.actions.query(T0, T0 + 2, None, 1000, 500).answer()) <= 500
 
 
 def test_same_window_is_answered_once_until_it_changes() -> None:
     maker = BatchMaker()
     store = Store()
     store.apply(maker.action(0, 1).batch())
-    first = store.actions.window(T0, T0 + 2)
-    assert store.actions.window(T0, T0 + 2) is first
-    assert store.actions.window(T0, T0 + 2, None, 600) is not first
+    first = store.actions.query(T0, T0 + 2).answer()
+    assert store.actions.query(T0, T0 + 2).answer() is first
+    assert store.actions.query(T0, T0 + 2, None, 600).answer() is not first
     store.apply(maker.action(1, 2).batch())
-    second = store.actions.window(T0, T0 + 2)
+    second = store.actions.query(T0, T0 + 2).answer()
     assert len(first) == 1
     assert len(second) == 2
 
@@ -267,13 +267,13 @@ def test_same_window_is_answered_once_until_it_changes() -> None:
 def test_answers_cannot_be_changed_by_one_of_their_readers() -> None:
     store = Store()
     store.apply(BatchMaker().action(0, 1).batch())
-    answer = store.actions.window(T0, T0 + 2)
+    answer = store.actions.query(T0, T0 + 2).answer()
     with pytest.raises(ValueError, match="read-only"):
         answer.start[0] = 0
 
 
 def test_empty_log_gives_an_empty_answer() -> None:
-    answer = Store().actions.window(T0, T0 + 1)
+    answer = Store().actions.query(T0, T0 + 1).answer()
     assert (len(answer), answer.total, answer.resolution_s) == (0, 0, 0)
     assert answer.prefix.dtype == np.int64
 
@@ -296,4 +296,4 @@ def test_senseless_questions_are_refused_in_words(
     store = Store()
     store.apply(BatchMaker().action(0, 1).batch())
     with pytest.raises(ValueError, match=message):
-        store.actions.window(t0, t1, lanes, width, rects)
+        store.actions.query(t0, t1, lanes, width, rects).answer()

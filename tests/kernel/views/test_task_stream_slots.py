@@ -39,77 +39,85 @@ def expected(columns: Columns) -> set[tuple[Any, ...]]:
     return set(zip(*(columns[name].tolist() for name in NAMES), strict=True))
 
 
+def put(source: SlotSource, columns: Columns) -> bool:
+    """Show these rows, as a frame does; return whether anything was sent."""
+    change = source.change_to(columns)
+    if change is not None:
+        source.make(change)
+    return change is not None
+
+
 def test_equal_rows_are_not_sent_again() -> None:
     source = SlotSource(*NAMES)
-    source.put(rows(100))
+    put(source, rows(100))
     sent = source.sent_bytes
-    assert not source.put(rows(100))
+    assert not put(source, rows(100))
     assert source.sent_bytes == sent
 
 
 def test_rows_in_another_order_are_the_same_rows() -> None:
     source = SlotSource(*NAMES)
-    source.put(rows(100))
+    put(source, rows(100))
     turned = {name: column[::-1].copy() for name, column in rows(100).items()}
-    assert not source.put(turned)
+    assert not put(source, turned)
 
 
 def test_new_rows_are_appended_alone() -> None:
     source = SlotSource(*NAMES)
-    source.put(rows(100))
+    put(source, rows(100))
     before = source.sent_rows
-    source.put(rows(110))
+    put(source, rows(110))
     assert source.sent_rows == before + 10
     assert drawn(source) == expected(rows(110))
 
 
 def test_a_row_that_grew_is_patched_in_the_columns_that_changed() -> None:
     source = SlotSource(*NAMES)
-    source.put(rows(100))
+    put(source, rows(100))
     sent = source.sent_bytes
     grown = rows(100, right={99: 123.0})
-    source.put(grown)
+    put(source, grown)
     assert source.sent_bytes - sent < 100
     assert drawn(source) == expected(grown)
 
 
 def test_a_row_that_went_is_not_drawn() -> None:
     source = SlotSource(*NAMES)
-    source.put(rows(100))
-    source.put(rows(98))
+    put(source, rows(100))
+    put(source, rows(98))
     assert drawn(source) == expected(rows(98))
 
 
 def test_a_row_that_came_back_is_drawn_again() -> None:
     source = SlotSource(*NAMES)
-    source.put(rows(100))
-    source.put(rows(98))
-    source.put(rows(100))
+    put(source, rows(100))
+    put(source, rows(98))
+    put(source, rows(100))
     assert drawn(source) == expected(rows(100))
 
 
 def test_other_rows_altogether_are_sent_at_once() -> None:
     source = SlotSource(*NAMES)
-    source.put(rows(100))
+    put(source, rows(100))
     other = {name: column[50:] for name, column in rows(200).items()}
-    source.put(other)
+    put(source, other)
     assert drawn(source) == expected(other)
     assert len(source.model.data["left"]) == 150
 
 
 def test_other_types_are_sent_at_once() -> None:
     source = SlotSource(*NAMES)
-    source.put(rows(10))
+    put(source, rows(10))
     wide = rows(10)
     wide["left"] = wide["left"].astype(np.float64) + 0.1  # no float32 is equal to that
-    source.put(wide)
+    put(source, wide)
     assert drawn(source) == expected(wide)
 
 
 def test_sums_that_differ_in_their_last_bits_are_the_same() -> None:
     source = SlotSource(*NAMES)
-    source.put(rows(10, busy={3: 1.5}))
-    assert not source.put(rows(10, busy={3: np.nextafter(np.float32(1.5), np.float32(2))}))
+    put(source, rows(10, busy={3: 1.5}))
+    assert not put(source, rows(10, busy={3: np.nextafter(np.float32(1.5), np.float32(2))}))
 
 
 def test_many_changes_at_random_end_in_the_same_rows() -> None:
@@ -119,18 +127,18 @@ def test_many_changes_at_random_end_in_the_same_rows() -> None:
         chosen = np.sort(random.choice(400, size=random.integers(150, 300), replace=False))
         columns = {name: column[chosen] for name, column in rows(400).items()}
         columns["right"] = columns["right"] + (random.random(len(chosen)) < 0.1).astype(np.float32)
-        source.put(columns)
+        put(source, columns)
         assert drawn(source) == expected(columns)
 
 
 def test_a_page_that_gets_the_changes_has_the_same_rows() -> None:
     source, document = SlotSource(*NAMES), Document()
     document.add_root(source.model)
-    source.put(rows(100))
+    put(source, rows(100))
     page = Document.from_json(document.to_json())
     sent: list[Any] = []  # events of documents, of several types
     document.on_change(sent.append)
-    source.put({name: column[2:] for name, column in rows(105, busy={7: 3.5}).items()})
+    put(source, {name: column[2:] for name, column in rows(105, busy={7: 3.5}).items()})
     Protocol().create("PATCH-DOC", sent).apply_to_document(page)
     there: Any = page.roots[0]  # the source
     assert len(sent) == 2
