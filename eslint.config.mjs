@@ -1,35 +1,23 @@
-// Rules that keep the rooms of src/ apart and its types honest.
+// Rules that keep the folders of src/ apart and its types honest.
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-/** Left to right: a room may import from those after it, never from those before it. */
-const ROOMS = ['plugins', 'widgets', 'model', 'api', 'wire', 'tokens'];
+/** A folder may import from those after it, never from those before it. */
+const FOLDERS = ['plugins', 'widgets', 'api', 'page', 'plot', 'models', 'tokens'];
 
-/** One rule per room: what it may not import. */
-const directions = ROOMS.map((room, at) => ({
-  files: [`src/${room}/**/*.ts`, `src/${room}.ts`],
+/** One rule a folder: what it may not import. */
+const directions = FOLDERS.map((folder, at) => ({
+  files: [`src/${folder}/**/*.{ts,tsx}`, `src/${folder}.ts`],
   rules: {
     'no-restricted-imports': [
       'error',
       {
         patterns: [
-          ...ROOMS.slice(0, at).map(other => ({
+          ...FOLDERS.slice(0, at).map(other => ({
             regex: `^(\\.\\./|\\./)+${other}(/|$)`,
-            message: `The room “${room}” knows nothing of “${other}”.`
+            message: `src/${folder} must not import src/${other}.`
           })),
-          { regex: '^(\\.\\./|\\./)+index$', message: 'Nothing imports the list of plugins.' },
-          ...(at > 0 && at < 6
-            ? [
-                {
-                  group: [
-                    '@jupyterlab/application',
-                    '@jupyterlab/apputils',
-                    '@jupyterlab/notebook'
-                  ],
-                  message: 'Only plugins know the application.'
-                }
-              ]
-            : [])
+          { regex: '^(\\.\\./|\\./)+index$', message: 'Nothing imports the list of plugins.' }
         ]
       }
     ]
@@ -41,7 +29,7 @@ export default tseslint.config(
   js.configs.recommended,
   ...tseslint.configs.strict,
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { project: './tsconfig.test.json' } },
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
@@ -63,7 +51,6 @@ export default tseslint.config(
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/no-namespace': 'off', // ids are grouped as Lab groups them
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
-      'max-lines': ['error', { max: 330, skipBlankLines: true, skipComments: true }],
       'max-lines-per-function': ['error', { max: 45, skipBlankLines: true, skipComments: true }],
       'no-console': ['error', { allow: ['warn'] }],
       eqeqeq: ['error', 'always', { null: 'ignore' }]
@@ -71,7 +58,20 @@ export default tseslint.config(
   },
   ...directions,
   {
-    files: ['src/test/**/*.ts'],
+    files: ['src/test/**/*.{ts,tsx}'],
+    rules: { 'max-lines-per-function': 'off', '@typescript-eslint/no-non-null-assertion': 'off' }
+  },
+  {
+    // A plugin registers its commands in one place, a component is its markup.
+    files: ['src/plugins/**/*.ts', 'src/**/*.tsx'],
+    rules: {
+      'max-lines-per-function': ['error', { max: 85, skipBlankLines: true, skipComments: true }]
+    }
+  },
+  {
+    // A model's class is made inside the function that has Bokeh's classes to derive it from.
+    // Numeric loops read columns by indices that they have counted themselves.
+    files: ['src/models/**/*.ts'],
     rules: { 'max-lines-per-function': 'off', '@typescript-eslint/no-non-null-assertion': 'off' }
   },
   { files: ['*.js'], languageOptions: { globals: { module: 'writable' } } }

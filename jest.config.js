@@ -7,6 +7,8 @@ const esModules = [
   'exenv-es6',
   'lib0',
   'nanoid',
+  'vscode-jsonrpc',
+  'vscode-ws-jsonrpc',
   'y-protocols',
   'yjs'
 ];

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import os
 import time
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import Final
 
 from benchmarks.report import header, table
 
-NAMES = (
-    "scheduler_cost",
-    "idle_traffic",
-    "catalogue",
-    "many_rows",
-    "million_tasks",
-    "status_page",
-    "latency",
-    "discovery",
-    "lab",
-    "task_stream",
-    "kernel_cost",
-)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*NAMES, []], help="default: all of them")
-    parser.add_argument("--write", type=Path, help="write the figures between the marks of FILE")
-    return parser.parse_args()
+BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
+    "scheduler_cost": ("scheduler", "Scheduler CPU per task"),
+    "idle_traffic": ("traffic", "A viewer of four plots while nothing changes, 100 workers"),
+    "catalogue": ("updates", "One update of each plot, everything it shows changing"),
+    "many_rows": ("updates", "One update of plots with many rows of another kind"),
+    "million_tasks": ("kernel", "The store of a million tasks"),
+    "status_page": ("traffic", "A status page of 1000 workers"),
+    "latency": ("traffic", "From a task's end to its frame"),
+    "discovery": ("lab", "From Client() to the sidebar's list, the cell still running"),
+    "lab": ("lab", "Four plots opened, one after the other"),
+    "task_stream": ("lab", "A task stream of 100 000 and 1 000 000 tasks in Chromium"),
+    "kernel_cost": ("kernel", "What the kernel pays"),
+}
+"""Of each name its module, where the function has that name, and the title of its table."""
 
 
 def _replace_figures(file: Path, text: str) -> None:
@@ -42,17 +38,20 @@ def _replace_figures(file: Path, text: str) -> None:
 
 def main() -> None:
     """Run the chosen benchmarks one after the other."""
-    arguments = _arguments()
-    names = arguments.names or NAMES
-    parts = [header("make bench" if names is NAMES else f"python -m benchmarks {' '.join(names)}")]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], help="default: all of them")
+    parser.add_argument("--write", type=Path, help="write the figures between the marks of FILE")
+    arguments = parser.parse_args()
+    names = arguments.names or list(BENCHMARKS)
+    os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "warning")
+    command = f"python -m benchmarks {' '.join(names)}" if arguments.names else "make bench"
+    parts = [header(command)]
     for i, name in enumerate(names, 1):
-        module = import_module(f"benchmarks.{name}")
+        module, title = BENCHMARKS[name]
         began = time.monotonic()
-        sys.stdout.write(f"[{i}/{len(names)}] {module.TITLE} …\n")
-        sys.stdout.flush()
-        part = table(module.TITLE, module.measure())
-        sys.stdout.write(f"{part}\n({time.monotonic() - began:.0f} s)\n\n")
-        sys.stdout.flush()
+        print(f"[{i}/{len(names)}] {title} …", flush=True)
+        part = table(title, getattr(import_module(f"benchmarks.{module}"), name)())
+        print(f"{part}\n({time.monotonic() - began:.0f} s)\n", flush=True)
         parts.append(part)
     if arguments.write:
         _replace_figures(arguments.write, "\n".join(parts))

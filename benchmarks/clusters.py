@@ -1,20 +1,17 @@
-"""Real schedulers and workers in processes of their own, so that their CPU can be read apart."""
+"""The clusters that are measured, with their workers and schedulers in processes of their own."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+import random
+from collections.abc import Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import psutil
+from distributed import LocalCluster, Worker
+from distributed.deploy.subprocess import SubprocessCluster
+
+from benchmarks.program import Served, running
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,99 +22,78 @@ class RunningCluster:
     dashboard: str
 
 
-def _wait_for_file(path: Path, timeout_s: float = 60) -> dict[str, object]:
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
-        if path.exists() and path.stat().st_size:
-            found: dict[str, object] = json.loads(path.read_text())
-            return found
-        time.sleep(0.05)
-    msg = f"the scheduler did not write {path} within {timeout_s:.0f} s"
-    raise TimeoutError(msg)
-
-
 @contextmanager
-def _own_core(
-    scheduler: subprocess.Popen[bytes], others: Sequence[subprocess.Popen[bytes]]
-) -> Iterator[None]:
-    """Give the scheduler a core for itself, where the system can: what others do is noise then."""
-    here = psutil.Process()
-    cores = here.cpu_affinity() if hasattr(here, "cpu_affinity") else None
-    if not cores or len(cores) < 2:
-        yield
-        return
-    psutil.Process(scheduler.pid).cpu_affinity(cores[:1])
-    for process in (here, *(psutil.Process(other.pid) for other in others)):
-        process.cpu_affinity(cores[1:])
-    try:
-        yield
-    finally:
-        here.cpu_affinity(cores)
-
-
-def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
-    for process in reversed(processes):
-        process.terminate()
-    for process in processes:
-        try:
-            process.wait(timeout=15)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-@contextmanager
-def separate_cluster(n_threads: int = 4, *, has_own_core: bool = True) -> Iterator[RunningCluster]:
-    """Run ``dask scheduler`` and one worker process of ``n_threads`` threads.
-
-    With ``has_own_core`` nothing else here runs on the scheduler's core, nor it elsewhere.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "scheduler.json"
-        # The functions that the benchmarks submit are looked up by name on the other side.
-        root = Path(__file__).resolve().parents[1]
-        quiet: dict[str, Any] = {  # arguments of Popen, of several types
-            "stdout": subprocess.DEVNULL,
-            "stderr": subprocess.DEVNULL,
-            "env": {**os.environ, "PYTHONPATH": str(root)},
-        }
-        scheduler = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", "0"),
-                *("--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(file)),
-            ],
-            cwd=folder,
-            **quiet,
-        )
-        processes = [scheduler]
-        try:
-            info = _wait_for_file(file)
-            worker = [sys.executable, "-m", "dask", "worker", "--scheduler-file", str(file)]
-            worker += ["--nthreads", str(n_threads), "--no-nanny", "--no-dashboard"]
-            processes.append(subprocess.Popen(worker, cwd=folder, **quiet))
-            port = info["services"]["dashboard"]  # type: ignore[index]  # the file is plain JSON
-            with _own_core(scheduler, processes[1:]) if has_own_core else nullcontext():
-                yield RunningCluster(str(info["address"]), f"http://127.0.0.1:{port}")
-        finally:
-            _stop(processes)
+def separate_cluster() -> Iterator[RunningCluster]:
+    """Run a scheduler and a worker of four threads, each in a process."""
+    with SubprocessCluster(
+        n_workers=1,
+        threads_per_worker=4,
+        worker_class="distributed.Worker",
+        dashboard_address="127.0.0.1:0",
+    ) as cluster:
+        dashboard = cluster.dashboard_link.removesuffix("/status")
+        yield RunningCluster(cluster.scheduler_address, dashboard)
 
 
 @contextmanager
 def quiet_cluster(n_workers: int, heartbeats: str = "still") -> Iterator[RunningCluster]:
-    """Run a scheduler and ``n_workers`` workers without work, in one process.
+    """Run a scheduler and ``n_workers`` workers that measure nothing, in one process.
 
-    ``heartbeats`` is ``still`` or ``moving``: whether what they say ever changes.
+    ``heartbeats`` is ``still`` or ``moving``: whether what they report ever changes.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.quiet_workers", str(n_workers), heartbeats],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        info = json.loads(process.stdout.readline())
-        yield RunningCluster(info["address"], info["dashboard"])
-    finally:
-        process.communicate(timeout=60)
+    with running("clusters.quiet_workers", n_workers, heartbeats) as program:
+        yield RunningCluster(**program.info)
+
+
+def metrics(cpu: float, memory: int, moved: int = 0) -> dict[str, Any]:
+    """Return what a heartbeat tells; ``moved`` bytes went over the network and to the disk."""
+    names = [f"{way}_{what}" for way in ("incoming", "outgoing") for what in ("bytes", "count")]
+    rates = {"read_bps": moved / 10, "write_bps": moved / 7}
+    return {
+        "cpu": cpu,
+        "memory": memory,
+        "num_fds": 20,
+        "host_net_io": rates,
+        "host_disk_io": rates,
+        "event_loop_interval": 0.02,
+        "gil_contention": 0.1,
+        "managed_bytes": 0,
+        "spilled_bytes": {"memory": 0, "disk": moved},
+        "transfer": {key: moved for name in names for key in (name, f"{name}_total")},
+        "task_counts": {},
+        "bandwidth": {"total": 1e8, "workers": {}, "types": {}},
+        "digests_total_since_heartbeat": {},
+        "time": 0.0,
+    }
+
+
+class _StillWorker(Worker):
+    """A worker of which nothing ever changes."""
+
+    async def get_metrics(self) -> dict[str, Any]:
+        return metrics(2.0, 150_000_000)
+
+
+class _MovingWorker(Worker):
+    """A worker whose CPU and memory change with every heartbeat."""
+
+    async def get_metrics(self) -> dict[str, Any]:
+        return metrics(random.uniform(0, 100), random.randrange(100_000_000, 500_000_000))
+
+
+@asynccontextmanager
+async def quiet_workers(n_workers: str, heartbeats: str) -> Served:
+    """Serve `quiet_cluster`."""
+    async with LocalCluster(
+        n_workers=int(n_workers),
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        worker_class=_MovingWorker if heartbeats == "moving" else _StillWorker,
+        memory_limit=10**9,
+        asynchronous=True,
+    ) as cluster:
+        dashboard = cluster.dashboard_link.removesuffix("/status")
+        yield {"address": cluster.scheduler_address, "dashboard": dashboard}, lambda: None

@@ -1,18 +1,34 @@
 """A cluster that exists in arrays only: batches as a collector would send them, fast.
 
-Imports nothing but the records, so that tests can use it as well.
+Imports nothing of the package but its schema, so that tests can use it as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.records import STATES, Batch, GraphChange, Kind, Outcome, SchedulerInfo
+from dask_diag_lab.schema import (
+    ACTIONS,
+    NTHREADS,
+    RUNNING,
+    STATES,
+    WORKERS,
+    Batch,
+    Change,
+    GraphChange,
+    Kind,
+    Outcome,
+    SchedulerInfo,
+    Table,
+)
+from dask_diag_lab.schema import (
+    PREFIXES as PREFIX_TABLE,
+)
+from dask_diag_lab.schema.columns import arrays, columns_of, default_row
 
 BEGIN: Final = 1_790_000_000.0
 """When the simulated scheduler started, seconds since the epoch."""
@@ -30,25 +46,12 @@ PREFIXES: Final = (
 GIB: Final = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class _Tasks:
-    """One row a task, in the order in which they end."""
-
-    start: npt.NDArray[np.float64]
-    stop: npt.NDArray[np.float64]
-    worker: npt.NDArray[np.int64]
-    thread: npt.NDArray[np.int64]
-    prefix: npt.NDArray[np.int64]
-    outcome: npt.NDArray[np.uint8]
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    def part(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> _Tasks:
-        return _Tasks(
-            *(self.start[rows], self.stop[rows], self.worker[rows]),
-            *(self.thread[rows], self.prefix[rows], self.outcome[rows]),
-        )
+_TASK: Final = [
+    *((name, "f8") for name in ("start", "stop")),
+    *((name, "i8") for name in ("worker", "thread", "prefix", "outcome")),
+]
+_Tasks = npt.NDArray[np.void]
+"""One record a task, in the order in which they end."""
 
 
 class Simulation:
@@ -102,7 +105,7 @@ class Simulation:
     @property
     def stop(self) -> float:
         """When the last task ended."""
-        return float(self._tasks.stop.max(initial=BEGIN))
+        return float(self._tasks["stop"].max(initial=BEGIN))
 
     @property
     def dead(self) -> range:
@@ -112,41 +115,35 @@ class Simulation:
     def _run(self) -> _Tasks:
         """Fill every thread with tasks, one after the other, and kill some workers half-way."""
         random = self._random
-        n, lanes = self.n_tasks, self.n_workers * self.n_threads
-        if not lanes:
-            n, lanes = 0, 1
-        rounds = -(-n // lanes)
-        number = np.arange(rounds * lanes)
+        n, slots = self.n_tasks, self.n_workers * self.n_threads
+        if not slots:
+            n, slots = 0, 1
+        rounds = -(-n // slots)
+        number = np.arange(rounds * slots)
         # Groups of some thousand tasks take turns, as stages of an array computation do.
-        prefix = (number // max(rounds * lanes // 40, 1) + number % 5 // 4) % len(PREFIXES)
+        prefix = (number // max(rounds * slots // 40, 1) + number % 5 // 4) % len(PREFIXES)
         median = np.array([seconds for _, seconds, _ in PREFIXES])[prefix]
         seconds = median * random.lognormal(0.0, 0.4, len(number))
         gap = random.exponential(0.004, len(number)) + 0.0005
-        ends = np.cumsum((seconds + gap).reshape(rounds, lanes), axis=0).ravel()
+        ends = np.cumsum((seconds + gap).reshape(rounds, slots), axis=0).ravel()
         stop = BEGIN + 1.0 + ends
-        lane = number % lanes
-        tasks = _Tasks(
-            start=stop - seconds,
-            stop=stop,
-            worker=lane // max(self.n_threads, 1),
-            thread=lane % max(self.n_threads, 1),
-            prefix=prefix,
-            outcome=np.where(random.random(len(number)) < self.errors, Outcome.ERRED, 0).astype(
-                np.uint8
-            ),
-        ).part(number < n)
-        tasks = self._kill(tasks)
-        return tasks.part(np.argsort(tasks.stop, kind="stable"))
+        slot = number % slots
+        tasks = np.empty(len(number), dtype=_TASK)
+        tasks["start"], tasks["stop"], tasks["prefix"] = stop - seconds, stop, prefix
+        tasks["worker"], tasks["thread"] = np.divmod(slot, max(self.n_threads, 1))
+        tasks["outcome"] = np.where(random.random(len(number)) < self.errors, Outcome.ERRED, 0)
+        tasks = self._kill(tasks[number < n])
+        return tasks[np.argsort(tasks["stop"], kind="stable")]
 
     def _kill(self, tasks: _Tasks) -> _Tasks:
         if not self.n_dead or not len(tasks):
             return tasks
-        time = float(tasks.stop.mean())
-        is_dead = tasks.worker >= self.dead.start
-        is_killed = is_dead & (tasks.start < time) & (tasks.stop >= time)
-        tasks.outcome[is_killed] = Outcome.KILLED
-        tasks.stop[is_killed] = time
-        return tasks.part(~is_dead | (tasks.start < time))
+        time = float(tasks["stop"].mean())
+        is_dead = tasks["worker"] >= self.dead.start
+        is_killed = is_dead & (tasks["start"] < time) & (tasks["stop"] >= time)
+        tasks["outcome"][is_killed] = Outcome.KILLED
+        tasks["stop"][is_killed] = time
+        return tasks[~is_dead | (tasks["start"] < time)]
 
     def _make_keys(self) -> list[str]:
         names = [
@@ -156,7 +153,7 @@ class Simulation:
         batch = len(PREFIXES)
         return [
             f"('{names[p + i // 100_000 * batch]}', {i // 100}, {i % 100})"
-            for i, p in enumerate(self._tasks.prefix.tolist())
+            for i, p in enumerate(self._tasks["prefix"].tolist())
         ]
 
     def _make_actions(self) -> dict[str, npt.NDArray[Any]]:  # columns differ in dtype
@@ -169,16 +166,16 @@ class Simulation:
             np.array([Kind.COMPUTE, Kind.TRANSFER, Kind.DISK_WRITE], dtype=np.uint8),
             [n, len(fetching), len(spilling)],
         )
-        start, stop = tasks.start[task], tasks.stop[task].copy()
+        start, stop = tasks["start"][task], tasks["stop"][task].copy()
         fetch, spill = kind == Kind.TRANSFER, kind == Kind.DISK_WRITE
         stop[fetch] = start[fetch]
         start[fetch] -= random.exponential(0.003, len(fetching)) + 1e-4
         start[spill] = stop[spill]
         stop[spill] += random.exponential(0.02, len(spilling)) + 1e-4
         peer = random.integers(0, max(self.n_workers, 1), len(task))
-        worker, outcome = tasks.worker[task], tasks.outcome[task]
-        ident = 140_000_000_000_000 + worker * 4096 * self.n_threads + tasks.thread[task] * 4096
-        sizes = np.array([nbytes for _, _, nbytes in PREFIXES])[tasks.prefix[task]]
+        worker, outcome = tasks["worker"][task], tasks["outcome"][task].astype(np.uint8)
+        ident = 140_000_000_000_000 + worker * 4096 * self.n_threads + tasks["thread"][task] * 4096
+        sizes = np.array([nbytes for _, _, nbytes in PREFIXES])[tasks["prefix"][task]]
         columns: dict[str, npt.NDArray[Any]] = {
             "start": start,
             "stop": stop,
@@ -187,7 +184,7 @@ class Simulation:
             "worker": (worker + 1).astype(np.uint32),
             "thread": np.where(outcome == Outcome.KILLED, 0, ident).astype(np.uint64),
             "source": np.where(fetch, peer + 1, 0).astype(np.uint32),
-            "prefix": (tasks.prefix[task] + 1 + self.n_workers).astype(np.uint32),
+            "prefix": (tasks["prefix"][task] + 1 + self.n_workers).astype(np.uint32),
             "task": task,
             "nbytes": np.where(outcome == Outcome.OK, sizes, -1),
         }
@@ -205,24 +202,29 @@ class Simulation:
         """Return the batch that brings the actions ``begin`` … ``end``."""
         first, last = self._tasks_before(begin), self._tasks_before(end)
         is_last = end == len(self.actions["start"])
-        time = self.stop if is_last else float(self._tasks.stop[max(last - 1, 0)])
-        is_dead = bool(np.any(self._tasks.outcome[:last] == Outcome.KILLED))
+        time = self.stop if is_last else float(self._tasks["stop"][max(last - 1, 0)])
+        is_dead = bool(np.any(self._tasks["outcome"][:last] == Outcome.KILLED))
+        actions = {name: column[begin:end] for name, column in self.actions.items()}
+        rows: dict[Table, Any] = {  # columns differ in type
+            RUNNING: self._running(last, time),
+            PREFIX_TABLE: self._prefixes(last),
+            WORKERS: self._workers(last, time, is_dead),
+            NTHREADS: [(BEGIN, self.n_workers * self.n_threads)],
+        }
+        tables = {table.name: Change(columns_of(table, given)) for table, given in rows.items()}
+        dead = [self.address(w) for w in self.dead] if is_dead else ()
+        tables["workers"] = Change(tables["workers"].columns, removed=dead)
         return Batch(
             epoch=epoch,
             time=time,
             received=time,
             scheduler=self._scheduler(is_dead),
+            tables=tables | {"actions": Change(arrays(ACTIONS, actions))},
             strings_from=0 if begin == 0 else len(self.strings),
             strings=self.strings if begin == 0 else (),
-            actions={name: column[begin:end] for name, column in self.actions.items()},
             actions_to=end,
             keys_from=first,
             keys=self.keys[first:last],
-            running=self._running(last, time),
-            prefixes=self._prefixes(last),
-            workers=self._workers(last, time, is_dead),
-            removed_workers=[self.address(w) for w in self.dead] if is_dead else (),
-            nthreads=((BEGIN, self.n_workers * self.n_threads),),
             graph=GraphChange(True, False, self.n_tasks, 5000) if begin == 0 else None,
         )
 
@@ -246,24 +248,31 @@ class Simulation:
 
     def _next(self, done: int) -> _Tasks:
         """Return the tasks that end next: all that run are among them."""
-        lanes = self.n_workers * self.n_threads
-        return self._tasks.part(np.arange(done, min(done + 200 * lanes, len(self._tasks))))
+        slots = self.n_workers * self.n_threads
+        return self._tasks[done : done + 200 * slots]
 
     def _running(self, done: int, time: float) -> list[tuple[str, int, int, float]]:
         tasks = self._next(done)
-        prefix = tasks.prefix + 1 + self.n_workers
+        prefix = tasks["prefix"] + 1 + self.n_workers
         return [
-            (self.keys[done + i], int(tasks.worker[i]) + 1, int(prefix[i]), float(tasks.start[i]))
-            for i in np.flatnonzero(tasks.start < time).tolist()
+            (
+                self.keys[done + i],
+                int(tasks["worker"][i]) + 1,
+                int(prefix[i]),
+                float(tasks["start"][i]),
+            )
+            for i in np.flatnonzero(tasks["start"] < time).tolist()
         ]
 
     def _prefixes(self, done: int) -> list[dict[str, Any]]:
         """Return rows of `PREFIXES`."""
         n = len(PREFIXES)
-        total = np.bincount(self._tasks.prefix, minlength=n)
-        ended = np.bincount(self._tasks.prefix[:done], minlength=n)
+        total = np.bincount(self._tasks["prefix"], minlength=n)
+        ended = np.bincount(self._tasks["prefix"][:done], minlength=n)
         erred = np.bincount(
-            self._tasks.prefix[:done], self._tasks.outcome[:done] == Outcome.ERRED, minlength=n
+            self._tasks["prefix"][:done],
+            self._tasks["outcome"][:done] == Outcome.ERRED,
+            minlength=n,
         ).astype(np.int64)
         rows = []
         for i, (name, seconds, nbytes) in enumerate(PREFIXES):
@@ -278,7 +287,9 @@ class Simulation:
     def _workers(self, done: int, time: float, is_dead: bool) -> list[dict[str, Any]]:
         """Return rows of `WORKERS`."""
         running = self._next(done)
-        executing = np.bincount(running.worker[running.start < time], minlength=self.n_workers)
+        executing = np.bincount(
+            running["worker"][running["start"] < time], minlength=self.n_workers
+        )
         alive = self.dead.start if is_dead else self.n_workers
         load = 0.2 + 0.7 * np.abs(np.sin(np.arange(alive) + (time - BEGIN) / 60))
         return [self._worker(i, time, float(load[i]), int(executing[i])) for i in range(alive)]
@@ -286,8 +297,11 @@ class Simulation:
     def _worker(self, number: int, time: float, load: float, executing: int) -> dict[str, Any]:
         memory = int(8 * GIB * load)
         host = f"10.0.{number // 250}.{number % 250 + 1}"
-        row: dict[str, Any] = {"address": self.address(number), "name": str(number), "host": host}
-        row |= {"process": ""}
+        row = default_row(WORKERS) | {
+            "address": self.address(number),
+            "name": str(number),
+            "host": host,
+        }
         row |= {"nthreads": self.n_threads, "memory_limit": 8 * GIB, "last_seen": time}
         row |= {"status": "paused" if load > 0.85 else "running", "cpu": 97.0 * executing}
         row |= {"memory": memory, "managed": memory // 2, "unmanaged_old": memory // 3}

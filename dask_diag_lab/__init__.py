@@ -15,16 +15,28 @@ if TYPE_CHECKING:
     from dask_diag_lab.notebook.plot import plot, plots
     from dask_diag_lab.notebook.progress import progress
     from dask_diag_lab.session import Diagnostics, attach
-    from dask_diag_lab.views.base import Notice, Table, View
+    from dask_diag_lab.views.bars import BarPlot, Level, Part
+    from dask_diag_lab.views.data import Column
     from dask_diag_lab.views.figure_view import FigureView
     from dask_diag_lab.views.registry import register_plot
+    from dask_diag_lab.views.series import Line, Points, SeriesPlot
+    from dask_diag_lab.views.tables import TablePlot
+    from dask_diag_lab.views.view import Caption, Table, View
 
 __all__ = [
+    "BarPlot",
+    "Caption",
+    "Column",
     "Diagnostics",
     "FigureView",
+    "Level",
+    "Line",
     "Listener",
-    "Notice",
+    "Part",
+    "Points",
+    "SeriesPlot",
     "Table",
+    "TablePlot",
     "View",
     "__version__",
     "attach",
@@ -37,12 +49,20 @@ __all__ = [
 ]
 
 _HOME = {
+    "BarPlot": "dask_diag_lab.views.bars",
+    "Column": "dask_diag_lab.views.data",
     "Diagnostics": "dask_diag_lab.session",
+    "Level": "dask_diag_lab.views.bars",
+    "Line": "dask_diag_lab.views.series",
+    "Part": "dask_diag_lab.views.bars",
+    "Points": "dask_diag_lab.views.series",
+    "SeriesPlot": "dask_diag_lab.views.series",
+    "TablePlot": "dask_diag_lab.views.tables",
     "FigureView": "dask_diag_lab.views.figure_view",
     "Listener": "dask_diag_lab.capture.listen",
-    "Notice": "dask_diag_lab.views.base",
-    "Table": "dask_diag_lab.views.base",
-    "View": "dask_diag_lab.views.base",
+    "Caption": "dask_diag_lab.views.view",
+    "Table": "dask_diag_lab.views.view",
+    "View": "dask_diag_lab.views.view",
     "attach": "dask_diag_lab.session",
     "get_task_stream": "dask_diag_lab.capture.task_stream",
     "listen": "dask_diag_lab.capture.listen",

@@ -1,7 +1,7 @@
-"""Wires what follows one scheduler, store, server and record on one event loop, and closes them.
+"""What follows one scheduler: feed, store, server and record on one event loop, and its end.
 
-With `session`, which gives it a thread, the only code that knows all of these rooms. It needs no
-Jupyter kernel: any process and any running loop will do.
+With `session`, which gives it a thread, the only code that knows all of these packages. It needs
+no Jupyter kernel: any process and any running loop will do.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
-from dask_diag_lab.settings import read_settings
 from dask_diag_lab.store import Store
 from dask_diag_lab.transport import FeedState, Following
 from dask_diag_lab.views.asked import UNASKED
-from dask_diag_lab.workshop import Workshop
 
 if TYPE_CHECKING:
-    from dask_diag_lab.records import Batch
-    from dask_diag_lab.store.inquiries import Inquiry
-    from dask_diag_lab.store.workings import Working
-    from dask_diag_lab.target import Target
+    from distributed import Client
+
+    from dask_diag_lab.schema import Batch
+    from dask_diag_lab.store.queries import Query
 
 logger = logging.getLogger(__name__)
 
@@ -38,10 +38,86 @@ HISTORY_S: Final = 3.0
 """So long a new collector may take over what the scheduler remembers of before, bit by bit."""
 HISTORY_PAUSE_S: Final = 0.05
 """Several times the pause between two bits of it."""
+LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
+    "max-actions": (2_000_000, 1000, inf),
+    "interval": ("250ms", 0.05, 300),
+    # Half of the collector's lease: it must not take a slow follower for one that has left.
+    "idle-interval": ("2s", 0.05, 300),
+}
+"""Default, least and most of each setting; times in seconds. `dask_diag_lab.yaml` explains them."""
 
 MAY_RUN: Final = "The client was closed; its cluster may still run."
 NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more."
 KEPT: Final = "The history is kept until the kernel stops."
+
+
+@dataclass(slots=True)
+class Target:
+    """The scheduler to follow and how to reach it, as its client does.
+
+    Attributes
+    ----------
+    scheduler_id : str
+    address : str
+        The address that the client is connected to, which a gateway may have made up.
+    connection_args : mapping
+        ``Client.connection_args``: TLS context and the like.
+    """
+
+    scheduler_id: str
+    address: str
+    connection_args: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, client: Client) -> Target:
+        """Return the scheduler of a connected client, without asking it anything.
+
+        Raises
+        ------
+        RuntimeError
+            The client is not connected.
+        """
+        # The public `scheduler_info()` makes a call; a busy scheduler would hold up the caller.
+        scheduler_id = client._scheduler_identity.get("id")
+        if client.status != "running" or not scheduler_id or client.scheduler is None:
+            raise RuntimeError(
+                f"The client is {client.status}, so there is no scheduler to look at."
+                " Connect it first; `await client` does that for an asynchronous one."
+            )
+        return cls(str(scheduler_id), str(client.scheduler.addr), dict(client.connection_args))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The kernel's settings: actions kept, and seconds between two pulls."""
+
+    max_actions: int
+    interval_s: float
+    idle_interval_s: float
+
+
+def read_settings() -> Settings:
+    """Return the settings of now; a value out of its limits is replaced, and the log says so."""
+    from dask.utils import parse_timedelta
+
+    return Settings(
+        max_actions=int(_within("max-actions", float)),
+        interval_s=_within("interval", parse_timedelta),
+        idle_interval_s=_within("idle-interval", parse_timedelta),
+    )
+
+
+def _within(name: str, number: Any) -> float:  # Dask's functions have no types
+    import dask
+
+    default, least, most = LIMITS[name]
+    given = dask.config.get(f"diag-lab.{name}", default)
+    value = float(number(given))
+    kept = min(max(value, least), most)
+    if kept != value:
+        unit = "" if name == "max-actions" else " s"
+        logger.warning("diag-lab.%s is %s; it has been set to %g%s", name, given, kept, unit)
+    return kept
 
 
 class Composition:
@@ -83,7 +159,7 @@ class Composition:
         self._kernel_id = announce.kernel_id()
         self._store: Store | None = None
         self._following: Following | None = None
-        self._workshop: Workshop | None = None
+        self._job_runner: JobRunner | None = None
         self._server: Server | None = None
         self._record: Path | None = None
         self._epoch = ""
@@ -111,8 +187,8 @@ class Composition:
             interval_s=settings.interval_s,
             idle_interval_s=settings.idle_interval_s,
         )
-        self._store.inquiries.on_ask = self._ask_cluster
-        self._workshop = Workshop(self._store, self._tick)
+        self._store.queries.on_ask = self._ask_cluster
+        self._job_runner = JobRunner(self._store, lambda _job: self._tick(is_awaited=True))
         self._server = Server(
             self._store,
             info=self.info,
@@ -150,11 +226,11 @@ class Composition:
         """
         record, self._record = self._record, None
         server, self._server = self._server, None
-        workshop, self._workshop = self._workshop, None
+        job_runner, self._job_runner = self._job_runner, None
         async with AsyncExitStack() as last_first:
             last_first.push_async_callback(self._leave_scheduler)
-            if workshop is not None:
-                last_first.push_async_callback(workshop.close)
+            if job_runner is not None:
+                last_first.push_async_callback(job_runner.close)
             if server is not None:
                 last_first.push_async_callback(server.stop)
             if record is not None:
@@ -218,6 +294,7 @@ class Composition:
             **self.info(),
             "host": socket.gethostname(),
             "pid": os.getpid(),
+            "start_ticks": announce.start_ticks(),
             "url": self.url,
             "token": self.token,
             "started": self._begun,
@@ -257,37 +334,33 @@ class Composition:
             self._store.set_feed_state(state.state, state.reason, state.since)
             self._tick_soon(is_awaited=True)
 
-    def _ask_cluster(self, inquiry: Inquiry) -> None:
+    def _ask_cluster(self, query: Query) -> None:
         """Pass a view's question on; the pages are updated when it has been answered."""
         store, following = self._store, self._following
         if store is None:
             return
         if following is None:
-            store.fail(inquiry, NOT_ASKED if inquiry.n_answers else UNASKED)
+            store.fail(query, NOT_ASKED if query.n_answers else UNASKED)
             return
 
         def answered(answer: object) -> None:
-            store.answer(inquiry, answer)
+            store.answer(query, answer)
             self._tick_soon(is_awaited=True)
 
         def failed(words: str) -> None:
-            store.fail(inquiry, words)
+            store.fail(query, words)
             self._tick_soon(is_awaited=True)
 
-        following.ask(inquiry.kind, inquiry.arguments, answered, failed)
+        following.ask(query.kind, query.arguments, answered, failed)
 
     def _tick_soon(self, *, is_awaited: bool = False) -> None:
         """Update the pages, outside the feed: it pulls again what it could not hand over."""
         asyncio.get_running_loop().call_soon(lambda: self._tick(is_awaited=is_awaited))
 
-    def _tick(self, made: Working[Any] | None = None, *, is_awaited: bool = False) -> None:
-        """Update the pages: all of them, or the one for which something was made."""
+    def _tick(self, *, is_awaited: bool = False) -> None:
         if self._server is None or (self._following is not None and self._is_ending()):
             return
-        if made is None:
-            self._server.tick(is_awaited=is_awaited)
-        else:
-            self._server.worked_out(made)
+        self._server.tick(is_awaited=is_awaited)
 
     def _watch_changed(self, is_watched: bool, wanted: frozenset[str]) -> None:
         if self._following is not None:

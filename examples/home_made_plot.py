@@ -11,38 +11,30 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from bokeh.models import ColumnDataSource
-from bokeh.plotting import figure
-
-from dask_diag_lab import FigureView, register_plot
+from dask_diag_lab import BarPlot, Column, Part, register_plot
 
 
-class BusyThreads(FigureView):
+@register_plot
+class BusyThreads(BarPlot):
     """Tasks that run on each worker now."""
 
+    name = "busy-threads"
+    title = "Busy threads"
+    description = "How many tasks each worker runs now."
+    help = "Healthy: all bars alike. A short one is a worker that has too little to do."
+    keywords = ("load", "balance")
+
+    columns = (Column("name", "Worker"), Column("tasks", "Tasks at work", "count"))
+    parts = (Part("tasks"),)
+    noun = "worker"
     empty = "No worker is here. Add some with cluster.scale(2)."
 
-    def columns(self) -> Mapping[str, Any]:
+    def rows(self) -> Mapping[str, Any]:
         workers = self.store.workers
-        return {"worker": list(workers.name), "tasks": workers.executing}
+        return {"name": list(workers.name), "tasks": workers.executing}
 
-    def draw(self, source: ColumnDataSource) -> figure:
-        picture = self.new_figure(y_range=[], hover=("@worker", "@tasks tasks at work"))
-        picture.hbar("worker", right="tasks", height=0.8, color=self.look.accent, source=source)
-        return picture
-
-    def adjust(self, picture: figure, columns: Mapping[str, Any]) -> None:
-        picture.y_range.factors = columns["worker"]
-
-
-register_plot(
-    "busy-threads",
-    BusyThreads,
-    title="Busy threads",
-    description="How many tasks each worker runs now.",
-    help="Healthy: all bars alike. A short one is a worker that has too little to do.",
-    keywords=["load", "balance"],
-)
+    def headline(self) -> str:
+        return f"{self.store.workers.executing.sum()} tasks at work"
 
 
 def main() -> None:

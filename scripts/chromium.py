@@ -1,4 +1,4 @@
-"""Finds a Chromium for the browser tests, or brings one by whichever way this machine has.
+"""Finds a Chromium for the browser tests, or installs one in whichever way this machine has.
 
 ``python scripts/chromium.py`` prints the path of its executable.
 """
@@ -12,17 +12,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from environment import ROOT, SCRIPTS, node_environment
-from steps import FailedError, MissingError, Steps
-
-_COMMANDS = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
-    "microsoft-edge",
-)
+ROOT = Path(__file__).resolve().parent.parent
+_COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _PLAYWRIGHT = (
     "chromium-*/chrome-linux*/chrome",
     "chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
@@ -35,47 +26,25 @@ def find() -> Path | None:
     return next((path for path in _candidates() if _starts(path)), None)
 
 
-def find_or_bring(steps: Steps) -> Path:
-    """Return a browser, installing one where there is none.
-
-    Raises
-    ------
-    MissingError
-        No way worked; the message tells the commands that bring one.
-    """
-    found = find()
-    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
-        steps.note("no Chromium here: installing Debian's package")
-        found = _try(steps, [["apt-get", "update"], ["apt-get", "install", "-y", "chromium"]])
-    if found is None:
-        steps.note("no Chromium here: trying Playwright's download")
-        found = _try(steps, [[SCRIPTS / "jlpm", "playwright", "install", "chromium"]])
-    if found is None:
-        raise MissingError(
-            "No Chromium was found and none could be installed; the browser tests need one.",
-            "sudo apt install chromium   (or name one: make test CHROMIUM_PATH=/path/to/chrome)",
-        )
-    return found
+def install() -> None:
+    """Install a browser with Debian's package manager, else with Playwright's download."""
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        _run("apt-get", "update", "-q")
+        _run("apt-get", "install", "-qq", "-y", "chromium")
+    if find() is None:
+        _run(str(ROOT / ".venv/bin/jlpm"), "playwright", "install", "chromium")
 
 
-def _try(steps: Steps, commands: list[list[str | Path]]) -> Path | None:
-    env = {**node_environment(), "DEBIAN_FRONTEND": "noninteractive"}
-    try:
-        for command in commands:
-            steps.run(command, ROOT / "ui-tests", env)
-    except FailedError as problem:
-        steps.note(str(problem).splitlines()[0])
-    return find()
+def _run(*command: str) -> None:
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    # Standard output is for the path alone; whether it worked is seen from what is found then.
+    subprocess.run(command, cwd=ROOT / "ui-tests", env=env, stdout=sys.stderr, check=False)
 
 
 def _candidates() -> Iterator[Path]:
-    named = os.environ.get("CHROMIUM_PATH")
-    if named:
+    if named := os.environ.get("CHROMIUM_PATH"):
         yield Path(named)
-    for command in _COMMANDS:
-        found = shutil.which(command)
-        if found:
-            yield Path(found)
+    yield from (Path(found) for command in _COMMANDS if (found := shutil.which(command)))
     cache = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
     home = Path.home()
     folders = [home / ".cache/ms-playwright", home / "Library/Caches/ms-playwright"]
@@ -93,6 +62,12 @@ def _starts(path: Path) -> bool:
 
 
 if __name__ == "__main__":
-    browser = find()
-    print(browser or "none")
-    sys.exit(0 if browser else 1)
+    if find() is None:
+        install()
+    print(
+        find()
+        or sys.exit(
+            "No Chromium was found and none could be installed; the browser tests need one.\n"
+            "    Run:  sudo apt install chromium   (or: make test CHROMIUM_PATH=/path/to/chrome)"
+        )
+    )

@@ -1,25 +1,27 @@
-"""Tells whether the built Lab extension belongs to the sources beside it; builds nothing itself."""
+"""Tells whether the built front end belongs to the sources beside it; builds nothing itself."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import tomllib
 from pathlib import Path
 
-OUTPUT = Path("dask_diag_lab/labextension")
-SOURCES = ("package.json", "yarn.lock", "tsconfig.json", "src", "style", "schema")
+SOURCES = ("package.json", "yarn.lock", "tsconfig*.json", "src", "style", "schema")
+"""Patterns of files and folders that the front end is built from."""
 _STAMP = Path(".make/lab.sha256")
 
 
-def is_sdist(root: Path) -> bool:
-    """Tell an unpacked source distribution, which carries the built extension, from a checkout."""
-    return (root / "PKG-INFO").exists()
+def outputs(root: Path) -> list[Path]:
+    """Return a file of each part of the build; all are there, or it has to be built."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    targets = project["tool"]["jupyter-packaging"]["options"]["skip-if-exists"]
+    return [root / target for target in targets]
 
 
-def fingerprint(root: Path, names: tuple[str, ...] = SOURCES) -> str:
-    """Return a digest of the names and contents of these files and folders below `root`."""
+def fingerprint(root: Path) -> str:
+    """Return a digest of the names and contents of the sources below `root`."""
     digest = hashlib.sha256()
-    for path in _files(root, names):
+    for path in sorted(file for pattern in SOURCES for file in _files(root, pattern)):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
         digest.update(content)
@@ -27,10 +29,10 @@ def fingerprint(root: Path, names: tuple[str, ...] = SOURCES) -> str:
 
 
 def is_fresh(root: Path) -> bool:
-    """Tell whether there is nothing to build."""
-    if not (root / OUTPUT / "package.json").exists():
+    """Tell whether there is nothing to build; an unpacked sdist carries its build."""
+    if not all(path.exists() for path in outputs(root)):
         return False
-    if is_sdist(root):
+    if (root / "PKG-INFO").exists():
         return True
     stamp = root / _STAMP
     return stamp.exists() and stamp.read_text() == fingerprint(root)
@@ -38,13 +40,10 @@ def is_fresh(root: Path) -> bool:
 
 def remember(root: Path, digest: str) -> None:
     """Note that what is built now was made from sources with this digest."""
-    stamp = root / _STAMP
-    stamp.parent.mkdir(exist_ok=True)
-    stamp.write_text(digest)
+    (root / _STAMP).parent.mkdir(exist_ok=True)
+    (root / _STAMP).write_text(digest)
 
 
-def _files(root: Path, names: tuple[str, ...]) -> Iterator[Path]:
-    for name in names:
-        path = root / name
-        below = sorted(path.rglob("*")) if path.is_dir() else [path]
-        yield from (file for file in below if file.is_file() and "__pycache__" not in file.parts)
+def _files(root: Path, pattern: str) -> list[Path]:
+    found = [file for path in root.glob(pattern) for file in (path, *path.rglob("*"))]
+    return [file for file in found if file.is_file()]

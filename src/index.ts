@@ -1,19 +1,12 @@
-/** The plugins of this extension; each is small, and this is the only list of them. */
+/** The plugins of this extension; this is the only list of them. */
 
-import { cellsPlugin } from './plugins/cells';
-import { dashboardsPlugin } from './plugins/dashboards';
 import { layoutsPlugin } from './plugins/layouts';
 import { linksPlugin } from './plugins/links';
-import { outputsPlugin } from './plugins/outputs';
-import { palettePlugin } from './plugins/palette';
-import { paneKeysPlugin } from './plugins/panekeys';
-import { panesPlugin } from './plugins/panes';
-import { plotMenuPlugin } from './plugins/plotmenu';
-import { plotsPlugin } from './plugins/plots';
-import { preferencesPlugin } from './plugins/preferences';
-import { reprButtonPlugin } from './plugins/reprbutton';
+import { notebooksPlugin } from './plugins/notebooks';
+import { paneKeysPlugin, panesPlugin } from './plugins/panes';
+import { dashboardsPlugin, plotsPlugin, preferencesPlugin } from './plugins/services';
 import { sidebarPlugin } from './plugins/sidebar';
-import { statusItemPlugin } from './plugins/statusitem';
+import { palettePlugin, statusPlugin } from './plugins/status';
 
 export default [
   preferencesPlugin,
@@ -22,12 +15,9 @@ export default [
   panesPlugin,
   paneKeysPlugin,
   layoutsPlugin,
-  reprButtonPlugin,
   sidebarPlugin,
-  cellsPlugin,
+  notebooksPlugin,
   linksPlugin,
-  plotMenuPlugin,
-  palettePlugin,
-  outputsPlugin,
-  statusItemPlugin
+  statusPlugin,
+  palettePlugin
 ];

@@ -2,20 +2,18 @@
 
 /** The plugins, one noun each. */
 export namespace PluginIDs {
+  /** Also the name of the settings. */
   export const preferences = 'dask-diag-lab:plugin';
   export const dashboards = 'dask-diag-lab:dashboards';
   export const plots = 'dask-diag-lab:plots';
   export const panes = 'dask-diag-lab:panes';
   export const paneKeys = 'dask-diag-lab:pane-keys';
   export const layouts = 'dask-diag-lab:layouts';
-  export const reprButton = 'dask-diag-lab:repr-button';
   export const sidebar = 'dask-diag-lab:sidebar';
-  export const cells = 'dask-diag-lab:cells';
+  export const notebooks = 'dask-diag-lab:notebooks';
   export const links = 'dask-diag-lab:links';
-  export const plotMenu = 'dask-diag-lab:plot-menu';
   export const palette = 'dask-diag-lab:palette';
-  export const outputs = 'dask-diag-lab:outputs';
-  export const statusItem = 'dask-diag-lab:status-item';
+  export const status = 'dask-diag-lab:status';
 }
 
 /** The ids of the tokens by which plugins (ours and others') share services. */
@@ -31,6 +29,8 @@ export namespace CommandIDs {
   export const openPlot = 'dask-diag-lab:open-plot';
   export const openLayout = 'dask-diag-lab:open-layout';
   export const openStatusLayout = 'dask-diag-lab:open-status-layout';
+  export const switchCluster = 'dask-diag-lab:switch-cluster';
+  export const closePlots = 'dask-diag-lab:close-plots';
   export const openStatus = 'dask-diag-lab:open-status';
   export const openPage = 'dask-diag-lab:open-page';
   export const openInBrowser = 'dask-diag-lab:open-in-browser';
@@ -58,24 +58,11 @@ export namespace CommandIDs {
   export const reprButton = 'dask:populate-and-launch-layout';
 }
 
-/** What the context menu of a plot has; without arguments they are about the plot it opened at. */
-export namespace MenuCommandIDs {
-  export const open = 'dask-diag-lab:menu-open';
-  export const openRight = 'dask-diag-lab:menu-open-right';
-  export const openBelow = 'dask-diag-lab:menu-open-below';
-  export const showTable = 'dask-diag-lab:menu-show-table';
-  export const openInBrowser = 'dask-diag-lab:menu-open-in-browser';
-  export const copyLink = 'dask-diag-lab:menu-copy-link';
-  export const insert = 'dask-diag-lab:menu-insert';
-  export const toggleFavorite = 'dask-diag-lab:menu-toggle-favorite';
-}
-
 /** Mime types, on the drag and in notebook outputs. */
 export namespace MimeTypes {
   export const plot = 'application/vnd.dask-diag-lab.plot+json';
   export const widgetFactory = 'application/vnd.lumino.widget-factory';
   export const cells = 'application/vnd.jupyter.cells';
-  export const text = 'text/plain';
 }
 
 /** Routes of our server extension, below Jupyter's base URL. */
@@ -99,9 +86,9 @@ export const PAGES = [
 
 /** Names other code holds on to: layouts, tests, style sheets. */
 export const NAMESPACE = 'dask-diag-lab';
+export const TRANSLATION_DOMAIN = 'dask_diag_lab';
 export const SIDEBAR_ID = 'dask-diag-lab-sidebar';
 export const BOARD_ID = 'dask-diag-lab-board';
-export const CONTROL_NAME = 'dask-diag-control';
 export const PANE_CLASS = 'jp-DaskDiag-pane';
 export const PLOT_ITEM_CLASS = 'jp-DaskDiag-plotItem';
 export const TAB_CLASS = 'jp-DaskDiag-paneTab';

@@ -13,7 +13,7 @@ export default defineConfig({
   // A backstop: each wait in a test has a limit of its own.
   timeout: 240_000,
   expect: { timeout: 20_000 },
-  reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : 'list',
+  reporter: 'list',
   outputDir: 'test-results',
   use: {
     actionTimeout: 20_000,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Records = list[dict[str, Any]]  # in the engine's form
+Records = list[dict[str, Any]]  # in `distributed`'s form
 
 MAX_WAITING: Final = 200_000
 """Actions, of some 800 bytes each, that wait for a slow function; more are lost, and counted."""

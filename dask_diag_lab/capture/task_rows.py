@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.schema import Kind, Outcome
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -23,7 +23,7 @@ ROWS_AT_ONCE: Final = 20_000
 """Copying so many takes about 50 ms, for which every plot waits."""
 
 ACTIONS: Final = tuple(kind.name.lower().replace("_", "-") for kind in Kind)
-"""The engine's name of each `Kind`."""
+"""`distributed`'s name of each `Kind`."""
 
 STATUS: Final = {Outcome.OK: "OK", Outcome.ERRED: "error", Outcome.KILLED: "killed"}
 
@@ -41,7 +41,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class WorkerFacts:
-    """A worker that the store has lanes of; ``ended`` is NaN while it is there.
+    """A worker that the store has slots of; ``ended`` is NaN while it is there.
 
     It is known to be there since ``joined``.
     """
@@ -64,7 +64,7 @@ class TaskRows:
     Attributes
     ----------
     columns : mapping of str to ndarray
-        Those of `records.ACTIONS`, with the numbers of the store.
+        Those of `schema.ACTIONS`, with the numbers of the store.
     texts, keys : mapping of int to str
         The text of each string id, and the key of each task, in ``columns``.
     cursor : int
@@ -86,15 +86,15 @@ def position(store: Store) -> Position:
 
 
 def surroundings(store: Store) -> tuple[tuple[WorkerFacts, ...], float]:
-    """Return the workers that have lanes, in the order of these, and the scheduler's clock."""
-    lanes = store.lanes
+    """Return the workers that have slots, in the order of these, and the scheduler's clock."""
+    slots = store.slots
     facts = []
-    worker = np.asarray(lanes.worker)
+    worker = np.asarray(slots.worker)
     firsts = np.flatnonzero(np.diff(worker, prepend=-1))
     for first, n in zip(firsts, np.diff(firsts, append=len(worker)), strict=True):
-        address, label = store.strings[int(worker[first])], lanes.label[first]
+        address, label = store.strings[int(worker[first])], slots.label[first]
         name = label.removesuffix(" · 1") if n > 1 else label
-        ends = float(lanes.ended[first]), float(lanes.joined[first])
+        ends = float(slots.ended[first]), float(slots.joined[first])
         facts.append(WorkerFacts(address, name, int(n), *ends))
     return tuple(facts), store.time
 
@@ -122,8 +122,8 @@ def join(parts: Sequence[TaskRows]) -> TaskRows:
     )
 
 
-def as_records(rows: TaskRows) -> Iterator[dict[str, Any]]:  # the engine's records are untyped
-    """Yield one record a task, in the engine's form.
+def as_records(rows: TaskRows) -> Iterator[dict[str, Any]]:  # `distributed`'s records are untyped
+    """Yield one record a task, in `distributed`'s form.
 
     See Also
     --------

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.task_rows import Position, TaskRows
-from dask_diag_lab.clients import current_client
 from dask_diag_lab.transport.link import LinkLostError
 
 if TYPE_CHECKING:
@@ -31,10 +30,10 @@ TIMEOUT_S: Final = 60.0
 LOST: Final = "{n} of the actions in this block were lost: the diagnostics were overrun."
 
 
-class get_task_stream:  # noqa: N801  # the engine's name for it
+class get_task_stream:  # noqa: N801  # `distributed`'s name for it
     """Collect what ran while a block was active: ``with get_task_stream() as ts: …``.
 
-    Takes what the engine's context manager of this name takes. All that has ended when the block
+    Takes what `distributed`'s context manager of this name takes. All that has ended when the block
     ends is in; what ended before it began is not, whatever the clocks of the workers say.
     With an asynchronous client it is used with ``async with``.
 
@@ -80,7 +79,7 @@ class get_task_stream:  # noqa: N801  # the engine's name for it
     ) -> None:
         if plot not in (True, False, "save"):
             raise ValueError(f"plot is {plot!r}; it may be True, False or 'save'")
-        self.data: list[dict[str, Any]] = []  # in the engine's form
+        self.data: list[dict[str, Any]] = []  # in `distributed`'s form
         self.figure: Plot | None = None
         self.lost = 0
         self._client = client
@@ -116,6 +115,8 @@ class get_task_stream:  # noqa: N801  # the engine's name for it
         self._diagnostics = attach(self._client)
 
     def _is_asynchronous(self) -> bool:
+        from dask_diag_lab.session import current_client
+
         client = current_client() if self._client is None else self._client
         return bool(client.asynchronous)
 

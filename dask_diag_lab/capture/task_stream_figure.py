@@ -9,25 +9,31 @@ from collections.abc import Sequence
 from html import escape
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from bokeh.document import Document
 from bokeh.embed import file_html
-from bokeh.models import Column, Plot
+from bokeh.models import Column, ColumnDataSource, Plot, Rect
+from bokeh.models.annotations import Legend, LegendItem, Title
 from bokeh.models.ui import UIElement
 from bokeh.models.widgets import Div
 from bokeh.resources import INLINE
 
 from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts
-from dask_diag_lab.records import WORKERS, Batch, SchedulerInfo
+from dask_diag_lab.schema import ACTIONS, WORKERS, Batch, Change, SchedulerInfo
+from dask_diag_lab.schema.columns import arrays, columns_of, default_row
 from dask_diag_lab.store import Store
+from dask_diag_lab.views.figure import restyle_figure
 from dask_diag_lab.views.format import count
-from dask_diag_lab.views.stream.rows import MIN_ROW_PX
+from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.stream.figure import MIN_ROW_PX
 from dask_diag_lab.views.stream.task_stream import TaskStream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from dask_diag_lab.views.view import Caption
 
 WIDTH_PX: Final = 1200
 LOWEST_PX: Final = 300
@@ -53,11 +59,11 @@ def store_of(rows: TaskRows, workers: Sequence[WorkerFacts], time: float) -> Sto
     begin = float(rows.columns["start"].min()) if len(rows) else time
     for worker in workers:
         since = min(max(worker.joined, begin), time)
-        store.apply(_batch(len(workers), since, workers=[_row(worker)]))
+        store.apply(_batch(len(workers), since, rows=[_row(worker)]))
     store.apply(_with_actions(_batch(len(workers), time), rows))
     for worker in sorted(workers, key=lambda worker: worker.ended):
         if not isnan(worker.ended):
-            left = _batch(len(workers), worker.ended, removed_workers=[worker.address])
+            left = _batch(len(workers), worker.ended, removed=[worker.address])
             store.apply(left)
     store.apply(_batch(len(workers), time))
     store.set_feed_state("closed", "", time)
@@ -67,17 +73,13 @@ def store_of(rows: TaskRows, workers: Sequence[WorkerFacts], time: float) -> Sto
 def figure_of(store: Store) -> tuple[Plot, str]:
     """Return the picture of all that is in ``store``, as a browser gets it, and its note."""
     view = TaskStream(store)
+    view.buckets = WIDTH_PX * FINER
     figure = view.build()
     assert isinstance(figure, Plot)
-    n_rows = max(store.lanes.count, 1)
-    height = min(max(n_rows * ROW_PX + EDGES_PX, LOWEST_PX), 800)
-    height = min(max(height, n_rows * MIN_ROW_PX + EDGES_PX), HIGHEST_PX)
-    # What a page reports of itself: all rows fit, and a tenth of a pixel is told apart.
-    figure.set_from_json("outer_width", WIDTH_PX)
-    figure.set_from_json("outer_height", max(height, n_rows * MIN_ROW_PX + EDGES_PX))
-    figure.set_from_json("inner_width", WIDTH_PX * FINER)
+    assert view.figure is not None
     view.command("fit")
-    note = _note(view, store.actions.count)
+    n_blocks = len(view.figure.blocks.model.data["left"])
+    _add_caption(figure, view.caption)
     document = Document()
     document.add_root(figure)
     # The copy has no callbacks into this process, which a saved picture could not call.
@@ -87,21 +89,36 @@ def figure_of(store: Store) -> tuple[Plot, str]:
     (drawn,) = copy.roots
     copy.clear()
     assert isinstance(drawn, Plot)
+    n_rows = max(store.slots.count, 1)
+    height = min(max(n_rows * ROW_PX + EDGES_PX, LOWEST_PX), 800)
+    height = min(max(height, n_rows * MIN_ROW_PX + EDGES_PX), HIGHEST_PX)
     drawn.update(sizing_mode="stretch_width", height=height)
-    return drawn, note
+    return drawn, _note(n_blocks, store.actions.count)
 
 
-def _note(view: TaskStream, n_actions: int) -> str:
-    """Return what the picture does not show; the view's own words tell how to get at it live."""
-    picture = view.picture
-    if not n_actions or picture is None:
+def _add_caption(figure: Plot, caption: Caption) -> None:
+    """Write on the picture what a page of ours has around it."""
+    figure.title = Title(text=caption.headline)
+    items = []
+    for item in caption.legend:
+        swatch: Any = figure.add_glyph(
+            ColumnDataSource(), Rect(fill_color=item.color, line_color=None)
+        )
+        items.append(LegendItem(label=item.label, renderers=[swatch]))
+    figure.add_layout(
+        Legend(items=items, orientation="horizontal", border_line_color=None, ncols=8), "above"
+    )
+    restyle_figure(figure, LIGHT)
+
+
+def _note(n_blocks: int, n_actions: int) -> str:
+    """Return what the picture does not show; the view's own note tells how to get at it live."""
+    if not n_actions:
         return "Nothing ran."
-    sources = (picture.work, picture.moves, picture.erred, picture.killed)
-    n_drawn = sum(len(source.model.data["left"]) for source in sources)
-    if n_drawn == n_actions:
+    if n_blocks == n_actions:
         return ""
     return (
-        f"{count(n_actions)} actions drawn as {count(n_drawn)} blocks: "
+        f"{count(n_actions)} actions drawn as {count(n_blocks)} blocks: "
         "those that are close together became one, as high as they were busy."
     )
 
@@ -121,21 +138,27 @@ def save(figure: Plot, notes: Sequence[str], path: Path) -> None:
         figure.update(**own)
 
 
-def _batch(n_workers: int, time: float, **tables: object) -> Batch:
+def _batch(
+    n_workers: int,
+    time: float,
+    rows: Sequence[Mapping[str, object]] = (),
+    removed: Sequence[str] = (),
+) -> Batch:
     info = SchedulerInfo("capture", "", 0.0, n_workers, 0, 0, {})
-    return Batch("capture", time, time, info, **tables)  # type: ignore[arg-type]  # its own fields
+    change = Change(columns_of(WORKERS, rows), removed=removed)
+    return Batch("capture", time, time, info, {"workers": change} if rows or removed else {})
 
 
 def _with_actions(batch: Batch, rows: TaskRows) -> Batch:
     """Give a batch the actions, numbered anew: the store's numbers are beyond those of a wire."""
     ids = sorted(set(rows.texts) - {0})
     tasks = sorted(rows.keys)
-    columns = {name: column for name, column in rows.columns.items() if name != "lane"}
+    columns = {name: column for name, column in rows.columns.items() if name != "slot"}
     for name in ("worker", "source", "prefix"):
         known = np.searchsorted(ids, columns[name]) + 1
         columns[name] = np.where(columns[name] == 0, 0, known)
     columns["task"] = np.searchsorted(tasks, columns["task"])
-    batch.actions = columns
+    batch.tables = {**batch.tables, "actions": Change(arrays(ACTIONS, columns))}
     batch.strings_from, batch.strings = 1, [rows.texts[i] for i in ids]
     batch.keys = [rows.keys[task] for task in tasks]
     return batch
@@ -143,7 +166,6 @@ def _with_actions(batch: Batch, rows: TaskRows) -> Batch:
 
 def _row(worker: WorkerFacts) -> Mapping[str, object]:
     """Return a row of `WORKERS` of which only what the task stream shows is true."""
-    blank = {"O": "", "?": False, "<f8": 0.0, "<i8": 0}
-    row: dict[str, object] = {column.name: blank[column.dtype] for column in WORKERS}
+    row = default_row(WORKERS)
     row |= {"address": worker.address, "name": worker.name, "nthreads": worker.nthreads}
-    return row | {"status": "running", "metrics": {}}
+    return row | {"status": "running"}

@@ -1,22 +1,22 @@
-"""What worker threads did, as packed rows in a bounded log with cursors.
+"""What worker threads did, as packed rows of `schema.ACTIONS` in a bounded log with cursors.
 
-Rows have the layout of `records.ACTIONS`. Must not look at the scheduler.
+Must not look at the scheduler.
 """
 
 from __future__ import annotations
 
 import struct
+import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from dask_diag_lab.collector.clocks import Clocks
 from dask_diag_lab.collector.strings import OTHER, Strings, key_text
+from dask_diag_lab.collector.wire import CODES
+from dask_diag_lab.schema.tables import ACTIONS
 
-ROW: Final = "<ddBBIQIIqq"
-"""start, stop, kind, outcome, worker, thread, source, prefix, task, nbytes: 54 bytes."""
-
-ROW_BYTES: Final = 54
+ROW: Final = "<" + "".join(CODES[column.dtype] for column in ACTIONS.columns)
+ROW_BYTES: Final = struct.calcsize(ROW)
 CHUNK_ROWS: Final = 4096
 """Rows dropped at once when the log is full; also what a chunk's memory is rounded up to."""
 
@@ -31,6 +31,46 @@ DISK: Final = frozenset({KINDS["disk-read"], KINDS["disk-write"]})
 OK: Final = 0
 ERRED: Final = 1
 KILLED: Final = 2
+
+
+SURE_S: Final = 0.1
+"""A smaller difference may as well be the time that a heartbeat takes: clocks are equal then."""
+REMEMBERED_S: Final = 120.0
+"""The smallest difference counts for one to two times as long: clocks are set, and drift."""
+
+
+class Clocks:
+    """How far the clock of each worker is behind the scheduler's, learnt from heartbeats.
+
+    Workers bring the times of computing and of transfers to the scheduler's clock themselves, but
+    not those of disk reads and writes: ``Worker.execute`` and ``_transition_to_memory`` add no
+    ``scheduler_delay`` to them.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._behind: dict[str, tuple[float, float, float]] = {}  # since when, now, and before
+
+    def heard(self, worker: str, time_delay: float) -> None:
+        """Take ``WorkerState.time_delay``: the difference of the clocks and what a heartbeat took.
+
+        The smallest one of the last minutes is the nearest to the difference alone.
+        """
+        now = self._clock()
+        since, least, before = self._behind.get(worker, (now, time_delay, time_delay))
+        if now - since > REMEMBERED_S:
+            since, least, before = now, time_delay, least
+        self._behind[worker] = (since, min(least, time_delay), before)
+
+    def forget(self, worker: str) -> None:
+        """Let go of a worker that has left."""
+        self._behind.pop(worker, None)
+
+    def behind_s(self, worker: str) -> float:
+        """Return what to add to its times; 0 where the clocks agree or nothing is known."""
+        _, least, before = self._behind.get(worker, (0.0, 0.0, 0.0))
+        behind = min(least, before)
+        return behind if abs(behind) > SURE_S else 0.0
 
 
 class Slice(NamedTuple):
@@ -92,6 +132,8 @@ class ActionLog:
         Ended tasks recorded since the start: the next task's ordinal.
     unnamed, unplaced : int
         Ended tasks whose prefix, or whose worker's address, found no room among the strings.
+    skipped : int
+        Ended tasks whose actions could not be read.
     """
 
     def __init__(
@@ -101,6 +143,7 @@ class ActionLog:
         self.tasks = 0
         self.unnamed = 0
         self.unplaced = 0
+        self.skipped = 0
         self._clocks = clocks or Clocks()
         self._limit = limit
         self._strings = strings
@@ -118,39 +161,44 @@ class ActionLog:
         thread: int,
         nbytes: int,
         outcome: int,
-        startstops: Sequence[Mapping[str, Any]],  # the engine's own mappings
+        startstops: Sequence[Mapping[str, Any]],  # `distributed`'s own mappings
     ) -> None:
         """Record one ended task; ``startstops`` are those of the worker's message.
 
-        Actions of kinds that this version does not know are left out.
+        Actions of kinds that this version does not know are left out, and so is a task whose
+        actions cannot be read.
         """
-        chunk = self._chunk
-        offset = chunk.used
-        if offset + ROW_BYTES * len(startstops) > chunk.size:
-            chunk = self._grow(len(startstops))
-            offset = 0
-        worker_id = self._ids.get(worker) or self._place(worker)
-        prefix_id = self._ids.get(prefix) or self._name(prefix)
-        task = self.tasks
-        for action in startstops:
-            kind = KINDS.get(action["action"])
-            if kind is None:
-                continue
-            start, stop = action["start"], action["stop"]
-            if kind in DISK:
-                behind_s = self._clocks.behind_s(worker)
-                start += behind_s
-                stop += behind_s
-            self._pack(
-                chunk.rows, offset, start, stop, kind, outcome, worker_id,
-                thread, self._source(action) if kind == TRANSFER else 0, prefix_id, task, nbytes,
-            )  # fmt: skip
-            offset += ROW_BYTES
-        if offset != chunk.used:
-            self.total += (offset - chunk.used) // ROW_BYTES
-            chunk.used = offset
-            chunk.keys.append(key)
-            self.tasks = task + 1
+        try:
+            chunk = self._chunk
+            offset = chunk.used
+            if offset + ROW_BYTES * len(startstops) > chunk.size:
+                chunk = self._grow(len(startstops))
+                offset = 0
+            worker_id = self._ids.get(worker) or self._place(worker)
+            prefix_id = self._ids.get(prefix) or self._name(prefix)
+            task = self.tasks
+            for action in startstops:
+                kind = KINDS.get(action["action"])
+                if kind is None:
+                    continue
+                start, stop = action["start"], action["stop"]
+                if kind in DISK:
+                    behind_s = self._clocks.behind_s(worker)
+                    start += behind_s
+                    stop += behind_s
+                self._pack(
+                    chunk.rows, offset, start, stop, kind, outcome, worker_id,
+                    thread, self._source(action) if kind == TRANSFER else 0, prefix_id, task,
+                    nbytes,
+                )  # fmt: skip
+                offset += ROW_BYTES
+            if offset != chunk.used:
+                self.total += (offset - chunk.used) // ROW_BYTES
+                chunk.used = offset
+                chunk.keys.append(key)
+                self.tasks = task + 1
+        except (KeyError, TypeError, struct.error):
+            self.skipped += 1
 
     def since(self, cursor: int, keys_cursor: int, max_rows: int = MAX_PULL_ROWS) -> Slice:
         """Return up to ``max_rows`` rows after ``cursor``, and the keys their tasks need."""
@@ -196,7 +244,7 @@ class ActionLog:
         """Let all rows go; the log is not used after."""
         self._chunks.clear()
 
-    def _source(self, action: Mapping[str, Any]) -> int:  # of the engine
+    def _source(self, action: Mapping[str, Any]) -> int:  # of `distributed`
         """Return the string id of the peer that a transfer came from; 0 where none is named."""
         source = action.get("source")
         return (self._ids.get(source) or self._strings.add_address(source)) if source else 0

@@ -1,6 +1,6 @@
 """Tasks that died with their worker, which leave no timings of their own.
 
-Must be told of a removal before the engine hands the worker's tasks on.
+Must be told of a removal before `distributed` hands the worker's tasks on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CAUSES = (
     ("check-worker-ttl", "no heartbeat for too long"),
     ("nanny-close", "its process ended"),  # seen by the nanny before the connection's end was
 )
-"""Beginnings of the engine's stimulus ids that mean a worker did not leave by itself."""
+"""Beginnings of `distributed`'s stimulus ids that mean a worker did not leave by itself."""
 
 
 class Deaths:
@@ -32,6 +32,9 @@ class Deaths:
     workers : dict of str to WorkerState
         Those present; one that the scheduler has just dropped is still here with its last
         heartbeat.
+    n_lost_runs : int
+        Runs that ended with their worker and have no row, at most: of more tasks than threads
+        nobody knows which ran, but for those that the last heartbeat named.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Deaths:
         self._over_memory: set[str] = set()
         self._closing: set[str] = set()
         self._n_killed = 0
+        self.n_lost_runs = 0
 
     def arrived(self, address: str) -> None:
         """Follow a worker that the scheduler has just taken in, and record its coming."""
@@ -63,7 +67,7 @@ class Deaths:
         if address in self.workers:
             self._over_memory.add(address)
 
-    def status_changed(self, address: str, message: Mapping[str, Any]) -> None:  # of the engine
+    def status_changed(self, address: str, message: Mapping[str, Any]) -> None:  # of `distributed`
         """Record that a worker paused, went on, or is about to close, and remember the last."""
         if address not in self.workers:
             return
@@ -81,10 +85,10 @@ class Deaths:
             self._closing.discard(address)
 
     def gave_up(self, ts: TaskState, address: str, stimulus: str) -> None:
-        """Record a task that the engine marked erred because its worker died once too often.
+        """Record a task that `distributed` marked erred because its worker died once too often.
 
         It has no timings; one that most likely never began gets a row of no length.
-        ``stimulus`` is the engine's id of what ended the worker.
+        ``stimulus`` is `distributed`'s id of what ended the worker.
         """
         now = self._clock()
         ws = self.workers.get(address)
@@ -93,17 +97,17 @@ class Deaths:
         start = None
         if ws is not None:
             may_infer = is_killed and self._has_threads(ws)
-            # What the worker held the engine takes away only later.
+            # What the worker held `distributed` takes away only later.
             is_given = may_infer and all(ws in (d.who_has or ()) for d in ts.dependencies)
             start = self._began(ws, ts, is_given=is_given)
         self._add(ts, address, now if start is None else start, now)
         self._events.add_failure(now, ts.prefix.name, address)
 
-    def removed(self, message: Mapping[str, Any]) -> None:  # the engine's event, as it comes
+    def removed(self, message: Mapping[str, Any]) -> None:  # `distributed`'s event, as it comes
         """Record what ran on a worker that has just been dropped, and why it was.
 
-        ``message`` is the engine's ``remove-worker`` event: it comes after `gave_up` of the tasks
-        that it names, and before the others are handed on.
+        ``message`` is `distributed`'s ``remove-worker`` event: it comes after `gave_up` of the
+        tasks that it names, and before the others are handed on.
         """
         address = message["worker"]
         now = self._clock()
@@ -116,6 +120,9 @@ class Deaths:
             note.discard(address)
         running = [] if ws is None else self._running(ws, is_killed=kind == "worker-killed")
         n_lost = self._n_killed + len(running)
+        if ws is not None and kind == "worker-killed":
+            n_given = min(ws.nthreads, len(ws.processing) + self._n_killed)
+            self.n_lost_runs += max(n_given - n_lost, 0)
         self._n_killed = 0
         for ts, start in running:
             self._add(ts, address, start, now)
@@ -124,7 +131,7 @@ class Deaths:
     def _running(self, ws: WorkerState, *, is_killed: bool) -> list[tuple[TaskState, float]]:
         """Return what ran on a worker that is gone, and since when."""
         may_infer = is_killed and self._has_threads(ws)
-        # The engine has taken away by now what the worker held, but not what it had to fetch.
+        # `distributed` has taken away by now what the worker held, but not what it had to fetch.
         lacked = ws.needs_what.keys()
         begun = [
             (ts, self._began(ws, ts, is_given=may_infer and lacked.isdisjoint(ts.dependencies)))

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Hashable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.strings import key_text
+from dask_diag_lab.collector.wire import pack
+from dask_diag_lab.schema.tables import NODE_STATES, NODES, STATES
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskState
@@ -22,31 +24,32 @@ BACK_SHARE: Final = 0.8
 
 MAX_REMOVALS: Final = 20_000
 
-STATE_INDEX: Final = {
-    "released": 0,
-    "waiting": 1,
-    "no-worker": 2,
-    "queued": 3,
-    "processing": 4,
-    "memory": 5,
-    "erred": 6,
-    "forgotten": 7,
-}
+STATE_INDEX: Final = {state: index for index, state in enumerate(STATES)}
 
 Node = tuple[int, str, str, str, tuple[int, ...]]
 
 
-class Change(NamedTuple):
-    """Wire form of `records.GraphChange`."""
-
-    is_snapshot: bool
-    is_exact: bool
-    total: int
-    limit: int
-    added: tuple[Node, ...]
-    states: tuple[tuple[int, int], ...]
-    removed: tuple[int, ...]
-    is_followed: bool = True
+def _change(  # the fields of `schema.GraphChange`
+    total: int,
+    limit: int,
+    *,
+    added: Collection[Node] = (),
+    states: Collection[tuple[int, int]] = (),
+    removed: Collection[int] = (),
+    is_snapshot: bool = True,
+    is_exact: bool = True,
+    is_followed: bool = True,
+) -> dict[str, Any]:
+    return {
+        "total": total,
+        "limit": limit,
+        "added": pack(NODES, tuple(added)),
+        "states": pack(NODE_STATES, tuple(states)),
+        "removed": tuple(removed),
+        "is_snapshot": is_snapshot,
+        "is_exact": is_exact,
+        "is_followed": is_followed,
+    }
 
 
 class _Entry:
@@ -105,10 +108,10 @@ class GraphLog:
         self.is_followed = self.is_touched = False
         self._forget()
 
-    def unknown(self) -> Change:
+    def unknown(self) -> dict[str, Any]:
         """Return what voids all that somebody knows: it is not followed for them any more."""
         total = len(self._scheduler.tasks)
-        return Change(True, True, total, self.limit, (), (), (), is_followed=False)
+        return _change(total, self.limit, is_followed=False)
 
     def refresh(self) -> None:
         """Work in what was touched."""
@@ -136,13 +139,13 @@ class GraphLog:
         for key in keys:
             self._update(key)
 
-    def since(self, cursor: int) -> Change | None:
+    def since(self, cursor: int) -> dict[str, Any] | None:
         """Return what changed after ``cursor``, None where nothing did."""
         if cursor == self.version:
             return None
         total = len(self._scheduler.tasks)
         if not self.is_exact:
-            return Change(True, False, total, self.limit, (), (), ())
+            return _change(total, self.limit, is_exact=False)
         is_snapshot = not self._snapshot_before <= cursor < self.version
         if is_snapshot:
             cursor = 0
@@ -159,8 +162,13 @@ class GraphLog:
                     break
                 removed.append(node)
         added.sort()
-        return Change(
-            is_snapshot, True, total, self.limit, tuple(added), tuple(states), tuple(removed)
+        return _change(
+            total,
+            self.limit,
+            added=added,
+            states=states,
+            removed=removed,
+            is_snapshot=is_snapshot,
         )
 
     def _count_only(self, total: int) -> None:

@@ -1,50 +1,87 @@
-"""The scheduler plugin: hooks fill the tables, two RPC handlers give them out, leases end it.
+"""The scheduler plugin: hooks fill the tables, RPC handlers give them out, leases end it.
 
 Must never raise into the scheduler: after an internal error it turns itself off and says so once.
+Answers are plain data: an in-process comm passes them by reference.
 """
 
-# ruff: noqa: ARG002 - the hooks have the engine's signatures
+# ruff: noqa: ARG002 - the hooks have `distributed`'s signatures
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final
 
+import dask.config
+from dask.utils import key_split
 from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.metrics import time as wall_clock
 
-from dask_diag_lab.collector.actions import MAX_ACTIONS, OK
-from dask_diag_lab.collector.leases import Leases
-from dask_diag_lab.collector.recall import new_tasks
-from dask_diag_lab.collector.state import State
-from dask_diag_lab.collector.task_story import task_handler
+from dask_diag_lab.collector.actions import ERRED, MAX_ACTIONS, OK, ActionLog, Clocks
+from dask_diag_lab.collector.asking import ask_handler, task_handler
+from dask_diag_lab.collector.deaths import Deaths
+from dask_diag_lab.collector.errors import Errors
+from dask_diag_lab.collector.events import EventLog, new_tasks, recall
+from dask_diag_lab.collector.extras import Extras, Shuffles, sources
+from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
+from dask_diag_lab.collector.strings import Strings
+from dask_diag_lab.collector.tasks import TaskTables, n_ended
+from dask_diag_lab.collector.timing import Leases, Throttle
+from dask_diag_lab.collector.wire import Answer, Sent, sent
+from dask_diag_lab.collector.workers import RunningTable, WorkerTable, refresh_interval
+from dask_diag_lab.schema.tables import GRAPH, NTHREADS, PROTOCOL, THRESHOLDS
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskState
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL: Final = 6
-"""Version of the wire format, as in `records.PROTOCOL`.
-
-It is part of every name below: a client meets a collector that speaks another version as if none
-were there, and brings its own; both stay as long as somebody asks them."""
-
+# The version is part of every name: a client meets a collector that speaks another one as if none
+# were there, and brings its own; both stay as long as somebody asks them.
 NAME: Final = f"dask-diag-lab-{PROTOCOL}"
 PULL: Final = f"dask_diag_lab_pull_{PROTOCOL}"
 LEAVE: Final = f"dask_diag_lab_leave_{PROTOCOL}"
 TASK: Final = f"dask_diag_lab_task_{PROTOCOL}"
+ASK: Final = f"dask_diag_lab_ask_{PROTOCOL}"
 
 LEASE_S: Final = 600.0
 """A laptop that slept, or a kernel held up for minutes, finds its rows: the log is bounded."""
+
+GRAPH_LEASE_S: Final = 30.0
+"""The graph is followed so long after the last pull that wanted it: somebody may look again."""
+
 STEALING: Final = "stealing"
 CONFIRM: Final = "confirm"
-"""First part of the engine's message that a task has been moved, and the topic of that."""
+"""First part of `distributed`'s message that a task has been moved, and the topic of that."""
+
+TASK_ERRED: Final = "task-erred"
+"""The workers' message of a task that failed. Where the task has retries left, the scheduler passes
+nothing of it on to plugins, so the handler is wrapped."""
 
 SAMPLED: Final = 128
-"""One transition in so many is timed, for `State.cost_s`."""
+"""One transition in so many is timed, for the cost."""
+
+SEED_TASKS: Final = 500
+"""Tasks taken over from the stock plugin at a time: about a millisecond."""
+
+
+def _safely(hook: Callable[..., None]) -> Callable[..., None]:  # hooks of any signature
+    """Switch the collector off where a hook raises: `distributed` would log it each time."""
+
+    @wraps(hook)
+    def safe(self: Collector, *args: object, **kwargs: object) -> None:
+        if not self._error:
+            try:
+                hook(self, *args, **kwargs)
+            except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
+                self._switch_off(error)
+
+    return safe
 
 
 class Collector(SchedulerPlugin):
@@ -54,51 +91,109 @@ class Collector(SchedulerPlugin):
     ----------
     max_actions : int
         Rows kept; older ones are dropped and counted.
-    lease_s : float
-        Seconds that a subscriber counts after its last pull.
+    lease_s, graph_lease_s : float
+        Seconds that a subscriber counts after its last pull, and after its last that wanted the
+        task graph.
     """
 
     name = NAME
     idempotent = True
 
-    def __init__(self, *, max_actions: int = MAX_ACTIONS, lease_s: float = LEASE_S) -> None:
+    def __init__(
+        self,
+        *,
+        max_actions: int = MAX_ACTIONS,
+        lease_s: float = LEASE_S,
+        graph_lease_s: float = GRAPH_LEASE_S,
+    ) -> None:
         self._max_actions = max_actions
         self._lease_s = lease_s
+        self._graph_lease_s = graph_lease_s
         self._error = ""
         self._seen = 0
+        self._cost_s = 0.0
 
     async def start(self, scheduler: Scheduler) -> None:
         """Begin; does not wait, so that two registrations at once cannot both begin."""
         self._scheduler = scheduler
         self._epoch = uuid.uuid4().hex
-        self._leases = Leases(self._lease_s, time.monotonic)
-        self._state = State(scheduler, self._max_actions)
-        self._tasks = scheduler.tasks
-        self._add = self._state.log.add
-        self._graph = self._state.graph
-        self._counts = self._state.tables
-        self._touch = self._counts.touched.add
-        self._held = self._counts.held
-        self._left, self._again = self._held.left, self._held.again
-        self._touch_task = self._graph.touched.add
+        self._leases = Leases(self._lease_s)
+        self._make_tables(scheduler)
+        self._take_history(scheduler)
+        self._hot_path(scheduler)
         # Kept to be recognized at the end: unpickling the same class once more, as every further
         # registration does, gives it new functions, and then ``self.pull`` is another one.
         self._handlers: dict[str, Callable[..., Any]] = {
             PULL: self.pull,
             LEAVE: self.leave,
-            TASK: task_handler(scheduler, self._state.log),
+            TASK: task_handler(scheduler, self._log),
+            ASK: ask_handler(scheduler),
         }
         scheduler.handlers.update(self._handlers)
+        self._erred_before = scheduler.stream_handlers.get(TASK_ERRED)
+        self._erred_handler = self.task_erred
+        if self._erred_before is not None:
+            scheduler.stream_handlers[TASK_ERRED] = self._erred_handler
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(min(5.0, self._lease_s / 4), self._tick)
         self._loop.call_soon(self._seed)
 
+    def _make_tables(self, scheduler: Scheduler) -> None:
+        self._strings = Strings()
+        clocks = Clocks()
+        self._log = ActionLog(self._strings, self._max_actions, clocks)
+        self._events = EventLog()
+        limit = dask.config.get("distributed.dashboard.graph-max-items", MAX_TASKS)
+        self._graph = GraphLog(scheduler, min(int(limit or 0), MAX_TASKS))
+        self._graph_leases = Leases(self._graph_lease_s, is_given=False)
+        self._counts = TaskTables(scheduler)
+        self._shuffles = Shuffles()
+        self._errors = Errors(scheduler)
+        counts = self._counts
+        fills = sources(counts.in_memory, counts.failed_of_span, self._shuffles, self._errors)
+        self._extras = Extras(scheduler, fills)
+        self._deaths = Deaths(scheduler, self._log, self._events, wall_clock)
+        self._workers = WorkerTable(scheduler, clocks)
+        self._running = RunningTable(scheduler, self._strings)
+        self._tables: dict[str, Callable[[int], Answer]] = {
+            "running": self._running.since,
+            "prefixes": counts.prefixes.since,
+            "groups": counts.groups.since,
+            "workers": self._workers.since,
+            "events": self._events.since,
+            "nthreads": self._nthreads_since,
+        }
+        shares = {name: dask.config.get(f"distributed.worker.memory.{name}") for name in THRESHOLDS}
+        self._thresholds = {n: float(share) if share else None for n, share in shares.items()}
+        self._task_throttle = Throttle()
+        self._worker_throttle = Throttle()
+        self._refreshed_at = (-1, -1)
+
+    def _take_history(self, scheduler: Scheduler) -> None:
+        """Find out what happened before, as far as `distributed` knows; `_seed` reads the rest."""
+        recall(scheduler, self._events)
+        buffer = getattr(scheduler.plugins.get("task-stream"), "buffer", ())
+        newest = itertools.islice(reversed(buffer), self._max_actions // 4)
+        self._stock: deque[Any] = deque(newest)  # the stock plugin's records are plain dicts
+        actions = (self._stock[-1].get("startstops") or ()) if self._stock else ()
+        self._began = min([wall_clock(), *(float(action["stop"]) for action in actions)])
+        self._n_before = max(0, n_ended(scheduler) - len(self._stock))
+
+    def _hot_path(self, scheduler: Scheduler) -> None:
+        """Keep what `transition` needs within reach."""
+        self._tasks = scheduler.tasks
+        self._add = self._log.add
+        self._touch = self._counts.touched.add
+        self._touch_task = self._graph.touched.add
+        self._left = self._counts.left
+        self._forgotten = self._counts.forgotten
+
     async def close(self) -> None:
         self._detach()
 
-    # Hooks. The engine logs what they raise, each time: they stop at the first error instead.
+    # Hooks
 
-    def transition(  # type: ignore[override]  # positional-only, as the engine calls it
+    def transition(  # type: ignore[override]  # positional-only, as `distributed` calls it
         self,
         key: Any,  # any hashable
         start: str,
@@ -119,72 +214,89 @@ class Collector(SchedulerPlugin):
             self._touch(group)
             if self._graph.is_touched:
                 self._touch_task(key)
-            if start == "processing":
-                if finish == "memory":
-                    self._add(
-                        key,
-                        group.prefix.name,
-                        message["worker"],
-                        message.get("thread") or 0,
-                        message["nbytes"],
-                        OK,
-                        message["startstops"],
-                    )
-                if self._again or finish != "memory":
-                    self._ran(ts, finish, message)
-            elif finish == "processing" and ts.nbytes >= 0:  # had a result: computed once more
-                self._again[key] = ts.nbytes
-            else:
-                if start == "memory" != finish:  # a lost actor stays first, and errs then
-                    self._left[group] += ts.nbytes
-                if start == "erred" or finish in {"erred", "forgotten"}:
-                    self._erred_or_gone(ts, start, finish, message["stimulus_id"])
+            if start == "processing" and finish == "memory":
+                self._add(
+                    key,
+                    group.prefix.name,
+                    message["worker"],
+                    message.get("thread") or 0,
+                    message["nbytes"],
+                    OK,
+                    message.get("startstops") or (),
+                )
+            elif start == "memory" != finish:  # a lost actor stays first, and errs then
+                self._left[group] += ts.nbytes
+            elif ts.nbytes >= 0 and finish != "forgotten":
+                self._counts.computed_again(ts, start, finish)
+            if finish == "forgotten":
+                self._forgotten(ts, message["stimulus_id"])
+            elif finish == "erred" or start == "erred":
+                self._erred_or_not(ts, start, finish, message)
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._switch_off(error)
         if began:
-            self._state.cost_s += SAMPLED * (time.perf_counter() - began)
+            self._cost_s += SAMPLED * (time.perf_counter() - began)
 
-    def log_event(self, topic: str, msg: Any) -> None:  # the engine's events are of any type
-        try:
-            if topic == STEALING:
-                if isinstance(msg, tuple) and msg[:1] == (CONFIRM,):
-                    self._state.events.add_move(self._state.now())
-                return
-            if not isinstance(msg, dict):
-                return
-            action = msg.get("action")
-            if topic == "worker-restart-memory":
-                self._state.deaths.over_memory(str(msg.get("worker")))
-            elif action == "remove-worker" and topic == "all":
-                self._state.deaths.removed(msg)
-            elif action == "retire-workers" and topic == "all":
-                self._state.events.add(
-                    self._state.now(), "workers-retired", count=len(msg.get("retired") or ())
-                )
-            elif action == "worker-status-change":
-                self._state.deaths.status_changed(topic, msg)
-            elif action == "update-graph" and topic in self._scheduler.clients:
-                self._graph_came(topic, new_tasks(msg))
-        except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
-            self._switch_off(error)
+    def task_erred(self, key: Any, stimulus_id: str, **message: Any) -> None:  # as `distributed`'s
+        """Note an attempt that failed, then let the scheduler handle the message."""
+        self._note_attempt(key, message)
+        if self._erred_before is not None:
+            self._erred_before(key=key, stimulus_id=stimulus_id, **message)
 
+    @_safely
+    def _note_attempt(self, key: Any, message: Mapping[str, Any]) -> None:
+        ts = self._tasks.get(key)
+        if ts is None or ts.state != "processing" or not ts.retries:
+            return
+        if ts.run_id != message.get("run_id"):
+            return
+        worker, prefix = str(message.get("worker", "")), ts.group.prefix.name
+        actions = message.get("startstops") or ()
+        self._log.add(key, prefix, worker, message.get("thread") or 0, -1, ERRED, actions)
+        texts = (str(message.get(f"{part}_text") or "") for part in ("exception", "traceback"))
+        self._errors.note_attempt(key, prefix, wall_clock(), worker, *texts)
+
+    @_safely
+    def log_event(self, topic: str, msg: Any) -> None:  # `distributed`'s events are of any type
+        if topic == STEALING:
+            if isinstance(msg, tuple) and msg[:1] == (CONFIRM,):
+                self._events.add_move(wall_clock())
+            return
+        if not isinstance(msg, dict):
+            return
+        action = msg.get("action")
+        if topic == "worker-restart-memory":
+            self._deaths.over_memory(str(msg.get("worker")))
+        elif action == "remove-worker" and topic == "all":
+            self._deaths.removed(msg)
+        elif action == "retire-workers" and topic == "all":
+            n_retired = len(msg.get("retired") or ())
+            self._events.add(wall_clock(), "workers-retired", count=n_retired)
+        elif action == "worker-status-change":
+            self._deaths.status_changed(topic, msg)
+        elif action == "update-graph" and topic in self._scheduler.clients:
+            n_tasks = new_tasks(msg)
+            if n_tasks is not None:
+                self._events.add_graph(wall_clock(), topic, n_tasks)
+
+    @_safely
     def restart(self, scheduler: Scheduler) -> None:
-        try:
-            self._state.restart()
-        except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
-            self._switch_off(error)
+        """Take the last counts of the tasks that `distributed` has just dropped."""
+        self._events.add(wall_clock(), "restart")
+        self._deaths.restart()
+        self._counts.restart()
 
+    @_safely
     def add_worker(self, scheduler: Scheduler, worker: str) -> None:
-        try:
-            self._state.deaths.arrived(worker)
-        except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
-            self._switch_off(error)
+        self._deaths.arrived(worker)
 
+    @_safely
     def add_client(self, scheduler: Scheduler, client: str) -> None:
-        self._note("client-added", client)
+        self._events.add(wall_clock(), "client-added", client=client)
 
+    @_safely
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        self._note("client-removed", client)
+        self._events.add(wall_clock(), "client-removed", client=client)
 
     # Handlers of the scheduler's server
 
@@ -197,14 +309,15 @@ class Collector(SchedulerPlugin):
         """
         if not self._error:
             self._leases.renew(subscriber)
+            began = time.perf_counter()
             try:
-                answer = self._state.answer(
-                    subscriber, cursors if epoch == self._epoch else {}, wanted
-                )
+                known = cursors if epoch == self._epoch else {}
+                answer = self._answer(subscriber, known, wanted)
             except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
                 self._switch_off(error)
             else:
-                return {"epoch": self._epoch, **answer}
+                self._cost_s += time.perf_counter() - began
+                return {**answer, "epoch": self._epoch, "cost_s": self._cost_s}
         return {"error": self._error}
 
     def leave(self, subscriber: str) -> None:
@@ -212,39 +325,166 @@ class Collector(SchedulerPlugin):
         if not self._leases.is_any():
             self._detach()
 
+    # What a pull brings
+
+    def _answer(
+        self, subscriber: str, cursors: Mapping[str, int], wanted: Collection[str]
+    ) -> dict[str, Any]:
+        """Return what is new after the cursors of each table; an absent cursor is 0."""
+        self._refresh()
+        self._running.prune()
+        at = cursors.get
+        actions = self._log.since(at("actions", 0), at("keys", 0))
+        to = {
+            "actions": actions.cursor,
+            "keys": actions.keys_from + len(actions.keys),
+        }
+        tables: dict[str, Sent] = {}
+        since = dict(self._tables)
+        since.update((name, partial(self._extras.since, name)) for name in wanted)
+        for name, answer in since.items():
+            change, to[name] = answer(at(name, 0))
+            if change is not None:
+                tables[name] = change
+        graph, to["graph"] = self._graph_since(
+            subscriber, at("graph", 0), is_wanted=GRAPH in wanted
+        )
+        # Last: what is above may have given numbers to new strings.
+        strings_from = at("strings", 0)
+        to["strings"] = len(self._strings.texts)
+        return {
+            "time": wall_clock(),
+            "began": self._began,
+            "scheduler": self._describe(),
+            "strings": (strings_from, self._strings.since(strings_from)),
+            "keys": (actions.keys_from, actions.keys),
+            "actions": (actions.rows, actions.dropped),
+            "tables": tables,
+            "graph": graph,
+            "left_out": self._left_out(),
+            "cursors": to,
+            "is_more": actions.is_more,
+        }
+
+    def _left_out(self) -> dict[str, int]:
+        return {
+            "names": self._log.unnamed,
+            "addresses": self._log.unplaced,
+            "running": self._running.left_out,
+            "groups": self._counts.groups.n_forgotten,
+            "before": self._n_before,
+            "errors": self._errors.n_dropped,
+            "lost_runs": self._deaths.n_lost_runs + self._log.skipped,
+        }
+
+    def _nthreads_since(self, cursor: int) -> Answer:
+        history = self._scheduler.total_nthreads_history
+        first = max(cursor, len(history) - NTHREADS.max_rows)
+        new = history[first:]
+        return (sent(NTHREADS, new) if new else None), len(history)
+
+    def _graph_since(
+        self, subscriber: str, cursor: int, *, is_wanted: bool
+    ) -> tuple[dict[str, Any] | None, int]:
+        """Return what changed in the graph, and the next cursor.
+
+        Who looks away for a moment gets nothing meanwhile and goes on after. Who has looked away
+        for the length of a lease is told that what they know is void, once.
+        """
+        if is_wanted:
+            self._graph_leases.renew(subscriber)
+            self._graph.follow()
+            return self._graph.since(cursor), self._graph.version
+        if cursor and not self._graph_leases.has(subscriber):
+            return self._graph.unknown(), 0
+        return None, cursor
+
+    def _describe(self) -> dict[str, Any]:
+        scheduler = self._scheduler
+        return {
+            "id": str(scheduler.id),
+            "address": scheduler.address,
+            "started": scheduler.time_started,
+            "n_workers": len(scheduler.workers),
+            "nthreads": scheduler.total_nthreads,
+            "memory_limit": scheduler.total_memory,
+            "n_erred": self._counts.n_erred,
+            "thresholds": dict(self._thresholds),
+        }
+
+    def _refresh(self) -> None:
+        """Bring the tables up to the scheduler's state, each no more often than its throttle."""
+        if self._graph.is_followed and not self._graph_leases.is_any():
+            self._graph.give_up()
+        self._extras.forget_unwanted()
+        created = len(self._scheduler.tasks) + self._counts.n_forgotten
+        now = (self._scheduler.transition_counter, created)
+        if self._task_throttle.is_due() and now != self._refreshed_at:
+            self._task_throttle.begin()
+            self._refreshed_at = now
+            self._counts.refresh()
+            if self._graph.is_followed:
+                self._graph.refresh()
+            self._task_throttle.done(0.2)
+        if self._worker_throttle.is_due():
+            self._worker_throttle.begin()
+            self._workers.refresh()
+            self._running.refresh()
+            self._shuffles.note(self._scheduler)
+            self._worker_throttle.done(refresh_interval(len(self._scheduler.workers)))
+
     # Off the hot path, beginning and end
 
-    def _erred_or_gone(self, ts: TaskState, start: str, finish: str, stimulus: str) -> None:
-        """Note what a task raised that was not given to a worker, or that it is erred no more."""
+    def _erred_or_not(
+        self, ts: TaskState, start: str, finish: str, message: Mapping[str, Any]
+    ) -> None:
+        """Note what a task raised, or that it is erred no more."""
         if finish == "erred":
-            self._state.errors.note(ts.key, ts.group.prefix.name)
-        else:
-            self._counts.left(ts.key, ts.group, start, finish, stimulus)
+            self._errors.note(ts.key, ts.group.prefix.name)
+            if start == "processing":
+                self._erred(ts, message)
+            return
+        if start == "erred":
+            self._counts.last_erred = ts.key, message["stimulus_id"]
 
-    def _graph_came(self, client: str, n_tasks: int | None) -> None:
-        if n_tasks is not None:
-            self._state.events.add_graph(self._state.now(), client, n_tasks)
+    def _erred(self, ts: TaskState, message: Mapping[str, Any]) -> None:
+        """Record a task that erred while it ran, before that, or with its worker.
 
-    def _ran(self, ts: TaskState, finish: str, message: Mapping[str, Any]) -> None:  # of the engine
-        """Note how a task ended that erred, was taken back or was computed once more."""
-        if finish == "erred":
-            self._state.errors.note(ts.key, ts.group.prefix.name)
-            self._state.erred(ts, message)
-        self._held.ran(ts.key, ts.group, finish)
+        Tasks that are erred because of another one have no worker, and leave no row.
+        """
+        worker = message.get("worker")
+        if not worker:
+            return
+        actions = message.get("startstops") or ()
+        if not actions and worker not in self._scheduler.workers:
+            self._deaths.gave_up(ts, worker, str(message.get("stimulus_id", "")))
+            return
+        if not actions:
+            now = wall_clock()
+            actions = ({"action": "compute", "start": now, "stop": now},)
+        thread = message.get("thread") or 0
+        self._log.add(ts.key, ts.group.prefix.name, worker, thread, -1, ERRED, actions)
 
-    def _note(self, kind: str, client: str) -> None:
-        try:
-            self._state.events.add(self._state.now(), kind, client=client)
-        except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
-            self._switch_off(error)
-
+    @_safely
     def _seed(self) -> None:
         """Take over a part of the stock task stream, and come again for the next."""
-        try:
-            if not self._error and self._state.seed():
-                self._loop.call_later(0.01, self._seed)
-        except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
-            self._switch_off(error)
+        for _ in range(min(SEED_TASKS, len(self._stock))):
+            record = self._stock.pop()
+            self._log.add(
+                record["key"],
+                key_split(record["key"]),
+                record.get("worker") or "",
+                record.get("thread") or 0,
+                record.get("nbytes", -1),
+                OK if record.get("status") == "OK" else ERRED,
+                record.get("startstops") or (),
+            )
+        if self._stock:
+            self._loop.call_later(0.01, self._seed)
+
+    @_safely
+    def _keep_small(self) -> None:
+        self._refresh()
 
     def _tick(self) -> None:
         """End when nobody asks any more; else keep what waits for a pull small."""
@@ -252,20 +492,13 @@ class Collector(SchedulerPlugin):
             self._detach()
             return
         self._timer = self._loop.call_later(min(5.0, self._lease_s / 4), self._tick)
-        if not self._error:
-            try:
-                self._state.refresh()
-            except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
-                self._switch_off(error)
+        self._keep_small()
 
     def _switch_off(self, error: Exception) -> None:
         """Make every hook do nothing, let the data go, and say so once."""
         self._error = f"{type(error).__name__}: {error}"[:1000]
-        for hook in (
-            "transition", "log_event", "restart", "add_worker", "add_client", "remove_client",
-        ):  # fmt: skip
-            setattr(self, hook, _nothing)
-        self._state.clear()
+        self.transition = _nothing  # type: ignore[method-assign]  # the other hooks look first
+        self._clear()
         logger.error(
             "dask_diag_lab switched its collector off after an error of its own; computations "
             "are not affected",
@@ -278,11 +511,22 @@ class Collector(SchedulerPlugin):
         for name, handler in self._handlers.items():
             if self._scheduler.handlers.get(name) is handler:
                 del self._scheduler.handlers[name]
+        handlers = self._scheduler.stream_handlers
+        if self._erred_before is not None and handlers.get(TASK_ERRED) is self._erred_handler:
+            handlers[TASK_ERRED] = self._erred_before
         if self._scheduler.plugins.get(NAME) is self:
             self._scheduler.remove_plugin(NAME)
         self._error = self._error or "The collector has ended."
-        self._state.clear()
+        self._clear()
+
+    def _clear(self) -> None:
+        """Let all data go."""
+        self._stock.clear()
+        self._log.clear()
+        self._extras.clear()
+        self._errors.clear()
+        self._graph.give_up()
 
 
 def _nothing(*args: object, **kwargs: object) -> None:
-    """Stand in for a hook that is switched off."""
+    """Stand in for the hook of transitions when it is switched off."""

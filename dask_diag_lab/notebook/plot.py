@@ -128,7 +128,10 @@ def plot(
         There is no connected client, or Bokeh is missing in this environment.
     """
     from dask_diag_lab.server import missing_bokeh
-    from dask_diag_lab.server.arguments import read_arguments
+
+    if reason := missing_bokeh():
+        raise RuntimeError(reason)
+    from dask_diag_lab.server.control import read_arguments
 
     try:
         found = get_plot(name)
@@ -137,8 +140,6 @@ def plot(
     if not SMALLEST_PX <= height <= LARGEST_PX:
         raise ValueError(f"height is {height}; it may be {SMALLEST_PX} to {LARGEST_PX} pixels")
     given = read_arguments(arguments)
-    if reason := missing_bokeh():
-        raise RuntimeError(reason)
     shown = attach(client).id
     return LivePlot(found, shown, int(height), given, is_chosen=client is not None)
 

@@ -1,26 +1,48 @@
 """``progress``: how far given futures and all that they need have come.
 
-Must not count or draw bars itself; decides between notebook and console.
+Which tasks these are is asked once of the scheduler; what became of them is read from the store of
+the cluster's diagnostics, in a thread of its own, so that a cell that runs does not stop it.
 """
 
 from __future__ import annotations
 
+import contextvars
+import logging
+import threading
+import time
+import weakref
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from dask.utils import parse_timedelta
+from dask.utils import key_split, parse_timedelta
 from distributed.client import Future, futures_of
 from distributed.utils import is_kernel
 
-from dask_diag_lab.notebook.progress_follower import Follower, GroupBy
-from dask_diag_lab.notebook.progress_line import ProgressLine
+from dask_diag_lab.notebook.progress_bars import GroupCount, ProgressBars, ProgressLine, Report
+from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.session import attach
+from dask_diag_lab.transport import LinkLostError
 
 if TYPE_CHECKING:
-    from dask_diag_lab.notebook.progress_widget import ProgressBars
+    from dask_diag_lab.session import Diagnostics
+    from dask_diag_lab.store import Store
+
+logger = logging.getLogger(__name__)
 
 GROUPS: Final = ("prefix", "spans")
+PENDING, DONE, FAILED, SKIPPED = range(4)
+"""What becomes of a task; one that is skipped will not run: something it needs failed, or nobody
+wants it any more."""
+
+CALL_TIMEOUT_S: Final = 60.0
+"""A scheduler that takes in a large graph is silent for long."""
+APPEARS_S: Final = 0.05
+"""Pause between two looks for keys that the scheduler has not heard of yet."""
+ROWS_AT_ONCE: Final = 50_000
 JOIN_S: Final = 0.2
+
+GroupBy = str | Callable[[Any], Hashable] | None
+T = TypeVar("T")
 
 
 def progress(
@@ -34,8 +56,8 @@ def progress(
 ) -> ProgressBars | None:
     """Show how far futures are, with all the tasks that they need.
 
-    Takes what the engine's function of this name takes. In a notebook it returns a widget at
-    once, which goes on while cells run; a cell shows it as its result or with ``display``. In a
+    Takes what the function of this name of `distributed` takes. In a notebook it returns a widget
+    at once, which goes on while cells run; a cell shows it as its result or with ``display``. In a
     console it blocks until all is done. It ends by itself with the computation or the client.
     Failed tasks are counted and the first one is named, and the others are waited for.
 
@@ -63,56 +85,23 @@ def progress(
     """
     if group_by not in GROUPS and not callable(group_by):
         raise ValueError(f"group_by is {group_by!r}; it may be 'prefix', 'spans' or a callable")
+    interval_s = float(parse_timedelta(interval, default="s"))
+    if not interval_s > 0:
+        raise ValueError(f"interval is {interval!r}; it has to be above 0")
     is_notebook = is_kernel() if notebook is None else notebook
     bars_by = group_by if is_notebook and multi else None
-    make = _follower_of(
-        futures_of(futures), bars_by, is_complete=complete, interval_s=_seconds(interval)
-    )
+    follower = Follower(futures_of(futures), bars_by, interval_s, is_complete=complete)
     if is_notebook:
-        return _show(make)
-    _wait(make, width)
+        bars = ProgressBars()
+        bars.on_close = follower.stop
+        follower.start(bars.show)
+        return bars
+    _wait(follower, ProgressLine(width))
     return None
 
 
-def _seconds(interval: str | float) -> float:
-    seconds = float(parse_timedelta(interval, default="s"))
-    if not seconds > 0:
-        raise ValueError(f"interval is {interval!r}; it has to be above 0")
-    return seconds
-
-
-def _follower_of(
-    futures: Sequence[Future[Any]],  # of any result
-    group_by: GroupBy,
-    *,
-    is_complete: bool,
-    interval_s: float,
-) -> partial[Follower]:
-    """Return what makes the follower of futures once it is told who draws."""
-    return partial(
-        Follower,
-        futures[0].client if futures else None,
-        list({future.key for future in futures}),
-        group_by=group_by,
-        is_complete=is_complete,
-        interval_s=interval_s,
-    )
-
-
-def _show(make: partial[Follower]) -> ProgressBars:
-    from dask_diag_lab.notebook.progress_widget import ProgressBars
-
-    bars = ProgressBars()
-    follower = make(draw=bars.show)
-    bars.on_close = follower.stop
-    follower.start()
-    return bars
-
-
-def _wait(make: partial[Follower], width: int) -> None:
-    line = ProgressLine(width)
-    follower = make(draw=line.show)
-    follower.start()
+def _wait(follower: Follower, line: ProgressLine) -> None:
+    follower.start(line.show)
     try:
         while not follower.join(JOIN_S):
             pass  # a join without a timeout would not hear Ctrl-C on every system
@@ -122,3 +111,285 @@ def _wait(make: partial[Follower], width: int) -> None:
         raise
     finally:
         line.end()
+
+
+class Follower:
+    """Counts the tasks behind some futures until all have ended or the client is gone.
+
+    Parameters
+    ----------
+    futures : sequence of Future
+        Neither they nor their client are kept alive.
+    group_by : 'prefix', 'spans', None or callable
+        None: all in one.
+    interval_s : float
+    is_complete : bool
+        Count tasks that were done at the beginning too.
+    """
+
+    def __init__(
+        self,
+        futures: Sequence[Future[Any]],  # of any result
+        group_by: GroupBy,
+        interval_s: float,
+        *,
+        is_complete: bool = True,
+    ) -> None:
+        self._client = weakref.ref(futures[0].client) if futures else lambda: None
+        self._keys = list({future.key for future in futures})
+        self._group_by = group_by
+        self._interval_s = interval_s
+        self._is_complete = is_complete
+        self._labels: dict[str, str] = {}  # by key as text, as in the store
+        self._classes: dict[str, int] = {}
+        self._failure = ""
+        self._cursor = 0
+        self._began = time.perf_counter()
+        self._stop = threading.Event()
+
+    def start(self, draw: Callable[[Report], None]) -> None:
+        """Begin, and have each report drawn in a thread of its own; returns at once."""
+        self._draw = draw
+        # IPython finds the cell that output belongs to in the context.
+        self._thread = threading.Thread(
+            target=contextvars.copy_context().run,
+            args=(self._run,),
+            name="dask-diag-lab-progress",
+            daemon=True,
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Count no more; returns at once, harmless twice."""
+        self._stop.set()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the end; return whether it has come."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            self._follow()
+        except LinkLostError as error:
+            self._end(f"{error}")
+        except (OSError, RuntimeError) as error:
+            self._end(f"The scheduler is gone: {error}.")
+        except Exception as error:
+            logger.exception("Progress is not followed any more; the computation goes on")
+            self._end(f"Progress cannot be followed: {error!r}.")
+
+    def _end(self, note: str) -> None:
+        client = self._client()
+        is_closed = client is None or client.status in {"closing", "closed"}
+        note = "The client was closed." if is_closed else note
+        self._tell(is_counted=bool(self._labels), is_last=True, note=note)
+
+    def _follow(self) -> None:
+        client = self._client()
+        if client is None or not self._keys:
+            self._tell(is_counted=True, is_last=True)
+            return
+        diagnostics = attach(client)
+        del client
+        # What ends from here on is in the log, what ended before is in the scheduler's answer.
+        self._cursor = _ask(diagnostics, _end_of_log)
+        if error := self._find_tasks():
+            self._end(f"Tasks cannot be counted: {error}.")
+            return
+        while not self._stop.is_set():
+            # Asked first: what has ended by then is in the log that is read afterwards.
+            is_pending = self._is_any_pending()
+            degraded = _ask(diagnostics, _degraded)
+            self._read(diagnostics)
+            failed = FAILED in self._classes.values()
+            if degraded or not is_pending or (failed and not self._failure):
+                self._ask_scheduler()
+            if not is_pending:
+                self._settle()
+                self._tell(is_counted=True, is_last=True)
+                return
+            self._tell(is_counted=True)
+            self._stop.wait(self._interval_s)
+
+    # --- what there is to count
+
+    def _find_tasks(self) -> str:
+        """Ask for all tasks behind the keys, once these are known; return what went wrong."""
+        while not self._stop.is_set():
+            is_pending = self._is_any_pending()
+            answer = self._ask_scheduler()
+            if answer["error"] or not (answer["missing"] and is_pending):
+                # What the client has let go is counted, as what will not run.
+                self._labels |= {str(key): self._label(key) for key in answer["missing"]}
+                return str(answer["error"])
+            self._labels, self._classes = {}, {}  # the others come with all that they need
+            self._tell()
+            self._stop.wait(APPEARS_S)
+        return ""
+
+    def _label(self, key: Any) -> str:  # any hashable
+        if callable(self._group_by):
+            return str(self._group_by(key))
+        return str(key_split(key)) if self._group_by == "prefix" else ""
+
+    def _ask_scheduler(self) -> dict[str, Any]:  # what `tasks_behind` returns
+        client = self._client()
+        if client is None:
+            raise RuntimeError("the client is gone")
+        answer: dict[str, Any] = client.run_on_scheduler(
+            _question(),
+            self._keys,
+            self._group_by,
+            is_complete=self._is_complete or bool(self._labels),
+            asynchronous=False,
+            callback_timeout=CALL_TIMEOUT_S,
+        )
+        is_first = not self._labels
+        for key, label, found in answer["tasks"]:
+            if is_first:
+                self._labels[key] = label
+            if key in self._labels and self._classes.get(key, PENDING) in (PENDING, FAILED):
+                self._classes[key] = found
+        self._failure = self._failure or answer["failure"]
+        return answer
+
+    # --- what became of it
+
+    def _read(self, diagnostics: Diagnostics) -> None:
+        """Read the log on."""
+        ended: list[tuple[str, int]] = [("", PENDING)]
+        while ended and not self._stop.is_set():
+            read = diagnostics.submit(lambda store: _ended(store, self._cursor))
+            self._cursor, ended = read.result(CALL_TIMEOUT_S)
+            self._classes.update(each for each in ended if each[0] in self._labels)
+
+    def _settle(self) -> None:
+        """Judge the tasks of which nothing was told: all wanted ones have ended."""
+        left = DONE if self._are_all_finished() else SKIPPED
+        for key in self._labels:
+            if self._classes.get(key, PENDING) == PENDING:
+                self._classes[key] = left
+
+    def _statuses(self) -> set[str]:
+        client = self._client()
+        if client is None or client.status in {"closing", "closed"}:
+            raise RuntimeError("the client was closed")
+        states = (client.futures.get(key) for key in self._keys)
+        return {"gone" if state is None else state.status for state in states}
+
+    def _is_any_pending(self) -> bool:
+        return bool(self._statuses() & {"pending", "lost"})
+
+    def _are_all_finished(self) -> bool:
+        return self._statuses() == {"finished"}
+
+    def _tell(self, *, is_counted: bool = False, is_last: bool = False, note: str = "") -> None:
+        counts: dict[str, list[int]] = {}
+        for key, label in self._labels.items():
+            counts.setdefault(label, [0, 0, 0, 0])[self._classes.get(key, PENDING)] += 1
+        groups = tuple(GroupCount(label, *numbers) for label, numbers in counts.items())
+        elapsed_s = time.perf_counter() - self._began
+        self._draw(Report(groups, elapsed_s, is_counted, is_last, self._failure, note))
+
+
+# --- on the loop of the diagnostics
+
+
+def _ask(diagnostics: Diagnostics, function: Callable[[Store], T]) -> T:
+    """Return what a function finds in the store, brought up to date where that is allowed."""
+    try:
+        return diagnostics.submit(function, is_fresh=True).result(CALL_TIMEOUT_S)
+    except LinkLostError:
+        if not diagnostics.submit(_degraded).result(CALL_TIMEOUT_S):
+            raise
+        # Nothing is recorded, as the scheduler forbids it: it is asked itself.
+        return diagnostics.submit(function).result(CALL_TIMEOUT_S)
+
+
+def _end_of_log(store: Store) -> int:
+    return store.actions.total
+
+
+def _degraded(store: Store) -> str:
+    """Return why nothing is recorded; '' where all is."""
+    return store.degraded
+
+
+def _ended(store: Store, cursor: int) -> tuple[int, list[tuple[str, int]]]:
+    """Return how far the log has been read, and what became of the tasks in it."""
+    cursor, rows = store.actions.since(cursor, ROWS_AT_ONCE, ("kind", "outcome", "task"))
+    became = {int(Outcome.OK): DONE, int(Outcome.ERRED): FAILED}
+    is_task = rows["kind"] == Kind.COMPUTE
+    pairs = zip(rows["task"][is_task].tolist(), rows["outcome"][is_task].tolist(), strict=True)
+    key = store.actions.key
+    return cursor, [(key(task), became[outcome]) for task, outcome in pairs if outcome in became]
+
+
+# --- on the scheduler
+
+
+def _question() -> Callable[..., Any]:  # noqa: C901  # sent by value: all it needs is inside
+    """Return a function that is sent by value: the scheduler may lack this package."""
+
+    async def tasks_behind(  # noqa: C901  # as above
+        keys: list[Any],  # any hashable
+        group_by: Any,  # `GroupBy`
+        *,
+        is_complete: bool,
+        dask_scheduler: Any,  # a Scheduler, untyped there
+    ) -> dict[str, Any]:
+        """Return all tasks that the keys need: key, group, and 0 to 3 for what became of it.
+
+        Leaves the scheduler free every few milliseconds.
+        """
+        import asyncio
+        import time
+
+        def label_of(ts: Any) -> str:  # a TaskState
+            if group_by is None:
+                return ""
+            if group_by == "prefix":
+                return str(ts.group.prefix.name)
+            if callable(group_by):
+                return str(group_by(ts.key))
+            spans = dask_scheduler.extensions["spans"].spans
+            return ", ".join(spans[ts.group.span_id].name)
+
+        def class_of(ts: Any, dependent: int) -> int:
+            if ts.state == "memory":
+                return 1
+            if ts.state == "erred":
+                return 2 if ts.exception_blame in {None, ts} else 3
+            if ts.state == "released":
+                return 1 if dependent == 1 else 3
+            return 3 if ts.state == "forgotten" else 0
+
+        answer: dict[str, Any] = {"tasks": [], "missing": [], "failure": "", "error": ""}
+        known = [dask_scheduler.tasks.get(key) for key in keys]
+        answer["missing"] = [key for key, ts in zip(keys, known, strict=True) if ts is None]
+        stack = [(ts, 0) for ts in known if ts is not None]
+        seen = set()
+        until = time.perf_counter() + 0.005
+        while stack:
+            ts, dependent = stack.pop()
+            if ts.key in seen:
+                continue
+            seen.add(ts.key)
+            if time.perf_counter() > until:
+                await asyncio.sleep(0.01)
+                until = time.perf_counter() + 0.005
+            found = class_of(ts, dependent)
+            if found == 1 and not is_complete:
+                continue
+            try:
+                answer["tasks"].append((str(ts.key), label_of(ts), found))
+            except Exception as error:  # noqa: BLE001  # `group_by` is the user's
+                answer["error"] = f"{type(error).__name__}: {error}"
+                break
+            if found == 2 and not answer["failure"]:
+                answer["failure"] = f"{ts.key}: {ts.exception_text}"[:1000]
+            stack += [(other, found) for other in ts.dependencies if other.key not in seen]
+        return answer
+
+    return tasks_behind

@@ -1,6 +1,6 @@
 """The Jupyter server extension: finds the user's dashboards and relays them to the browser.
 
-Must not import any other room of the package, nor bokeh, distributed or numpy.
+Must not import any other part of dask_diag_lab, nor bokeh, distributed or numpy.
 """
 
 from __future__ import annotations

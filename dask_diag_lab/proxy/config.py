@@ -9,8 +9,7 @@ from typing import Final
 
 from traitlets import Bool, Float, HasTraits, Int, List, Unicode
 
-from dask_diag_lab.proxy.addresses import LOOPBACK_NAMES
-
+LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 MIB: Final = 1024 * 1024
 
 

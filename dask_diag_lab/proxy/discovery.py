@@ -1,47 +1,76 @@
 """Finds the user's diagnostics servers: runtime records whose process lives and listens.
 
-Everything here blocks (files, process tables) and belongs in a thread, one scan at a time.
+Trusts nothing about a record's file, asks the operating system and never the dashboard. Everything
+here blocks (files, process tables) and belongs in a thread, one scan at a time; only `is_running`
+is quick enough for an event loop.
 """
 
 from __future__ import annotations
 
-import contextlib
+import json
 import logging
 import os
+import re
 import socket
+import stat
 import time
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from dask_diag_lab.proxy.liveness import Liveness, Verdict, check_record
-from dask_diag_lab.proxy.record import RecordError, Signature, read_record, record_id, signature
-from dask_diag_lab.proxy.wire import RuntimeRecord
+import psutil
 
-MAX_RECORDS: Final = 200
-"""Records of this machine that one scan looks at; the newest, should there be more."""
-MAX_FILES: Final = 20_000
-"""Files that one scan may meet; a home folder that machines share keeps what others left."""
+from dask_diag_lab.proxy.messages import (
+    MessageError,
+    RuntimeRecord,
+    check_record,
+    loopback_address,
+)
+
+MAX_RECORD_BYTES: Final = 64 * 1024
+"""A record has some 600 bytes; more than this is no record."""
+
 RECHECK_S: Final = 3.0
-"""How old the process check of an unchanged record may be during scans."""
+"""Between two looks at a process that did not listen where its record says."""
+
+USER_ID: Final = os.getuid() if hasattr(os, "getuid") else None
+"""Who we are; None where the system has no user ids."""
+
+# O_NOFOLLOW refuses a symlink and O_NONBLOCK keeps a named pipe from blocking the reader; all other
+# checks are on the open file, so that it cannot be exchanged between check and read. Windows has
+# neither flag.
+_OPEN_FLAGS: Final = os.O_RDONLY | sum(
+    getattr(os, flag, 0) for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
+)
+_FILE_NAME: Final = re.compile(r"dask-diag-lab-([A-Za-z0-9_-]{1,100})\.json")
+_ENDED: Final = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
-def current_uid() -> int | None:
-    """Return this process's user id; None where the system has none."""
-    return os.getuid() if hasattr(os, "getuid") else None
+class ProcessError(Exception):
+    """A process that must not be contacted, least of all with a token; the text says why."""
+
+
+class ProcessGoneError(ProcessError):
+    """The process that wrote a record has ended for certain: the record is litter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """A record that may be believed, and the process that wrote it."""
+
+    record: RuntimeRecord
+    process: psutil.Process
 
 
 @dataclass(slots=True)
-class _Known:
-    """What the last look at one file gave."""
+class _File:
+    """What is known of one record's file."""
 
-    signature: Signature
-    record: RuntimeRecord | None
-    is_elsewhere: bool = False
-    is_usable: bool = False
-    checked_at: float = -1e9
-    said: str = ""
+    signature: tuple[int, ...]
+    record: RuntimeRecord | None = None
+    process: psutil.Process | None = None
+    checked_at: float = -RECHECK_S
+    logged: str = ""
 
 
 class Discovery:
@@ -57,101 +86,168 @@ class Discovery:
 
     def __init__(self, folder: Path, log: logging.Logger) -> None:
         self.folder = folder
-        self.uid = current_uid()
         self._log = log
-        self._known: dict[str, _Known] = {}
+        self._files: dict[str, _File] = {}
 
-    def scan(self, recheck_s: float = RECHECK_S) -> dict[str, RuntimeRecord]:
-        """Return the usable records by id; records of processes that have ended are removed.
+    def scan(self) -> list[Announcement]:
+        """Return what is announced, in order of beginning; remove records of ended processes.
 
-        A process that was checked less than ``recheck_s`` ago is taken for what it was then.
+        The process table is searched when a record is new or was not usable so far. From then on
+        it only matters whether that process still runs.
         """
-        present = self._files()
-        for name in self._known.keys() - present.keys():
-            del self._known[name]
-        found = {}
-        room = MAX_RECORDS
-        for name, status in present.items():
-            known = self._known_of(name, status)
-            if known.is_elsewhere:
-                continue
-            if room == 0:
-                break
-            room -= 1
-            record = self._usable(name, known, recheck_s)
-            if record is not None:
-                found[record.id] = record
-        return found
-
-    def check(self, record: RuntimeRecord) -> Liveness:
-        """Look at a record's process now, before it is contacted."""
-        return check_record(record, self.uid)
-
-    def _files(self) -> dict[str, os.stat_result]:
-        """Return name and status of what looks like a record, the newest first."""
-        found = []
         try:
-            with os.scandir(self.folder) as entries:
-                named = (entry.name for entry in entries if record_id(entry.name))
-                names = list(islice(named, MAX_FILES))
+            paths = [path for path in self.folder.iterdir() if _FILE_NAME.fullmatch(path.name)]
         except OSError:
-            return {}  # no folder, no records
-        for name in names:
-            with contextlib.suppress(OSError):  # gone meanwhile
-                found.append((name, (self.folder / name).lstat()))
-        found.sort(key=lambda file: (-file[1].st_mtime_ns, file[0]))
-        return dict(found)
+            paths = []  # no folder, no records
+        known, self._files = self._files, {}
+        found = []
+        for path in paths:
+            try:
+                signature = _signature(path)
+                file = known.get(path.name)
+                if file is None or file.signature != signature:
+                    file = self._read(path, signature)
+            except OSError:
+                continue  # gone meanwhile
+            self._files[path.name] = file
+            if file.record is not None:
+                self._check_process(path, file, file.record)
+                if file.process is not None:
+                    found.append(Announcement(file.record, file.process))
+        return sorted(found, key=lambda one: (one.record["started"], one.record["id"]))
 
-    def _known_of(self, name: str, status: os.stat_result) -> _Known:
-        """Return what is known of one file, read anew when it has changed."""
-        known = self._known.get(name)
-        if known is None or known.signature != signature(status):
-            known = self._known[name] = _Known(signature(status), None)
-            known.record = self._read(name, known)
-        return known
-
-    def _usable(self, name: str, known: _Known, recheck_s: float) -> RuntimeRecord | None:
-        if known.record is None:
-            return None
-        if time.monotonic() - known.checked_at >= recheck_s:
-            self._check(name, known, known.record)
-        return known.record if known.is_usable else None
-
-    def _read(self, name: str, known: _Known) -> RuntimeRecord | None:
+    def _read(self, path: Path, signature: tuple[int, ...]) -> _File:
+        file = _File(signature)
         try:
-            record = read_record(self.folder / name, self.uid)
-        except FileNotFoundError:
-            return None
-        except RecordError as error:
-            self._say(name, known, str(error))
-            return None
-        if record.host is not None and record.host != socket.gethostname():
-            # A home folder that several machines share: its process is not ours to judge.
-            known.is_elsewhere = True
-            return None
-        return record
+            record = read_record(path)
+        except MessageError as error:
+            self._warn(path, file, str(error))
+            return file
+        # Otherwise several machines share the folder: the process is not ours to judge.
+        if record.get("host") in (None, socket.gethostname()):
+            file.record = record
+        return file
 
-    def _check(self, name: str, known: _Known, record: RuntimeRecord) -> None:
-        liveness = self.check(record)
-        known.checked_at = time.monotonic()
-        known.is_usable = liveness.verdict is Verdict.ALIVE
-        if liveness.verdict is Verdict.GONE:
-            self._remove(name, known, liveness.reason)
-        elif liveness.verdict is Verdict.REFUSED:
-            self._say(name, known, liveness.reason)
-
-    def _remove(self, name: str, known: _Known, reason: str) -> None:
-        path = self.folder / name
+    def _check_process(self, path: Path, file: _File, record: RuntimeRecord) -> None:
+        now = time.monotonic()
+        if file.process is None and now - file.checked_at < RECHECK_S:
+            return
+        if file.process is not None and is_running(file.process):
+            return
+        file.process, file.checked_at = None, now
         try:
-            if signature(path.lstat()) == known.signature:
+            file.process = find_process(record)
+        except ProcessGoneError as error:
+            self._remove(path, file, str(error))
+        except ProcessError as error:
+            self._warn(path, file, str(error))
+
+    def _remove(self, path: Path, file: _File, reason: str) -> None:
+        try:
+            if _signature(path) == file.signature:
                 path.unlink()
-                self._log.info("Removed the runtime record %s: %s", name, reason)
+                self._log.info("Removed the runtime record %s: %s", path.name, reason)
         except FileNotFoundError:
             pass  # its owner was quicker
         except OSError as error:
-            self._say(name, known, f"{reason}, but it cannot be removed ({error.strerror})")
+            self._warn(path, file, f"{reason}, but it cannot be removed ({error.strerror})")
 
-    def _say(self, name: str, known: _Known, reason: str) -> None:
-        if known.said != reason:
-            known.said = reason
-            self._log.warning("Ignoring the runtime record %s: %s", name, reason)
+    def _warn(self, path: Path, file: _File, reason: str) -> None:
+        if file.logged != reason:
+            file.logged = reason
+            self._log.warning("Ignoring the runtime record %s: %s", path.name, reason)
+
+
+def _signature(path: Path) -> tuple[int, ...]:
+    """Return what changes whenever a file is written, replaced or gets another owner or mode."""
+    status = path.lstat()
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
+    """Read a record that the user owns alone (`user_id` None where the system has no owners).
+
+    Raises
+    ------
+    MessageError
+        When the file is not a regular one, not the user's own, readable by others, too large
+        or not a record; never with its content.
+    FileNotFoundError
+        When it has gone meanwhile.
+    """
+    try:
+        descriptor = os.open(path, _OPEN_FLAGS)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise MessageError(f"it cannot be opened as a plain file ({error.strerror})") from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise MessageError("it is not a regular file")
+        if user_id is not None and status.st_uid != user_id:
+            raise MessageError("it belongs to another user")
+        if user_id is not None and status.st_mode & 0o077:
+            raise MessageError("others may read or write it; its mode has to be 0600")
+        content = os.read(descriptor, MAX_RECORD_BYTES + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > MAX_RECORD_BYTES:
+        raise MessageError(f"it is larger than {MAX_RECORD_BYTES} bytes")
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):
+        raise MessageError("it is not JSON; it may be cut short") from None
+    record = check_record(data)
+    if path.name != f"dask-diag-lab-{record['id']}.json":
+        raise MessageError("its id is not the one of its file name")
+    return record
+
+
+def find_process(record: RuntimeRecord, user_id: int | None = USER_ID) -> psutil.Process:
+    """Return the process that wrote a record, when it still listens where the record says.
+
+    Raises
+    ------
+    ProcessGoneError
+        When it has ended for certain: there is none, or one that began at another tick of the
+        machine's own clock. The time of day proves nothing, as it can be set.
+    ProcessError
+        When it is another user's, may not be looked into or does not listen there.
+    """
+    pid, address = record["pid"], loopback_address(record["url"])
+    try:
+        process = psutil.Process(pid)
+        if process.status() in _ENDED:
+            raise ProcessGoneError(f"its process {pid} has ended")
+        ticks = start_ticks(pid)
+        if ticks is not None and record.get("start_ticks") not in (None, ticks):
+            raise ProcessGoneError(f"process {pid} is a later one with its number")
+        if user_id is not None and process.uids().real != user_id:
+            raise ProcessError(f"process {pid} belongs to another user")
+        connections = process.net_connections(kind="tcp")
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        raise ProcessGoneError(f"its process {pid} has ended") from None
+    except psutil.AccessDenied:
+        raise ProcessError(f"process {pid} may not be looked into") from None
+    listening = {one.laddr for one in connections if one.status == psutil.CONN_LISTEN}
+    if (address.ip, address.port) not in listening:
+        raise ProcessError(f"process {pid} does not listen on port {address.port}")
+    return process
+
+
+def is_running(process: psutil.Process) -> bool:
+    """Tell whether a process that was found still runs; takes some 0.1 ms."""
+    try:
+        return bool(process.is_running()) and process.status() not in _ENDED
+    except psutil.Error:
+        return False
+
+
+def start_ticks(pid: int) -> int | None:
+    """Return the tick since the machine started at which a process began; None where unknown."""
+    try:
+        content = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return int(content.rpartition(")")[2].split()[19])  # field 22; a name may hold ") "

@@ -8,15 +8,17 @@ from typing import Any, Final
 from jupyter_core.paths import jupyter_runtime_dir
 from jupyter_server.extension.application import ExtensionApp
 
-from dask_diag_lab.proxy.asking import State
 from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.discovery import Discovery
-from dask_diag_lab.proxy.frames import Frames
-from dask_diag_lab.proxy.handlers import DashboardHandler, DashboardsHandler, EventsHandler
-from dask_diag_lab.proxy.lookout import Lookout
-from dask_diag_lab.proxy.registry import Dashboards
-from dask_diag_lab.proxy.relay_http import FrameHandler, RelayHandler
-from dask_diag_lab.proxy.relay_websocket import FrameSocket, RelaySocket
+from dask_diag_lab.proxy.handlers import (
+    DashboardHandler,
+    DashboardsHandler,
+    EventsHandler,
+    ExtensionState,
+)
+from dask_diag_lab.proxy.registry import Registry
+from dask_diag_lab.proxy.relay import FrameHandler, RelayHandler
+from dask_diag_lab.proxy.websocket import FrameSocket, RelaySocket
 
 _ID: Final = r"([A-Za-z0-9_-]{1,100})"
 _SOCKET: Final = r"((?:.*/)?ws|eventstream)"
@@ -38,23 +40,17 @@ class DaskDiagLab(Settings, ExtensionApp):
 
     name = "dask_diag_lab"
     load_other_extensions = True
-    state: State
+    state: ExtensionState
 
     def initialize_handlers(self) -> None:
         """Make the parts and add the routes."""
         discovery = Discovery(Path(jupyter_runtime_dir()), self.log)
-        dashboards = Dashboards(discovery, self)
-        self.state = State(
-            settings=self,
-            dashboards=dashboards,
-            lookout=Lookout(dashboards, self, self.log),
-            frames=Frames(),
-        )
+        self.state = ExtensionState(self, Registry(discovery, self, self.log))
         shared: dict[str, Any] = {"state": self.state}  # Any: jupyter_server's own type
         self.handlers.extend((pattern, handler, shared) for pattern, handler in ROUTES)
 
     async def stop_extension(self) -> None:
         """Close every relayed socket and end all looking."""
-        for socket in tuple(self.state.sockets):
+        for socket in tuple(self.state.relayed_sockets):
             socket.close(1001, "The Jupyter server stops.")
-        await self.state.lookout.close()
+        await self.state.registry.close()

@@ -1,35 +1,135 @@
-"""The API: which dashboards there are, adding one by hand, and the socket that pushes changes."""
+"""What all request handlers share, and the API: the list of dashboards and its events."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from http.client import responses
+from typing import Any, Final, TypeVar
 
-from jupyter_server.auth.decorator import ws_authenticated
+from jupyter_server.auth.decorator import authorized, ws_authenticated
+from jupyter_server.base.handlers import JupyterHandler
 from tornado import web
-from tornado.websocket import WebSocketClosedError
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from dask_diag_lab.proxy.addresses import AddressError
-from dask_diag_lab.proxy.asking import AskingHandler, may
-from dask_diag_lab.proxy.sockets import SocketHandler
-from dask_diag_lab.proxy.stock import NotADashboardError
+from dask_diag_lab.proxy.client import RefusedError
+from dask_diag_lab.proxy.config import Settings
+from dask_diag_lab.proxy.registry import Registry
+from dask_diag_lab.proxy.stock import FrameKeys
 
-MAX_BODY_BYTES = 16 * 1024
+AUTH_RESOURCE: Final = "dask-diag-lab"
+"""What Jupyter's authorizers are asked for; actions are read, write and execute (relay)."""
+
+MAX_API_BODY_BYTES: Final = 16 * 1024
+
+_Verb = TypeVar("_Verb", bound=Callable[..., Awaitable[None]])
 
 
-class DashboardsHandler(AskingHandler):
+def allowed_to(action: str) -> Callable[[_Verb], _Verb]:
+    """Let a verb through only when Jupyter's authorizer allows the user this action here."""
+    guard: Callable[[_Verb], _Verb] = authorized(action, resource=AUTH_RESOURCE)
+    return guard
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionState:
+    """Everything that the extension holds while the Jupyter server runs."""
+
+    settings: Settings
+    registry: Registry
+    frame_keys: FrameKeys = field(default_factory=FrameKeys)
+    relayed_sockets: set[WebSocketHandler] = field(default_factory=set)
+
+
+class BaseHandler(JupyterHandler):
+    """A handler whose errors are JSON ``{"message"}`` and that counts as no activity.
+
+    Jupyter's ``APIHandler`` is not used: it answers every error with a warning in the log and its
+    ``finish`` sets a JSON content type on what is relayed.
+    """
+
+    auth_resource = AUTH_RESOURCE
+    _track_activity = False
+
+    def initialize(self, state: ExtensionState) -> None:
+        """Take the state from the route."""
+        self.state = state
+
+    async def prepare(self, **options: Any) -> None:  # Any: Jupyter's own options
+        """Authenticate, and refuse requests of foreign pages as Jupyter's own API does."""
+        await super().prepare(**options)
+        if not self.check_origin():
+            raise web.HTTPError(404)
+
+    def get_login_url(self) -> str:
+        """Send only people to the login page; scripts get status 403."""
+        if "text/html" in self.request.headers.get("Accept", ""):
+            return super().get_login_url()
+        raise web.HTTPError(403)
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:  # Any: tornado's signature
+        """Answer with a sentence, never with what was sent in nor with a traceback."""
+        error = kwargs.get("exc_info", (None, None))[1]
+        message = responses.get(status_code, "Error")
+        if isinstance(error, web.HTTPError) and error.log_message and not error.args:
+            message = error.log_message
+        self.refuse(status_code, message)
+
+    def answer(self, status: int, content: object) -> None:
+        """End with JSON that nothing may keep."""
+        self.set_status(status)
+        self.set_header("Content-Type", "application/json")
+        self.set_header("Cache-Control", "no-store")
+        self.finish(json.dumps(content))
+
+    def refuse(self, status: int, message: str) -> None:
+        """End with an error."""
+        self.answer(status, {"message": message})
+
+
+class BaseWebSocketHandler(WebSocketHandler, BaseHandler):
+    """A websocket with Jupyter's login and origin rules, uncompressed, that notices dead peers.
+
+    Jupyter's ``WebSocketMixin`` is not used: it keeps a timer after the close and logs each path,
+    which may hold a key here.
+    """
+
+    async def prepare(self, **options: Any) -> None:  # Any: Jupyter's own options
+        """Authenticate; a login page would be of no use to a socket."""
+        await super().prepare(_redirect_to_login=False, **options)
+
+    def check_origin(self, origin: str = "") -> bool:
+        """Apply Jupyter's rule, not tornado's: ``allow_origin`` and token logins count."""
+        return JupyterHandler.check_origin(self, origin)
+
+    @property
+    def ping_interval(self) -> float:
+        """Seconds between pings; Jupyter's own setting, in milliseconds there."""
+        return float(self.settings.get("ws_ping_interval", 30_000)) / 1000
+
+    @property
+    def ping_timeout(self) -> float:
+        """Seconds after which a peer that does not answer a ping is dead."""
+        return self.ping_interval
+
+    def get_compression_options(self) -> None:
+        """Do not compress: it costs this process more than loopback and most networks gain."""
+
+
+class DashboardsHandler(BaseHandler):
     """``api/dashboards``: the list, and adding to it."""
 
     @web.authenticated
-    @may("read")
+    @allowed_to("read")
     async def get(self) -> None:
         """Answer all dashboards, looked for now."""
-        dashboards = self.state.dashboards
-        await dashboards.refresh(is_watched=self.state.lookout.is_looking)
-        self.answer(200, dashboards.text)
+        self.answer(200, await self.state.registry.refresh())
 
     @web.authenticated
-    @may("write")
+    @allowed_to("write")
     async def post(self) -> None:
         """Add a stock dashboard: ``{"url"}``; 201 for a new one, 200 for a known one."""
         if not self.state.settings.relay:
@@ -40,42 +140,36 @@ class DashboardsHandler(AskingHandler):
             self.refuse(400, 'Send JSON like {"url": "http://127.0.0.1:8787"}.')
             return
         try:
-            dashboard, is_new = await self.state.dashboards.add(url)
-        except AddressError as error:
-            self.refuse(403, str(error))
-        except NotADashboardError as error:
-            self.refuse(502, f"{error} Check the address and that its cluster runs.")
+            dashboard, is_new = await self.state.registry.add(url)
+        except RefusedError as error:
+            self.refuse(error.status, str(error))
         else:
-            self.answer(201 if is_new else 200, json.dumps(dashboard.entry))
+            self.answer(201 if is_new else 200, dashboard.info)
 
 
-class DashboardHandler(AskingHandler):
+class DashboardHandler(BaseHandler):
     """``api/dashboards/<id>``: taking one off the list."""
 
     @web.authenticated
-    @may("write")
+    @allowed_to("write")
     async def delete(self, dashboard_id: str) -> None:
         """Remove a dashboard that was added by hand."""
-        if not self.state.dashboards.remove(dashboard_id):
+        if not self.state.registry.remove(dashboard_id):
             self.refuse(404, "There is no dashboard with this id that was added by hand.")
             return
-        self.state.frames.forget(dashboard_id)
+        self.state.frame_keys.revoke(dashboard_id)
         self.set_status(204)
         self.finish()
 
 
-class EventsHandler(SocketHandler):
-    """``api/events``: sends the dashboards at once and whenever they change."""
+class EventsHandler(BaseWebSocketHandler):
+    """``api/events``: sends all dashboards at once, then what changes."""
 
+    max_message_size = 1024  # nothing is expected from the browser here
     _sender: asyncio.Task[None] | None = None
 
-    @property
-    def max_message_size(self) -> int:
-        """Nothing is expected from the browser here."""
-        return 1024
-
     @ws_authenticated
-    @may("read")
+    @allowed_to("read")
     async def get(self) -> None:
         """Become a websocket; returns when it has closed."""
         try:
@@ -86,25 +180,23 @@ class EventsHandler(SocketHandler):
 
     def open(self) -> None:
         """Begin to send."""
-        self._sender = asyncio.ensure_future(self._send())
+        self._sender = asyncio.create_task(self._send())
 
     def on_message(self, message: str | bytes) -> None:
         """Ignore what a browser sends."""
 
     async def _send(self) -> None:
-        listener = await self.state.lookout.listen()
-        try:
-            while True:
-                await self.write_message(await listener.next())
-        except WebSocketClosedError:
-            pass  # the browser left
-        finally:
-            self.state.lookout.leave(listener)
+        async with aclosing(self.state.registry.messages()) as messages:
+            async for message in messages:
+                try:
+                    await self.write_message(json.dumps(message))
+                except WebSocketClosedError:
+                    return  # the browser left
 
 
 def _url(body: bytes) -> str | None:
     try:
-        data = json.loads(body) if len(body) <= MAX_BODY_BYTES else None
+        data = json.loads(body) if len(body) <= MAX_API_BODY_BYTES else None
     except (ValueError, RecursionError):
         return None
     url = data.get("url") if isinstance(data, dict) else None

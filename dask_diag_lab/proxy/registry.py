@@ -1,131 +1,104 @@
-"""Which dashboards there are, the one owner of their state.
+"""Which dashboards there are, kept fresh while somebody listens, and what changed since when.
 
-Looks only when it is asked to; who asks again and again is `lookout`. Must not know the requests
-of browsers.
+Nobody listening, nothing runs: no timer, no request.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable
-from typing import Final, Protocol
+import logging
+from collections.abc import AsyncGenerator
+from typing import Final
 
-from dask_diag_lab.proxy import health, stock
-from dask_diag_lab.proxy.addresses import Address, AddressError, resolve, typed_address
-from dask_diag_lab.proxy.dashboard import Condition, Dashboard
-from dask_diag_lab.proxy.discovery import RECHECK_S, Discovery
-from dask_diag_lab.proxy.liveness import Liveness, Verdict, check_by_hand
-from dask_diag_lab.proxy.wire import DashboardsAnswer
+from dask_diag_lab.proxy.client import RefusedError
+from dask_diag_lab.proxy.config import Settings
+from dask_diag_lab.proxy.dashboard import Dashboard, DiagnosticsDashboard
+from dask_diag_lab.proxy.discovery import Discovery, ProcessError
+from dask_diag_lab.proxy.messages import DashboardChanges, DashboardInfo, DashboardList
+from dask_diag_lab.proxy.stock import StockDashboard, resolve
 
-MAX_BY_HAND: Final = 32
+MAX_ADDED: Final = 32
+NO_DASHBOARD: Final = (
+    "There is no such dashboard; its cluster may have closed. Run the cell that makes the client "
+    "again."
+)
 
-
-class UnknownDashboardError(Exception):
-    """No dashboard with that id, or none that may be contacted now; the text is for the user."""
-
-
-class Settings(Protocol):
-    """What is read of the configuration."""
-
-    @property
-    def allowed_hosts(self) -> list[str]: ...
-
-    @property
-    def health_timeout_s(self) -> float: ...
+Listing = dict[str, DashboardInfo]
+"""The dashboards at one moment, by id, in the order in which they came."""
 
 
-class Dashboards:
+def changes_between(before: Listing, after: Listing) -> DashboardChanges | None:
+    """Return what a listener who knows `before` needs to know; None when that is nothing."""
+    changed = []
+    for dashboard_id, info in after.items():
+        known = before.get(dashboard_id)
+        if known == info:
+            continue
+        change = info.copy()
+        if known is not None and known["plots"] == info["plots"]:
+            del change["plots"]
+        changed.append(change)
+    removed = [dashboard_id for dashboard_id in before if dashboard_id not in after]
+    return {"changed": changed, "removed": removed} if changed or removed else None
+
+
+class Registry:
     """All dashboards of this user that this Jupyter server may show.
 
     Parameters
     ----------
     discovery : Discovery
-        Finds the announced ones.
+        Finds those that announce themselves.
     settings : Settings
-        The policy and the timeout for those added by hand.
+        Intervals, timeouts and the policy for those that are added by hand.
+    log : logging.Logger
+        Hears of faults of this program only.
     """
 
-    def __init__(self, discovery: Discovery, settings: Settings) -> None:
-        self.text = json.dumps({"dashboards": []})
-        self.on_change: Callable[[], None] = lambda: None
+    def __init__(self, discovery: Discovery, settings: Settings, log: logging.Logger) -> None:
         self._discovery = discovery
         self._settings = settings
-        self._found: dict[str, Dashboard] = {}
-        self._by_hand: dict[str, Dashboard] = {}
+        self._log = log
+        self._dashboards: dict[str, Dashboard] = {}
         self._scanning = asyncio.Lock()
+        self._listeners: set[asyncio.Event] = set()
+        self._watch: asyncio.Task[None] | None = None
 
     @property
-    def answer(self) -> DashboardsAnswer:
+    def listing(self) -> Listing:
         """The dashboards as the browser may see them."""
-        return {"dashboards": [dashboard.entry for dashboard in self.all()]}
+        return {dashboard.id: dashboard.info for dashboard in self._dashboards.values()}
 
-    def all(self) -> list[Dashboard]:
-        """Return announced ones in the order of their beginning, then those added by hand."""
-        found = sorted(self._found.values(), key=_beginning)
-        return [*found, *self._by_hand.values()]
+    @property
+    def is_watching(self) -> bool:
+        """True while somebody listens."""
+        return bool(self._listeners)
 
-    def publish(self) -> None:
-        """Tell of what changed since the last time, if anything did."""
-        text = json.dumps(self.answer)
-        if text != self.text:
-            self.text = text
-            self.on_change()
-
-    async def scan(self, recheck_s: float = RECHECK_S) -> None:
-        """Bring the announced dashboards up to date; asks the operating system only.
-
-        Processes that were checked less than ``recheck_s`` ago are not checked again.
-        """
-        async with self._scanning:
-            records = await asyncio.to_thread(self._discovery.scan, recheck_s)
-        found = {}
-        for record in records.values():
-            known = self._found.get(record.id)
-            is_same = known is not None and known.record == record
-            found[record.id] = known if known and is_same else Dashboard.of_record(record)
-        self._found = found
-
-    async def refresh(self, *, is_watched: bool) -> None:
-        """Look once, now. Dashboards that are watched anyway are asked only if they are new."""
-        await self.scan(recheck_s=0.0)
-        asked = [d for d in self.all() if not is_watched or d.plots_of is None]
-        await asyncio.gather(*(self.examine(dashboard) for dashboard in asked))
-        self.publish()
-
-    async def examine(self, dashboard: Dashboard) -> None:
-        """Ask one dashboard how it is, when its process may be contacted."""
-        liveness = await self._check(dashboard)
+    async def refresh(self) -> DashboardList:
+        """Look once, now, and ask each dashboard how it is."""
+        await self._scan()
         timeout_s = self._settings.health_timeout_s
-        if liveness.verdict is not Verdict.ALIVE:
-            dashboard.condition = Condition("unreachable", _not_contacted(dashboard, liveness))
-            if dashboard.record is not None:
-                await self.scan(recheck_s=0.0)  # it leaves the list
-        elif dashboard.kind == "diagnostics":
-            await health.examine(dashboard, timeout_s)
-        else:
-            await stock.examine(dashboard, timeout_s)
+        await asyncio.gather(*(one.examine(timeout_s) for one in self._dashboards.values()))
+        self._publish()
+        return {"dashboards": list(self.listing.values())}
 
-    async def contactable(self, dashboard_id: str) -> Dashboard:
-        """Return a dashboard whose process was checked just now.
+    async def find(self, dashboard_id: str) -> Dashboard:
+        """Return a dashboard that may be contacted now.
 
         Raises
         ------
-        UnknownDashboardError
-            When there is none, or what listens at its address is not what it was.
+        RefusedError
+            With status 404 when there is none, or what listens at its address is not what it was.
         """
-        dashboard = self._find(dashboard_id)
+        if not self.is_watching or dashboard_id not in self._dashboards:
+            await self._scan()
+        dashboard = self._dashboards.get(dashboard_id)
         if dashboard is None:
-            await self.scan()
-            dashboard = self._find(dashboard_id)
-        if dashboard is None:
-            raise UnknownDashboardError(
-                "There is no such dashboard; its cluster may have closed. Run the cell that "
-                "makes the client again."
-            )
-        liveness = await self._check(dashboard)
-        if liveness.verdict is not Verdict.ALIVE:
-            raise UnknownDashboardError(_not_contacted(dashboard, liveness))
+            raise RefusedError(NO_DASHBOARD, 404)
+        try:
+            await dashboard.verify()
+        except ProcessError as error:
+            raise RefusedError(dashboard.refusal(error), 404) from None
         return dashboard
 
     async def add(self, url: str) -> tuple[Dashboard, bool]:
@@ -133,58 +106,108 @@ class Dashboards:
 
         Raises
         ------
-        AddressError
-            When the address is malformed or refused.
-        stock.NotADashboardError
-            When what answers there is no Dask dashboard.
+        RefusedError
+            With status 403 when the address is malformed or not allowed, with 502 when what is
+            there is no Dask dashboard or not this user's.
         """
-        addresses = await resolve(typed_address(url), self._settings.allowed_hosts)
-        is_new = stock.stock_id(addresses[0]) not in self._by_hand
-        if is_new and len(self._by_hand) >= MAX_BY_HAND:
-            raise AddressError(
-                f"{MAX_BY_HAND} dashboards have been added by hand. Remove one first."
-            )
-        own = await self._own(addresses)
-        dashboard = await stock.verify(own, self._settings.health_timeout_s)
-        self._by_hand[dashboard.id] = dashboard
-        self.publish()
+        addresses = await resolve(url, self._settings.allowed_hosts)
+        candidates = [StockDashboard(address) for address in addresses]
+        is_new = candidates[0].id not in self._dashboards
+        n_added = sum(isinstance(one, StockDashboard) for one in self._dashboards.values())
+        if is_new and n_added >= MAX_ADDED:
+            raise RefusedError(f"{n_added} dashboards have been added by hand. Remove one first.")
+        for dashboard in candidates:
+            await dashboard.examine(self._settings.health_timeout_s)
+            if dashboard.info["state"] == "live":
+                break
+        else:
+            raise RefusedError(candidates[0].info["reason"] or "", 502)
+        self._dashboards[dashboard.id] = dashboard
+        self._publish()
         return dashboard, is_new
 
     def remove(self, dashboard_id: str) -> bool:
         """Remove a dashboard that was added by hand; False when there is none."""
-        is_known = self._by_hand.pop(dashboard_id, None) is not None
-        self.publish()
-        return is_known
+        if not isinstance(self._dashboards.get(dashboard_id), StockDashboard):
+            return False
+        del self._dashboards[dashboard_id]
+        self._publish()
+        return True
 
-    async def _own(self, addresses: list[Address]) -> list[Address]:
-        checks = [
-            (address, await asyncio.to_thread(check_by_hand, address, self._discovery.uid))
-            for address in addresses
-        ]
-        own = [address for address, liveness in checks if liveness.verdict is Verdict.ALIVE]
-        if not own:
-            raise AddressError(
-                f"This dashboard is not shown: {checks[0][1].reason}. Check the address."
-            )
-        return own
+    async def messages(self) -> AsyncGenerator[DashboardList | DashboardChanges]:
+        """Listen: yield the dashboards of now, then what changes, for as long as it is read.
 
-    async def _check(self, dashboard: Dashboard) -> Liveness:
-        if dashboard.record is not None:
-            return await asyncio.to_thread(self._discovery.check, dashboard.record)
-        return await asyncio.to_thread(check_by_hand, dashboard.address, self._discovery.uid)
+        Keeps no queue: a slow reader gets all that changed meanwhile at once.
+        """
+        if not self.is_watching:
+            await self._scan()
+        has_changed = asyncio.Event()
+        self._listeners.add(has_changed)
+        if self._watch is None:
+            self._watch = asyncio.create_task(self._keep_watching())
+            self._watch.add_done_callback(self._watch_ended)
+        try:
+            listing = self.listing
+            yield {"dashboards": list(listing.values())}
+            while True:
+                await has_changed.wait()
+                has_changed.clear()
+                before, listing = listing, self.listing
+                if changes := changes_between(before, listing):
+                    yield changes
+        finally:
+            self._listeners.discard(has_changed)
+            if not self.is_watching and self._watch is not None:
+                self._watch.cancel()
+                self._watch = None
 
-    def _find(self, dashboard_id: str) -> Dashboard | None:
-        return self._found.get(dashboard_id) or self._by_hand.get(dashboard_id)
+    async def close(self) -> None:
+        """End all looking and wait until it has ended. Closing twice is harmless."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait([self._watch])
 
+    async def _scan(self) -> None:
+        """Bring the announced dashboards up to date; asks the operating system only."""
+        async with self._scanning:
+            found = await asyncio.to_thread(self._discovery.scan)
+            announced = {one.record["id"]: one for one in found}
+            for known in list(self._dashboards.values()):
+                if isinstance(known, DiagnosticsDashboard):
+                    announcement = announced.get(known.id)
+                    if announcement is None or announcement.record != known.record:
+                        del self._dashboards[known.id]
+            for dashboard_id, announcement in announced.items():
+                if dashboard_id not in self._dashboards:
+                    self._dashboards[dashboard_id] = DiagnosticsDashboard(announcement)
 
-def _beginning(dashboard: Dashboard) -> tuple[float, str]:
-    return (dashboard.record.started if dashboard.record else 0.0, dashboard.id)
+    async def _keep_watching(self) -> None:
+        tasks: dict[Dashboard, asyncio.Task[None]] = {}
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await self._scan()
+                present = set(self._dashboards.values())
+                for dashboard in tasks.keys() - present:
+                    tasks.pop(dashboard).cancel()
+                new = present - tasks.keys()
+                for dashboard in new:
+                    tasks[dashboard] = group.create_task(self._keep_examining(dashboard))
+                if not new:  # else their first answers are published, or they are next time
+                    self._publish()
+                await asyncio.sleep(self._settings.poll_interval_s)
 
+    async def _keep_examining(self, dashboard: Dashboard) -> None:
+        while True:
+            await dashboard.examine(self._settings.health_timeout_s)
+            self._publish()
+            await asyncio.sleep(self._settings.health_interval_s * dashboard.examine_factor)
 
-def _not_contacted(dashboard: Dashboard, liveness: Liveness) -> str:
-    todo = (
-        "Run the cell that makes the client again."
-        if dashboard.kind == "diagnostics"
-        else "Check that its cluster still runs, or remove it from the list."
-    )
-    return f"{dashboard.name} is not contacted: {liveness.reason}. {todo}"
+    def _publish(self) -> None:
+        for has_changed in self._listeners:
+            has_changed.set()
+
+    def _watch_ended(self, watch: asyncio.Task[None]) -> None:
+        if self._watch is watch:
+            self._watch = None  # the next listener begins another one
+        if not watch.cancelled() and (error := watch.exception()) is not None:
+            self._log.error("Looking after dashboards ended by a fault", exc_info=error)

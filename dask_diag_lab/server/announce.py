@@ -50,6 +50,19 @@ def session_name(environ: Mapping[str, str] = os.environ, kernel: str | None = N
     return f"kernel {kernel[:8]}" if kernel else f"python {os.getpid()}"
 
 
+def start_ticks() -> int | None:
+    """Return the clock tick since the machine started at which this process began, if known.
+
+    Field 22 of ``/proc/self/stat`` (man 5 proc). It tells this process from a later one with its
+    number; a time of day would not, because it moves when the clock is set.
+    """
+    try:
+        stat = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[19])
+
+
 def versions() -> dict[str, str | None]:
     """Return the versions that matter for a bug report; None where a package is missing."""
     found: dict[str, str | None] = {"python": ".".join(map(str, sys.version_info[:3]))}

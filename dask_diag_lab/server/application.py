@@ -1,151 +1,290 @@
-"""The Bokeh application: makes the documents of all plots, on the one event loop of the server.
+"""The HTTP server of one store: routes, lifecycle, and Bokeh once it is loaded.
 
-Must not decide who may connect; the gate before it does.
+Health is there at once, plots later: Bokeh's 300 modules take 0.4 s to import, and seconds while a
+cell computes in pure Python, because each file that is read hands the interpreter over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+import asyncio
+import contextlib
+import inspect
+import logging
+import os
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from bokeh.application.application import Application
-from bokeh.core.types import ID
-from bokeh.server.tornado import BokehTornado
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
+from tornado.netutil import bind_sockets
+from tornado.routing import Rule, URLSpec
+from tornado.web import Application
 
-from dask_diag_lab.server.plot_session import PlotSession
-from dask_diag_lab.server.prepared_session import PreparedSession
-from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.server import handlers, pages
+from dask_diag_lab.server.auth import Gate
+from dask_diag_lab.server.handlers import FilesHandler, Site, SiteHandler, quiet_log
+from dask_diag_lab.server.info import InfoHandler
+from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from bokeh.application.application import SessionContext
-    from bokeh.document import Document
-    from bokeh.protocol import Protocol
-    from bokeh.server.connection import ServerConnection
-    from bokeh.server.contexts import ApplicationContext
-    from bokeh.server.session import ServerSession
+    from socket import socket
 
-    from dask_diag_lab.server.pages import Pages
+    from dask_diag_lab.server.sessions import PlotTornado
+    from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
-PLOTS = "/plots"
-"""The one path under which Bokeh knows us."""
+logger = logging.getLogger(__name__)
 
-SESSION_LIFETIME_MS = 5_000
-"""A document that nobody is connected to is dropped after this."""
-
-
-class PlotApplication(Application):
-    """Makes the documents of all plots; which one, the session's token says.
-
-    So a plot that is registered while the server runs needs nothing here. It has no handlers:
-    Bokeh >= 3.10 would run those in a thread, and views and store belong to the server's loop.
-    """
-
-    def __init__(self, find: Callable[[str], Plot], pages: Pages) -> None:
-        super().__init__()
-        self._find = find
-        self._pages = pages
-
-    def initialize_document(self, doc: Document) -> None:
-        """Fill `doc` as the session's token says: plot, look and arguments."""
-        context = doc.session_context
-        if context is None:
-            raise RuntimeError("a plot's document belongs to a session")
-        asked = _asked_of(context)
-        self._pages.open(context.id, self._find(asked.plot), doc, asked.look, asked.arguments)
-
-    async def on_session_destroyed(self, session_context: SessionContext) -> None:
-        """Let go of the page of a session that is gone."""
-        self._pages.close(session_context.id)
+OLDEST_BOKEH: Final = (3, 8)
+MAX_BODY_BYTES: Final = 65_536
+MAX_MESSAGE_BYTES: Final = 1_048_576
+CLOSE_GOING_AWAY: Final = 1001
+CLOSE_TIMEOUT_S: Final = 0.5
+STATIC: Final = Path(__file__).parent / "static"
+MODELS: Final = Path(__file__).parents[1] / "dist"
+"""Where Bokeh looks for the script of our own models, see `views.scripted`."""
+NAME: Final = r"([A-Za-z0-9][A-Za-z0-9_-]*)"
+ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
+    (r"/plots\.json", handlers.PlotsHandler),
+    (r"/individual-plots\.json", handlers.StockPlotsHandler),
+    (r"/health", handlers.HealthHandler),
+    (rf"/plots/{NAME}", pages.PlotPageHandler),
+    (rf"/plots/{NAME}\.(json|csv)", handlers.TableHandler),
+    (rf"/plots/{NAME}/session", handlers.SessionHandler),
+    (rf"/({'|'.join(plan.name for plan in pages.PLANS)})", pages.PlannedPageHandler),
+    (rf"/{pages.INFO}", InfoHandler),
+    (rf"/({'|'.join(map(re.escape, pages.MOVED))})", pages.MovedHandler),
+    (rf"/individual-{NAME}", pages.IndividualHandler),
+    (
+        rf"/({'|'.join(row[0] for row in pages.MOVED_WITH_ARGUMENT)})(.+)\.html",
+        pages.OneOfManyHandler,
+    ),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a session's token says: signed by us, so checked before it was made."""
-
-    plot: str
-    look: Look
-    arguments: Mapping[str, str]
-
-
-def _asked_of(context: SessionContext) -> _Asked:
-    payload = getattr(context, "token_payload", {})
-    look = payload.get("look")
-    return _Asked(
-        str(payload.get("plot", "")),
-        Look.of(look) if isinstance(look, Mapping) else LIGHT,
-        dict(payload.get("arguments") or {}),
-    )
+def missing_bokeh() -> str:
+    """Return why plots cannot be shown in this environment, '' when they can."""
+    wanted = ".".join(map(str, OLDEST_BOKEH))
+    remedy = f"Install it with `pip install 'bokeh>={wanted}'`, then restart the kernel."
+    try:
+        found = version("bokeh")
+        import bokeh  # noqa: F401  # a broken installation must be found here, not in a pane
+    except (PackageNotFoundError, ImportError):
+        return f"The plots need Bokeh, which is missing where this notebook's kernel runs. {remedy}"
+    numbers = tuple(int(part) for part in found.split(".")[:2] if part.isdigit())
+    if numbers < OLDEST_BOKEH:
+        return f"The plots need Bokeh {wanted} or newer; this kernel has {found}. {remedy}"
+    return ""
 
 
-class PlotTornado(BokehTornado):
-    """Bokeh's tornado application that tells `Pages` when viewers come and go.
+def _load() -> None:
+    """Import what drawing needs, in a thread."""
+    import dask_diag_lab.server.sessions  # noqa: F401
 
-    Attributes
+    REGISTRY.load()
+
+
+class Server:
+    """Serves the plots of one store on the loopback address, to those who have the token.
+
+    Parameters
     ----------
-    prepared : WeakValueDictionary of str to PreparedSession
-        Those whose page is not connected yet, by session id; each ends with its document.
+    store : Store
+    info : callable
+        Returns facts about the dashboard as JSON values: ``id``, ``name`` and ``scheduler``.
+    token : str
+        What every request has to carry.
+    on_watch : callable, optional
+        Called when that changes: whether somebody looks, and the union of `View.needs` of what
+        is looked at.
+    catch_up : callable, optional
+        Waits, not for long, until the store knows what the scheduler knows now: while nobody
+        looks it is some seconds behind, and a table is to be that of now.
+    plots : sequence of Plot, optional
+        Default: all of the registry, and those that are registered while the server runs.
     """
 
-    def __init__(self, pages: Pages, application: Application, **kwargs: Any) -> None:
-        # kwargs are Bokeh's and tornado's own, of many types
-        self._pages = pages
-        self.prepared: WeakValueDictionary[str, PreparedSession] = WeakValueDictionary()
-        super().__init__({PLOTS: application}, **kwargs)
+    def __init__(
+        self,
+        store: Store,
+        *,
+        info: Callable[[], Mapping[str, Any]],  # JSON values
+        token: str,
+        on_watch: Callable[[bool, frozenset[str]], None] = lambda _is_watched, _wanted: None,
+        catch_up: Callable[[], Awaitable[None]] | None = None,
+        plots: Sequence[Plot] | None = None,
+    ) -> None:
+        self._site = Site(store, info, catch_up)
+        self._token = token
+        self._on_watch = on_watch
+        self._catalogue = plots
+        self._http: HTTPServer | None = None
+        self._listening: list[socket] = []
+        self._loading: asyncio.Task[None] | None = None
+        self._stop_listening: Callable[[], None] = lambda: None
 
     @property
-    def context(self) -> ApplicationContext:
-        """What Bokeh's websockets want to know."""
-        return self.applications[PLOTS]
+    def missing(self) -> str:
+        """Why no plot can be shown, in words; '' when they can."""
+        return self._site.missing
 
-    async def prepare(self, session_id: str, token: str, awaited_s: float) -> PreparedSession:
-        """Make a session with its document before its page connects; dropped when none does."""
-        session = await self.context.create_session_if_needed(ID(session_id), token=token)
-        PlotSession.take_over(session, self._pages.patched)
-        prepared = self.prepared[session_id] = PreparedSession(session, awaited_s)
-        return prepared
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody sees a plot now."""
+        return self._site.pages is not None and self._site.pages.is_watched
 
-    def new_connection(
-        self,
-        protocol: Protocol,
-        socket: Any,  # PlotSocket; Bokeh declares its own kind, another one in 3.10
-        application_context: ApplicationContext,
-        session: ServerSession,
-    ) -> ServerConnection:
-        """Accept the connection of the page that has the session's document."""
-        socket.catch_up(session.document)
-        connection = super().new_connection(protocol, socket, application_context, session)
-        # After Bokeh's greeting, which has to come first.
-        self.io_loop.add_callback(self._pages.recount)
-        return connection
+    @property
+    def page_count(self) -> int:
+        """How many documents are open, seen or not."""
+        return 0 if self._site.pages is None else len(self._site.pages)
 
-    def client_lost(self, connection: ServerConnection) -> None:
-        """One page is gone."""
-        super().client_lost(connection)
-        self._pages.recount()
+    @property
+    def connection_count(self) -> int:
+        """How many websockets are open."""
+        return 0 if self._site.bokeh is None else len(self._site.bokeh.sockets)
+
+    async def start(self) -> str:
+        """Listen on a free port of 127.0.0.1; return the URL, without a slash at its end.
+
+        Answers for its health at once; lists the plots when Bokeh and they have been loaded.
+        """
+        site = self._site
+        site.missing = missing_bokeh()
+        if site.missing:
+            logger.warning("%s", site.missing)
+        if self._catalogue is None:
+            loop = asyncio.get_running_loop()
+            self._stop_listening = REGISTRY.listen(lambda: self._registered(loop))
+        else:
+            self._update_plots()
+        bare = Application(self._rules(), log_function=quiet_log, compress_response=True)
+        gate = Gate(bare, token=self._token, dashboard_id=str(site.info()["id"]))
+        self._http = HTTPServer(gate, max_body_size=MAX_BODY_BYTES)
+        self._listening = bind_sockets(0, "127.0.0.1")
+        self._http.add_sockets(self._listening)
+        self._loading = asyncio.create_task(self._load_bokeh(gate))
+        return f"http://127.0.0.1:{self._listening[0].getsockname()[1]}"
+
+    async def loaded(self) -> None:
+        """Wait until plots can be drawn, or `missing` says why they cannot."""
+        await self._site.loaded.wait()
+
+    def tick(self, *, is_awaited: bool = False) -> None:
+        """Bring what is seen up to date; cheap when the store has not changed.
+
+        What somebody waits for is drawn now; other news when it is their turn, see `Pages`.
+        """
+        if self._site.pages is not None:
+            self._site.pages.tick(is_awaited=is_awaited)
+
+    async def stop(self) -> None:
+        """Close sockets, documents and views; harmless twice."""
+        http, self._http = self._http, None
+        if http is None:
+            return
+        http.stop()
+        self._stop_listening()
+        self._listening = []
+        if self._loading is not None:
+            self._loading.cancel()
+            await asyncio.wait([self._loading])
+        site, bokeh = self._site, self._site.bokeh
+        for open_socket in list(bokeh.sockets) if bokeh is not None else ():
+            open_socket.close(CLOSE_GOING_AWAY, "the dashboard is closed")
+        if site.pages is not None:
+            await site.pages.close_all(CLOSE_TIMEOUT_S)
+        # A browser answers a close at once; one that sleeps is cut off by close_all_connections.
+        deadline = time.monotonic() + CLOSE_TIMEOUT_S
+        while self.connection_count and time.monotonic() < deadline:  # noqa: ASYNC110  # brief
+            await asyncio.sleep(0.01)
+        if bokeh is not None:
+            # Bokeh >= 3.10 cannot be stopped synchronously on its own loop.
+            stopped = getattr(bokeh, "stop_async", bokeh.stop)()
+            if inspect.isawaitable(stopped):
+                await stopped
+            bokeh.sockets.clear()
+        await http.close_all_connections()
+
+    def abandon_after_fork(self) -> None:
+        """In a forked child: let go of the inherited listening sockets, touch nothing else."""
+        for listening in self._listening:
+            os.close(listening.detach())
+
+    def _registered(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A plot was registered, in whatever thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has been closed
+            loop.call_soon_threadsafe(self._update_plots)
+
+    def _update_plots(self) -> None:
+        """Show the plots there are now; open pages keep the plot they were opened with."""
+        site = self._site
+        known = REGISTRY.plots() if self._catalogue is None else self._catalogue
+        plots = {} if site.missing else {plot.name: plot for plot in known}
+        is_same = plots.keys() == site.plots.keys() and all(
+            plots[name] is site.plots[name] for name in plots
+        )
+        if not is_same:
+            site.plots = plots
+            site.plots_version += 1
+
+    async def _load_bokeh(self, gate: Gate) -> None:
+        """Load Bokeh in a thread, then let the whole application take the bare one's place."""
+        site = self._site
+        try:
+            if not site.missing:
+                await asyncio.to_thread(_load)
+                self._update_plots()
+                gate.application = self._with_bokeh()
+        except Exception as error:  # a broken installation: said in the list and by every plot
+            logger.warning("Bokeh could not be loaded", exc_info=error)
+            site.missing = f"The plots cannot be drawn: loading Bokeh failed ({error})."
+            self._update_plots()
+        finally:
+            site.loaded.set()
+
+    def _with_bokeh(self) -> PlotTornado:
+        # Here and not above: the package has to be importable without Bokeh.
+        from bokeh.settings import settings
+
+        from dask_diag_lab.server.page import Pages
+        from dask_diag_lab.server.sessions import PlotSocket, PlotTornado
+
+        site = self._site
+        site.pages = Pages(site.store, self._on_watch)
+        site.bokeh = bokeh = PlotTornado(
+            lambda name: site.plots[name],
+            site.pages,
+            secret=secrets.token_bytes(32),
+            log_function=quiet_log,
+            compress_response=True,
+            websocket_max_message_size_bytes=MAX_MESSAGE_BYTES,
+        )
+        # Bokeh's handlers all get a path, which only its own pages would use.
+        socket = {"application_context": bokeh.context, "bokeh_websocket_path": "/plots/ws"}
+        bokehjs = _files(r"/static/(.*)", Path(settings.bokehjs_path()))
+        # Added handlers come before Bokeh's own, and ours end with one that takes every path:
+        # nothing of Bokeh's is reachable but what stands in this table.
+        rules = self._rules(URLSpec(rf"/plots/{NAME}/ws", PlotSocket, socket), bokehjs)
+        bokeh.add_handlers(r".*", rules)
+        bokeh.initialize(IOLoop.current())
+        bokeh.start()
+        return bokeh
+
+    def _rules(self, *more: Rule) -> list[Rule]:
+        site = {"site": self._site}
+        return [
+            *(URLSpec(path, handler, site) for path, handler in ROUTES),
+            _files(r"/static/dask-diag-lab/dist/(.*)", MODELS),
+            _files(r"/static/dask-diag-lab/(.*)", STATIC),
+            *more,
+            URLSpec(r"/.*", pages.NothingHandler, site),
+        ]
 
 
-def make_application(
-    find: Callable[[str], Plot],
-    pages: Pages,
-    *,
-    secret: bytes,
-    **settings: Any,  # tornado's own
-) -> PlotTornado:
-    """Return the application that makes the documents of the plots that `find` returns."""
-    return PlotTornado(
-        pages,
-        PlotApplication(find, pages),
-        secret_key=secret,
-        sign_sessions=True,
-        generate_session_ids=False,
-        use_index=False,
-        redirect_root=False,
-        ico_path="none",
-        check_unused_sessions_milliseconds=SESSION_LIFETIME_MS // 2,
-        unused_session_lifetime_milliseconds=SESSION_LIFETIME_MS,
-        stats_log_frequency_milliseconds=3_600_000,
-        **settings,
-    )
+def _files(path: str, folder: Path) -> Rule:
+    return URLSpec(path, FilesHandler, {"path": str(folder)})

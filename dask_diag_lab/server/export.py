@@ -1,65 +1,217 @@
-"""A plot's table as JSON and CSV text that other programs can read without being harmed by it."""
+"""A plot's table as JSON or CSV: what it shows now, made off the loop and sent in parts.
+
+Views and store are read on the loop, a row of which is cheap; a million rows are turned into text
+in threads, some thousand at a time.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+import logging
 import math
-from collections.abc import Mapping
-from typing import Any
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.views.base import Table
+from dask_diag_lab.schema import EXTRA_NAMES
+from dask_diag_lab.server.page import close_view, empty_text, is_without
+from dask_diag_lab.views.look import LIGHT
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+if TYPE_CHECKING:
+    from dask_diag_lab.jobs import Job
+    from dask_diag_lab.server.handlers import Site
+    from dask_diag_lab.store.queries import Query
+    from dask_diag_lab.views.registry import Plot
+    from dask_diag_lab.views.view import Table, View
+
+logger = logging.getLogger(__name__)
+
+WANTED_S: Final = 10.0
+"""So long a request counts as a viewer: who asks again and again is sent the data all the time."""
+WAIT_S: Final = 3.0
+"""So long a request waits at most for data that is under way."""
+UNCHANGED_S: Final = 1.0
+"""What has not changed by then, though it is sent again, is as it was."""
+OLD_S: Final = 2.0
+"""An answer of the cluster that is older than this is asked for again."""
+ON_REQUEST_ONLY: Final = frozenset({"hardware"})
+"""Queries that are never repeated unasked: they cost the cluster too much."""
+REST_S: Final = 0.01
+"""So long others have their turn while a view brings itself up to the store bit by bit."""
+ROWS_AT_ONCE: Final = 5_000
+"""Some 10 ms of work, and 0.5 MB."""
+LATE: Final = f"Not all of this plot's data had come within {WAIT_S:g} s; ask again."
+
+Writer = Callable[["Table", str], Iterator[str]]
+
+
+async def export(
+    site: Site, plot: Plot, arguments: Mapping[str, str], write: Writer
+) -> AsyncIterator[str]:
+    """Return the parts of a plot's table with the data of now, once that has come.
+
+    Waits `WAIT_S` at most. Why there are no rows is said in the words of the picture.
+    """
+    view = plot(site.store, LIGHT, arguments)
+    try:
+        is_late = await _until_current(site, view)
+        make = view.table_job()
+        async with site.exports:
+            table = await asyncio.to_thread(make)
+        empty = "" if any(map(len, table.columns.values())) else empty_text(site.store, view)
+        note = view.caption.note if table.note is None else table.note
+        notes = (LATE if is_late else "", empty, note)
+    finally:
+        close_view(view)
+    return _in_threads(write(table, " ".join(filter(None, notes))))
+
+
+async def _in_threads(parts: Iterator[str]) -> AsyncIterator[str]:
+    while (part := await asyncio.to_thread(next, parts, None)) is not None:
+        yield part
+
+
+async def _until_current(site: Site, view: View) -> bool:
+    """Wait until `view` has the data of now; return whether it is late."""
+    pages, store = site.pages, site.store
+    if pages is None:
+        return False
+    reading = _Reading(site, view)
+    was_watched = pages.is_watched
+    if needs := frozenset(map(str, view.needs)):
+        pages.want(needs, WANTED_S)
+    if not was_watched and site.catch_up is not None:
+        await site.catch_up()
+    begun, ticks = time.monotonic(), pages.ticks
+    reading.update()
+    while not reading.is_over(time.monotonic() - begun, pages.ticks - ticks):
+        left_s = WAIT_S - (time.monotonic() - begun)
+        if left_s <= 0:
+            return True
+        version = store.version
+        if reading.is_behind:
+            await asyncio.sleep(REST_S)
+        else:
+            await pages.next_tick(min(left_s, UNCHANGED_S))
+        if reading.is_behind or store.version != version:
+            reading.update()
+    return False
+
+
+class _Reading:
+    """What one request waits for: queries, jobs and tables that its view needs."""
+
+    def __init__(self, site: Site, view: View) -> None:
+        self._store, self._view = site.store, view
+        self._queries: list[Query] = []
+        self._jobs: list[Job[Any]] = []  # results of any type
+        wanted = site.pages.wanted if site.pages is not None else frozenset()
+        self._needs = frozenset(map(str, view.needs)) & EXTRA_NAMES
+        self._before = {name: self._store.extras[name].version for name in self._needs - wanted}
+        self._is_built = self._has_failed = False
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the view has more to read, and gets on with it."""
+        return not self._has_failed and self._view.is_behind
+
+    def update(self) -> None:
+        """Bring the view up to date, and note what it asks the cluster and has made."""
+        store = self._store
+        with store.queries.noticed() as asked, store.jobs.noticed() as jobs:
+            try:
+                if not self._is_built:
+                    self._is_built = True
+                    self._view.build()
+                self._view.update()
+            except Exception as error:  # its table may be readable all the same
+                self._has_failed = True
+                logger.debug("Drawing %s for its table failed", self._view, exc_info=error)
+        self._jobs += jobs
+        for query in asked:
+            if not any(query is known for known in self._queries):
+                self._queries.append(query)
+                is_old = store.time - query.answered_at > OLD_S
+                if query.state == "answered" and is_old and query.kind not in ON_REQUEST_ONLY:
+                    store.queries.ask_again(query)
+
+    def is_over(self, spent_s: float, ticks: int) -> bool:
+        """Whether all has come that will."""
+        store = self._store
+        if self.is_behind:
+            return False
+        if self._view.table_waits and not all(job.is_done for job in self._jobs):
+            return False
+        if store.feed_state.state in ("lost", "closed"):
+            return True
+        if any(query.state == "asked" for query in self._queries) or is_without(store, self._view):
+            return False
+        is_unchanged = ticks >= 2 or spent_s > UNCHANGED_S
+        return is_unchanged or not any(
+            store.extras[name].version == version for name, version in self._before.items()
+        )
+
+
+def json_parts(table: Table, note: str = "") -> Iterator[str]:
+    """Yield ``{"columns": {name: [...]}, "units": {...}, "rows": n, "note": words}`` in parts.
+
+    NaN becomes null; `note` says what was left out or is late.
+    """
+    yield '{"columns": {'
+    before = ""
+    for name, values in table.columns.items():
+        yield f"{before}{_json(name)}: ["
+        for start in range(0, len(values), ROWS_AT_ONCE):
+            chunk = _json([plain(value) for value in values[start : start + ROWS_AT_ONCE]])
+            yield (", " if start else "") + chunk[1:-1]
+        yield "]"
+        before = ", "
+    rows = max(map(len, table.columns.values()), default=0)
+    yield f'}}, "units": {_json(dict(table.units))}, "rows": {rows}, "note": {_json(note)}}}'
+
+
+def csv_parts(table: Table, note: str = "") -> Iterator[str]:  # noqa: ARG001  # CSV has no place for it
+    r"""Yield `table` as CSV after RFC 4180 in parts: CRLF, a header with units, quotes doubled.
+
+    Text that a spreadsheet would run as a formula gets a leading apostrophe
+    (OWASP, "CSV injection"); numbers are left alone.
+    """
+    columns, units = table.columns, table.units
+    header = [f"{name} ({units[name]})" if units.get(name) else name for name in columns]
+    yield _csv([header])
+    for start in range(0, max(map(len, columns.values()), default=0), ROWS_AT_ONCE):
+        chunks = [values[start : start + ROWS_AT_ONCE] for values in columns.values()]
+        yield _csv(zip(*chunks, strict=True))
+
+
+FORMATS: Final[Mapping[str, Writer]] = {"json": json_parts, "csv": csv_parts}
 
 
 def plain(value: Any) -> Any:  # whatever a view put in a cell
     """Return `value` as something JSON knows: NumPy scalars as Python's, no NaN, bytes as text."""
-    item = getattr(value, "item", None)
-    if callable(item) and getattr(value, "ndim", 1) == 0:
-        value = item()
+    if hasattr(value, "tolist"):  # of an array or a scalar
+        value = value.tolist()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
-    if hasattr(value, "tolist"):
-        value = value.tolist()
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(inner) for inner in value]
     return str(value)
 
 
-def to_json(table: Table, note: str = "") -> str:
-    """Return ``{"columns": {name: [...]}, "units": {...}, "rows": n, "note": words}``.
-
-    NaN becomes null; `note` says what was left out or is late.
-    """
-    columns = {name: [plain(v) for v in values] for name, values in table.columns.items()}
-    rows = len(next(iter(columns.values()), []))
-    return json.dumps(
-        {"columns": columns, "units": dict(table.units), "rows": rows, "note": note},
-        ensure_ascii=False,
-        allow_nan=False,
-    )
+def _json(value: Any) -> str:  # what `plain` returns
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def to_csv(table: Table) -> str:
-    r"""Return `table` as CSV after RFC 4180: CRLF, a header with units, quotes doubled.
-
-    Text that a spreadsheet would run as a formula gets a leading apostrophe
-    (OWASP, "CSV injection"); numbers are left alone.
-    """
+def _csv(rows: Any) -> str:  # iterable of iterables of any value
     out = io.StringIO(newline="")
-    writer = csv.writer(out, dialect="excel")
-    units = table.units
-    writer.writerow(
-        [_cell(f"{name} ({units[name]})" if units.get(name) else name) for name in table.columns]
-    )
-    for row in zip(*table.columns.values(), strict=True):
-        writer.writerow([_cell(value) for value in row])
+    csv.writer(out, dialect="excel").writerows([_cell(value) for value in row] for row in rows)
     return out.getvalue()
 
 
@@ -71,5 +223,5 @@ def _cell(value: Any) -> str | int | float:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return value
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    text = value if isinstance(value, str) else _json(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text

@@ -1,30 +1,40 @@
-"""Answers to plain HTTP requests: indexes, health, tables, session tokens.
+"""Answers to plain HTTP requests: lists of plots, health, tables, session tokens, files.
 
-Each handler reads the `Site` and changes nothing.
+Must be importable without Bokeh: health and lists are there while that is still being loaded.
 """
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import json
 import logging
-from collections.abc import Awaitable, Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+from urllib.parse import parse_qsl
 
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
-from dask_diag_lab.server.arguments import arguments_in_query, read_arguments, read_json
-from dask_diag_lab.server.export import to_csv, to_json
-from dask_diag_lab.server.fault_words import cannot_be_read
-from dask_diag_lab.server.health import health_of
-from dask_diag_lab.server.site import Site, index_of, stock_title
+from dask_diag_lab.schema import STATES
+from dask_diag_lab.store.workers import common_limit
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.packed import Packed
+    from dask_diag_lab.server.page import Pages
+    from dask_diag_lab.server.sessions import PlotTornado
+    from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
 logger = logging.getLogger(__name__)
 
+CORE: Final = "static/js/bokeh.min.js"
+"""The part of BokehJS that every plot needs."""
+OWN: Final = "static/dask-diag-lab/dist/dask_diag_lab.js"
+"""Our own models, which nearly every plot needs."""
+NOT_ARGUMENTS: Final = frozenset({"token", "bare"})
+"""Names in the query of a page that are not the plot's: who may see it, and its frame."""
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -39,6 +49,126 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
     ),
 }
 MAX_SESSION_BODY_BYTES: Final = 32_768
+MAX_EXPORTS: Final = 2
+"""Tables made at a time; the others wait their turn."""
+
+
+@dataclass(slots=True)
+class Site:
+    """What the handlers share.
+
+    Attributes
+    ----------
+    store : Store
+    info : callable
+        Facts about this dashboard: ``id``, ``name``, ``scheduler`` (``id``, ``address``).
+    catch_up : callable or None
+        Waits, not for long, until the store knows what the scheduler knows now.
+    plots : mapping of str to Plot
+        The plots that can be shown, in the registry's order; none without Bokeh.
+    plots_version : int
+        Moves when a plot came, went or was replaced.
+    missing : str
+        Why no plot can be shown, in words; '' when they can.
+    loaded : Event
+        Set when Bokeh is there to draw with, or `missing` says why it never will be.
+    bokeh : PlotTornado or None
+    pages : Pages or None
+        The open documents. Both are there once Bokeh is loaded.
+    exports : Semaphore
+        Held while a table is made.
+    """
+
+    store: Store
+    info: Callable[[], Mapping[str, Any]]  # JSON values
+    catch_up: Callable[[], Awaitable[None]] | None = None
+    plots: Mapping[str, Plot] = field(default_factory=dict)
+    plots_version: int = 0
+    missing: str = ""
+    loaded: asyncio.Event = field(default_factory=asyncio.Event)
+    bokeh: PlotTornado | None = None
+    pages: Pages | None = None
+    exports: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_EXPORTS))
+
+    @property
+    def listed(self) -> dict[str, Plot]:
+        """The plots that are listed now; one that no worker has anything to show of is not."""
+        names = self.store.series.names
+        return {
+            name: plot
+            for name, plot in self.plots.items()
+            if not plot.only_with or any(one.startswith(tuple(plot.only_with)) for one in names)
+        }
+
+    @property
+    def listing_version(self) -> int:
+        """Differs when `listed` does."""
+        return self.plots_version * (len(self.plots) + 1) + len(self.listed)
+
+
+class TaskCounts(TypedDict):
+    """Tasks of the groups that the scheduler knows now; done are those in memory or released.
+
+    Without forgotten ones, failed or not, so that what is computed next begins at none.
+    """
+
+    total: int
+    done: int
+    erred: int
+    processing: int
+
+
+class Health(TypedDict):
+    """The answer of ``/health``; bytes and seconds.
+
+    ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has one.
+    ``plots_version`` differs when ``/plots.json`` does. ``since`` is when it came into its state,
+    by this process's clock in seconds since the epoch.
+    """
+
+    state: str
+    reason: str
+    since: float
+    workers: int
+    threads: int
+    memory_limit: int
+    memory: int
+    tasks: TaskCounts
+    time: float
+    plots_version: int
+
+
+def health_of(store: Store, plots_version: int = 0) -> Health:
+    """Return the health of the cluster that `store` follows."""
+    feed, scheduler, workers = store.feed_state, store.scheduler, store.workers
+    is_there = scheduler is not None and feed.state in ("live", "degraded")
+    limit = common_limit(workers.processes.limits(workers.memory_limit))
+    return {
+        "state": feed.state,
+        "reason": feed.reason,
+        "since": feed.since,
+        "workers": scheduler.n_workers if scheduler and is_there else 0,
+        "threads": scheduler.nthreads if scheduler and is_there else 0,
+        "memory_limit": limit if is_there else 0,
+        "memory": workers.totals().memory if is_there else 0,
+        "tasks": _task_counts(store),
+        "time": float(store.time),
+        "plots_version": plots_version,
+    }
+
+
+def _task_counts(store: Store) -> TaskCounts:
+    numbers = zip(STATES, store.groups.states.sum(axis=0), strict=True)
+    count = {name: int(number) for name, number in numbers}
+    scheduler = store.scheduler
+    # A group counts as erred what failed and is forgotten, also before a restart.
+    erred = count["erred"] if scheduler is None else scheduler.n_erred
+    return {
+        "total": sum(count.values()) - count["forgotten"] - count["erred"] + erred,
+        "done": count["memory"] + count["released"],
+        "erred": erred,
+        "processing": count["processing"],
+    }
 
 
 def quiet_log(handler: RequestHandler) -> None:
@@ -67,14 +197,12 @@ class SiteHandler(RequestHandler):
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
         error = (kwargs.get("exc_info") or (None, None, None))[1]
-        # tornado keeps text without arguments as a format with doubled percent signs.
-        said = (
-            error.log_message % error.args
-            if isinstance(error, HTTPError) and error.log_message
-            else None
-        )
+        text = self._reason
+        if isinstance(error, HTTPError) and error.log_message:
+            # tornado keeps text without arguments as a format with doubled percent signs.
+            text = error.log_message % error.args
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(f"{said or self._reason}\n")
+        self.finish(f"{text}\n")
 
     def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
         if not isinstance(args[1], HTTPError):
@@ -88,17 +216,19 @@ class SiteHandler(RequestHandler):
             raise HTTPError(404, "There is no plot of that name here. See plots.json.")
         return self.site.plots[name]
 
+    def arguments(self, plot: Plot, given: object) -> dict[str, str]:
+        """Return what `plot` is asked to show, or answer 400 with what it can be asked for."""
+        from dask_diag_lab.server.control import read_arguments
+
+        try:
+            return plot.check_arguments(read_arguments(given))
+        except ValueError as error:
+            raise HTTPError(400, "%s", str(error)) from error
+
     def write_json(self, answer: object) -> None:
         """End with `answer` as JSON."""
         self.set_header("Content-Type", "application/json; charset=utf-8")
         self.finish(json.dumps(answer, allow_nan=False))
-
-    def arguments(self) -> dict[str, str]:
-        """Return what the query says the plot is to show, or answer 400."""
-        try:
-            return arguments_in_query(self.request.query)
-        except ValueError as error:
-            raise HTTPError(400, str(error)) from error
 
     def head(self, *args: str) -> Awaitable[None] | None:
         """Answer as to GET; tornado leaves the body out."""
@@ -110,15 +240,22 @@ class PlotsHandler(SiteHandler):
     """``/plots.json``."""
 
     def get(self) -> None:
-        self.write_json({"plots": index_of(self.site.listed)})
+        keys = ("name", "title", "group", "description", "help")
+        plots = [
+            {key: getattr(plot, key) for key in keys} | {"keywords": list(plot.keywords)}
+            for plot in self.site.listed.values()
+        ]
+        self.write_json({"plots": plots})
 
 
 class StockPlotsHandler(SiteHandler):
     """``/individual-plots.json``: the stock mapping of titles to routes."""
 
+    draws = True
+
     def get(self) -> None:
-        names = self.site.plots
-        self.write_json({stock_title(name): f"/individual-{name}" for name in names})
+        titles = {f"individual-{name}".replace("-", " ").title(): name for name in self.site.plots}
+        self.write_json({title: f"/individual-{name}" for title, name in titles.items()})
 
 
 class HealthHandler(SiteHandler):
@@ -138,24 +275,30 @@ class TableHandler(SiteHandler):
     draws = True
 
     async def get(self, name: str, kind: str) -> None:
-        from dask_diag_lab.server.tables import table_of
-        from dask_diag_lab.views.base import ArgumentError
+        plot = self.plot(name)
+        from dask_diag_lab.server.export import FORMATS, export
 
-        plot, arguments = self.plot(name), self.arguments()
+        query = parse_qsl(self.request.query, keep_blank_values=True)
+        given = {name: value for name, value in query if name not in NOT_ARGUMENTS}
         try:
-            table, note = await table_of(self.site, plot, arguments)
-        except ArgumentError as error:
-            raise HTTPError(400, str(error)) from error
+            arguments = self.arguments(plot, given)
+            parts = await export(self.site, plot, arguments, FORMATS[kind])
         except Exception as error:
+            if isinstance(error, HTTPError):
+                raise
             logger.warning("The table of plot %s failed", plot.name, exc_info=error)
-            raise HTTPError(500, cannot_be_read(plot, error)) from error
+            short = f"{type(error).__name__}: {str(error)[:200]}"
+            raise HTTPError(
+                500, f"The data of “{plot.title}” could not be read ({short})."
+            ) from error
         if kind == "json":
             self.set_header("Content-Type", "application/json; charset=utf-8")
-            self.finish(to_json(table, note))
         else:
             self.set_header("Content-Type", "text/csv; charset=utf-8")
             self.set_header("Content-Disposition", f'attachment; filename="{plot.name}.csv"')
-            self.finish(to_csv(table))
+        async for part in parts:
+            self.write(part)
+            await self.flush()
 
 
 class SessionHandler(SiteHandler):
@@ -164,60 +307,62 @@ class SessionHandler(SiteHandler):
     draws = True
 
     async def post(self, name: str) -> None:
-        from dask_diag_lab.server.sessions import new_session
+        plot, body = self.plot(name), self.request.body
+        import bokeh
 
-        plot = self.plot(name)
-        look, arguments, is_ahead = self._asked()
-        session = await new_session(self.site, plot, look, arguments, is_ahead=is_ahead)
-        self.write_json(session)
+        from dask_diag_lab.server.control import read_json, read_look
 
-    def get(self, name: str) -> None:  # noqa: ARG002  # of the route
-        raise HTTPError(405, "A session is asked for with POST.")
-
-    def _asked(self) -> tuple[dict[str, str], dict[str, str], bool]:
-        """Return the look and the arguments that the page wants, and whether it may not want it."""
-        from dask_diag_lab.server.control import read_look
-
-        body = self.request.body
         if len(body) > MAX_SESSION_BODY_BYTES:
             raise HTTPError(413, "The body may have %d bytes.", MAX_SESSION_BODY_BYTES)
         try:
             asked = read_json(body) if body.strip() else {}
             given = asked if isinstance(asked, Mapping) else {}
             look = read_look(json.dumps(given.get("look") or {}))
-            return asdict(look), read_arguments(given.get("arguments")), given.get("ahead") is True
         except ValueError as error:
             raise HTTPError(
                 400, 'The body is JSON like {"look": {"name": "dark"}, "arguments": {}}.'
             ) from error
+        arguments = self.arguments(plot, given.get("arguments"))
+        assert self.site.bokeh is not None  # without it `plot` answers 503
+        session = await self.site.bokeh.new_session(name, asdict(look), arguments)
+        self.write_json({**session, "bokeh": bokeh.__version__})
+
+    def get(self, name: str) -> None:  # noqa: ARG002  # of the route
+        raise HTTPError(405, "A session is asked for with POST.")
 
 
 class FilesHandler(StaticFileHandler):
     """Scripts and styles, ours and BokehJS: kept by the browser, checked by their hash."""
 
-    def initialize(self, path: str, packed: Packed) -> None:  # type: ignore[override]  # one more
-        super().initialize(path)
-        self._packed = packed
-        self._content: bytes | None = None  # gzip, where that is what is sent
-
-    def set_extra_headers(self, path: str) -> None:  # noqa: ARG002  # tornado's
-        request = self.request.headers
-        if "gzip" in request.get("Accept-Encoding", "") and "Range" not in request:
-            self._content = self._packed.get(str(self.absolute_path))
-        if self._content is not None:
-            self.set_header("Content-Encoding", "gzip")  # so tornado does not compress it itself
-            content = [self._content]
-            # tornado asks the handler for what it sends, and the class for what it hashes.
-            self.get_content = lambda *_: content  # type: ignore[assignment,method-assign]
-        for name, value in SECURITY_HEADERS.items():
-            self.set_header(name, value)
+    async def get(self, path: str, include_body: bool = True) -> None:  # noqa: ARG002  # tornado's
+        self.path = self.parse_url_path(path)
+        file = self.validate_absolute_path(self.root, self.get_absolute_path(self.root, self.path))
+        if file is None:
+            return
+        # Bokeh's scripts take 50 ms to compress: tornado would do it at each request, on the loop.
+        is_packed = "gzip" in self.request.headers.get("Accept-Encoding", "")
+        body = await asyncio.to_thread(_content, file, Path(file).stat().st_mtime_ns, is_packed)
+        self.absolute_path = file
+        self.set_header("Content-Type", self.get_content_type())
+        for header, value in SECURITY_HEADERS.items():
+            self.set_header(header, value)
         self.set_header("Cache-Control", "private, max-age=3600")
+        self.set_header("Vary", "Accept-Encoding")
         self.clear_header("Server")
+        if is_packed:
+            self.set_header("Content-Encoding", "gzip")
+        await self.finish(body)
 
-    def get_content_size(self) -> int:
-        """Return the bytes of what is sent."""
-        return super().get_content_size() if self._content is None else len(self._content)
+    def compute_etag(self) -> str | None:
+        """Return the hash of what is sent, as other handlers do."""
+        return RequestHandler.compute_etag(self)
 
     def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
         if not isinstance(args[1], HTTPError):
             logger.warning("Answering %s failed", self.request.path, exc_info=args)
+
+
+@lru_cache(maxsize=32)
+def _content(file: str, changed_ns: int, is_packed: bool) -> bytes:  # noqa: ARG001  # a key
+    content = Path(file).read_bytes()
+    return gzip.compress(content, 6, mtime=0) if is_packed else content

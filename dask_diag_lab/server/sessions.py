@@ -1,83 +1,324 @@
-"""Tokens for Bokeh sessions, and which parts of BokehJS a plot needs in the browser."""
+"""The Bokeh side of the server: the application, its sessions and the websocket of each page.
+
+Who may connect has been judged before, see `auth`. Views and store belong to the server's loop;
+all that touches them runs there. What of Bokeh is private here stands in docs/architecture.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from bokeh.application.application import Application
+from bokeh.core.types import ID
+from bokeh.document import Document
 from bokeh.models import Plot as BokehPlot
-from bokeh.settings import settings
-from bokeh.util.token import generate_jwt_token, generate_session_id
+from bokeh.protocol.exceptions import MessageError, ProtocolError, ValidationError
+from bokeh.protocol.messages.patch_doc import patch_doc
+from bokeh.server.tornado import BokehTornado
+from bokeh.server.views.ws import WSHandler
+from bokeh.util.token import (
+    check_token_signature,
+    generate_jwt_token,
+    generate_session_id,
+    get_token_payload,
+)
 
-from dask_diag_lab.server.prepared_session import AHEAD_S, AWAITED_S
-from dask_diag_lab.server.site import CORE, OWN
+from dask_diag_lab.server.handlers import CORE, OWN
+from dask_diag_lab.views.look import LIGHT, Look
 
 if TYPE_CHECKING:
+    from bokeh.application.application import SessionContext
     from bokeh.model import Model
+    from bokeh.protocol import Protocol
+    from bokeh.protocol.message import Message
+    from bokeh.server.connection import ServerConnection
+    from bokeh.server.contexts import ApplicationContext
+    from bokeh.server.session import ServerSession
 
-    from dask_diag_lab.server.site import Site
+    from dask_diag_lab.server.page import Pages
     from dask_diag_lab.views.registry import Plot
 
-EXTRA: Final = (
-    ("dask_diag_lab.views.table_cells", "static/dask-diag-lab/dist/table_cells.js"),
-    ("dask_diag_lab.views.scripted", OWN),
-    ("bokeh.models.plots", OWN),  # what is added to one later is painted by models of ours
-    ("bokeh.models.widgets.tables", "static/js/bokeh-tables.min.js"),
+logger = logging.getLogger(__name__)
+
+PLOTS: Final = "/plots"
+"""The one path under which Bokeh knows us."""
+SESSION_LIFETIME_MS: Final = 5_000
+"""A document that nobody is connected to is dropped after this; a token makes it anew."""
+CLOSE_REFUSED: Final = 4401
+CLOSE_BAD_MESSAGE: Final = 4400
+SCRIPTS: Final = (
     ("bokeh.models.widgets", "static/js/bokeh-widgets.min.js"),
+    ("bokeh.models.widgets.tables", "static/js/bokeh-tables.min.js"),
+    ("bokeh.models.plots", OWN),  # what is added to one later is painted by models of ours
+    ("dask_diag_lab.views.scripted", OWN),
+    ("dask_diag_lab.views.models", OWN),
+    ("dask_diag_lab.views.table_cells", "static/dask-diag-lab/dist/table_cells.js"),
 )
+"""The script that draws the models of a module, after `CORE`, in loading order."""
 WEBGL: Final = "static/js/bokeh-gl.min.js"
-USUAL: Final = ("dask_diag_lab.views.scripted", "bokeh.models.widgets")
-"""What most plots need of these."""
 
 
-async def new_session(
-    site: Site,
-    plot: Plot,
-    look: Mapping[str, str],
-    arguments: Mapping[str, str],
-    *,
-    is_ahead: bool,
-) -> dict[str, Any]:  # JSON
-    """Return token, document, Bokeh's version and the scripts that the page has to load, in order.
+class PlotDocument(Document):
+    """A document whose end stops nobody.
 
-    ``document`` is Bokeh's JSON of it: the page draws it while its websocket opens. ``later`` are
-    scripts that the next plot is likely to need, for when the page is idle.
-
-    The token is good for one connection, soon; a page that reconnects asks for another. One that
-    `is_ahead` was asked for before anybody is sure to want it, and does not wait for long.
+    Bokeh's collects the garbage of the whole process when it ends: 0.3 s in a kernel with two
+    million objects, for which everything in it waits, the scheduler of a LocalCluster included.
     """
-    session_id = generate_session_id(site.secret, signed=True)
-    payload = {"plot": plot.name, "look": dict(look), "arguments": dict(arguments)}
-    token = generate_jwt_token(session_id, site.secret, signed=True, extra_payload=payload)
-    awaited_s = AHEAD_S if is_ahead else AWAITED_S
-    prepared = await site.prepare(session_id, token, awaited_s)
-    scripts = scripts_for(prepared.models)
-    later = [name for module, name in EXTRA if module in USUAL and name not in scripts]
-    return {
-        "token": token,
-        "document": prepared.write(),
-        "bokeh": site.bokeh,
-        "scripts": scripts,
-        "later": later,
-    }
+
+    def destroy(self, session: Any) -> None:  # Bokeh's own
+        """Let go of models and callbacks, so that what is left is collected by and by."""
+        self.remove_on_change(session)
+        self.callbacks.destroy()
+        self.models.destroy()
+        self.modules.destroy()
+
+
+class PlotApplication(Application):
+    """Makes the documents of all plots; which one, the session's token says.
+
+    So a plot that is registered while the server runs needs nothing here. It has no handlers:
+    Bokeh >= 3.10 would run those in a thread.
+    """
+
+    def __init__(self, find: Callable[[str], Plot], pages: Pages) -> None:
+        super().__init__()
+        self._find = find
+        self._pages = pages
+
+    def initialize_document(self, doc: Document) -> None:
+        """Fill `doc` as the session's token says: plot, look and arguments."""
+        context = doc.session_context
+        if context is None:
+            raise RuntimeError("a plot's document belongs to a session")
+        payload: Mapping[str, Any] = getattr(context, "token_payload", {})  # signed by us
+        doc.__class__ = PlotDocument  # Bokeh makes the documents itself
+        look, arguments = payload.get("look"), dict(payload.get("arguments") or {})
+        plot = self._find(str(payload.get("plot", "")))
+        self._pages.open(
+            context.id, plot, doc, Look.of(look) if isinstance(look, Mapping) else LIGHT, arguments
+        )
+
+    async def on_session_destroyed(self, session_context: SessionContext) -> None:
+        """Let go of the page of a session that is gone."""
+        self._pages.close(session_context.id)
+
+
+class PlotTornado(BokehTornado):
+    """Bokeh's tornado application that tells `Pages` when viewers come and go.
+
+    Parameters
+    ----------
+    find : callable
+        Returns the plot of a name.
+    pages : Pages
+    secret : bytes
+        Signs the tokens.
+    **settings
+        tornado's own.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[str], Plot],
+        pages: Pages,
+        *,
+        secret: bytes,
+        **settings: Any,  # of many types
+    ) -> None:
+        self.pages = pages
+        self.sockets: set[PlotSocket] = set()
+        super().__init__(
+            {PLOTS: PlotApplication(find, pages)},
+            secret_key=secret,
+            sign_sessions=True,
+            generate_session_ids=False,
+            use_index=False,
+            redirect_root=False,
+            ico_path="none",
+            check_unused_sessions_milliseconds=SESSION_LIFETIME_MS // 2,
+            unused_session_lifetime_milliseconds=SESSION_LIFETIME_MS,
+            stats_log_frequency_milliseconds=3_600_000,
+            **settings,
+        )
+
+    @property
+    def context(self) -> ApplicationContext:
+        """What Bokeh's websockets want to know."""
+        return self.applications[PLOTS]
+
+    async def new_session(
+        self, plot: str, look: Mapping[str, str], arguments: Mapping[str, str]
+    ) -> dict[str, Any]:  # JSON
+        """Make a session with its document; return its token and the scripts that draw it."""
+        secret = self.secret_key
+        session_id = generate_session_id(secret, signed=True)
+        payload = {"plot": plot, "look": dict(look), "arguments": dict(arguments)}
+        token = generate_jwt_token(session_id, secret, signed=True, extra_payload=payload)
+        session = await self.context.create_session_if_needed(ID(session_id), token=token)
+        return {"token": token, "scripts": scripts_for(session.document.models)}
+
+    def is_good(self, token: str, plot: str) -> bool:
+        """Whether this server signed a session token for `plot`, and not long ago."""
+        try:
+            # The signature first: what somebody else has written is not even unpacked.
+            if not check_token_signature(token, signed=True, secret_key=self.secret_key):
+                return False
+            payload = get_token_payload(token)
+            return bool(payload["plot"] == plot and time.time() < payload["session_expiry"])
+        except (ValueError, KeyError, TypeError, IndexError):
+            return False  # not a Bokeh token at all
+
+    def new_connection(
+        self,
+        protocol: Protocol,
+        socket: Any,  # PlotSocket; Bokeh declares its own kind, another one in 3.10
+        application_context: ApplicationContext,
+        session: ServerSession,
+    ) -> ServerConnection:
+        """Accept the connection of the page that has the session's document."""
+        connection = super().new_connection(protocol, socket, application_context, session)
+        self.pages.connected(session.id, socket.drain)
+        return connection
+
+    def client_lost(self, connection: ServerConnection) -> None:
+        """One page is gone."""
+        super().client_lost(connection)
+        self.pages.recount()
 
 
 def scripts_for(models: Iterable[Model]) -> list[str]:
     """Return the parts of BokehJS that `models` need, the core first, in loading order."""
     models = list(models)
     modules = {kind.__module__ for model in models for kind in type(model).__mro__}
-    needed = [CORE]
-    for module, script in reversed(EXTRA):
-        if any(name == module or name.startswith(f"{module}.") for name in modules):
-            needed.append(script)
-    # By its class: Bokeh answers for a property that a model lacks by looking for similar names.
+    needed = [
+        script
+        for module, script in SCRIPTS
+        if any(name == module or name.startswith(f"{module}.") for name in modules)
+    ]
     if any(isinstance(model, BokehPlot) and model.output_backend == "webgl" for model in models):
         needed.append(WEBGL)
-    return list(dict.fromkeys(needed))
+    return list(dict.fromkeys([CORE, *needed]))
 
 
-def large_scripts() -> list[Path]:
-    """Return the files of BokehJS's parts that every second page asks for."""
-    names = (CORE, *(script for _, script in EXTRA if script.startswith("static/js/")))
-    return [Path(settings.bokehjs_path()) / name.removeprefix("static/") for name in names]
+class PlotSocket(WSHandler):
+    """The websocket of one page.
+
+    Differs from Bokeh's in three ways. A page with an old token is refused without a word: Bokeh
+    logs an error, which a notebook shows in the cell that runs. What a page changes is applied on
+    the loop: Bokeh >= 3.10 does it in a thread, where the callbacks of a view would read the store
+    while the loop writes it. What one update changed is sent as one message: with a cell that
+    computes in pure Python, each of Bokeh's messages waits up to 20 ms for the interpreter (four
+    plots of a small cluster: 32 ms an update instead of 50 to 100), and the browser may paint
+    between two of them.
+    """
+
+    application: PlotTornado
+    _sending: asyncio.Task[None] | None = None
+
+    def initialize(self, application_context: Any, bokeh_websocket_path: str) -> None:
+        super().initialize(application_context, bokeh_websocket_path)  # type: ignore[no-untyped-call]
+        self.token = ""
+        self._messages: list[Message[Any]] = []
+
+    def select_subprotocol(self, subprotocols: list[str]) -> str | None:
+        """Note the token, which a page sends as a second subprotocol."""
+        self.token = subprotocols[-1] if subprotocols else ""
+        return super().select_subprotocol(subprotocols)
+
+    def check_origin(self, origin: str) -> bool:  # noqa: ARG002  # tornado's
+        """Return True: the origin has been judged together with how the token came."""
+        return True
+
+    def open(self, name: str) -> None:
+        """Go on only with a token that this server signed for this plot."""
+        if self.selected_subprotocol != "bokeh" or not self.application.is_good(self.token, name):
+            self.close(CLOSE_REFUSED, "open the plot again")
+            return
+        self.application.sockets.add(self)
+        # Else the second of two small messages waits up to 40 ms until the first is acknowledged.
+        self.set_nodelay(True)
+        super().open()
+
+    def on_close(self) -> None:
+        """Forget the socket, then do what Bokeh does."""
+        self.application.sockets.discard(self)
+        super().on_close()
+
+    async def on_message(self, fragment: str | bytes) -> None:
+        """Take a part of a message; act on the message once it is complete."""
+        try:
+            receiver: Any = self.receiver  # Bokeh declares both as None
+            handler: Any = self.handler
+            message = await receiver.consume(fragment) if receiver is not None else None
+            if message is None:
+                return
+            if message.msgtype == patch_doc.msgtype:
+                await self._apply(message)
+            elif reply := await handler.handle(message, self.connection):
+                await self.send_message(reply)
+        except (MessageError, ProtocolError, ValidationError, ValueError, KeyError) as error:
+            logger.info("A page sent what cannot be understood: %s", error)
+            self.close(CLOSE_BAD_MESSAGE, "bad message")
+
+    async def _apply(self, patch: Any) -> None:  # Bokeh's message
+        connection = self.connection
+        if connection is None:
+            return
+        session, raised = connection.session, None
+
+        async def apply() -> None:
+            nonlocal raised
+            session._current_patch_connection = connection  # so that it is not sent its own change
+            try:
+                patch.apply_to_document(session.document, session)
+            except Exception as error:  # noqa: BLE001  # a bug in a view's callback stays in its pane
+                raised = error
+            finally:
+                session._current_patch_connection = None
+
+        await session.with_document_locked(apply)
+        self.application.pages.patched(session.id, raised)
+        await self.send_message(connection.ok(patch))
+
+    async def send_message(self, message: Message[Any]) -> None:
+        """Send a message soon, with all that follows it at once; `drain` waits until it is sent."""
+        self._messages.append(message)
+        if self._sending is None:
+            self._sending = asyncio.create_task(self._send())
+
+    async def drain(self) -> None:
+        """Wait until all has been handed to the system: a slow browser gets no backlog."""
+        if self._sending is not None:
+            await asyncio.wait([self._sending])
+
+    async def _send(self) -> None:
+        try:
+            while self._messages:
+                messages, self._messages = self._messages, []
+                for is_patch, group in groupby(messages, lambda one: isinstance(one, patch_doc)):
+                    for message in [_joined(list(group))] if is_patch else group:
+                        if self.ws_connection is not None:
+                            await super().send_message(message)
+        finally:
+            self._sending = None
+
+    def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
+        """Log where Dask's and tornado's default set-up does not print into a cell."""
+        logger.warning("A plot's websocket failed", exc_info=args)
+
+
+def _joined(patches: list[Message[Any]]) -> Message[Any]:
+    """Return one message with all changes of `patches`, in their order."""
+    if len(patches) == 1:
+        return patches[0]
+    events = [event for patch in patches for event in patch.content["events"]]
+    joined = patch_doc(patch_doc.create_header(), {}, {"events": events})
+    for patch in patches:
+        for buffer in patch.buffers:
+            joined.add_buffer(buffer)  # several at once: only from Bokeh 3.9 on
+    return joined

@@ -1,6 +1,6 @@
 """Some consecutive actions, sorted for drawing; must not change once made.
 
-Rows are sorted by (class, lane, start), so the rows of one bucket of time are adjacent at every
+Rows are sorted by (class, slot, start), so the rows of one bucket of time are adjacent at every
 resolution and merging needs no further sort.
 """
 
@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.records import Kind
-from dask_diag_lab.store.arrays import Floats, Ints, narrow
+from dask_diag_lab.schema import Kind
+from dask_diag_lab.store.arrays import Floats, Ints, Recent, narrow
 from dask_diag_lab.store.keys import PAGE_BITS
-from dask_diag_lab.store.recent import Recent
 
 FINEST = -20
 """Buckets of time are ``2**level`` seconds long, from this level on (1 µs)."""
@@ -87,12 +86,12 @@ class Level:
 
 
 class Block:
-    """Actions of all lanes, immutable: any thread may read them.
+    """Actions of all slots, immutable: any thread may read them.
 
     Parameters
     ----------
     rows : mapping of str to ndarray
-        Columns start, stop, kind, outcome, lane, thread, source, prefix, task, nbytes in order
+        Columns start, stop, kind, outcome, slot, thread, source, prefix, task, nbytes in order
         of arrival.
     serial : int
         Tells blocks apart.
@@ -107,7 +106,7 @@ class Block:
         self.stop: Floats = rows["stop"][order]
         self.kind = rows["kind"][order]
         self.outcome = rows["outcome"][order]
-        self.lane = narrow(rows["lane"][order])
+        self.slot = narrow(rows["slot"][order])
         self.source = narrow(rows["source"][order])
         self.prefix = narrow(rows["prefix"][order])
         self._task_base = int(rows["task"].min())
@@ -124,8 +123,8 @@ class Block:
     def _sort(rows: Rows) -> Ints:
         order = _by_time(rows["start"])
         track = rows["outcome"].astype(np.uint64) * N_FAMILIES + _FAMILY_OF_KIND[rows["kind"]]
-        track *= np.uint64(int(rows["lane"].max()) + 1)
-        track += rows["lane"]
+        track *= np.uint64(int(rows["slot"].max()) + 1)
+        track += rows["slot"]
         # 16-bit keys are sorted by radix: 10 times faster than a comparison.
         return order[np.argsort(narrow(track)[order], kind="stable")]
 
@@ -134,7 +133,7 @@ class Block:
         family = self.classes(slice(None))
         is_track = np.empty(self.n, dtype=np.bool_)
         is_track[0] = True
-        is_track[1:] = (family[1:] != family[:-1]) | (self.lane[1:] != self.lane[:-1])
+        is_track[1:] = (family[1:] != family[:-1]) | (self.slot[1:] != self.slot[:-1])
         bucket = np.floor(self.start * 2.0**-FINEST).astype(np.int64)
         bits = np.zeros(self.n, dtype=np.uint8)
         # Two buckets are one from the level on that is above their highest different bit.
@@ -148,7 +147,7 @@ class Block:
     def nbytes(self) -> int:
         """Bytes of the columns and the levels kept."""
         columns: tuple[npt.NDArray[Any], ...] = (  # of several dtypes
-            *(self.start, self.stop, self.kind, self.outcome, self.lane, self.source, self.prefix),
+            *(self.start, self.stop, self.kind, self.outcome, self.slot, self.source, self.prefix),
             *(self._task, self._nbytes, self._threads, self.arrival, self._bits),
             *(() if self._thread is None else (self._thread,)),
         )
@@ -229,11 +228,11 @@ class Block:
         rows[self.arrival] = np.arange(self.n)
         return rows[skip : None if limit is None else skip + limit]
 
-    def lanes(self) -> tuple[Ints, Ints]:
-        """Return the distinct lanes and how many rows each has."""
-        counts = np.bincount(self.lane)
-        lanes = np.flatnonzero(counts)
-        return lanes, counts[lanes]
+    def slots(self) -> tuple[Ints, Ints]:
+        """Return the distinct slots and how many rows each has."""
+        counts = np.bincount(self.slot)
+        slots = np.flatnonzero(counts)
+        return slots, counts[slots]
 
     def key_pages(self) -> Ints:
         """Return the distinct pages of the key table that the tasks are in."""

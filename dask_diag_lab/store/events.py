@@ -6,16 +6,16 @@ Must not look at tables: it is told what was and what is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from dask_diag_lab.records import Batch, Outcome
+from dask_diag_lab.schema import Batch, Outcome
 from dask_diag_lab.store.arrays import Columns, Row
-from dask_diag_lab.store.departures import DEPARTURES
-from dask_diag_lab.store.spilling import Spilling
+from dask_diag_lab.store.presence import DEPARTURES
 from dask_diag_lab.store.strings import StringTable
 
 MAX_EVENTS: Final = 10_000
@@ -57,12 +57,59 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """All kinds, and what their details are; worker: an address; until: end, scheduler's clock."""
 
-# The detail of an event is whatever the engine logged: its types are not ours to know.
+# The detail of an event is whatever `distributed` logged: its types are not ours to know.
 Event = tuple[float, str, Mapping[str, Any]]
 
 _MOMENT_S: Final = 1.0
 
-UNKNOWN_CAUSE: Final = "not known without a collector"
+MIN_BYTES: Final = 2**20
+MIN_SHARE: Final = 0.01
+"""Growth within `QUIET_S` that is a spill: so much, and so much of what was there already.
+
+What trickles to disk in an idle hour is none, nor what goes to and fro beside gigabytes."""
+QUIET_S: Final = 10.0
+"""A spill is over when nothing grew for so long. Heartbeats of 1000 workers are 6 s apart."""
+
+
+class Spilling:
+    """The bytes on one worker's disk.
+
+    Parameters
+    ----------
+    time, nbytes : float, int
+        Of the first row that is known of it: what is on disk then is no event.
+    """
+
+    def __init__(self, time: float, nbytes: int) -> None:
+        self._nbytes = self._base = nbytes
+        self._base_at = self._grew_at = time
+        self._peak = 0  # of the spill that goes on; 0 for none
+        self._is_told = nbytes >= MIN_BYTES
+
+    def see(self, time: float, nbytes: int) -> str:
+        """Return the kind of event that the next heartbeat is: 'spill-began', 'spill-ended' or ''.
+
+        A spill ends unsaid, so that the next growth is another one, once nothing grew for a while
+        or half of what it brought has gone. What is said is that nothing is left.
+        """
+        before, self._nbytes = self._nbytes, nbytes
+        if self._peak and self._is_over(time, nbytes):
+            self._peak, self._base, self._base_at = 0, min(before, nbytes), time
+        if self._peak:
+            if nbytes > before:
+                self._grew_at, self._peak = time, max(self._peak, nbytes)
+        elif nbytes - self._base >= max(MIN_BYTES, MIN_SHARE * self._base):
+            self._grew_at, self._peak, self._is_told = time, nbytes, True
+            return "spill-began"
+        elif nbytes < self._base or time - self._base_at > QUIET_S:
+            self._base, self._base_at = nbytes, time
+        if before and not nbytes and self._is_told:
+            self._is_told = False
+            return "spill-ended"
+        return ""
+
+    def _is_over(self, time: float, nbytes: int) -> bool:
+        return time - self._grew_at > QUIET_S or nbytes - self._base < (self._peak - self._base) / 2
 
 
 class EventLog:
@@ -118,15 +165,13 @@ class EventLog:
         """
         if batch.scheduler.id != self._scheduler:
             self._scheduler, self._told_until = batch.scheduler.id, -inf
-        events = batch.events
+        events: list[Event] = [(t, kind, detail) for t, kind, detail in batch.rows("events")]
         if batch.epoch != self._epoch:
             self._spilling.clear()
             events = [event for event in events if event[0] > self._told_until]
         known = self.total
         self.extend(events)
         self._epoch = batch.epoch
-        if batch.degraded:  # nobody records, no event was told, and the time is of another clock
-            return
         if self._recorded != batch.scheduler.id:
             self._recorded = batch.scheduler.id
             self.extend([(batch.time, "recording-began", {"recalled": self.total - known})])
@@ -135,25 +180,33 @@ class EventLog:
     def begin(self, batch: Batch) -> None:
         """Count the workers of a scheduler's first batch that has no event of their coming."""
         self._came_at.clear()
-        came = {d.get("worker") for _, kind, d in batch.events if kind == "worker-added"}
-        number = sum(row["address"] not in came for row in batch.workers or ())
+        came = {d.get("worker") for _, kind, d in batch.rows("events") if kind == "worker-added"}
+        workers = batch.tables.get("workers")
+        there = () if workers is None else workers.columns["address"]
+        number = sum(address not in came for address in there)
         self.version += number != self.n_undated
         self.n_undated = number
 
-    def compare(self, known: Callable[[str], Row | None], batch: Batch) -> None:
-        """Note what the worker rows of a batch say, compared with those ``known`` by address."""
-        is_plain = bool(batch.degraded)  # no collector, which tells of more itself
+    def compare(
+        self,
+        known: Callable[[str], Row | None],
+        workers: Mapping[str, npt.NDArray[Any]],
+        removed: Iterable[str],
+    ) -> None:
+        """Note which workers began or ceased to spill, compared with rows ``known`` by address."""
+        names = ("address", "last_seen", "spilled_memory")
+        rows = zip(*(workers[name].tolist() for name in names), strict=True)
         events: list[Event] = []
-        for row in batch.workers or ():
-            before = known(row["address"])
-            events += self._spilled(before, row)
-            if is_plain:
-                events += changes(before, row)
-        for address in batch.removed_workers:
+        for address, at, nbytes in rows:
+            if address not in self._spilling:
+                before = known(address) or {"last_seen": at, "spilled_memory": nbytes}
+                self._spilling[address] = Spilling(before["last_seen"], before["spilled_memory"])
+            kind = self._spilling[address].see(at, nbytes)
+            if kind:
+                size = {"nbytes": nbytes} if kind == "spill-began" else {}
+                events.append((at, kind, {"worker": address, **size}))
+        for address in removed:
             self._spilling.pop(address, None)
-            if is_plain:
-                detail = {"worker": address, "cause": UNKNOWN_CAUSE, "lost_tasks": 0}
-                events.append((batch.time, "worker-removed", detail))
         self.extend(events)
 
     def feed_changed(self, time: float, state: str, reason: str) -> None:
@@ -166,22 +219,12 @@ class EventLog:
             self._lost_at = None
             self.extend([(time, "scheduler-back", {"lost_s": lost_s})])
 
-    def _spilled(self, before: Row | None, row: Row) -> list[Event]:
-        """Return what happened on a worker's disk; its first row tells nothing of that."""
-        address = row["address"]
-        if address not in self._spilling:
-            first = before or row
-            self._spilling[address] = Spilling(first["last_seen"], first["spilled"])
-        kind = self._spilling[address].see(row["last_seen"], row["spilled"])
-        nbytes = {"nbytes": row["spilled"]} if kind == "spill-began" else {}
-        return [(row["last_seen"], kind, {"worker": address, **nbytes})] if kind else []
-
     def _is_news(self, time: float, kind: str, detail: Mapping[str, Any]) -> bool:
         worker = str(detail.get("worker", ""))
         if kind in DEPARTURES:
             self._came_at.pop(worker, None)
         elif kind == "worker-added":
-            # The engine's own log and the collector write down one coming a moment apart.
+            # `distributed`'s own log and the collector write down one coming a moment apart.
             if time <= self._came_at.get(worker, -inf) + _MOMENT_S:
                 return False
             self._came_at[worker] = time
@@ -207,34 +250,6 @@ class EventLog:
             self._bursts.clear()
         self._bursts[name] = (time, new)
         self._append((time, kind, new))
-
-
-def changes(before: Row | None, row: Row) -> list[Event]:
-    """Return what a row of `WORKERS` and the one before say of coming and pausing.
-
-    A collector tells of these itself.
-
-    Parameters
-    ----------
-    before : row or None
-        A worker that was not there is new and has no past.
-    row : row
-    """
-    at, detail = row["last_seen"], {"worker": row["address"]}
-    if before is None:
-        arrival = {**detail, "name": row["name"], "nthreads": row["nthreads"]}
-        return [(at, "worker-added", arrival)]
-    if before["status"] != row["status"]:
-        return [(at, kind, detail) for kind in _status(before["status"], row["status"])]
-    return []
-
-
-def _status(before: str, after: str) -> list[str]:
-    if after == "paused":
-        return ["worker-paused"]
-    if after == "closing_gracefully":
-        return ["worker-closing"]
-    return ["worker-resumed"] if (before, after) == ("paused", "running") else []
 
 
 def failures(rows: Columns, strings: StringTable) -> list[Event]:

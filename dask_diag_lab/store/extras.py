@@ -1,15 +1,16 @@
-"""The tables of `records.EXTRAS`: sent only while somebody looks at a plot that needs them."""
+"""The tables of `schema.EXTRAS`: sent only while somebody looks at a plot that needs them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import nan
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.records import EXTRAS, Extra, ExtraChange
+from dask_diag_lab.schema import EXTRAS, Change, Table
+from dask_diag_lab.schema.columns import arrays, empty
 
 ExtraColumn = npt.NDArray[Any]  # dtypes differ; text and tuples are object arrays
 
@@ -27,37 +28,38 @@ class ExtraTable:
         Scheduler's clock when the content was as it is here, NaN before. Nothing is sent while
         nobody looks, so that may be long ago.
     columns : mapping of str to ndarray
-        By the names of the `Extra`; dtype object for text and tuples.
+        By the names of the table; dtype object for text and tuples.
     dropped : int
         Rows of a log that were lost, here or on the scheduler; of another table, rows that are
         not here because there are too many.
     """
 
-    def __init__(self, extra: Extra) -> None:
-        self.extra = extra
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self._is_log = table.sent == "log"
         self.version = 0
         self.is_known = False
         self.told_at = nan
         self.dropped = 0
-        self.columns: dict[str, ExtraColumn] = self._arrays({c.name: () for c in extra.columns})
+        self.columns: dict[str, ExtraColumn] = empty(table)
 
     def __len__(self) -> int:
-        return len(self.columns[self.extra.columns[0].name])
+        return len(next(iter(self.columns.values())))
 
     def __getitem__(self, name: str) -> ExtraColumn:
         return self.columns[name]
 
-    def apply(self, change: ExtraChange, time: float) -> None:
+    def apply(self, change: Change, time: float) -> None:
         """Append the rows of a log, or replace those of another table; ``time`` as `told_at`."""
-        new = self._arrays(change.columns)
-        self.dropped = change.dropped + (self.dropped if self.extra.is_log else 0)
-        if self.extra.is_log and self.is_known:
+        new = arrays(self.table, change.columns)
+        self.dropped = change.dropped + (self.dropped if self._is_log else 0)
+        if self._is_log and self.is_known:
             before = self.columns
             new = {name: np.concatenate([before[name], new[name]]) for name in before}
         n = len(next(iter(new.values())))
-        if n > self.extra.max_rows:
-            self.dropped += n - self.extra.max_rows
-            new = {name: column[-self.extra.max_rows :] for name, column in new.items()}
+        if n > self.table.max_rows:
+            self.dropped += n - self.table.max_rows
+            new = {name: column[-self.table.max_rows :] for name, column in new.items()}
         self.columns = new
         self.told_at = time
         self.is_known = True
@@ -66,23 +68,11 @@ class ExtraTable:
     def clear(self) -> None:
         """Forget all rows: they belong to a collector that is gone."""
         if self.is_known:
-            self.columns = self._arrays(dict.fromkeys(self.columns, ()))
+            self.columns = empty(self.table)
             self.is_known = False
             self.told_at = nan
             self.dropped = 0
             self.version += 1
-
-    def _arrays(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, ExtraColumn]:
-        arrays: dict[str, ExtraColumn] = {}
-        for column in self.extra.columns:
-            values = columns[column.name]
-            if column.dtype == "O":
-                array = np.empty(len(values), dtype=object)
-                array[:] = list(values)
-            else:
-                array = np.asarray(values, dtype=column.dtype)
-            arrays[column.name] = array
-        return arrays
 
 
 class Extras:
@@ -99,7 +89,7 @@ class Extras:
         """Differs when any table changed."""
         return tuple(table.version for table in self._tables.values())
 
-    def update(self, changes: Mapping[str, ExtraChange], time: float) -> None:
+    def update(self, changes: Mapping[str, Change], time: float) -> None:
         """Take over what a batch brought that was made at ``time`` of the scheduler's clock."""
         for name, change in changes.items():
             self._tables[name].apply(change, time)

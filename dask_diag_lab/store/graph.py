@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dask_diag_lab.records import GraphChange
+from dask_diag_lab.schema import GraphChange
 from dask_diag_lab.store.arrays import GrowingArray, Ints, frozen
-from dask_diag_lab.store.palette import Palette
-from dask_diag_lab.store.strings import StringTable
+from dask_diag_lab.store.strings import Palette, StringTable
 
 Added = tuple[int, str, str, str, Sequence[int]]
 
@@ -25,7 +24,7 @@ class TaskGraph:
         Moves when nodes or edges came or went: indices of before are void then.
     is_followed : bool
         Whether anything is known: the scheduler follows single tasks only while somebody looks
-        at a plot that needs them (`records.GRAPH`), so at first there is nothing here.
+        at a plot that needs them (`schema.GRAPH`), so at first there is nothing here.
     is_exact : bool
         False when the cluster has more tasks than ``limit``: then there are no nodes.
     total, limit : int

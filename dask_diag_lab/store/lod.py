@@ -10,35 +10,140 @@ tasks, erred and killed ones beside all) are merged separately.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields
 from math import ceil, floor, inf, log2
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.store.arrays import Floats, Ints, frozen, narrow
-from dask_diag_lab.store.block import FINEST, LEAST_MERGE, N_FAMILIES, Block
-from dask_diag_lab.store.recent import Recent
-from dask_diag_lab.store.rects import Rects, merge
-from dask_diag_lab.store.settled import Settled
+from dask_diag_lab.store.arrays import Floats, Ints, Recent, frozen, narrow
+from dask_diag_lab.store.block import FINEST, LEAST_MERGE, N_FAMILIES, Block, longest
 
 COARSEST = 60
 """``2**60`` seconds: all that ever happened is in one bucket."""
 FEWEST_BUCKETS = 8
 """With fewer in a window, kinds of actions are merged rather than time."""
+# Buckets so much older than the window are one: the sort key stays within 63 bits.
+MAX_BUCKETS = 1 << 40
+
+
+@dataclass(slots=True)
+class Rects:
+    """One rectangle a row.
+
+    Attributes
+    ----------
+    track : ndarray of int64
+        What may be merged: class × slots + position of the slot.
+    bucket : ndarray of int64
+        Which bucket of time it starts in, counted from the epoch.
+    block, row : ndarray of int64
+        The longest of its actions.
+    count : ndarray of int64
+    start, stop, busy_s, duration_s : ndarray of float64
+        Span of its actions, sum of their durations, duration of the longest.
+    """
+
+    track: Ints
+    bucket: Ints
+    block: Ints
+    row: Ints
+    count: Ints
+    start: Floats
+    stop: Floats
+    busy_s: Floats
+    duration_s: Floats
+
+    def __len__(self) -> int:
+        return len(self.track)
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether a rect holds more than one action."""
+        return len(self) > 0 and int(self.count.max()) > 1
+
+    def size(self, by: int) -> int:
+        """Return how many rects are left when sorted buckets are merged by ``2**by``."""
+        bucket = self.bucket >> by
+        is_new = (bucket[1:] != bucket[:-1]) | (self.track[1:] != self.track[:-1])
+        return 1 + int(np.count_nonzero(is_new)) if len(self) else 0
+
+
+def nothing() -> Rects:
+    """Return no rects."""
+    none, never = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
+    return Rects(none, none, none, none, none, never, never, never, never)
+
+
+def merge(parts: Sequence[Rects]) -> Rects:
+    """Return the rects of all parts, sorted by track and bucket, one for each such pair."""
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return nothing()
+    joined = Rects(
+        *(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Rects))
+    )
+    newest = joined.bucket.max()
+    age = np.minimum(newest - joined.bucket, MAX_BUCKETS)
+    key = joined.track * (age.max() + 1) - age
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
+    leader = order[first]
+    best = order[longest(joined.duration_s[order], first)]
+    return Rects(
+        joined.track[leader],
+        joined.bucket[leader],
+        joined.block[best],
+        joined.row[best],
+        np.add.reduceat(joined.count[order], first),
+        np.minimum.reduceat(joined.start[order], first),
+        np.maximum.reduceat(joined.stop[order], first),
+        np.add.reduceat(joined.busy_s[order], first),
+        joined.duration_s[best],
+    )
+
+
+KEPT: Final = 8
+"""Of 9 columns of some thousand rects each: together some megabytes at most."""
+
+
+class Settled:
+    """Rects of the first blocks of an answer, by question, those used last, for any thread."""
+
+    def __init__(self) -> None:
+        self._kept: Recent[Hashable, tuple[tuple[int, ...], Rects]] = Recent(KEPT)
+
+    def longest(self, questions: Sequence[Hashable], blocks: Sequence[Block]) -> tuple[int, Rects]:
+        """Return the rects of as many of the first ``blocks`` as are known, and of how many.
+
+        They belong to all who ask: nobody may write into them.
+        """
+        serials = tuple(block.serial for block in blocks)
+        best: tuple[int, Rects] = (0, nothing())
+        for question in questions:
+            known, rects = self._kept.get(question) or ((), best[1])
+            if known and serials[: len(known)] == known:
+                best = max(best, (len(known), rects), key=lambda found: found[0])
+        return best
+
+    def keep(self, question: Hashable, blocks: Sequence[Block], rects: Rects) -> None:
+        """Remember the rects of some blocks, in place of what was known of the question."""
+        self._kept.keep(question, (tuple(block.serial for block in blocks), rects))
 
 
 @dataclass(frozen=True, slots=True)
 class LevelOfDetail:
-    """Rectangles to draw, sorted by class (errors last), lane and start. Arrays are read-only.
+    """Rectangles to draw, sorted by class (errors last), slot and start. Arrays are read-only.
 
     Attributes
     ----------
     start, stop : ndarray of float64
         Span of the actions of each rect, seconds since the epoch.
-    lane : ndarray of int64
-        Row of the lane table.
+    slot : ndarray of int64
+        Row of the slot table.
     kind, outcome : ndarray of uint8
     prefix, source : ndarray of int64
         String ids of the store.
@@ -52,12 +157,12 @@ class LevelOfDetail:
     resolution_s : float
         Length of a bucket; 0 when nothing was merged.
     total : int
-        Actions of the requested lanes that are in the window at least partly.
+        Actions of the requested slots that are in the window at least partly.
     """
 
     start: Floats
     stop: Floats
-    lane: Ints
+    slot: Ints
     kind: npt.NDArray[np.uint8]
     outcome: npt.NDArray[np.uint8]
     prefix: Ints
@@ -75,7 +180,7 @@ class LevelOfDetail:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class WindowQuery:
     """What is asked for, of what the log had when it was asked.
 
     Attributes
@@ -85,9 +190,9 @@ class Query:
     begin, end : float
         The window.
     positions : ndarray of int64
-        Row of the lane table for each lane id, -1 where the lane is not asked for.
+        Row of the slot table for each slot id, -1 where the slot is not asked for.
     share : float
-        Share of all lanes that is asked for.
+        Share of all slots that is asked for.
     width_px, max_rects : int
     answers : Recent
         What other queries with the same `question` were answered.
@@ -96,7 +201,7 @@ class Query:
     steady : tuple of int
         How many of the first blocks stay for good, and how many do not grow.
     place : Hashable
-        Tells windows and lanes apart.
+        Tells windows and slots apart.
     """
 
     blocks: tuple[Block, ...]
@@ -126,7 +231,7 @@ class Query:
         """Return what is in the window, in at most ``max_rects`` rects: the same object again.
 
         Kinds share a bucket only where hardly any resolution were left otherwise. The bound gives
-        way only where there are more lanes, times outcomes that occur, than rects.
+        way only where there are more slots, times outcomes that occur, than rects.
         """
         question = self.question
         known = self.answers.get(question)
@@ -160,7 +265,7 @@ class Query:
         return rects, level
 
     def _expect(self, finest: int) -> Floats:
-        """Return the number of rects at each level, if blocks are even in time and lanes."""
+        """Return the number of rects at each level, if blocks are even in time and slots."""
         lengths = 2.0 ** np.arange(finest, COARSEST + 1)
         expected = np.zeros(len(lengths))
         for index, block in enumerate(self.blocks):
@@ -228,7 +333,7 @@ class Query:
         """Return the rects of a block that start between two times."""
         merged = block.level(level)
         start = block.start[merged.first]
-        position = self.positions[block.lane[merged.first]]
+        position = self.positions[block.slot[merged.first]]
         shown = np.flatnonzero((position >= 0) & (start >= begin) & (start < end))
         first, best = merged.first[shown], merged.best[shown].astype(np.int64)
         start = start[shown]
@@ -245,8 +350,8 @@ class Query:
         )
 
     def _single(self, index: int, block: Block, level: int, rows: Ints) -> Rects:
-        """Return one rect for each of some rows, without the lanes that are not asked for."""
-        position = self.positions[block.lane[rows]]
+        """Return one rect for each of some rows, without the slots that are not asked for."""
+        position = self.positions[block.slot[rows]]
         is_shown = position >= 0
         rows, position = rows[is_shown], position[is_shown]
         start, stop = block.start[rows], block.stop[rows]
@@ -280,7 +385,7 @@ class Query:
         return LevelOfDetail(
             start=frozen(rects.start),
             stop=frozen(rects.stop),
-            lane=frozen(rects.track % len(self.positions) if n else rects.track),
+            slot=frozen(rects.track % len(self.positions) if n else rects.track),
             kind=frozen(kind),
             outcome=frozen(outcome),
             **{name: frozen(column) for name, column in columns.items()},

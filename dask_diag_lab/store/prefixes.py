@@ -1,26 +1,64 @@
-"""Task counts and sizes by prefix: those with work left first, then by size."""
+"""Task counts and sizes by prefix and by group, and how fast and how long tasks of a prefix run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from dataclasses import dataclass
+from math import nan
 from typing import Final
 
 import numpy as np
 
-from dask_diag_lab.records import STATES
-from dask_diag_lab.store.arrays import Floats, Ints, Row, frozen
-from dask_diag_lab.store.groups import GroupTable
-from dask_diag_lab.store.rates import Rates
+from dask_diag_lab.schema import GROUPS, PREFIXES, STATES, Change, Kind, Outcome
+from dask_diag_lab.store.arrays import Columns, Floats, GrowingArray, Ints, frozen
+from dask_diag_lab.store.strings import StringTable
+from dask_diag_lab.store.tables import NamedTable
 
 _UNFINISHED: Final = [STATES.index(s) for s in ("waiting", "no-worker", "queued", "processing")]
 
 
-class PrefixTable:
+class GroupTable(NamedTable):
+    """Groups in order of their appearance; the columns of `GROUPS` are attributes.
+
+    Attributes
+    ----------
+    structure_version : int
+        Moves when groups came or went or their dependencies changed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(GROUPS)
+        self.structure_version = 0
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the groups."""
+        return list(self._index)
+
+    def prefix_dependencies(self) -> dict[str, set[str]]:
+        """Return for each prefix the other prefixes that its groups depend on."""
+        prefix_of = dict(zip(self.names, self.prefix, strict=True))
+        needs: dict[str, set[str]] = {}
+        for prefix, dependencies in zip(self.prefix, self.dependencies, strict=True):
+            mine = needs.setdefault(prefix, set())
+            mine.update(prefix_of[name] for name in dependencies if name in prefix_of)
+            mine.discard(prefix)
+        return needs
+
+    def update(self, change: Change | None) -> None:
+        before = dict(zip(self.names, self.dependencies, strict=True))
+        super().update(change)
+        self.structure_version += before != dict(zip(self.names, self.dependencies, strict=True))
+
+    def clear(self) -> None:
+        self.structure_version += bool(self._index)
+        super().clear()
+
+
+class PrefixTable(NamedTable):
     """Prefixes with tasks that have not ended, then the others; most tasks first in both.
 
-    Tasks that were done and then forgotten stay counted, also when a computation is repeated: the
-    groups of a prefix add up to the same number. Spans may add up to more, as they also count what
-    ran before the recording began.
+    The columns of `PREFIXES` are attributes. Tasks that were done and then forgotten stay counted.
 
     Parameters
     ----------
@@ -29,49 +67,29 @@ class PrefixTable:
     """
 
     def __init__(self, groups: GroupTable) -> None:
-        self.version = 0
+        super().__init__(PREFIXES)
         self._groups = groups
-        self._rows: dict[str, Row] = {}
-        self._sorted: list[Row] = []
         self._topological: tuple[tuple[int, int], Ints] | None = None
-        self._rates = Rates()
+        self._paces: dict[str, _Pace] = {}
         self._now = 0.0
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     @property
     def names(self) -> list[str]:
         """Prefixes in the order of this table."""
-        return [row["name"] for row in self._sorted]
-
-    @property
-    def states(self) -> Ints:
-        """Tasks in each of `STATES`, one row a prefix."""
-        counts = [row["states"] for row in self._sorted]
-        return frozen(np.array(counts, dtype=np.int64).reshape(-1, len(STATES)))
-
-    @property
-    def nbytes(self) -> Ints:
-        """Bytes in memory of each; -1 where nobody tells, as without the collector."""
-        return np.array([row["nbytes"] for row in self._sorted], dtype=np.int64)
-
-    @property
-    def duration(self) -> Floats:
-        """Mean seconds of a task of each; NaN while unknown."""
-        return np.array([row["duration"] for row in self._sorted], dtype=np.float64)
+        return list(self.column("name"))
 
     @property
     def rate(self) -> Floats:
         """Tasks of each that end in a second, as observed; NaN where too few were seen to end.
 
-        See `Rates.rate` for the formula; ``now`` is the time of the last batch. It falls when
-        nothing ends any more, which moves no version: nothing arrives that could. Tasks that
-        wait, divided by it, are an estimate of the seconds left that takes everything into
-        account that slows a cluster down, unlike `duration`.
+        ``(done now - done then) / (now - then)``, where ``now`` is the time of the last batch and
+        ``then`` is at least `WINDOW_S` ago, and so much longer, up to `LONGEST_S`, that `WANTED`
+        tasks ended since; or when the first of its tasks came to a worker, if that was later. It
+        falls when nothing ends any more, which moves no version. Tasks that wait, divided by it,
+        are an estimate of the seconds left that takes everything into account that slows a cluster
+        down, unlike `duration`.
         """
-        rates = [self._rates.rate(row["name"], self._now) for row in self._sorted]
-        return np.array(rates, dtype=np.float64)
+        return np.array([self._paces[name].rate(self._now) for name in self.names], np.float64)
 
     @property
     def topological(self) -> Ints:
@@ -84,45 +102,36 @@ class PrefixTable:
             self._topological = seen, self._flow()
         return self._topological[1]
 
-    def update(self, rows: Iterable[Row], removed: Iterable[str] = (), time: float = 0.0) -> None:
-        """Forget removed prefixes and take over rows of `PREFIXES` as of ``time``.
-
-        The others stay.
-        """
-        is_changed = False
+    def update(self, change: Change | None, time: float = 0.0) -> None:
+        """Take over rows as of ``time``, and forget those that went."""
         self._now = time
-        for name in removed:
-            self._rates.remove(name)
-            is_changed |= self._rows.pop(name, None) is not None
-        for row in rows:
-            known = self._rows.get(row["name"])
-            if known is None or not _equal(known, row):
-                self._rows[row["name"]] = dict(row)
-                left = sum(row["states"][state] for state in _UNFINISHED)
-                self._rates.update(row["name"], time, sum(row["states"]) - left)
-                is_changed = True
-        if is_changed:
-            self._changed()
+        super().update(change)
+        states = self._columns["states"]
+        done = states.sum(axis=1) - states[:, _UNFINISHED].sum(axis=1)
+        told = () if change is None else change.columns["name"]
+        for name in told:
+            n = int(done[self._index[name]])
+            if name in self._paces:
+                self._paces[name].update(time, n)
+            else:
+                self._paces[name] = _Pace(time, n)
+        for name in self._paces.keys() - self._index.keys():
+            del self._paces[name]
 
     def clear(self) -> None:
-        """Forget all prefixes."""
-        self._rates.clear()
-        if self._rows:
-            self._rows = {}
-            self._changed()
+        super().clear()
+        self._paces.clear()
 
-    def _changed(self) -> None:
-        self._sorted = sorted(self._rows.values(), key=self._rank)
-        self.version += 1
-
-    def _rank(self, row: Row) -> tuple[bool, int]:
-        is_done = not any(row["states"][state] for state in _UNFINISHED)
-        return is_done, -sum(row["states"])
+    def _order(self) -> Ints:
+        states = self._columns["states"]
+        is_done = ~states[:, _UNFINISHED].any(axis=1)
+        order: Ints = np.lexsort((-states.sum(axis=1), is_done))
+        return order
 
     def _flow(self) -> Ints:
         needs = self._groups.prefix_dependencies()
         index = {name: i for i, name in enumerate(self.names)}
-        waiting = {n: {d for d in needs.get(n, ()) if d in index} for n in self._rows}
+        waiting = {n: {d for d in needs.get(n, ()) if d in index} for n in self._index}
         order: list[int] = []
         while waiting:
             ready = [name for name, missing in waiting.items() if not missing]
@@ -136,9 +145,117 @@ class PrefixTable:
         return frozen(np.array(order, dtype=np.int64))
 
 
-def _equal(a: Row, b: Row) -> bool:
-    """Tell whether two rows are equal, NaN being equal to NaN."""
-    same_duration = a["duration"] == b["duration"] or (
-        a["duration"] != a["duration"] and b["duration"] != b["duration"]
-    )
-    return same_duration and a["nbytes"] == b["nbytes"] and list(a["states"]) == list(b["states"])
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Compute times of a prefix's tasks that ended well, as recorded; seconds, NaN of none."""
+
+    count: int
+    total_s: float
+    mean_s: float
+    median_s: float
+
+
+class Durations:
+    """How long tasks of each prefix took, of all that were recorded.
+
+    Unlike `PrefixTable.duration`, which is what the scheduler expects of the next one. The median
+    comes from a histogram and is exact to 5 %.
+
+    Parameters
+    ----------
+    strings : StringTable
+        Knows the names behind the prefixes' numbers.
+    """
+
+    def __init__(self, strings: StringTable) -> None:
+        self.version = 0
+        self._strings = strings
+        self._row: dict[int, int] = {}  # by string id
+        self._total: GrowingArray[np.float64] = GrowingArray(np.float64)
+        self._bins = np.zeros((0, N_BINS), dtype=np.int64)
+
+    def of(self, prefix: str) -> Recorded:
+        """Return what was recorded of a prefix."""
+        row = self._row.get(self._strings.find(prefix) or 0)
+        if row is None:
+            return Recorded(0, 0.0, nan, nan)
+        bins = self._bins[row]
+        count, total = int(bins.sum()), float(self._total.values[row])
+        middle = int(np.searchsorted(np.cumsum(bins), (count + 1) / 2))
+        median = SHORTEST_S * 2 ** ((middle + 0.5) / BINS_PER_OCTAVE)
+        return Recorded(count, total, total / count, median)
+
+    def add(self, rows: Columns) -> None:
+        """Take over actions: columns of `ACTIONS` with the store's string ids."""
+        is_run = (rows["kind"] == Kind.COMPUTE) & (rows["outcome"] == Outcome.OK)
+        if not is_run.any():
+            return
+        seconds = (rows["stop"] - rows["start"])[is_run]
+        prefixes, inverse = np.unique(rows["prefix"][is_run], return_inverse=True)
+        for prefix in prefixes.tolist():
+            self._row.setdefault(prefix, len(self._row))
+        n = len(self._row)
+        self._total.extend_to(n)
+        if n > len(self._bins):
+            more = np.zeros((n - len(self._bins), N_BINS), dtype=np.int64)
+            self._bins = np.concatenate((self._bins, more))
+        row = np.array([self._row[prefix] for prefix in prefixes.tolist()])[inverse]
+        octaves = np.log2(np.maximum(seconds, SHORTEST_S) / SHORTEST_S)
+        place = np.minimum((octaves * BINS_PER_OCTAVE).astype(np.int64), N_BINS - 1)
+        np.add.at(self._total.values, row, seconds)
+        np.add.at(self._bins, (row, place), 1)
+        self.version += 1
+
+
+SHORTEST_S: Final = 1e-5
+BINS_PER_OCTAVE: Final = 7
+"""So bins are 10 % wide, and their middles 5 % off at most."""
+N_BINS: Final = 34 * BINS_PER_OCTAVE
+"""Up to two days."""
+
+WINDOW_S: Final = 20.0
+WANTED: Final = 10
+"""The window is longer where fewer tasks than this ended in it: long tasks end in waves."""
+
+LONGEST_S: Final = 120.0
+SPACING_S: Final = 1.0
+"""Samples are no closer than this, so that a prefix keeps some hundred of them at most."""
+
+LEAST: Final = 2
+"""Tasks that have to be seen to end before there is a rate."""
+
+
+class _Pace:
+    """Times and how many were done by then; the oldest sample is where counting begins."""
+
+    __slots__ = ("samples",)
+
+    def __init__(self, time: float, done: int) -> None:
+        self.samples: deque[tuple[float, int]] = deque([(time, done)])
+
+    def update(self, time: float, done: int) -> None:
+        samples = self.samples
+        last_time, last_done = samples[-1]
+        if done < last_done or time < last_time:
+            # Computed again, or the clock was set back: what was seen before means nothing now.
+            self.samples = deque([(time, done)])
+        elif done == last_done:
+            if len(samples) == 1 or time - last_time > LONGEST_S:
+                self.samples = deque([(time, done)])  # it has not begun yet, or begins once more
+        elif len(samples) > 2 and time - samples[-2][0] < SPACING_S:
+            samples[-1] = (time, done)
+        else:
+            samples.append((time, done))
+        while len(samples) > 2 and samples[1][0] < time - LONGEST_S:
+            samples.popleft()
+
+    def rate(self, now: float) -> float:
+        last_time, last_done = self.samples[-1]
+        begin, before = last_time, last_done
+        for begin, before in reversed(self.samples):
+            elapsed_s = now - begin
+            if elapsed_s >= LONGEST_S or (elapsed_s >= WINDOW_S and last_done - before >= WANTED):
+                break
+        if last_done - before < LEAST or now <= begin or now - last_time > LONGEST_S:
+            return nan
+        return (last_done - before) / (now - begin)

@@ -1,4 +1,4 @@
-"""Tasks that run now, each in a lane of its own; must not show what is recorded as done."""
+"""Tasks that run now, each in a slot of its own; must not show what is recorded as done."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TypedDict
 
 import numpy as np
 
-from dask_diag_lab.records import Kind
+from dask_diag_lab.schema import Kind
 from dask_diag_lab.store.arrays import Columns, Floats, Ints, Objects
-from dask_diag_lab.store.lanes import CLOCK_SLACK_S, LaneTable
+from dask_diag_lab.store.slots import CLOCK_SLACK_S, SlotTable
 
 
 class RunningRows(TypedDict):
-    """Running tasks as columns: key (text), prefix (string id), lane (row), start (seconds)."""
+    """Running tasks as columns: key (text), prefix (string id), slot (row), start (seconds)."""
 
     key: Objects
     prefix: Ints
-    lane: Ints
+    slot: Ints
     start: Floats
 
 
@@ -26,20 +26,20 @@ class RunningRows(TypedDict):
 class _Task:
     prefix: int
     start: float
-    lane: int  # id
+    slot: int  # id
 
 
 class RunningTable:
-    """The tasks of the last heartbeats. A task keeps its lane until it ends.
+    """The tasks of the last heartbeats. A task keeps its slot until it ends.
 
     Parameters
     ----------
-    lanes : LaneTable
+    slots : SlotTable
     """
 
-    def __init__(self, lanes: LaneTable) -> None:
+    def __init__(self, slots: SlotTable) -> None:
         self.version = 0
-        self._lanes = lanes
+        self._slots = slots
         self._tasks: dict[tuple[int, str], _Task] = {}
         self._done: dict[tuple[int, str], float] = {}
         self._keys: set[str] = set()
@@ -62,10 +62,10 @@ class RunningTable:
             self._keys_version = self.version
         return self._keys
 
-    def lane_of(self, worker: int, key: str) -> int | None:
-        """Return the lane id of a task on a worker (by string id), None where it does not run."""
+    def slot_of(self, worker: int, key: str) -> int | None:
+        """Return the slot id of a task on a worker (by string id), None where it does not run."""
         task = self._tasks.get((worker, key))
-        return None if task is None else task.lane
+        return None if task is None else task.slot
 
     def of_key(self, key: str) -> list[tuple[int, float]]:
         """Return worker (string id) and start of each run of a task, in general of one."""
@@ -76,7 +76,7 @@ class RunningTable:
     def among(
         self, rows: Columns, keys: Mapping[int, str]
     ) -> tuple[dict[int, int], list[tuple[int, str, float]]]:
-        """Return lane ids by action of tasks shown as running, and which of them ended.
+        """Return slot ids by action of tasks shown as running, and which of them ended.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class RunningTable:
         found = np.flatnonzero(np.isin(rows["task"], list(keys)))
         columns = [found] + [rows[name][found] for name in ("task", "worker", "kind", "stop")]
         for row, task, worker, kind, stop in zip(*map(np.ndarray.tolist, columns), strict=True):
-            seat = self.lane_of(worker, keys[task])
+            seat = self.slot_of(worker, keys[task])
             if seat is not None:
                 seats[row] = seat
             if kind == Kind.COMPUTE:
@@ -137,7 +137,7 @@ class RunningTable:
         self.version += len(self._tasks) != count
 
     def settle(self) -> None:
-        """Move tasks out of lanes in which others were recorded since."""
+        """Move tasks out of slots in which others were recorded since."""
         self.version += self._seat(self._misplaced())
 
     def clear(self) -> None:
@@ -151,15 +151,15 @@ class RunningTable:
         """Return what runs at a time; a start that lies after it is moved back to it."""
         if self._names is None or self._names_version != self.version:
             self._names, self._names_version = self._make_names(), self.version
-        (key, prefix), (lane, start) = self._names, self.places(now)
-        return RunningRows(key=key, prefix=prefix, lane=lane, start=start)
+        (key, prefix), (slot, start) = self._names, self.places(now)
+        return RunningRows(key=key, prefix=prefix, slot=slot, start=start)
 
     def places(self, now: float) -> tuple[Ints, Floats]:
-        """Return lane and start of `rows` alone, in half of the time."""
+        """Return slot and start of `rows` alone, in half of the time."""
         if self._places is None or self._places_version != self.version:
             self._places, self._places_version = self._make_places(), self.version
-        lane, start = self._places
-        return self._lanes.position[lane], np.minimum(start, now)
+        slot, start = self._places
+        return self._slots.position[slot], np.minimum(start, now)
 
     # Kept, as several plots ask at each tick.
 
@@ -171,35 +171,35 @@ class RunningTable:
         return keys, np.array([task.prefix for task in tasks], dtype=np.int64)
 
     def _make_places(self) -> tuple[Ints, Floats]:
-        """Return lane id and start of what runs."""
+        """Return slot id and start of what runs."""
         tasks = self._tasks.values()
         return (
-            np.array([task.lane for task in tasks], dtype=np.int64),
+            np.array([task.slot for task in tasks], dtype=np.int64),
             np.array([task.start for task in tasks], dtype=np.float64),
         )
 
     def _misplaced(self) -> list[tuple[tuple[int, str], _Task]]:
-        """Return the tasks in whose lanes others were recorded that ended after their start."""
+        """Return the tasks in whose slots others were recorded that ended after their start."""
         start = np.array([task.start for task in self._tasks.values()], dtype=np.float64)
-        lane = np.array([task.lane for task in self._tasks.values()], dtype=np.int64)
-        wrong = np.flatnonzero(self._lanes.last_stop[lane] > start + CLOCK_SLACK_S)
+        slot = np.array([task.slot for task in self._tasks.values()], dtype=np.int64)
+        wrong = np.flatnonzero(self._slots.last_stop[slot] > start + CLOCK_SLACK_S)
         if not wrong.size:
             return []
         tasks = list(self._tasks.items())
         return [tasks[i] for i in wrong]
 
     def _seat(self, tasks: list[tuple[tuple[int, str], _Task]]) -> bool:
-        """Give each task the best lane that no other has; tell whether a lane is another one."""
+        """Give each task the best slot that no other has; tell whether a slot is another one."""
         if not tasks:
             return False
         for place, _ in tasks:
             self._tasks.pop(place, None)
-        taken = {task.lane for task in self._tasks.values()}
+        taken = {task.slot for task in self._tasks.values()}
         tasks.sort(key=lambda item: item[1].start)
-        lanes = self._lanes.free_lanes([(place[0], task.start) for place, task in tasks], taken)
+        slots = self._slots.free_slots([(place[0], task.start) for place, task in tasks], taken)
         is_moved = False
-        for (place, task), lane in zip(tasks, lanes, strict=True):
-            is_moved |= task.lane != lane
-            task.lane = lane
+        for (place, task), slot in zip(tasks, slots, strict=True):
+            is_moved |= task.slot != slot
+            task.slot = slot
             self._tasks[place] = task
         return is_moved

@@ -13,8 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from dask_diag_lab.store.arrays import Floats
-from dask_diag_lab.store.processes import newest_of
-from dask_diag_lab.store.workers import WorkerTable
+from dask_diag_lab.store.workers import WorkerTable, newest_of
 
 COLUMNS: Final = (
     *("cpu", "memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled"),

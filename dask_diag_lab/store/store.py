@@ -1,44 +1,50 @@
 """The store: everything the collector told, ready to be drawn. Batches are the only way in.
 
-Must not import distributed, tornado or bokeh. No locks: other threads only answer a `Query`.
+Must not import distributed, tornado or bokeh. No locks: other threads only answer a `WindowQuery`.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from dask_diag_lab.records import Batch, Kind, SchedulerInfo
+from dask_diag_lab.jobs import Job, Jobs
+from dask_diag_lab.schema import EXTRA_NAMES, Batch, Change, Kind, SchedulerInfo
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
-from dask_diag_lab.store.arrays import Columns, Row
-from dask_diag_lab.store.departures import Departures
-from dask_diag_lab.store.epoch import BEFORE, Epoch
+from dask_diag_lab.store.arrays import Columns
+from dask_diag_lab.store.busy import BusyTimes
 from dask_diag_lab.store.events import EventLog, failures
 from dask_diag_lab.store.extras import Extras
-from dask_diag_lab.store.feed_state import FeedStateView, State
 from dask_diag_lab.store.graph import TaskGraph
-from dask_diag_lab.store.groups import GroupTable
-from dask_diag_lab.store.inquiries import Inquiries, Inquiry
 from dask_diag_lab.store.keys import KeyTable
-from dask_diag_lab.store.lanes import LaneTable
-from dask_diag_lab.store.nthreads import ThreadHistory
-from dask_diag_lab.store.palette import Palette
-from dask_diag_lab.store.prefixes import PrefixTable
+from dask_diag_lab.store.prefixes import Durations, GroupTable, PrefixTable
+from dask_diag_lab.store.presence import Departures, SeenWorkers, ThreadHistory
+from dask_diag_lab.store.queries import Queries, Query
 from dask_diag_lab.store.running import RunningTable
-from dask_diag_lab.store.seen_workers import SeenWorkers
 from dask_diag_lab.store.series import SeriesTable
-from dask_diag_lab.store.strings import StringTable
-from dask_diag_lab.store.validation import check_batch
+from dask_diag_lab.store.slots import SlotTable
+from dask_diag_lab.store.strings import BEFORE, Epoch, Palette, StringTable
 from dask_diag_lab.store.workers import WorkerTable
-from dask_diag_lab.store.workings import Working, Workings
+
+State = Literal["connecting", "live", "degraded", "lost", "closed"]
 
 _COMPUTE = int(Kind.COMPUTE)
 MAX_GAPS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FeedStateView:
+    """Whether new data comes, why not, and since when (seconds since the epoch)."""
+
+    state: State
+    reason: str
+    since: float
 
 
 class Store:
@@ -71,20 +77,21 @@ class Store:
         self.version = 0
         self.feed_state = FeedStateView("connecting", "", 0.0)
         self.scheduler: SchedulerInfo | None = None
-        self.degraded = ""
         self.cost_s = 0.0
         self.gaps: deque[tuple[float, float]] = deque(maxlen=MAX_GAPS)
         self.left_out: Mapping[str, int] = {}
         self.strings = StringTable()
         self.palette = Palette(self.strings)
-        self.lanes = LaneTable(self.strings)
+        self.slots = SlotTable(self.strings)
         self._keys = KeyTable()
-        self.actions = ActionLog(self.lanes, self._keys, max_actions)
-        self.running = RunningTable(self.lanes)
+        self.actions = ActionLog(self.slots, self._keys, max_actions)
+        self.busy = BusyTimes()
+        self.running = RunningTable(self.slots)
         self.groups = GroupTable()
         self.ended_groups = GroupTable()
         self.prefixes = PrefixTable(self.groups)
-        self.workers = WorkerTable(self.lanes)
+        self.durations = Durations(self.strings)
+        self.workers = WorkerTable(self.slots)
         self.seen_workers = SeenWorkers()
         self._departures = Departures()
         self.graph = TaskGraph(self.strings, self.palette)
@@ -92,8 +99,8 @@ class Store:
         self.series = SeriesTable()
         self.events = EventLog()
         self.extras = Extras()
-        self.inquiries = Inquiries()
-        self.workings = Workings()
+        self.queries = Queries()
+        self.jobs = Jobs()
         self.on_apply: list[Callable[[Store], None]] = []
         self._clock = clock
         self._epoch = Epoch("", 0, 0.0)
@@ -111,6 +118,11 @@ class Store:
             return 0.0
         clock = self._clock() if self._stopped_clock is None else self._stopped_clock
         return self._batch_time + max(clock - self._batch_clock, 0.0)
+
+    @property
+    def degraded(self) -> str:
+        """Why there is no data though the scheduler is there, '' when all is well."""
+        return self.feed_state.reason if self.feed_state.state == "degraded" else ""
 
     def set_feed_state(self, state: State, reason: str, since: float) -> None:
         """Note whether new data comes."""
@@ -135,16 +147,17 @@ class Store:
             When the batch contradicts itself or what came before; nothing was changed then.
         """
         is_new = batch.epoch != self._epoch.name
-        rows = check_batch(batch, 1 if is_new else self._epoch.n_strings)
+        n_strings = 1 if is_new else self._epoch.n_strings
+        if not 0 <= batch.strings_from <= n_strings:
+            raise ValueError(f"strings begin at {batch.strings_from}, {n_strings} are known")
         before = self._versions()
         if is_new:
             self._begin(batch)
         self._set_facts(batch)
         self._epoch.learn(batch.strings_from, batch.strings, self.strings)
         self._keys.extend(self._epoch.first_task + batch.keys_from, batch.keys)
-        workers = batch.workers or ()
-        self.lanes.join(((r["address"], r["name"], r["nthreads"]) for r in workers), batch.time)
-        self._append(batch, rows)
+        self._join(batch)
+        self._append(batch)
         self._update_workers(batch)
         self._update_tables(batch)
         if before != self._versions():
@@ -152,37 +165,37 @@ class Store:
         for hear in tuple(self.on_apply):
             hear(self)
 
-    def answer(self, inquiry: Inquiry, answer: object) -> None:
+    def answer(self, query: Query, answer: object) -> None:
         """Take the cluster's answer to a question."""
-        self.inquiries.answered(inquiry, answer, self.time)
+        self.queries.answered(query, answer, self.time)
         self.version += 1
 
-    def fail(self, inquiry: Inquiry, error: str) -> None:
+    def fail(self, query: Query, error: str) -> None:
         """Note in words for the user why a question was not answered."""
-        self.inquiries.failed(inquiry, error)
+        self.queries.failed(query, error)
         self.version += 1
 
-    def worked_out(self, working: Working[Any]) -> None:  # results of any type
+    def job_done(self, job: Job[Any]) -> None:  # results of any type
         """Note that a piece of work on answers is done."""
-        self.workings.ended(working)
+        self.jobs.ended(job)
         self.version += 1
 
     def _versions(self) -> tuple[object, ...]:
         tables = (
-            *(self.palette, self.lanes, self.actions, self.running, self.groups, self.prefixes),
+            *(self.palette, self.slots, self.actions, self.running, self.groups, self.prefixes),
             *(self.workers, self.seen_workers, self.graph, self.nthreads, self.series, self.events),
-            self.ended_groups,
+            *(self.ended_groups, self.durations),
         )
         return (
             *(table.version for table in tables),
-            *(self.extras.version, self.scheduler, self.degraded, self.left_out),
+            *(self.extras.version, self.scheduler, self.left_out),
         )
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""
         is_same = self.scheduler is not None and self.scheduler.id == batch.scheduler.id
         if self.scheduler is not None and not is_same:
-            self.inquiries.clear()
+            self.queries.clear()
         if is_same and batch.began > self._batch_time:
             self.gaps.append((self._batch_time, batch.began))
             self.events.extend([(self._batch_time, "not-recorded", {"until": batch.began})])
@@ -200,7 +213,6 @@ class Store:
 
     def _set_facts(self, batch: Batch) -> None:
         self.scheduler = batch.scheduler
-        self.degraded = batch.degraded
         self.left_out = self._epoch.left_out(batch.left_out)
         self.cost_s = batch.cost_s
         self._batch_time = batch.time
@@ -208,10 +220,21 @@ class Store:
         if self._stopped_clock is not None:
             self._stopped_clock = self._batch_clock
 
-    def _append(self, batch: Batch, given: Columns | None) -> None:
+    def _join(self, batch: Batch, among: set[str] | None = None) -> None:
+        """Give slots to the workers of a batch, to all or to some of them."""
+        change = batch.tables.get("workers")
+        if change is not None:
+            names = (change.columns[name].tolist() for name in ("address", "name", "nthreads"))
+            workers = zip(*names, strict=True)
+            self.slots.join((w for w in workers if among is None or w[0] in among), batch.time)
+
+    def _append(self, batch: Batch) -> None:
         """Log the actions of a batch that are not here yet, and count those that are lost."""
+        change = batch.tables.get("actions")
+        given = None if change is None else change.columns
         n = 0 if given is None else len(given["start"])
-        known, lost = self._epoch.overlap(batch.actions_to, n, batch.actions_dropped)
+        dropped = 0 if change is None else change.dropped
+        known, lost = self._epoch.overlap(batch.actions_to, n, dropped)
         ended: list[tuple[int, str, float]] = []
         if given is not None and known < n:
             # A collector that starts anew on a known scheduler sends history that is here already.
@@ -222,7 +245,7 @@ class Store:
         self._epoch.actions_to = max(self._epoch.actions_to, batch.actions_to)
         self.actions.drop(lost)
         self.running.finish(ended)
-        if n and batch.running is None:
+        if n and "running" not in batch.tables:
             self.running.settle()
 
     def _log(self, batch: Batch, rows: Columns) -> list[tuple[int, str, float]]:
@@ -232,68 +255,73 @@ class Store:
         rows["task"] = rows["task"] + self._epoch.first_task
         self._next_task = max(self._next_task, int(rows["task"].max()) + 1)
         is_task = rows["kind"] == _COMPUTE
-        sought = self.running.keys | {row[0] for row in batch.running or ()}
+        running = batch.tables.get("running")
+        sought = self.running.keys | set(running.columns["key"] if running is not None else ())
         first_new = self._epoch.first_task + batch.keys_from
         keys = self._keys.among(rows["task"], sought, first_new, batch.keys)
         seats, ended = self.running.among(rows, keys)
-        lane = self.lanes.resolve(
+        slot = self.slots.resolve(
             rows["worker"], rows["thread"], rows["start"], rows["stop"], is_task, seats
         )
         self.palette.see(rows["prefix"])
+        self.durations.add(rows)
         self.events.extend(failures(rows, self.strings))
-        self.actions.append(rows | {"lane": lane})
+        self.busy.add(rows["start"], rows["stop"])
+        self.actions.append(rows | {"slot": slot})
         return ended
 
     def _update_workers(self, batch: Batch) -> None:
-        rows = batch.workers or ()
+        change = batch.tables.get("workers")
+        told = set() if change is None else set(change.columns["address"].tolist())
         self.seen_workers.learn(batch)
-        for address, at in self._departures.of(batch, self.workers).items():
-            self.lanes.leave(address, at)
+        removed = set() if change is None else set(change.removed)
+        if change is not None and change.is_full:
+            removed |= set(self.workers.address) - told
+        for address, at in self._departures.of(batch, self.workers, removed).items():
+            self.slots.leave(address, at)
         # One that left and came back between two batches is among both.
-        removed = set(batch.removed_workers)
-        back = [row for row in rows if row["address"] in removed]
-        self.lanes.join(((r["address"], r["name"], r["nthreads"]) for r in back), batch.time)
-        if self._epoch.is_confirmed:
-            self.events.compare(self.workers.row, batch)
-        self.workers.update(rows, batch.removed_workers)
-        is_told = batch.workers is not None or batch.scheduler.n_workers == 0
+        self._join(batch, removed & told)
+        if change is not None and self._epoch.is_confirmed:
+            self.events.compare(self.workers.row, change.columns, removed)
+        self.workers.update(change)
+        is_told = change is not None or batch.scheduler.n_workers == 0
         if is_told and not self._epoch.is_confirmed:
             self._epoch.is_confirmed = True
             if self._epoch.is_first:
                 self.events.begin(batch)
-            self.lanes.leave_all_but({row["address"] for row in rows}, batch.time)
-        if batch.workers is not None:
+            self.slots.leave_all_but(told, batch.time)
+        if change is not None:
             self.series.record(batch.time, self.workers)
 
     def _update_tables(self, batch: Batch) -> None:
-        if batch.running is not None:
-            ids = np.array([(row[1], row[2]) for row in batch.running], dtype=np.int64)
-            worker, prefix = self._epoch.strings(ids.reshape(-1, 2).T)
+        tables = batch.tables
+        if "running" in tables:
+            columns = tables["running"].columns
+            worker, prefix = (self._epoch.strings(columns[name]) for name in ("worker", "prefix"))
             self.palette.see(prefix)
-            self.running.replace(
-                (row[0], w, p, row[3])
-                for row, w, p in zip(batch.running, worker.tolist(), prefix.tolist(), strict=True)
-            )
-        self.prefixes.update(batch.prefixes or (), batch.removed_prefixes, batch.time)
-        if batch.prefixes is not None:
-            self._name(row["name"] for row in batch.prefixes)
-        if batch.groups is not None or batch.removed_groups:
-            self._update_groups(batch.groups or (), batch.removed_groups)
+            rows = (columns["key"], worker, prefix, columns["start"])
+            self.running.replace(zip(*(column.tolist() for column in rows), strict=True))
+        self.prefixes.update(tables.get("prefixes"), batch.time)
+        if "prefixes" in tables:
+            self._name(tables["prefixes"].columns["name"])
+        if "groups" in tables:
+            self._update_groups(tables["groups"])
         if batch.graph is not None:
             self.graph.update(batch.graph)
-        self.nthreads.extend(batch.nthreads)
+        self.nthreads.extend(batch.rows("nthreads"))
         self.events.hear(batch)
-        self.extras.update(batch.extras, batch.time)
+        extras = {name: change for name, change in tables.items() if name in EXTRA_NAMES}
+        self.extras.update(extras, batch.time)
 
-    def _update_groups(self, rows: Iterable[Row], removed: Sequence[str]) -> None:
+    def _update_groups(self, change: Change) -> None:
         """Take over groups, apart from each other those that are there and those that are gone."""
-        ended: list[Row] = []
-        live: list[Row] = []
-        for row in rows:
-            (ended if row["is_ended"] else live).append(row)
-        self.groups.update(live, [*removed, *(row["name"] for row in ended)])
-        self.ended_groups.update(ended, [*removed, *(row["name"] for row in live)])
-        self._name(row["prefix"] for row in (*live, *ended))
+        is_ended = change.columns["is_ended"]
+        names = change.columns["name"]
+        for table, is_its in ((self.groups, ~is_ended), (self.ended_groups, is_ended)):
+            columns = {name: column[is_its] for name, column in change.columns.items()}
+            removed = [*change.removed, *names[~is_its]]
+            table.update(Change(columns, 0, removed, change.is_full))
+        self._name(change.columns["prefix"])
 
     def _name(self, prefixes: Iterable[str]) -> None:
         ids = [self.strings.intern(name) for name in prefixes]

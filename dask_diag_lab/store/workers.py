@@ -1,22 +1,120 @@
-"""Workers as they are now, in the order of their lanes."""
+"""Workers as they are now, in the order of their slots, and which of them live in one process.
+
+A heartbeat tells CPU and memory of the whole process: adding up its workers would count it several
+times.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Generic, TypeVar
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from dask_diag_lab.records import WORKERS
-from dask_diag_lab.store.arrays import Bools, Floats, Ints, Row, frozen
-from dask_diag_lab.store.lanes import LaneTable
-from dask_diag_lab.store.processes import Processes
+from dask_diag_lab.schema import WORKERS
+from dask_diag_lab.store.arrays import Ints, frozen
+from dask_diag_lab.store.slots import SlotTable
+from dask_diag_lab.store.tables import NamedTable
 
-_DTYPES = {column.name: column.dtype for column in WORKERS}
-Values = TypeVar("Values")
-Cells = list[Any] | npt.NDArray[Any]  # the column decides
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """The processes of some workers.
+
+    Attributes
+    ----------
+    told_by : ndarray of int64
+        For each process the index of the worker that was heard of last.
+    of_worker : ndarray of int64
+        For each worker the index of its process.
+    n_shared : int
+        Processes of more than one worker.
+    n_sharing : int
+        Workers in these.
+    """
+
+    told_by: Ints
+    of_worker: Ints
+    n_shared: int = 0
+    n_sharing: int = 0
+
+    @classmethod
+    def of(cls, process: Sequence[str], last_seen: Iterable[float]) -> Self:
+        """Return the processes of workers, given ``process`` and ``last_seen`` of `WORKERS`."""
+        if not any(process):
+            each = frozen(np.arange(len(process)))
+            return cls(each, each)
+        names = [name or index for index, name in enumerate(process)]
+        index_of = {name: index for index, name in enumerate(dict.fromkeys(names))}
+        sizes = [size for size in Counter(names).values() if size > 1]
+        return cls(
+            frozen(np.array(newest_of(names, last_seen))),
+            frozen(np.array([index_of[name] for name in names])),
+            len(sizes),
+            sum(sizes),
+        )
+
+    def sums(self, values: Ints) -> Ints:
+        """Return the sum over the workers of each process, given one value a worker."""
+        result = np.zeros(len(self.told_by), dtype=np.int64)
+        np.add.at(result, self.of_worker, values)
+        return result
+
+    def limits(self, limit: Ints) -> Ints:
+        """Return the memory limit of each process; 0 for none.
+
+        Each worker compares all of the process with its own: the lowest counts.
+
+        Parameters
+        ----------
+        limit : ndarray of int64
+            ``memory_limit`` of each worker, 0 for none.
+        """
+        none = np.iinfo(np.int64).max
+        lowest = np.full(len(self.told_by), none)
+        np.minimum.at(lowest, self.of_worker, np.where(limit > 0, limit, none))
+        return np.where(lowest == none, 0, lowest)
+
+    def memory_by_use(self, memory: Ints, managed: Ints, recent: Ints) -> dict[str, Ints]:
+        """Return the memory of each process and its parts, named as in `WORKERS`.
+
+        A worker takes what the others of its process manage for unmanaged. Unmanaged is what the
+        process has beyond that which all of its workers manage.
+
+        Parameters
+        ----------
+        memory, managed, recent : ndarray of int64
+            ``memory``, ``managed`` and ``unmanaged_recent`` of each worker.
+        """
+        whole = memory[self.told_by]
+        own = np.minimum(self.sums(managed), whole)
+        late = np.minimum(recent[self.told_by], whole - own)
+        return {
+            "memory": whole,
+            "managed": own,
+            "unmanaged_old": whole - own - late,
+            "unmanaged_recent": late,
+        }
+
+
+def common_limit(limits: Ints) -> int:
+    """Return the sum of some memory limits; 0, no limit, unless there is one of each."""
+    return int(limits.sum()) if (limits > 0).all() else 0
+
+
+def newest_of(names: Sequence[object], seen: Iterable[float]) -> list[int]:
+    """Return for each name the index of the one with it that was seen last.
+
+    In the order in which the names come first.
+    """
+    newest: dict[object, tuple[float, int]] = {}
+    for index, (name, at) in enumerate(zip(names, seen, strict=True)):
+        known = newest.get(name)
+        if known is None or at > known[0]:
+            newest[name] = (at, index)
+    return [index for _, index in newest.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,112 +140,41 @@ class Totals:
     occupancy: float
 
 
-_SUMMED = tuple(f.name for f in fields(Totals) if f.name in _DTYPES and _DTYPES[f.name] == "<i8")
+_WHOLE = {column.name for column in WORKERS.columns if column.dtype == "<i8"}
+_SUMMED = tuple(field.name for field in fields(Totals) if field.name in _WHOLE)
 
 
-class _Column(Generic[Values]):
-    """A column of the table as an attribute: ``store.workers.memory``."""
-
-    def __set_name__(self, owner: type[WorkerTable], name: str) -> None:
-        self._name = name
-
-    def __get__(self, table: WorkerTable, owner: type[WorkerTable]) -> Values:
-        return table.column(self._name)  # type: ignore[return-value]  # the name decides the type
-
-
-class WorkerTable:
+class WorkerTable(NamedTable):
     """One row a worker that is there; one attribute a column of `WORKERS`.
-
-    Columns of text and mappings are lists, the others arrays.
 
     Parameters
     ----------
-    lanes : LaneTable
+    slots : SlotTable
         Gives the order.
     """
 
-    address = _Column[list[str]]()
-    name = _Column[list[str]]()
-    host = _Column[list[str]]()
-    process = _Column[list[str]]()
-    nthreads = _Column[Ints]()
-    memory_limit = _Column[Ints]()
-    status = _Column[list[str]]()
-    last_seen = _Column[Floats]()
-    cpu = _Column[Floats]()
-    memory = _Column[Ints]()
-    managed = _Column[Ints]()
-    unmanaged_old = _Column[Ints]()
-    unmanaged_recent = _Column[Ints]()
-    spilled = _Column[Ints]()
-    processing = _Column[Ints]()
-    executing = _Column[Ints]()
-    occupancy = _Column[Floats]()
-    is_idle = _Column[Bools]()
-    is_saturated = _Column[Bools]()
-    incoming_bytes = _Column[Ints]()
-    outgoing_bytes = _Column[Ints]()
-    metrics = _Column[list[Row]]()
-
-    def __init__(self, lanes: LaneTable) -> None:
-        self.version = 0
-        self._lanes = lanes
-        self._rows: dict[str, Row] = {}
-        self._columns: dict[str, Cells] = {}
-        self._processes: Processes | None = None
-        self._seen = (-1, -1)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __contains__(self, address: object) -> bool:
-        return address in self._rows
-
-    def row(self, address: str) -> Row | None:
-        """Return the row of a worker, None where it is not there."""
-        return self._rows.get(address)
-
-    def update(self, rows: Iterable[Row], removed: Sequence[str] = ()) -> None:
-        """Forget removed workers and take over rows of `WORKERS`; the others stay."""
-        is_changed = False
-        for address in removed:
-            is_changed |= self._rows.pop(address, None) is not None
-        for row in rows:
-            if self._rows.get(row["address"]) != row:
-                self._rows[row["address"]] = dict(row)
-                is_changed = True
-        self.version += is_changed
-
-    def clear(self) -> None:
-        """Forget all workers."""
-        self.update((), list(self._rows))
-
-    def column(self, name: str) -> Cells:
-        """Return a column by name; KeyError when there is none."""
-        self._drop_old()
-        if name not in self._columns:
-            dtype = _DTYPES[name]
-            values = [row[name] for row in self._ordered()]
-            self._columns[name] = values if dtype == "O" else frozen(np.array(values, dtype=dtype))
-        return self._columns[name]
+    def __init__(self, slots: SlotTable) -> None:
+        super().__init__(WORKERS)
+        self._slots = slots
+        self._processes: tuple[object, Processes] | None = None
 
     @property
     def processes(self) -> Processes:
         """Which of the workers share a process."""
-        self._drop_old()
-        if self._processes is None:
-            self._processes = Processes.of(self.process, self.last_seen.tolist())
-        return self._processes
+        seen = self._order_version()
+        if self._processes is None or self._processes[0] != seen:
+            self._processes = seen, Processes.of(self.process, self.last_seen.tolist())
+        return self._processes[1]
 
     def totals(self) -> Totals:
         """Return the sums over all workers."""
-        sums = {name: int(self.column(name).sum()) for name in _SUMMED}  # type: ignore[union-attr]
+        sums = {name: int(getattr(self, name).sum()) for name in _SUMMED}
         processes = self.processes
         if processes.n_shared:
             parts = self.memory_by_process()
             sums |= {name: int(values.sum()) for name, values in parts.items()}
         return Totals(
-            workers=len(self._rows),
+            workers=len(self),
             **sums,
             cpu=float(self.cpu[processes.told_by].sum()),
             occupancy=float(self.occupancy.sum()),
@@ -157,11 +184,9 @@ class WorkerTable:
         """Return memory and its parts of each of `processes`; see `Processes.memory_by_use`."""
         return self.processes.memory_by_use(self.memory, self.managed, self.unmanaged_recent)
 
-    def _drop_old(self) -> None:
-        """Let go of what was worked out of other rows."""
-        seen = (self.version, self._lanes.version)
-        if self._seen != seen:
-            self._columns, self._processes, self._seen = {}, None, seen
+    def _order(self) -> Ints:
+        rows = [self._index[a] for a in self._slots.addresses if a in self._index]
+        return np.array(rows, dtype=np.int64)
 
-    def _ordered(self) -> list[Row]:
-        return [self._rows[a] for a in self._lanes.addresses if a in self._rows]
+    def _order_version(self) -> object:
+        return self.version, self._slots.version

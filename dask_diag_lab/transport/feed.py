@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from dask_diag_lab.collector import LEASE_S, Collector
-from dask_diag_lab.records import Batch
-from dask_diag_lab.transport.backoff import Backoff
+from dask_diag_lab.schema import Batch
 from dask_diag_lab.transport.link import Link, LinkLostError
-from dask_diag_lab.transport.plain import PlainSource
-from dask_diag_lab.transport.source import CollectorSource, NoCollectorError, Source
-from dask_diag_lab.transport.wire import WireError
+from dask_diag_lab.transport.source import CollectorSource, NoCollectorError
 
 logger = logging.getLogger(__name__)
 
 State = Literal["connecting", "live", "degraded", "lost", "closed"]
 
-PLAIN_INTERVAL_S: Final = 2.0
-"""Without a collector each pull costs the scheduler a walk over all workers."""
+NO_COLLECTOR_RETRY_S: Final = 60.0
+"""Each try leaves a line in the log of a scheduler that forbids plugins."""
 
 CONNECT_TIMEOUT_S: Final = 10.0
 
@@ -49,6 +47,33 @@ class FeedState:
     state: State
     reason: str
     since: float
+
+
+class Backoff:
+    """Doubling waits between ``first_s`` and ``last_s``, each shortened by up to half at random.
+
+    Many kernels that lost one scheduler do not all come back at the same moment.
+    """
+
+    def __init__(
+        self,
+        first_s: float = 1.0,
+        last_s: float = 30.0,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._first_s = first_s
+        self._last_s = last_s
+        self._chance = chance
+        self._tries = 0
+
+    def next(self) -> float:
+        """Return the seconds to wait, more from time to time."""
+        wait_s = min(self._last_s, self._first_s * 2.0 ** min(self._tries, 30))
+        self._tries += 1
+        return wait_s * (1 - self._chance() / 2)
+
+    def reset(self) -> None:
+        self._tries = 0
 
 
 class _TakeOverError(Exception):
@@ -83,7 +108,7 @@ class Feed:
     def __init__(
         self,
         address: str,
-        connection_args: Mapping[str, Any],  # what the engine's comm wants
+        connection_args: Mapping[str, Any],  # what `distributed`'s comm wants
         *,
         on_batch: Callable[[Batch], None],
         on_state: Callable[[FeedState], None],
@@ -103,7 +128,6 @@ class Feed:
         self._collector = CollectorSource(collector, timeout_s=timeout_s)
         self._backoff = backoff or Backoff()
         self._link: Link | None = None
-        self._source: Source | None = None
         self._loop_task: asyncio.Task[None] | None = None
         self._is_watched = False
         self._wanted: frozenset[str] = frozenset()
@@ -119,13 +143,13 @@ class Feed:
 
     @is_watched.setter
     def is_watched(self, value: bool) -> None:
-        self._is_watched = value
-        if value:
+        if value and not self._is_watched:
             self._wake.set()
+        self._is_watched = value
 
     @property
     def wanted(self) -> frozenset[str]:
-        """Names of `records.EXTRAS`, and `records.GRAPH`, that are to be brought as well."""
+        """Names of `schema.EXTRAS`, and `schema.GRAPH`, that are to be brought as well."""
         return self._wanted
 
     @wanted.setter
@@ -182,59 +206,44 @@ class Feed:
 
     async def _loop(self) -> None:
         while not self._is_closing:
+            least_s = 0.0
+            self._wake.clear()
             try:
                 await self._connect()
                 while not self._is_closing:
                     await self._step()
             except LinkLostError as error:
                 self._set_state("lost", f"The scheduler at {self._address} is gone: {error}.")
-            except WireError as error:
-                self._set_state("lost", f"The scheduler's answer cannot be read: {error}.")
+            except NoCollectorError as error:
+                self._set_state("degraded", f"{error} So there is no data for the plots.")
+                least_s = NO_COLLECTOR_RETRY_S
             except _TakeOverError as error:
                 self._set_state("degraded", f"What arrived could not be taken over: {error}.")
             if not self._is_closing:
                 self._disappoint(self.state.reason)
                 await self._hang_up(say_goodbye=False)
-                await self._sleep(self._backoff.next())
+                await self._sleep(max(self._backoff.next(), least_s))
 
     async def _connect(self) -> None:
         timeout_s = min(CONNECT_TIMEOUT_S, self._timeout_s)
         self._link = await Link.open(self._address, self._connection_args, timeout_s=timeout_s)
-        try:
-            await self._collector.register(self._link)
-            self._source = self._collector
-        except NoCollectorError as error:
-            self._go_plain(self._link, error)
-
-    def _go_plain(self, link: Link, error: NoCollectorError) -> None:
-        logger.info("Diagnostics of %s go on without a collector: %s", self._address, error)
-        self._collector.begin_anew()
-        self._source = PlainSource(link, self._address, str(error), timeout_s=self._timeout_s)
+        await self._collector.register(self._link)
 
     async def _step(self) -> None:
         """Pull once, hand over, and wait for the next time."""
-        assert self._source is not None
-        assert self._link is not None
         n_asked = len(self._asked)  # who asks during the pull may want more than it brings
-        try:
-            batch, accept = await self._source.pull(self._wanted)
-        except NoCollectorError as error:
-            self._go_plain(self._link, error)
-            return
+        self._wake.clear()  # now, not when the wait begins: a need that comes meanwhile counts
+        batch, accept = await self._collector.pull(self._wanted)
         self._hand_over(batch)
         accept()
         self._backoff.reset()
-        degraded = self._source.degraded
-        self._set_state("degraded" if degraded else "live", degraded)
-        if self._source.is_more:
+        self._set_state("live", "")
+        if self._collector.is_more:
             await asyncio.sleep(0)
             return
         self._answer(n_asked)
-        interval_s = self._interval_s if self._is_watched else self._idle_interval_s
-        if degraded:
-            interval_s = max(interval_s, PLAIN_INTERVAL_S)
         if not self._asked:
-            await self._sleep(interval_s)
+            await self._sleep(self._interval_s if self._is_watched else self._idle_interval_s)
 
     def _answer(self, n_asked: int) -> None:
         """Tell the first that asked that they have what they waited for."""
@@ -261,7 +270,6 @@ class Feed:
         """Wait, or less when somebody begins to watch or the feed is closed."""
         if self._is_closing:
             return
-        self._wake.clear()
         try:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
@@ -269,12 +277,11 @@ class Feed:
             return
 
     async def _hang_up(self, *, say_goodbye: bool = True) -> None:
-        link, source = self._link, self._source
-        self._link = self._source = None
+        link, self._link = self._link, None
         if link is None:
             return
-        if say_goodbye and source is not None and link.is_open:
-            await source.leave()
+        if say_goodbye and link.is_open:
+            await self._collector.leave()
         await link.close()
 
     def _set_state(self, state: State, reason: str) -> None:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.records import EXTRA_NAMES, GRAPH
+from dask_diag_lab.schema import EXTRA_NAMES, GRAPH
 from dask_diag_lab.transport.feed import Feed, FeedState
-from dask_diag_lab.transport.inquirer import Argument, Inquirer, OnAnswer, OnFailure
 from dask_diag_lab.transport.link import LinkLostError
+from dask_diag_lab.transport.queries import OnAnswer, OnFailure, QueryRunner
 
 if TYPE_CHECKING:
-    from dask_diag_lab.records import Batch
+    from dask_diag_lab.schema import Batch
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Following:
             interval_s=interval_s,
             idle_interval_s=idle_interval_s,
         )
-        self._inquirer = Inquirer(address, connection_args)
+        self._queries = QueryRunner(address, connection_args)
         self._running: asyncio.Task[None] | None = None
         self._wanted: frozenset[str] = frozenset()
 
@@ -70,7 +70,7 @@ class Following:
             if self._running is not None:
                 last_first.push_async_callback(_end, self._running)
             last_first.push_async_callback(self._feed.close)
-            last_first.push_async_callback(self._inquirer.close)
+            last_first.push_async_callback(self._queries.close)
 
     @property
     def state(self) -> FeedState:
@@ -85,12 +85,12 @@ class Following:
     def ask(
         self,
         kind: str,
-        arguments: Mapping[str, Argument],
+        arguments: Mapping[str, str | float],
         on_answer: OnAnswer,
         on_failure: OnFailure,
     ) -> None:
-        """Ask what no feed brings; see `Inquirer.ask`."""
-        self._inquirer.ask(kind, arguments, on_answer, on_failure)
+        """Ask what no feed brings; see `QueryRunner.ask`."""
+        self._queries.ask(kind, arguments, on_answer, on_failure)
 
     async def pull(self) -> None:
         """Pull once.

@@ -1,7 +1,4 @@
-"""One comm to a scheduler, on the running loop, with a timeout on every call.
-
-Must not unpickle what the scheduler sends.
-"""
+"""One comm to a scheduler, on the running loop, with a timeout on every call."""
 
 from __future__ import annotations
 
@@ -35,9 +32,16 @@ class Link:
 
     @classmethod
     async def open(
-        cls, address: str, connection_args: Mapping[str, Any], *, timeout_s: float
+        cls,
+        address: str,
+        connection_args: Mapping[str, Any],
+        *,
+        timeout_s: float,
+        deserialize: bool = False,
     ) -> Link:
         """Connect with a client's ``connection_args``.
+
+        With ``deserialize``, results that workers pickled are opened, as a client does.
 
         Raises
         ------
@@ -46,9 +50,8 @@ class Link:
         """
         try:
             async with asyncio.timeout(timeout_s + 1):
-                # Unpickling is the only thing `deserialize` would add, and nothing here needs it.
                 comm = await connect(
-                    address, timeout=timeout_s, deserialize=False, **connection_args
+                    address, timeout=timeout_s, deserialize=deserialize, **connection_args
                 )
         except TimeoutError as error:
             raise LinkLostError(f"no answer from {address} in {timeout_s:g} s") from error

@@ -1,17 +1,15 @@
-"""What runs inside a worker for a moment, to answer a question: sent as source, never imported.
+"""What runs inside a worker for a moment, to answer a query: sent by value, never imported there.
 
 Standard library and what is on every worker only. Must not change anything there, and must stay
 bounded: it runs on the worker's event loop.
 """
 
-# Any: the worker and its tasks are the engine's, of whatever version it has.
+# Any: the worker and its tasks are `distributed`'s, of whatever version it has.
 from __future__ import annotations
 
 import heapq
-import json
 import sys
 import time
-import zlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -21,26 +19,24 @@ MAX_LOOKED_AT = 20_000
 """Tasks of one state that are compared to find the largest: about 10 ms of the worker's loop."""
 
 
-def dask_diag_lab_worker(dask_worker: Any, limit: int) -> bytes:
-    """Return what a worker holds and does: the answer to the question ``worker``."""
+def dask_diag_lab_worker(dask_worker: Any, limit: int) -> dict[str, Any]:
+    """Return what a worker holds and does: the answer to the query ``worker``."""
     state = dask_worker.state
     now = time.time()
     tasks: list[dict[str, Any]] = []
     for name, found in _states(dask_worker, limit):
         tasks += [_task(ts, name, now) for ts in islice(found, limit)]
-    return _pack(
-        {
-            "counts": _counts(state),
-            "tasks": tasks,
-            "connections": len(getattr(dask_worker, "_comms", ())),
-            "versions": _versions(),
-            "uptime_s": _uptime_s(now),
-            "executed": getattr(state, "executed_count", -1),
-        }
-    )
+    return {
+        "counts": _counts(state),
+        "tasks": tasks,
+        "connections": len(getattr(dask_worker, "_comms", ())),
+        "versions": _versions(),
+        "uptime_s": _uptime_s(now),
+        "executed": getattr(state, "executed_count", -1),
+    }
 
 
-def dask_diag_lab_transfers(dask_worker: Any, limit: int) -> bytes:
+def dask_diag_lab_transfers(dask_worker: Any, limit: int) -> dict[str, Any]:
     """Return the newest entries of both transfer logs: the answer to ``transfers``."""
     rows: list[dict[str, Any]] = []
     totals: dict[str, int] = {}
@@ -51,7 +47,7 @@ def dask_diag_lab_transfers(dask_worker: Any, limit: int) -> bytes:
         newest = islice(log, max(len(log) - limit, 0), None)
         rows += [_transfer(dask_worker.address, direction, entry) for entry in newest]
     rows.sort(key=lambda row: row["stop"])
-    return _pack({"rows": rows, "totals": totals})
+    return {"rows": rows, "totals": totals}
 
 
 def _transfer(address: str, direction: str, entry: dict[str, Any]) -> dict[str, Any]:
@@ -170,8 +166,3 @@ def _text(key: object) -> str:
     if len(text) <= MAX_TEXT:
         return text
     return f"{text[:MAX_TEXT]}… ({len(text)} characters)"
-
-
-def _pack(answer: dict[str, Any]) -> bytes:
-    """Return bytes: the scheduler hands them on without unpacking what is in them."""
-    return zlib.compress(json.dumps(answer, default=str).encode())

@@ -1,4 +1,4 @@
-"""The two ways to get batches over a link: from the collector, or from the engine's own calls.
+"""The collector on a scheduler: sent by value where it is missing, and pulled over a link.
 
 Must not decide when to pull.
 """
@@ -6,33 +6,44 @@ Must not decide when to pull.
 from __future__ import annotations
 
 import sys
+import threading
 import uuid
 from collections.abc import Callable, Collection
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any, Final
 
+import cloudpickle
+
+import dask_diag_lab.collector
+import dask_diag_lab.schema
 from dask_diag_lab.collector import LEAVE, PULL, Collector
-from dask_diag_lab.records import Batch
+from dask_diag_lab.schema import Batch
+from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport.decode import Decoder
 from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError
-from dask_diag_lab.transport.parcel import pack
-from dask_diag_lab.transport.wire import WireError
 
 Pulled = tuple[Batch, Callable[[], None]]
 """A batch, and what to call once it has been taken over."""
 
+_REGISTRY: Final = threading.Lock()
+"""cloudpickle's registry of packages sent by value is shared by all threads."""
 
-class Source(Protocol):
-    """Where batches come from."""
 
-    @property
-    def is_more(self) -> bool: ...
+def by_value(thing: object, *modules: ModuleType) -> bytes:
+    """Return a pickle that a process without these modules or packages can load.
 
-    @property
-    def degraded(self) -> str: ...
-
-    async def pull(self, wanted: Collection[str] = ()) -> Pulled: ...
-
-    async def leave(self) -> None: ...
+    Its Python has to be the same: functions are sent as bytecode.
+    """
+    with _REGISTRY:
+        known = cloudpickle.list_registry_pickle_by_value()
+        new = [module for module in modules if module.__name__ not in known]
+        for module in new:
+            cloudpickle.register_pickle_by_value(module)
+        try:
+            return bytes(cloudpickle.dumps(thing))
+        finally:
+            for module in new:
+                cloudpickle.unregister_pickle_by_value(module)
 
 
 class NoCollectorError(Exception):
@@ -47,8 +58,6 @@ class CollectorSource:
     make : callable
         Returns the collector to send.
     """
-
-    degraded = ""
 
     def __init__(self, make: Callable[[], Collector], *, timeout_s: float) -> None:
         self._make = make
@@ -79,7 +88,7 @@ class CollectorSource:
         try:
             await link.call(
                 "register_scheduler_plugin",
-                plugin=pack(self._make()),
+                plugin=by_value(self._make(), dask_diag_lab.collector, dask_diag_lab.schema),
                 idempotent=True,
                 timeout_s=self._timeout_s,
             )
@@ -117,10 +126,6 @@ class CollectorSource:
             return self._decoder.decode(answer)
         except WireError as error:
             raise NoCollectorError(f"The collector's answer cannot be read: {error}.") from error
-
-    def begin_anew(self) -> None:
-        """Forget the cursors: batches of another source have come after those of this one."""
-        self._decoder = Decoder()
 
     async def leave(self) -> None:
         try:

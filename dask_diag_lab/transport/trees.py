@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dask_diag_lab.transport import wire
+from dask_diag_lab.schema.columns import wire_error
 
 MAX_NODES: Final = 20_000
 """Above this a tree is pruned: far more than a screen has pixels for."""
@@ -36,14 +36,14 @@ def empty_tree() -> Tree:
 def add_tree(total: Tree, tree: Any) -> None:  # what a worker sent
     """Add a tree's counts to ``total``, which is all of ours; nothing of ``tree`` is kept.
 
-    The engine's task profiler does not count the innermost frame of a sample
+    `distributed`'s task profiler does not count the innermost frame of a sample
     (``Worker.trigger_profile`` hands `distributed.profile.process` a child that is not there), so
     a function that calls nothing has a count of 0 and its caller more than its children together.
     That is left as it is: which of several children it was is not known here either.
 
     Raises
     ------
-    wire.WireError
+    WireError
         It is no such tree; ``total`` is unchanged then.
     """
     _check(tree)
@@ -112,12 +112,14 @@ def _cut(tree: Tree, least: float) -> None:
 def _check(tree: Any) -> None:
     stack = [tree]
     while stack:
-        node = wire.mapping(stack.pop(), "profile")
-        wire.whole(wire.member(node, "count"), "profile.count")
-        wire.mapping(wire.member(node, "description"), "profile.description")
-        children = wire.mapping(wire.member(node, "children"), "profile.children")
-        for name in children:
-            wire.text(name, "profile.children")
+        node = stack.pop()
+        if not isinstance(node, dict):
+            raise wire_error("profile", "a tree", node)
+        children = node.get("children")
+        if type(node.get("count")) is not int or not isinstance(node.get("description"), dict):
+            raise wire_error("profile.count", "a count and a description", node.get("count"))
+        if not isinstance(children, dict) or not all(type(name) is str for name in children):
+            raise wire_error("profile.children", "trees by name", children)
         stack.extend(children.values())
 
 

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
-    from dask_diag_lab.store.inquiries import Inquiry
+    from dask_diag_lab.store.queries import Query
 
 REFRESH_S: Final = 2.0
 """Age at which an answer is asked for again."""
@@ -47,24 +47,24 @@ class Asked:
     def __init__(self, store: Store) -> None:
         self._store = store
         # Version of the failure, and when it was seen.
-        self._failed: WeakKeyDictionary[Inquiry, tuple[int, float]] = WeakKeyDictionary()
+        self._failed: WeakKeyDictionary[Query, tuple[int, float]] = WeakKeyDictionary()
 
-    def fresh(self, kind: str, *, every_s: float = REFRESH_S, **arguments: str | float) -> Inquiry:
-        """Return the inquiry, asked again if its answer is ``every_s`` old; 0: never by itself."""
-        inquiry = self._store.inquiries.ask(kind, **arguments)
-        if every_s and self._is_due(inquiry, every_s):
-            self._store.inquiries.ask_again(inquiry)
-        return inquiry
+    def fresh(self, kind: str, *, every_s: float = REFRESH_S, **arguments: str | float) -> Query:
+        """Return the query, asked again if its answer is ``every_s`` old; 0: never by itself."""
+        query = self._store.queries.ask(kind, **arguments)
+        if every_s and self._is_due(query, every_s):
+            self._store.queries.ask_again(query)
+        return query
 
-    def _is_due(self, inquiry: Inquiry, every_s: float) -> bool:
+    def _is_due(self, query: Query, every_s: float) -> bool:
         now = self._store.time
-        if inquiry.state == "answered":
-            self._failed.pop(inquiry, None)
-            return now - inquiry.answered_at >= every_s
-        if inquiry.state == "asked":
+        if query.state == "answered":
+            self._failed.pop(query, None)
+            return now - query.answered_at >= every_s
+        if query.state == "asked":
             return False
-        version, since = self._failed.get(inquiry, (-1, now))
-        if version != inquiry.version:
-            self._failed[inquiry] = (inquiry.version, now)
+        version, since = self._failed.get(query, (-1, now))
+        if version != query.version:
+            self._failed[query] = (query.version, now)
             return False
         return now - since >= RETRY_S

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 Writer = Callable[[float], str]
@@ -152,6 +152,21 @@ def elide(text: str, width: int) -> str:
         return "…"[:width]
     tail = (width - 1) // 3
     return f"{text[: width - 1 - tail]}…{text[len(text) - tail :] if tail else ''}"
+
+
+def write(unit: str, value: float) -> str:
+    """Return a value in one of the units of `data.Unit`; the browser writes it alike."""
+    writers: Mapping[str, Writer] = {
+        "bytes": binary,
+        "rate": lambda rate: si(rate, "B/s"),
+        "seconds": duration,
+        "percent": lambda points: percent(points / 100),
+        "count": lambda number: (
+            count(number) if float(number).is_integer() else significant(number)
+        ),
+        "time": clock,
+    }
+    return writers.get(unit, significant)(value) if math.isfinite(value) else _UNKNOWN
 
 
 def plural(number: int, noun: str) -> str:

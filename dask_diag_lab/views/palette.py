@@ -258,3 +258,8 @@ def mixed(color: str, other: str, share: float) -> str:
     """Return ``#rrggbb`` with ``share`` of another ``#rrggbb`` in it, channel by channel."""
     pairs = [(int(color[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
+def quiet_color(look: Look) -> str:
+    """Return a grey between canvas and secondary text, for what stands for many or for nothing."""
+    return mixed(look.background, look.muted, 0.45)

@@ -1,95 +1,196 @@
-"""The only list of plots: routes, the JSON index, the sidebar and the documents derive from it.
+"""All plots there are: of this package, of other packages and of users.
 
-Imports neither Bokeh nor any view until a plot is loaded.
+Routes, the JSON index, the sidebar and the documents derive from it. A plot is its `View` class,
+made known by `register_plot`; the plots of this package come in by the same door, when their
+modules are imported by `load_plots`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+import logging
+import pkgutil
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from dask_diag_lab.views.catalogue import incidents, profile, scheduler, tasks, traffic, workers
-from dask_diag_lab.views.home_made import HomeMadePlots
-from dask_diag_lab.views.home_made_plot import YOURS, HomeMadePlot
-from dask_diag_lab.views.plot import Plot
+from dask_diag_lab import views
+from dask_diag_lab.views.view import View
 
 if TYPE_CHECKING:
-    from dask_diag_lab.views.base import View
+    from bokeh.models.ui import UIElement
 
-__all__ = ["GROUPS", "HOME_MADE", "PLOTS", "Plot", "all_plots", "get_plot", "register_plot"]
+    from dask_diag_lab.views.view import Table
 
-GROUPS: Final = ("Tasks", "Workers", "Profile", "Scheduler", YOURS)
-"""Groups of plots, in the order in which they are shown."""
+logger = logging.getLogger(__name__)
 
-PLOTS: Final[tuple[Plot, ...]] = (
-    *tasks.PLOTS,
-    *incidents.PLOTS,
-    *workers.PLOTS,
-    *traffic.PLOTS,
-    *profile.PLOTS,
-    *scheduler.PLOTS,
+Plot = type[View]
+"""A plot of the catalogue; its words are attributes of the class."""
+P = TypeVar("P", bound=type[View])
+
+GROUPS: Final = ("Tasks", "Workers", "Profile", "Scheduler", "Yours")
+"""Groups of plots, in the order in which they are shown; others follow."""
+
+ENTRY_POINTS: Final = "dask_diag_lab.plots"
+"""The group of entry points: the name is the plot's, the object its `View` class."""
+
+MAX_CHARACTERS: Final = 200
+"""Of title, group and description."""
+
+_ORDER: Final = (
+    *("task-stream", "progress", "graph", "memory-by-key", "compute-time-per-key"),
+    *("aggregate-time-per-action", "groups", "task", "group-progress", "exceptions", "events"),
+    *("workers-memory", "cluster-memory", "nprocessing", "cpu", "occupancy", "workers"),
+    *("workers-cpu-timeseries", "workers-memory-timeseries", "gpu-utilization", "gpu-memory"),
+    *("rmm-memory", "worker", "workers-transfer-bytes", "workers-network", "workers-disk"),
+    *("workers-network-timeseries", "workers-disk-timeseries", "transfers", "bandwidth-types"),
+    *("bandwidth-workers", "profile", "profile-server", "costs", "fine-performance-metrics"),
+    *("scheduler-system", "contention", "stealing", "shuffle", "hardware", "counters"),
 )
+"""The plots of a group in the order in which they are shown; others follow as they came."""
 
-HOME_MADE: Final = HomeMadePlots({plot.name for plot in PLOTS})
-"""The plots of users and of other packages.
-
-They belong to the process and not to a cluster: a plot that a notebook registers is there for the
-clusters that it has and for those that it makes later.
-"""
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
 
-def all_plots() -> tuple[Plot, ...]:
-    """Return all plots there are: those of this package, of other packages and of users."""
-    HOME_MADE.discover()
-    return (*PLOTS, *HOME_MADE.plots())
+class Registry:
+    """Plots by name. Any thread may register one at any time; whoever serves plots is told."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._loading = threading.RLock()
+        self._is_loaded = self._is_loading = False
+        self._plots: dict[str, Plot] = {}
+        self._listeners: list[Callable[[], None]] = []
+
+    def add(self, plot: Plot) -> None:
+        """Register a plot, in the place of one of its name, and tell the listeners.
+
+        Raises
+        ------
+        ValueError, TypeError
+            It cannot be one; see `register_plot`.
+        """
+        check_plot(plot)
+        with self._lock:
+            known = self._plots.get(plot.name)
+            if known is not None and is_built_in(known) and not is_built_in(plot):
+                raise ValueError(
+                    f"{plot.name!r} is a plot of dask_diag_lab itself: choose another name, such"
+                    f' as "my-{plot.name}"'
+                )
+            self._plots[plot.name] = plot
+        self._notify()
+
+    def remove(self, name: str) -> None:
+        """Forget a plot; harmless when there is none of that name."""
+        with self._lock:
+            is_known = self._plots.pop(name, None) is not None
+        if is_known:
+            self._notify()
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Return those known by now, in the order in which they are shown."""
+        with self._lock:
+            plots = list(self._plots.values())
+        return tuple(sorted(plots, key=_rank))
+
+    def listen(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Have `callback` called after each change, in any thread; return what ends that."""
+        with self._lock:
+            self._listeners.append(callback)
+
+        def end() -> None:
+            with self._lock:
+                if callback in self._listeners:
+                    self._listeners.remove(callback)
+
+        return end
+
+    def load(self) -> None:
+        """Import the plots of this package and of others, once: takes Bokeh, and so a while."""
+        with self._loading:
+            if self._is_loaded or self._is_loading:  # by this thread: the modules register plots
+                return
+            self._is_loading = True
+            try:
+                for module in _modules():
+                    import_module(module)
+                self.discover(entry_points(group=ENTRY_POINTS))
+                self._is_loaded = True
+            finally:
+                self._is_loading = False
+        self._notify()
+
+    def discover(self, points: Iterable[EntryPoint]) -> None:
+        """Register the plots of entry points; one that cannot be loaded says so when opened."""
+        for point in points:
+            plot = _plot_of(point)
+            with self._lock:
+                is_known = plot.name in self._plots  # what was registered by hand wins
+            if is_known:
+                continue
+            try:
+                self.add(plot)
+            except ValueError as error:
+                logger.warning("Plot %s of %s: %s", point.name, _package_of(point), error)
+
+    def _notify(self) -> None:
+        if self._is_loading:
+            return  # half of the plots would be shown as if they were all
+        with self._lock:
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener()
 
 
-def register_plot(
-    name: str,
-    view: type[View] | str,
-    *,
-    title: str,
-    group: str = YOURS,
-    description: str,
-    help: str = "",  # noqa: A002  # what it is called everywhere else
-    keywords: Sequence[str] = (),
-) -> None:
-    """Add a plot of your own, at once in every dashboard of this process and in JupyterLab.
+REGISTRY: Final = Registry()
+"""The plots of this process: one that a notebook registers is there for all its clusters."""
+
+
+def register_plot(plot: P) -> P:
+    """Make a plot known, at once in every dashboard of this process and in JupyterLab.
 
     A plot of the same name that was registered before is replaced, so the cell that does this can
     be run again; panes that show it draw the new one when they are opened again.
 
     Parameters
     ----------
-    name : str
-        Lower-case letters, digits and hyphens.
-    view : type or str
-        A subclass of `dask_diag_lab.View` or, shorter, `dask_diag_lab.FigureView`; or where it
-        is, ``"package.module:Class"``, which is imported when the plot is first drawn.
-    title : str
-        What people see.
-    group : str
-        Heading in the sidebar.
-    description : str
-        What the plot shows, in one sentence.
-    help : str
-        How to read it: what is healthy, and what to do when it is not. Lines like
-        ``- black: the task failed`` are shown as a key.
-    keywords : sequence of str
-        Words to find it by that are not in title and description.
+    plot : type
+        A subclass of `View` or, shorter, of `BarPlot`, `TablePlot`, `SeriesPlot` or `FigureView`,
+        with the attributes ``name``, ``title`` and ``description`` at least.
+
+    Returns
+    -------
+    type
+        The same class, so that this can be used as a decorator.
 
     Raises
     ------
     ValueError
-        The name is no name or that of a plot of this package, or words are missing.
+        The name is no name or that of a plot of this package, or other attributes are missing.
     TypeError
-        The view is not a class of that kind, or lacks methods.
+        It is not a class of that kind, or lacks methods.
     """
-    plot = HomeMadePlot.registered(
-        name, view, title=title, group=group, description=description, help=help, keywords=keywords
-    )
-    HOME_MADE.add(plot)
+    check_plot(plot)
+    if not is_built_in(plot):
+        REGISTRY.load()  # whose names are taken
+    REGISTRY.add(plot)
+    return plot
+
+
+def all_plots() -> tuple[Plot, ...]:
+    """Return all plots there are; loads them when that was not done yet."""
+    REGISTRY.load()
+    return REGISTRY.plots()
+
+
+def built_in_plots() -> tuple[Plot, ...]:
+    """Return the plots of this package alone."""
+    return tuple(plot for plot in all_plots() if is_built_in(plot))
 
 
 def get_plot(name: str) -> Plot:
@@ -100,12 +201,79 @@ def get_plot(name: str) -> Plot:
     KeyError
         If there is none; the message has the nearest name, and all there are.
     """
-    plots = all_plots()
-    for plot in plots:
-        if plot.name == name:
-            return plot
-    names = [plot.name for plot in plots]
-    near = get_close_matches(name, names, n=1)
+    plots = {plot.name: plot for plot in all_plots()}
+    if name in plots:
+        return plots[name]
+    near = get_close_matches(name, plots, n=1)
     meant = f"did you mean {near[0]!r}? There are" if near else "there are"
-    msg = f"there is no plot {name!r}; {meant} {', '.join(names)}"
+    msg = f"there is no plot {name!r}; {meant} {', '.join(plots)}"
     raise KeyError(msg)
+
+
+def is_built_in(plot: Plot) -> bool:
+    """Return whether a plot comes with this package."""
+    return plot.__module__.startswith(f"{views.__name__}.")
+
+
+def check_plot(plot: object) -> None:
+    """Raise ValueError or TypeError, with a message for its author, for what cannot be a plot."""
+    if not (isinstance(plot, type) and issubclass(plot, View)):
+        raise TypeError(f"a plot is a subclass of dask_diag_lab.View, not {plot!r}")
+    if inspect.isabstract(plot):
+        missing = ", ".join(sorted(plot.__abstractmethods__))
+        raise TypeError(f"{plot.__name__} lacks the methods of a view: {missing}")
+    if not _NAME.fullmatch(str(plot.name)):
+        raise ValueError(
+            f"{plot.name!r} cannot be the name of a plot: use lower-case letters, digits and"
+            ' hyphens, such as "my-plot"'
+        )
+    for attribute in ("title", "group", "description"):
+        text = getattr(plot, attribute)
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{attribute} is what people see of the plot: give it as text")
+        if len(text) > MAX_CHARACTERS or "\n" in text:
+            raise ValueError(f"{attribute} is one line of at most {MAX_CHARACTERS} characters")
+
+
+def _rank(plot: Plot) -> tuple[int, int]:
+    group = GROUPS.index(plot.group) if plot.group in GROUPS else len(GROUPS)
+    return group, _ORDER.index(plot.name) if plot.name in _ORDER else len(_ORDER)
+
+
+def _modules() -> Iterator[str]:
+    """Yield the modules of this package that may declare plots."""
+    for found in pkgutil.walk_packages(views.__path__, f"{views.__name__}."):
+        yield found.name
+
+
+def _package_of(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.module
+
+
+def _plot_of(point: EntryPoint) -> Plot:
+    """Return the class of an entry point, or one that says what was wrong with it."""
+    try:
+        found: object = point.load()
+        check_plot(found)
+    except Exception as error:  # code of others: its plot says so
+        logger.warning("Plot %s of %s failed", point.name, _package_of(point), exc_info=error)
+        return _broken(point, error)
+    return cast("Plot", found)  # it was checked
+
+
+def _broken(point: EntryPoint, error: Exception) -> Plot:
+    """Return what stands for a plot whose code cannot be used: it raises that when opened."""
+
+    class Broken(View):
+        name = point.name
+        title = point.name.replace("-", " ").capitalize()
+        description = f"A plot of {_package_of(point)} that could not be loaded."
+
+        def build(self) -> UIElement:
+            raise error
+
+        def table(self) -> Table:
+            raise error
+
+    Broken.__module__ = point.module
+    return Broken

@@ -53,7 +53,7 @@ def told_apart(
 def without_start(n_left: int, n_erred: int) -> str:
     """Return what to say of a span without a start, by its tasks left and erred.
 
-    The engine knows when a task began only if it gave a result, so of a span whose tasks all
+    `distributed` knows when a task began only if it gave a result, so of a span whose tasks all
     failed nobody can tell whether any of them ran.
     """
     if n_left:

@@ -1,4 +1,4 @@
-"""Our own Bokeh models of a table's parts, whose browser side is ``dist/table_cells.js``.
+"""Our own Bokeh models of a table's parts, whose browser side is ``src/models/tables.ts``.
 
 Apart from `scripted`, because that script can only run where Bokeh's tables are loaded.
 """

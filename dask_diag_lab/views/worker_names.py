@@ -1,4 +1,4 @@
-"""What workers are called, also those that are gone, and what a click on such a name opens."""
+"""What workers are called, also those that are gone, and what is said while there are none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
-    from dask_diag_lab.views.base import View
+    from dask_diag_lab.views.view import View
 
 LEFT: Final = " (left)"
 """Follows the name of a worker that is not there any more."""
@@ -168,3 +168,22 @@ def _without_common_beginning(names: Sequence[str], piece: re.Pattern[str]) -> l
 def _first_of(name: str, piece: re.Pattern[str]) -> str:
     found = piece.match(name)
     return found[0] if found else ""
+
+
+NO_DATA: Final = "Waiting for the first data of this cluster."
+NO_WORKERS: Final = "This cluster has no workers yet. Add some with cluster.scale(4)."
+
+
+def no_workers(store: Store) -> str:
+    """Return why no worker is there, and what to do.
+
+    When the last one left is said as a time of day: while nothing changes nothing is drawn
+    anew, and a duration would soon be wrong.
+    """
+    if store.scheduler is None:
+        return NO_DATA
+    times, threads = store.nthreads.times, store.nthreads.values
+    if not threads.any():
+        return NO_WORKERS
+    ended = "" if threads[-1] else f": the last one left at {fmt.clock(times[-1])}"
+    return f"No workers now{ended}. Add some with cluster.scale(4)."

@@ -1,39 +1,44 @@
-/** Keeps the list of dashboards coming: a websocket with retries, one GET where it fails. */
+/** Keeps the list of dashboards coming: a websocket that pushes; where none opens, polling by GET. */
 
 import type { IDisposable } from '@lumino/disposable';
+import { Poll } from '@lumino/polling';
 import { Signal, type ISignal } from '@lumino/signaling';
 
-import { dashboardsOf, WireError, type IDashboard } from '../wire';
-import { Backoff } from './backoff';
+import { messageOf } from '../plot/text';
+import { listAfter, type IDashboard } from './protocol';
 import { RequestError, type Server } from './server';
-import type { IVisibility } from './visibility';
-import { errorWords, type ITranslate } from './words';
 
 /**
  * How the list reaches us.
  *
  * `live` by socket; `polled` by GET, as no socket opens; `missing`: the server extension is not
- * there; `lost`: nothing answers; `standby`: the page is hidden and nobody needs the list.
+ * there; `lost`: nothing answers.
  */
-export type FeedState = 'connecting' | 'live' | 'polled' | 'missing' | 'lost' | 'standby';
+export type FeedState = 'connecting' | 'live' | 'polled' | 'missing' | 'lost';
 
-/** A hidden page keeps its socket this long: switching browser tabs to and fro costs nothing. */
-export const STANDBY_AFTER_MS = 60_000;
-
-const BACKOFF = { firstMs: 500, longestMs: 30_000 };
+/** A proxy may hold the upgrade open for ever: without a first message by then there is no socket. */
+const CONNECT_TIMEOUT_MS = 10_000;
 
 export class DashboardsFeed implements IDisposable {
   constructor(
     private readonly _server: Server,
-    private readonly _visibility: IVisibility
-  ) {}
+    private readonly _connectTimeoutMs = CONNECT_TIMEOUT_MS
+  ) {
+    this._poll = new Poll({
+      name: 'dask-diag-lab:dashboards',
+      auto: false,
+      factory: () => this._connect(),
+      frequency: { interval: 500, backoff: true, max: 30_000 },
+      standby: 'when-hidden'
+    });
+  }
 
   /** A new list arrived. */
   get received(): ISignal<this, readonly IDashboard[]> {
     return this._received;
   }
 
-  get stateChanged(): ISignal<this, FeedState> {
+  get stateChanged(): ISignal<this, void> {
     return this._stateChanged;
   }
 
@@ -41,132 +46,98 @@ export class DashboardsFeed implements IDisposable {
     return this._state;
   }
 
-  /** Why the list does not come, in words; '' when it does. */
+  /** Why the list does not come; '' when it does. */
   get problem(): string {
     return this._problem;
   }
 
   get isDisposed(): boolean {
-    return this._isDisposed;
+    return this._poll.isDisposed;
   }
 
   start(): void {
-    this._visibility.changed.connect(this._onVisibilityChanged, this);
-    this._connect();
-    this._restWhenHidden();
+    void this._poll.start();
   }
 
   dispose(): void {
-    if (this._isDisposed) {
-      return;
+    if (!this.isDisposed) {
+      this._poll.dispose();
+      this._socket?.close();
+      Signal.clearData(this);
     }
-    this._isDisposed = true;
-    this._visibility.changed.disconnect(this._onVisibilityChanged, this);
-    clearTimeout(this._standby);
-    this._stop();
-    Signal.clearData(this);
   }
 
-  private _connect(): void {
-    this._stop();
-    const socket = new this._server.settings.WebSocket(this._server.eventsUrl);
-    this._socket = socket;
-    socket.onmessage = event => this._take(event.data);
-    socket.onerror = () => undefined; // `close` follows and tells as much
-    socket.onclose = () => {
-      if (this._socket === socket) {
+  /** Open a socket; without one ask by GET and reject, so that the poll tries both again later. */
+  private async _connect(): Promise<void> {
+    try {
+      await this._opened();
+      void this._poll.stop();
+    } catch {
+      await this._ask();
+      throw new Error('No socket opens.');
+    }
+  }
+
+  /** Resolves with the first message; before it a proxy may take sockets and close them at once. */
+  private _opened(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = new this._server.settings.WebSocket(this._server.eventsUrl);
+      let list: readonly IDashboard[] | null = null;
+      const end = (): void => {
+        clearTimeout(timer);
+        socket.onmessage = socket.onclose = null;
+        socket.close();
         this._socket = null;
-        void this._fallBack();
-      }
-    };
+        reject(new Error('The socket closed.'));
+        if (list !== null && !this.isDisposed) {
+          void this._poll.start();
+        }
+      };
+      const timer = setTimeout(end, this._connectTimeoutMs);
+      socket.onclose = end;
+      socket.onerror = () => undefined; // `close` follows
+      socket.onmessage = ({ data }) => {
+        clearTimeout(timer);
+        try {
+          list = listAfter(list, JSON.parse(String(data)));
+        } catch (error) {
+          this._setState('lost', messageOf(error, this._server.trans));
+          end();
+          return;
+        }
+        this._received.emit(list);
+        this._setState('live', '');
+        resolve();
+      };
+      this._socket = socket;
+    });
   }
 
-  /** The socket is gone: ask once by GET for the list or the reason, then try again later. */
-  private async _fallBack(): Promise<void> {
-    this._retry = setTimeout(() => this._connect(), this._backoff.next());
-    const attempt = this._retry;
+  private async _ask(): Promise<void> {
     try {
-      const answer = await this._server.fetchDashboards();
-      if (this._isDisposed || this._retry !== attempt) {
-        return;
+      const list = await this._server.dashboards();
+      if (!this.isDisposed) {
+        this._received.emit(list);
+        this._setState('polled', '');
       }
-      this._received.emit(dashboardsOf(answer));
-      this._setState('polled', '');
     } catch (error) {
-      if (this._isDisposed || this._retry !== attempt) {
-        return;
-      }
-      this._setState(...failureOf(error, this._server.trans));
-    }
-  }
-
-  private _take(data: unknown): void {
-    try {
-      const dashboards = dashboardsOf(JSON.parse(String(data)));
-      this._backoff.reset(); // not before: a proxy may take sockets and close them at once
-      this._received.emit(dashboards);
-      this._setState('live', '');
-    } catch (error) {
-      if (!(error instanceof WireError) && !(error instanceof SyntaxError)) {
-        throw error;
-      }
-      this._setState('lost', errorWords(error, this._server.trans));
-    }
-  }
-
-  private _onVisibilityChanged(): void {
-    this._restWhenHidden();
-    if (this._visibility.isVisible && this._socket === null) {
-      this._backoff.reset();
-      this._connect();
-    }
-  }
-
-  /** Let go of the list when the page stays hidden, also while the list does not come. */
-  private _restWhenHidden(): void {
-    clearTimeout(this._standby);
-    if (!this._visibility.isVisible) {
-      this._standby = setTimeout(() => {
-        this._stop();
-        this._setState('standby', '');
-      }, STANDBY_AFTER_MS);
-    }
-  }
-
-  private _stop(): void {
-    clearTimeout(this._retry);
-    this._retry = undefined;
-    const socket = this._socket;
-    this._socket = null;
-    if (socket !== null) {
-      socket.onmessage = socket.onopen = socket.onclose = null;
-      socket.close();
+      const isMissing = error instanceof RequestError && error.status === 404;
+      this._setState(isMissing ? 'missing' : 'lost', messageOf(error, this._server.trans));
     }
   }
 
   private _setState(state: FeedState, problem: string): void {
-    if (state === this._state && problem === this._problem) {
-      return;
+    if (!this.isDisposed && (state !== this._state || problem !== this._problem)) {
+      this._state = state;
+      this._problem = problem;
+      this._stateChanged.emit();
     }
-    this._state = state;
-    this._problem = problem;
-    this._stateChanged.emit(state);
   }
 
-  private readonly _backoff = new Backoff(BACKOFF);
+  private readonly _poll: Poll;
   private readonly _received = new Signal<this, readonly IDashboard[]>(this);
-  private readonly _stateChanged = new Signal<this, FeedState>(this);
-  private _isDisposed = false;
+  private readonly _stateChanged = new Signal<this, void>(this);
   private _state: FeedState = 'connecting';
   private _problem = '';
   private _socket: WebSocket | null = null;
-  private _retry: ReturnType<typeof setTimeout> | undefined;
-  private _standby: ReturnType<typeof setTimeout> | undefined;
-}
-
-function failureOf(error: unknown, trans: ITranslate): [FeedState, string] {
-  if (error instanceof RequestError && error.status === 404) {
-    return ['missing', error.message];
-  }
-  return ['lost', errorWords(error, trans)];
 }

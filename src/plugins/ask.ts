@@ -1,92 +1,87 @@
-/** Asking the user which plot or dashboard is meant, and telling them why something cannot be. */
+/** Which dashboard and plot a command is about; asked for where several could be meant. */
 
 import { InputDialog, Notification } from '@jupyterlab/apputils';
-import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
-import type { TranslationBundle } from '@jupyterlab/translation';
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { CommandRegistry } from '@lumino/commands';
+import type { ReadonlyJSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { meantDashboard } from '../model/choice';
-import type { IDashboards, IKnownDashboard } from '../model/dashboards';
-import { inFrontOf } from '../widgets/tabfront';
+import { meantDashboard, type IDashboards, type IKnownDashboard } from '../api/dashboards';
+import type { IPlotServices } from '../widgets/services';
 
-/**
- * Return the notebook in front: the one used last, also while something else has the focus or lies
- * over it. Where that is another notebook, it is the latter: after a reload nobody has used one
- * yet, and the last one that came back counts as used.
- */
-export function frontNotebook(notebooks: INotebookTracker | null): NotebookPanel | null {
-  const last = notebooks?.currentWidget ?? null;
-  if (last === null || last.isVisible) {
-    return last;
+type Properties = Readonly<Record<string, ReadonlyJSONObject>>;
+
+/** Return the `describedBy` of a command with these optional arguments. */
+export function describe(properties: Properties = {}): Partial<CommandRegistry.Description> {
+  return { args: { type: 'object', properties: { ...properties } } };
+}
+
+export const PLOT_ARG = {
+  plot: {
+    type: 'string',
+    description: 'Name of a plot, such as task-stream; asked for when left out.'
   }
-  const cover = inFrontOf(last);
-  return notebooks?.find(one => one === cover) ?? last;
+};
+export const DASHBOARD_ARG = {
+  dashboard: {
+    type: 'string',
+    description: 'Id of a dashboard; that of the notebook in front when left out.'
+  }
+};
+/** In context menus: what the pointer was at when the menu opened. */
+export const POINTED_ARG = {
+  isPointed: { type: 'boolean', description: 'Of a context menu: about what it opened at.' }
+};
+
+/** Return a text argument, undefined when it is missing, empty or no text. */
+export function textArg(args: ReadonlyPartialJSONObject, name: string): string | undefined {
+  const value = args[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** The id of the kernel of the notebook in front. */
 export function frontKernel(notebooks: INotebookTracker | null): string | undefined {
-  return frontNotebook(notebooks)?.sessionContext.session?.kernel?.id;
-}
-
-/** Return the dashboard that is meant; ask when several could be, tell when there is none. */
-export async function askDashboard(
-  dashboards: Pick<IDashboards, 'all' | 'get'>,
-  trans: TranslationBundle,
-  id: string | undefined,
-  kernel: string | undefined
-): Promise<IKnownDashboard | undefined> {
-  const meant = meantDashboard(dashboards.all, id, kernel);
-  if (meant !== undefined) {
-    return meant;
-  }
-  if (dashboards.all.length === 0) {
-    tellNoDashboard(trans);
-    return undefined;
-  }
-  if (id !== undefined) {
-    tell(trans.__('That cluster is gone meanwhile.'));
-    return undefined;
-  }
-  const asked = dashboards.all; // it is another list once the user has picked
-  const names = asked.map(one => one.shownName);
-  const { value } = await InputDialog.getItem({
-    title: trans.__('Which cluster?'),
-    items: names
-  });
-  const picked = value === null ? undefined : asked[names.indexOf(value)];
-  if (picked === undefined) {
-    return undefined;
-  }
-  const found = dashboards.get(picked.id);
-  if (found === undefined) {
-    tell(trans.__('The cluster of %1 is gone meanwhile.', picked.shownName));
-  }
-  return found;
-}
-
-/** Return the name of a plot of a dashboard that the user picks. */
-export async function askPlot(
-  dashboard: IKnownDashboard,
-  trans: TranslationBundle
-): Promise<string | undefined> {
-  const titles = dashboard.plots.map(plot => plot.title);
-  const { value } = await InputDialog.getItem({
-    title: trans.__('Which plot of %1?', dashboard.shownName),
-    items: titles
-  });
-  return value === null ? undefined : dashboard.plots[titles.indexOf(value)]?.name;
-}
-
-function tellNoDashboard(trans: TranslationBundle): void {
-  tell(
-    trans.__(
-      'No Dask cluster is running here. Run a cell that makes a client, such as “client = Client()”.'
-    )
-  );
+  return notebooks?.currentWidget?.sessionContext.session?.kernel?.id;
 }
 
 /** Say something that needs no answer. */
-export function tell(words: string): void {
-  Notification.info(words, { autoClose: 6000 });
+export function notify(message: string): void {
+  Notification.info(message, { autoClose: 6000 });
+}
+
+/** Return the dashboard that is meant; ask when several could be, say so when there is none. */
+export async function askDashboard(
+  { dashboards, trans }: Pick<IPlotServices, 'dashboards' | 'trans'>,
+  id: string | undefined,
+  notebooks: INotebookTracker | null,
+  among: readonly IKnownDashboard[] = dashboards.all
+): Promise<IKnownDashboard | undefined> {
+  const meant = meantDashboard(among, id, frontKernel(notebooks));
+  if (meant !== undefined) {
+    return meant;
+  }
+  if (among.length === 0) {
+    const how =
+      'No Dask cluster is running here. Run a cell that makes a client, such as “client = Client()”.';
+    notify(trans.__(how));
+    return undefined;
+  }
+  if (id !== undefined) {
+    notify(trans.__('That cluster is gone meanwhile.'));
+    return undefined;
+  }
+  const picked = await pick(trans.__('Which cluster?'), among, one => one.shownName);
+  return picked && dashboards.get(picked.id);
+}
+
+/** Let the user pick one of several; undefined when none was picked. */
+export async function pick<T>(
+  title: string,
+  items: readonly T[],
+  label: (item: T) => string
+): Promise<T | undefined> {
+  const labels = items.map(label);
+  const { value } = await InputDialog.getItem({ title, items: labels });
+  return value === null ? undefined : items[labels.indexOf(value)];
 }
 
 /** Wait until a dashboard is found, at most so long; undefined when none was. */
@@ -95,23 +90,18 @@ export function whenFound<T>(
   find: () => T | undefined,
   timeoutMs: number
 ): Promise<T | undefined> {
-  const now = find();
-  if (now !== undefined) {
-    return Promise.resolve(now);
-  }
   return new Promise(resolve => {
-    const end = (found: T | undefined): void => {
-      clearTimeout(timer);
-      dashboards.changed.disconnect(look);
-      resolve(found);
-    };
-    const look = (): void => {
+    const look = (isLate = false): void => {
       const found = find();
-      if (found !== undefined) {
-        end(found);
+      if (found !== undefined || isLate) {
+        clearTimeout(timer);
+        dashboards.changed.disconnect(onChanged);
+        resolve(found);
       }
     };
-    const timer = setTimeout(() => end(undefined), timeoutMs);
-    dashboards.changed.connect(look);
+    const onChanged = (): void => look();
+    const timer = setTimeout(() => look(true), timeoutMs);
+    dashboards.changed.connect(onChanged);
+    look();
   });
 }

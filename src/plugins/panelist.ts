@@ -3,78 +3,123 @@
 import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
 import { WidgetTracker } from '@jupyterlab/apputils';
 import type { INotebookTracker } from '@jupyterlab/notebook';
-import { UUID } from '@lumino/coreutils';
-import { DockPanel, type DockLayout } from '@lumino/widgets';
+import { DockPanelSvg } from '@jupyterlab/ui-components';
+import { Token, UUID } from '@lumino/coreutils';
+import { DockPanel, type DockLayout, type Widget } from '@lumino/widgets';
 
-import { bindingOf, NO_BINDING, savedBinding, type IBinding } from '../model/binding';
-import { stackedMode } from '../model/layout';
-import { nextPlace } from '../model/place';
-import { BOARD_ID, NAMESPACE } from '../tokens';
-import { Board } from '../widgets/board';
+import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../plot/control';
+import { BOARD_ID, NAMESPACE, TokenIDs } from '../tokens';
+import { diagIcon } from '../widgets/icons';
 import { Pane } from '../widgets/pane';
+import { bindingOf, type IBinding, type PlotWidget } from '../widgets/plotwidget';
 import type { IPlotServices } from '../widgets/services';
-import { spotsOf } from '../widgets/spots';
-import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../wire';
-import { frontNotebook } from './ask';
-import type { IOpenOptions, IPanes } from './ipanes';
-import { NewClusters } from './newclusters';
-import { openInBrowser, openingUrl } from './opening';
+import { notify } from './ask';
 
-/** A pane that is this wide, or else this high, keeps enough of its own when another joins it. */
+export interface IPlacement {
+  readonly mode: DockLayout.InsertMode;
+  /** The id of the widget it is placed at; the main area when left out. */
+  readonly ref?: string | undefined;
+}
+
+export interface IOpenOptions {
+  /** Where it goes; to the other panes when left out. */
+  readonly place?: IPlacement;
+  /** False leaves the focus where it is. */
+  readonly isActivated?: boolean;
+  /** What to show of many. */
+  readonly arguments?: PlotArguments;
+}
+
+/** A pane that is this wide, or else this high, keeps enough of its own when another joins it (px). */
 const WIDE_PX = 720;
 const HIGH_PX = 560;
 
-export class PaneList implements IPanes {
+export class PaneList {
   constructor(
     private readonly _app: JupyterFrontEnd,
     private readonly _services: IPlotServices,
     private readonly _labShell: ILabShell | null,
     private readonly _notebooks: INotebookTracker | null
-  ) {
-    const scope = _services.trans.__('In all panes that show the same cluster as this one');
-    this._newClusters = new NewClusters(_services, scope);
-  }
+  ) {}
 
   readonly tracker = new WidgetTracker<Pane>({ namespace: NAMESPACE });
 
+  /** The pane that was used last. */
   get current(): Pane | null {
     return this.tracker.currentWidget;
   }
 
-  get seen(): readonly Pane[] {
-    return this.tracker.filter(pane => pane.isVisible);
+  /** Return the panes of a dashboard. */
+  of(dashboard: string): readonly Pane[] {
+    return this.tracker.filter(pane => pane.content.binding.dashboard === dashboard);
   }
 
-  get(id: string): Pane | undefined {
-    return this.tracker.find(pane => pane.id === id);
+  /**
+   * Return the pane of a plot of a dashboard that shows this choice of many, or which may show it:
+   * a pane with a choice is reused for another choice.
+   */
+  find(plot: string, dashboard: string, given = NO_ARGUMENTS): Pane | undefined {
+    const panes = this.of(dashboard).filter(({ content }) => content.plot === plot);
+    const isPlain = isSameArguments(given, NO_ARGUMENTS);
+    return (
+      panes.find(({ content }) => isSameArguments(content.arguments, given)) ??
+      (isPlain ? undefined : panes[0])
+    );
   }
 
-  find(plot: string, dashboard: string): Pane | undefined {
-    return this._reusable(plot, binding => binding.dashboard === dashboard, NO_ARGUMENTS);
-  }
-
+  /** Return a new pane that somebody else puts somewhere. */
   create(plot: string, dashboard: string, given = NO_ARGUMENTS): Pane {
     const known = this._services.dashboards.get(dashboard);
-    const binding = known === undefined ? savedBinding({ dashboard }) : bindingOf(known);
-    return this.make(plot, binding ?? NO_BINDING, newKey(plot), given);
+    const unknown = { dashboard, kernel: null, notebook: null, name: '' };
+    return this.make(plot, known ? bindingOf(known) : unknown, newKey(plot), given);
   }
 
+  /** Make a pane with a binding, which may be one from before a reload. */
+  make(plot: string, binding: IBinding, key: string, given: PlotArguments): Pane {
+    const pane = new Pane({ plot, binding, services: this._services, arguments: given }, key);
+    let saved = '';
+    pane.content.changed.connect(({ binding: bound, arguments: shown }) => {
+      const state = JSON.stringify([bound, shown]);
+      if (state !== saved && this.tracker.has(pane)) {
+        saved = state;
+        void this.tracker.save(pane);
+      }
+    });
+    pane.content.opened.connect((_, opening) => this._openBeside(pane, opening));
+    void this.tracker.add(pane);
+    return pane;
+  }
+
+  /** Return the pane of a plot of a dashboard, opened where it is not yet. */
   open(plot: string, dashboard: string, options: IOpenOptions = {}): Pane {
-    const given = options.arguments ?? NO_ARGUMENTS;
-    const there = this._reusable(plot, binding => binding.dashboard === dashboard, given);
-    return this._openOr(there, () => this.create(plot, dashboard, given), options);
+    const { arguments: given, place, isActivated = true } = options;
+    const there = this.find(plot, dashboard, given);
+    const pane = there ?? this.create(plot, dashboard, given);
+    if (there === undefined || place !== undefined) {
+      this.show(pane, place);
+    }
+    if (given !== undefined) {
+      pane.content.choose(given);
+    }
+    this.reveal(pane);
+    return isActivated ? this.activate(pane) : pane;
   }
 
-  place(plot: string, dashboard: string, mode: DockLayout.InsertMode): Pane {
-    const pane = this.find(plot, dashboard) ?? this.create(plot, dashboard);
-    const front = this._app.shell.currentWidget;
-    this.show(pane, { mode, ...(front !== null && front !== pane ? { ref: front.id } : {}) });
-    return this.activate(pane);
+  /** Put a pane on screen: in Lab's main area, in Notebook 7 on a board of our own. */
+  show(pane: Pane, place = this._usualPlace(pane)): void {
+    if (this._labShell === null) {
+      this._showOnBoard(pane, place);
+    } else {
+      const { mode, ref = null } = place;
+      // Where Lab shows one document at a time, what is split shares the space of that one.
+      const options = this._labShell.mode === 'single-document' ? {} : { mode, ref };
+      this._app.shell.add(pane, 'main', { ...options, activate: false });
+    }
   }
 
+  /** Bring a pane in front, and give it the focus. */
   activate(pane: Pane): Pane {
     if (this._labShell === null) {
-      this._showBoard();
       this._board?.activateWidget(pane);
     } else {
       this._app.shell.activateById(pane.id);
@@ -82,138 +127,111 @@ export class PaneList implements IPanes {
     return pane;
   }
 
+  /** Bring a pane in front of the tabs it is behind; the focus stays where it is. */
   reveal(pane: Pane): void {
-    if (this._labShell === null) {
-      this._showBoard();
-    }
     if (pane.parent instanceof DockPanel) {
-      pane.parent.selectWidget(pane); // which leaves the focus alone
-    } else if (!pane.isVisible) {
-      this._app.shell.activateById(pane.id);
+      pane.parent.selectWidget(pane);
     }
   }
 
-  /** Open a pane for a cluster that is still to come, known by the kernel it will live in. */
-  openAhead(plot: string, binding: IBinding, options: IOpenOptions): Pane {
-    const given = options.arguments ?? NO_ARGUMENTS;
-    const isOfKernel = (one: IBinding): boolean =>
-      one.dashboard === '' && one.kernel === binding.kernel;
-    const there = this._reusable(plot, isOfKernel, given);
-    return this._openOr(there, () => this.make(plot, binding, newKey(plot), given), options);
-  }
-
-  /** Make a pane with a binding, which may be one from before a reload. */
-  make(plot: string, binding: IBinding, key: string, given: PlotArguments): Pane {
-    const pane = new Pane({ plot, binding, services: this._services, arguments: given }, key);
-    pane.stateChanged.connect(() => void this.tracker.save(pane), this);
-    pane.view.opened.connect((_, opening) => this._openBeside(pane, opening), this);
-    void this.tracker.add(pane);
-    this._newClusters.watch(pane.view);
-    return pane;
-  }
-
-  /** Put a pane on screen: in Lab's main area, in Notebook 7 on a board of our own. */
-  show(pane: Pane, options: IOpenOptions): void {
-    const { mode, ref } = options.mode === undefined ? this._usualPlace(pane) : options;
-    if (this._labShell === null) {
-      const board = this._boardOf();
-      // A side area is narrow: what would be side by side goes one below the other.
-      const stacked = mode && stackedMode(mode);
-      board.addWidget(pane, { mode: stacked, ref: board.find(ref) });
-      this._showBoard();
-      return;
-    }
-    // Where Lab shows one document at a time, what is split shares the room of that one.
-    const place = this._labShell.mode === 'single-document' ? {} : { mode, ref: ref ?? null };
-    this._app.shell.add(pane, 'main', { ...place, activate: false });
-  }
-
-  /** A pane that shows a choice is reused for another choice only, and a plain one for both. */
-  private _reusable(
-    plot: string,
-    isMeant: (binding: IBinding) => boolean,
-    given: PlotArguments
-  ): Pane | undefined {
-    const panes = this.tracker.filter(({ view }) => view.plot === plot && isMeant(view.binding));
-    const same = panes.find(({ view }) => isSameArguments(view.arguments, given));
-    if (same !== undefined || isSameArguments(given, NO_ARGUMENTS)) {
-      return same;
-    }
-    return panes.find(({ view }) => !isSameArguments(view.arguments, NO_ARGUMENTS)) ?? panes[0];
-  }
-
-  private _openOr(there: Pane | undefined, create: () => Pane, options: IOpenOptions): Pane {
-    const pane = there ?? create();
-    there?.view.showOther(options.arguments ?? there.view.arguments);
-    if (there === undefined || options.isMoved === true) {
-      this.show(pane, options);
-    } else {
-      this.reveal(there);
-    }
-    if (options.isActivated !== false) {
-      this.activate(pane);
-    }
-    return pane;
+  /** The first pane goes to the right of the notebook, the next ones to the pane used last. */
+  private _usualPlace(pane: Pane): IPlacement {
+    const others = this.tracker.filter(other => other !== pane && other.isAttached);
+    const last = others.find(other => other === this.current) ?? others[others.length - 1];
+    return last === undefined
+      ? { mode: 'split-right', ref: this._notebooks?.currentWidget?.id }
+      : { mode: 'tab-after', ref: last.id };
   }
 
   /** A click in a pane asked for another plot of its dashboard. */
   private _openBeside(pane: Pane, opening: IOpening): void {
-    const isKnown = openingUrl(this._services, pane.view, opening) !== null;
-    if (this._labShell === null || !isKnown) {
-      openInBrowser(this._services, pane.view, opening);
-    } else {
-      const { dashboard } = pane.view.binding;
-      const last = this._beside.get(pane);
-      const isThere = last?.isAttached === true;
-      const made = this.open(opening.plot, dashboard, {
-        ...(isThere ? { mode: 'tab-after', ref: last.id } : placeBeside(pane)),
-        arguments: opening.arguments
-      });
-      if (made !== pane) {
-        this._beside.set(pane, made);
-      }
+    const url = openingUrl(this._services, pane.content, opening);
+    if (this._labShell === null || url === null) {
+      openInBrowser(this._services, pane.content, opening);
+      return;
+    }
+    const { plot, arguments: given } = opening;
+    const { dashboard } = pane.content.binding;
+    const isThere = this.find(plot, dashboard, given) !== undefined;
+    const last = this._beside.get(pane);
+    const place = placeBeside(pane, last?.isAttached === true ? last : undefined);
+    const made = this.open(plot, dashboard, {
+      arguments: given,
+      ...(isThere ? {} : { place })
+    });
+    if (made !== pane) {
+      this._beside.set(pane, made);
     }
   }
 
-  /** Its area may be collapsed; Notebook 7.4 collapses it when what it shows is activated. */
-  private _showBoard(): void {
-    if (this._board?.isVisible !== true) {
-      this._app.shell.activateById(BOARD_ID);
-    }
-  }
-
-  private _boardOf(): Board {
+  /** A side area is narrow: what would be side by side goes one below the other. */
+  private _showOnBoard(pane: Pane, { mode, ref }: IPlacement): void {
+    const { trans } = this._services;
     if (this._board === null || this._board.isDisposed) {
-      this._board = new Board(this._services.trans);
-      this._app.shell.add(this._board, 'right');
+      const board = new DockPanelSvg({ mode: 'multiple-document', spacing: 4 });
+      board.id = BOARD_ID;
+      board.title.icon = diagIcon;
+      board.title.label = trans.__('Dask plots');
+      board.title.caption = trans.__('Live plots of Dask clusters');
+      // An empty board has no use; the next pane brings another.
+      board.layoutModified.connect(() => board.isEmpty && !board.isDisposed && board.dispose());
+      this._app.shell.add(board, 'right');
+      this._board = board;
     }
-    return this._board;
+    const widgets: readonly Widget[] = [...this._board.widgets()];
+    const stacked = mode === 'split-right' || mode === 'split-left' ? 'split-bottom' : mode;
+    this._board.addWidget(pane, {
+      mode: stacked,
+      ref: widgets.find(widget => widget.id === ref) ?? null
+    });
+    if (!this._board.isVisible) {
+      this._app.shell.activateById(BOARD_ID); // Notebook 7.4 would collapse one that is shown
+    }
   }
 
-  /** The first pane goes to the right of the notebook, the next ones to where panes have room. */
-  private _usualPlace(pane: Pane): IOpenOptions {
-    const others = this.tracker.filter(other => other !== pane && other.isAttached);
-    const last = others.find(other => other === this.current) ?? others[others.length - 1];
-    if (last !== undefined) {
-      return nextPlace(spotsOf(others, last)) ?? { mode: 'tab-after', ref: last.id };
-    }
-    const notebook = frontNotebook(this._notebooks);
-    return { mode: 'split-right', ...(notebook ? { ref: notebook.id } : {}) };
-  }
-
-  private readonly _newClusters: NewClusters;
-  private _board: Board | null = null;
-  /** What was opened last by a click in a pane: the next one goes to the same place. */
+  private _board: DockPanelSvg | null = null;
+  /** What was opened last by a click in a pane. */
   private readonly _beside = new WeakMap<Pane, Pane>();
 }
 
-function newKey(plot: string): string {
+/** Opens live Dask plots as panes, for the plugins that want plots on screen. */
+export const IPanes = new Token<PaneList>(TokenIDs.panes, 'Opens live Dask plots as panes.');
+
+export function newKey(plot: string): string {
   return `${plot}-${UUID.uuid4().slice(0, 8)}`;
 }
 
-/** Beside or below a pane that has room for two, else behind it in the same place. */
-export function placeBeside(pane: Pane): Pick<IOpenOptions, 'mode' | 'ref'> {
-  const { width, height } = pane.node.getBoundingClientRect();
-  const mode = width >= WIDE_PX ? 'split-right' : height >= HIGH_PX ? 'split-bottom' : 'tab-after';
-  return { mode, ref: pane.id };
+/**
+ * Return where a plot goes that a click in a pane asked for: beside or below that pane, or what it
+ * opened before, where one of them has space for two, so that nothing is covered; else behind.
+ */
+export function placeBeside(pane: Pane, last: Pane | undefined): IPlacement {
+  const candidates = [pane, ...(last ? [last] : [])];
+  for (const { node, id: ref } of candidates) {
+    const { width, height } = node.getBoundingClientRect();
+    if (width >= WIDE_PX || height >= HIGH_PX) {
+      return { mode: width >= WIDE_PX ? 'split-right' : 'split-bottom', ref };
+    }
+  }
+  return { mode: 'tab-after', ref: (last ?? pane).id };
+}
+
+/** Open a plot that a click asked for in a browser tab, or say that there is none of that name. */
+export function openInBrowser(services: IPlotServices, plot: PlotWidget, opening: IOpening): void {
+  const url = openingUrl(services, plot, opening);
+  if (url === null) {
+    notify(services.trans.__('%1 has no plot “%2”.', plot.dashboardName, opening.plot));
+  } else {
+    window.open(url, '_blank', 'noopener');
+  }
+}
+
+/** Return its address, or null when the picture's dashboard has no such plot. */
+function openingUrl(
+  { server }: IPlotServices,
+  { dashboard }: PlotWidget,
+  { plot, arguments: given }: IOpening
+): string | null {
+  const known = dashboard?.plots.find(({ name }) => name === plot);
+  return dashboard && known ? server.plotUrl(dashboard.id, known, given) : null;
 }

@@ -5,35 +5,21 @@ import {
   type JupyterFrontEnd,
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { INotebookTracker } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
 import { IStateDB } from '@jupyterlab/statedb';
-import type { TranslationBundle } from '@jupyterlab/translation';
-import { Menu } from '@lumino/widgets';
+import { MenuSvg } from '@jupyterlab/ui-components';
 
-import { Groups } from '../model/groups';
-import { IPreferences } from '../model/preferences';
 import { CommandIDs, NAMESPACE, PAGES, PluginIDs, SIDEBAR_ID } from '../tokens';
 import { IPlotServices } from '../widgets/services';
 import { Sidebar } from '../widgets/sidebar';
-import type { ISidebarHost } from '../widgets/sidebarhost';
-import { NO_ARGUMENTS } from '../wire';
-import { describe, PLOT_ARG, textArg } from './args';
-import { askDashboard, askPlot, frontKernel } from './ask';
-import { showDropped } from './droppedcell';
-import { NotebookInFront } from './front';
-import { IPanes } from './ipanes';
+import { SidebarModel } from '../widgets/sidebarmodel';
+import { askDashboard, describe, frontKernel, pick, PLOT_ARG, POINTED_ARG, textArg } from './ask';
+import { IPanes, type PaneList } from './panelist';
+import { pointedPlot } from './pointed';
+import { IPreferences } from './services';
 
 /** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
 const RANK = 620;
-
-const MENU = [
-  CommandIDs.openLayout,
-  CommandIDs.openStatusLayout,
-  CommandIDs.openPlot,
-  null,
-  CommandIDs.openStatus,
-  CommandIDs.copyLink
-];
 
 /** Where the user's choices of open groups are kept, in the workspace's state. */
 const GROUPS_KEY = `${NAMESPACE}:groups`;
@@ -46,120 +32,153 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
   optional: [ILayoutRestorer, INotebookTracker, IStateDB],
   activate: (
     app: JupyterFrontEnd,
-    panes: IPanes,
+    panes: PaneList,
     services: IPlotServices,
     preferences: IPreferences,
     restorer: ILayoutRestorer | null,
     notebooks: INotebookTracker | null,
     state: IStateDB | null
   ): void => {
-    const groups = new Groups();
+    const { commands, shell } = app;
+    const { dashboards, trans } = services;
+    const model = new SidebarModel(dashboards, () => frontKernel(notebooks));
+    dashboards.changed.connect(() => model.update());
+    preferences.changed.connect(() => model.update());
+    notebooks?.currentChanged.connect((_, panel) => {
+      model.update();
+      panel?.sessionContext.kernelChanged.connect(() => model.update());
+    });
     if (state !== null) {
-      void remember(groups, state);
+      void rememberGroups(model, state);
     }
-    const front = new NotebookInFront(app, notebooks);
-    const host = { ...hostOf(app, panes, services, preferences), groups, front };
-    const onCodeDropped = (dashboard: string, cell: string): void =>
-      void showDropped(notebooks, services, dashboard, cell);
-    const sidebar = new Sidebar({ ...host, onCodeDropped });
-    app.shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
+    const sidebar = new Sidebar({
+      dashboards,
+      model,
+      trans,
+      get favorites() {
+        return preferences.favorites;
+      },
+      toggleFavorite: plot => preferences.toggleFavorite(plot),
+      openPlot: (dashboard, plot) =>
+        void commands.execute(CommandIDs.openPlot, { dashboard, plot }),
+      openLayout: dashboard => void commands.execute(CommandIDs.openLayout, { dashboard }),
+      createPane: (dashboard, plot) => panes.create(plot, dashboard),
+      onCodeDropped: cell => void runDropped(app, notebooks, cell),
+      openMenu: clusterMenu(app, trans.__('Other pages in browser tabs')),
+      insertClient: () => void commands.execute(CommandIDs.insertClient)
+    });
+    shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
     restorer?.add(sidebar, SIDEBAR_ID);
-    addCommands(app, sidebar, services.trans);
+    // Notebook 7.4 collapses an area when what it shows is activated.
+    const show = (): void =>
+      sidebar.isVisible ? sidebar.activate() : shell.activateById(sidebar.id);
+    commands.addCommand(CommandIDs.showSidebar, {
+      label: trans.__('Show Dask clusters and plots'),
+      describedBy: describe(),
+      execute: show
+    });
+    commands.addCommand(CommandIDs.searchPlots, {
+      label: trans.__('Search plots'),
+      describedBy: describe(),
+      execute: () => {
+        show();
+        sidebar.focusSearch();
+      }
+    });
     addFavoriteCommand(app, panes, services, preferences, notebooks);
   }
 };
 
-function hostOf(
-  app: JupyterFrontEnd,
-  panes: IPanes,
-  { connector, dashboards, look, trans }: IPlotServices,
-  { favorites }: IPreferences
-): Omit<ISidebarHost, 'onCodeDropped' | 'groups' | 'front'> {
-  const menu = new Menu({ commands: app.commands });
-  const pages = new Menu({ commands: app.commands });
-  pages.title.label = trans.__('Other pages in browser tabs');
-  return {
-    dashboards,
-    favorites,
-    trans,
-    openPlot: (dashboard, plot) => void panes.open(plot, dashboard),
-    preparePlot: (dashboard, plot) => {
-      const { kind, state } = dashboards.get(dashboard) ?? {};
-      const isDrawn = kind === 'diagnostics' && state === 'live';
-      if (isDrawn && panes.find(plot, dashboard) === undefined) {
-        connector.prepare(dashboard, plot, look.current, NO_ARGUMENTS);
-      }
-    },
-    openLayout: dashboard => void app.commands.execute(CommandIDs.openLayout, { dashboard }),
-    createPane: (dashboard, plot) => panes.create(plot, dashboard),
-    insertClient: () => void app.commands.execute(CommandIDs.insertClient),
-    openMenu: (dashboard, anchor) => {
-      menu.clearItems();
-      for (const command of MENU) {
-        menu.addItem(command === null ? { type: 'separator' } : { command, args: { dashboard } });
-      }
-      pages.clearItems();
-      for (const page of PAGES.filter(one => one !== 'status')) {
-        pages.addItem({ command: CommandIDs.openPage, args: { dashboard, page } });
-      }
-      menu.addItem({ type: 'submenu', submenu: pages });
-      const { left, bottom } = anchor.getBoundingClientRect();
-      menu.open(left, bottom);
+/** The menu of a cluster, opened below its button. */
+function clusterMenu(
+  { commands }: JupyterFrontEnd,
+  pagesLabel: string
+): (dashboard: string, anchor: HTMLElement) => void {
+  return (dashboard, anchor) => {
+    const menu = new MenuSvg({ commands });
+    const args = { dashboard };
+    menu.addItem({ command: CommandIDs.openLayout, args });
+    menu.addItem({ command: CommandIDs.openStatusLayout, args });
+    menu.addItem({ command: CommandIDs.openPlot, args });
+    menu.addItem({ command: CommandIDs.closePlots, args });
+    menu.addItem({ type: 'separator' });
+    menu.addItem({ command: CommandIDs.openStatus, args });
+    menu.addItem({ command: CommandIDs.copyLink, args });
+    const submenu = new MenuSvg({ commands });
+    submenu.title.label = pagesLabel;
+    for (const page of PAGES.filter(one => one !== 'status')) {
+      submenu.addItem({ command: CommandIDs.openPage, args: { dashboard, page } });
     }
+    menu.addItem({ type: 'submenu', submenu });
+    menu.aboutToClose.connect(() => anchor.focus());
+    const { left, bottom } = anchor.getBoundingClientRect();
+    menu.open(left, bottom);
   };
 }
 
 /** Bring back which groups were open, and keep what the user changes. */
-async function remember(groups: Groups, state: IStateDB): Promise<void> {
-  groups.edited.connect((_, choices) => {
-    state.save(GROUPS_KEY, { ...choices }).catch(warn);
-  });
-  await state.fetch(GROUPS_KEY).then(stored => groups.restore(stored), warn);
+async function rememberGroups(model: SidebarModel, state: IStateDB): Promise<void> {
+  const warn = (reason: unknown): void =>
+    console.warn('dask-diag-lab: which groups are open is not remembered.', reason);
+  model.groupsEdited.connect((_, groups) => void state.save(GROUPS_KEY, { ...groups }).catch(warn));
+  await state.fetch(GROUPS_KEY).then(stored => model.restoreGroups(stored ?? {}), warn);
 }
 
-function warn(reason: unknown): void {
-  console.warn('dask-diag-lab: which groups are open is not remembered.', reason);
-}
-
-function addCommands(app: JupyterFrontEnd, sidebar: Sidebar, trans: TranslationBundle): void {
-  // Notebook 7.4 collapses an area when what it shows is activated.
-  const show = (): void =>
-    sidebar.isVisible ? sidebar.activate() : app.shell.activateById(sidebar.id);
-  app.commands.addCommand(CommandIDs.showSidebar, {
-    label: trans.__('Show Dask clusters and plots'),
-    describedBy: describe(),
-    execute: show
-  });
-  app.commands.addCommand(CommandIDs.searchPlots, {
-    label: trans.__('Search plots'),
-    describedBy: describe(),
-    execute: () => {
-      show();
-      sidebar.focusSearch();
-    }
-  });
+/** Select the cell that a plot became where it was dropped, and run it where the kernel is idle. */
+async function runDropped(
+  { commands }: JupyterFrontEnd,
+  notebooks: INotebookTracker | null,
+  id: string
+): Promise<void> {
+  const panel = notebooks?.find(one => one.content.widgets.some(cell => cell.model.id === id));
+  if (!panel) {
+    return;
+  }
+  const { content, sessionContext } = panel;
+  content.deselectAll(); // Lab 4.6 extends the selection to the cell before it
+  content.activeCellIndex = content.widgets.findIndex(cell => cell.model.id === id);
+  if (sessionContext.session?.kernel?.status !== 'idle') {
+    return;
+  }
+  if (notebooks?.currentWidget === panel && commands.hasCommand('notebook:run-cell')) {
+    await commands.execute('notebook:run-cell');
+  } else {
+    await NotebookActions.run(content, sessionContext);
+  }
 }
 
 function addFavoriteCommand(
   app: JupyterFrontEnd,
-  panes: IPanes,
-  { dashboards, trans }: IPlotServices,
-  { favorites }: IPreferences,
+  panes: PaneList,
+  services: IPlotServices,
+  preferences: IPreferences,
   notebooks: INotebookTracker | null
 ): void {
+  const { trans } = services;
   const ask = async (): Promise<string | undefined> => {
-    const kernel = frontKernel(notebooks);
-    const dashboard = await askDashboard(dashboards, trans, undefined, kernel);
-    return dashboard && (await askPlot(dashboard, trans));
+    const found = await askDashboard(services, undefined, notebooks);
+    const title = trans.__('Which plot?');
+    return found && (await pick(title, found.plots, plot => trans.__(plot.title)))?.name;
   };
+  const pointed = (args: { readonly isPointed?: unknown }): string | undefined =>
+    args.isPointed === true ? pointedPlot(app, services)?.plot.name : undefined;
   app.commands.addCommand(CommandIDs.toggleFavorite, {
-    label: trans.__('Add or remove a favourite plot'),
+    label: args => {
+      const plot = pointed(args);
+      if (plot === undefined) {
+        return trans.__('Add or remove a favourite plot');
+      }
+      return preferences.favorites.has(plot)
+        ? trans.__('Remove from favourites')
+        : trans.__('Add to favourites');
+    },
     caption: trans.__('The plot of the current pane, or one that is asked for'),
-    describedBy: describe(PLOT_ARG),
+    describedBy: describe({ ...PLOT_ARG, ...POINTED_ARG }),
     execute: async args => {
-      const plot = textArg(args, 'plot') ?? panes.current?.view.plot ?? (await ask());
+      const own = textArg(args, 'plot') ?? pointed(args) ?? panes.current?.content.plot;
+      const plot = own ?? (await ask());
       if (plot !== undefined) {
-        favorites.toggle(plot);
+        preferences.toggleFavorite(plot);
       }
     }
   });

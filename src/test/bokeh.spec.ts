@@ -1,101 +1,114 @@
-import { BokehLoader, type IBokehPage } from '../api/bokeh';
-import { trans } from './dashboards';
+import { BokehLoader, type IBokehModel, type IBokehSession } from '../plot/bokeh';
+import { PlotSession } from '../plot/session';
+import { english } from '../plot/text';
+import { LOOK } from './plots';
 
-function library(version: string): Record<string, unknown> {
-  return { version, documents: [], require: () => ({}) };
-}
-
-/** A page that runs scripts when the test says so. */
-class Page {
-  readonly page: IBokehPage = {};
-  readonly asked: string[] = [];
-  fails = false;
-
-  run = (url: string): Promise<void> => {
-    this.asked.push(url);
-    if (this.fails) {
-      return Promise.reject(new Error('did not arrive'));
+describe('loading BokehJS', () => {
+  let ran: string[];
+  let broken: string | null;
+  const run = (url: string): Promise<void> => {
+    ran.push(url);
+    if (url === broken) {
+      return Promise.reject(new Error('It did not arrive.'));
     }
-    const version = /\/(\d[\d.]*)\//.exec(url)?.[1] ?? '';
-    this.page.Bokeh = { ...this.page.Bokeh, [version]: library(version) };
+    window.Bokeh = { '3.9.2': { version: '3.9.2', require: () => ({}), documents: [] } };
     return Promise.resolve();
   };
-}
+  const urls = ['/d1/static/bokeh.min.js', '/d1/static/own.js'];
 
-describe('the loader of BokehJS', () => {
-  it('loads a version once, also for callers that ask at the same time', async () => {
-    const { page, asked, run } = new Page();
-    const loader = new BokehLoader(page, trans, run);
-    const all = await Promise.all([
-      loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js']),
-      loader.load('3.9.2', ['/b/3.9.2/bokeh.min.js']),
-      loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js', '/a/3.9.2/bokeh-tables.min.js'])
-    ]);
-    expect(new Set(all).size).toBe(1);
-    expect(asked).toEqual(['/a/3.9.2/bokeh.min.js', '/a/3.9.2/bokeh-tables.min.js']);
+  beforeEach(() => {
+    ran = [];
+    broken = null;
+    delete window.Bokeh;
   });
 
-  it('keeps versions side by side', async () => {
-    const { page, run } = new Page();
-    const loader = new BokehLoader(page, trans, run);
-    const older = await loader.load('3.8.0', ['/a/3.8.0/bokeh.min.js']);
-    const newer = await loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js']);
-    expect([older.version, newer.version]).toEqual(['3.8.0', '3.9.2']);
+  it('happens once a version, whatever dashboard it comes from', async () => {
+    const loader = new BokehLoader(english, run);
+    await Promise.all([loader.load('3.9.2', urls), loader.load('3.9.2', urls)]);
+    await loader.load('3.9.2', ['/d2/static/bokeh.min.js', '/d2/static/tables.js']);
+    expect(ran).toEqual([...urls, '/d2/static/tables.js']);
   });
 
-  it('takes a library that somebody else has loaded', async () => {
-    const { page, asked, run } = new Page();
-    page.Bokeh = { '3.9.2': library('3.9.2') };
-    await new BokehLoader(page, trans, run).load('3.9.2', ['/a/3.9.2/bokeh.min.js']);
-    expect(asked).toEqual([]);
-  });
-
-  it('tries a failed load again', async () => {
-    const page = new Page();
-    const loader = new BokehLoader(page.page, trans, page.run);
-    page.fails = true;
-    await expect(loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js'])).rejects.toThrow('did not arrive');
-    page.fails = false;
-    await expect(loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js'])).resolves.toBeDefined();
-  });
-
-  it('loads what came after a failed script again, for it ran without it', async () => {
-    const asked: string[] = [];
-    const page: IBokehPage = { Bokeh: { '3.9.2': library('3.9.2') } };
-    const run = (url: string): Promise<void> => {
-      asked.push(url);
-      const isFailed = url === 'a/tables.js' && asked.length === 1;
-      return isFailed ? Promise.reject(new Error('did not arrive')) : Promise.resolve();
-    };
-    const loader = new BokehLoader(page, trans, run);
-    const urls = ['a/bokeh.js', 'a/tables.js', 'a/cells.js'];
+  it('is tried again after a failure, with all that came after it', async () => {
+    const loader = new BokehLoader(english, run);
+    broken = urls[0]!;
     await expect(loader.load('3.9.2', urls)).rejects.toThrow('did not arrive');
+    broken = null;
+    delete window.Bokeh;
     await loader.load('3.9.2', urls);
-    await loader.load('3.9.2', urls);
-    expect(asked).toEqual(['a/tables.js', 'a/cells.js', 'a/tables.js', 'a/cells.js']);
+    expect(ran).toEqual([...urls, ...urls]);
   });
 
-  it('refuses a library of another version than promised', async () => {
-    const { page, run } = new Page();
-    const load = new BokehLoader(page, trans, run).load('3.9.2', ['/a/3.8.0/bokeh.min.js']);
-    await expect(load).rejects.toThrow('3.9.2');
+  it('refuses another version than the one that was announced', async () => {
+    await expect(new BokehLoader(english, run).load('3.8.0', urls)).rejects.toThrow('3.8.0');
+  });
+});
+
+describe('a live document', () => {
+  class Control implements IBokehModel {
+    state = 'live';
+    open = '';
+    readonly values: Record<string, unknown>[] = [];
+    listener = (): void => undefined;
+    readonly change = {
+      connect: (slot: () => void): boolean => {
+        this.listener = slot;
+        return true;
+      },
+      disconnect: (): boolean => true
+    };
+    setv(values: Record<string, unknown>): void {
+      this.values.push(values);
+    }
+  }
+
+  function open(control: Control | null): { session: PlotSession; log: string[]; lose(): void } {
+    const log: string[] = [];
+    let lose = (): void => undefined;
+    const document = {
+      get_model_by_name: () => control,
+      roots: () => [],
+      on_event: (_: string, callback: () => void) => (lose = callback),
+      clear: () => log.push('clear')
+    };
+    const bokeh = { version: '3.9.2', documents: [document], require: () => ({}) as never };
+    const raw: IBokehSession = { document, close: () => log.push('close') };
+    return { session: new PlotSession(bokeh, raw, english), log, lose: () => lose() };
+  }
+
+  it('is told what the page asks for, and nothing after its end', () => {
+    const control = new Control();
+    const { session, lose, log } = open(control);
+    const onClosed = jest.fn();
+    session.onClosed = onClosed;
+    session.setVisible(false);
+    session.send('freeze');
+    session.send('set', { bars: 'group' });
+    expect(control.values).toEqual([
+      { visible: false },
+      { command: '{"verb":"freeze","n":1}' },
+      { command: '{"verb":"set","n":2,"arguments":{"bars":"group"}}' }
+    ]);
+    lose();
+    session.setLook(LOOK);
+    expect(control.values).toHaveLength(3);
+    expect(onClosed).toHaveBeenCalledTimes(1);
+    session.dispose();
+    expect(log).toEqual(['close', 'close', 'clear']);
   });
 
-  it('loads what the next plot needs when the page is idle, once, and again when it failed', async () => {
-    jest.useFakeTimers();
-    const page = new Page();
-    const loader = new BokehLoader(page.page, trans, page.run);
-    await loader.load('3.9.2', ['/a/3.9.2/bokeh.min.js']);
-    page.fails = true;
-    loader.loadWhenIdle('3.9.2', ['/a/3.9.2/bokeh-widgets.min.js']);
-    expect(page.asked).toHaveLength(1);
-    await jest.runAllTimersAsync();
-    expect(page.asked).toHaveLength(2);
-    page.fails = false;
-    const both = ['/a/3.9.2/bokeh.min.js', '/a/3.9.2/bokeh-widgets.min.js'];
-    await loader.load('3.9.2', both);
-    await loader.load('3.9.2', both);
-    expect(page.asked.slice(2)).toEqual(['/a/3.9.2/bokeh-widgets.min.js']);
-    jest.useRealTimers();
+  it('tells of a click that asks for another plot once', () => {
+    const control = new Control();
+    const { session } = open(control);
+    const onOpening = jest.fn();
+    session.onOpening = onOpening;
+    control.open = '{"plot": "profile", "arguments": {}, "n": 1}';
+    control.listener();
+    control.listener();
+    expect(onOpening.mock.calls).toEqual([[{ plot: 'profile', arguments: {}, n: 1 }]]);
+  });
+
+  it('of another version is refused', () => {
+    expect(() => open(null)).toThrow('another version of dask_diag_lab');
   });
 });

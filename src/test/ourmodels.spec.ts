@@ -1,9 +1,5 @@
 /** The scripts with our own models, in a page that holds BokehJS of several versions. */
 
-import { join } from 'node:path';
-
-const FOLDER = join(__dirname, '../../dask_diag_lab/dist');
-
 /** What the scripts need of a BokehJS with its tables; keeps the names of what is registered. */
 class Library {
   readonly version = '3.9.2';
@@ -28,13 +24,13 @@ function older(version: string): object {
 }
 
 describe.each([
-  ['table_cells.js', 'dask_diag_lab.views.table_cells', ['TextCell', 'SteadyColumn']],
-  ['dask_diag_lab.js', 'dask_diag_lab.views.scripted', ['StreamBars', 'PlainRenderer']]
+  ['tables', 'dask_diag_lab.views.table_cells', ['TextCell', 'SteadyColumn']],
+  ['index', 'dask_diag_lab.views.scripted', ['StreamBlocks', 'PlainRenderer']]
 ])('the script %s', (script, module, [first, second]) => {
   const [model, newer] = [`${module}.${first}`, `${module}.${second}`];
   const page: { Bokeh?: unknown } = window as object; // nobody else's type of it is here
   const run = (): void =>
-    void jest.isolateModules(() => void jest.requireActual(join(FOLDER, script)));
+    void jest.isolateModules(() => void jest.requireActual(`../models/${script}`));
 
   afterEach(() => delete page.Bokeh);
 

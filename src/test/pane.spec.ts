@@ -1,269 +1,123 @@
-import { bindingOf } from '../model/binding';
+import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
+import { Widget } from '@lumino/widgets';
+
+import { PaneList, placeBeside } from '../plugins/panelist';
+import { bindingOf } from '../widgets/plotwidget';
 import { Pane } from '../widgets/pane';
-import { known } from './dashboards';
-import { NOW, PaneStand } from './panestand';
-import { settled } from './plots';
+import { dashboard } from './dashboards';
+import { FakeApp, services } from './services';
+import { until } from './plots';
+
+const own = dashboard({ id: 'own', kernel_id: 'k1', notebook: 'a.ipynb' });
+const next = { ...own, id: 'next' };
 
 describe('a pane', () => {
-  const at = new PaneStand();
+  let pane: Pane;
+  const given = services(undefined, {
+    help: () => Promise.resolve('Time goes right.\n\n- red: a transfer'),
+    table: () =>
+      Promise.resolve({ columns: { worker: ['w10', 'w2'] }, units: { worker: '' }, note: '' })
+  });
+  const { dashboards } = given;
 
-  const words = (): string => at.pane.node.querySelector('.jp-DaskDiag-words')?.textContent ?? '';
-  const pill = (): string => at.pane.node.querySelector('.jp-DaskDiag-pill')?.textContent ?? '';
-  const state = (): string | undefined => at.pane.node.dataset['state'];
+  beforeEach(() => {
+    dashboards.set(own);
+    pane = new Pane({ plot: 'progress', binding: bindingOf(own), services: given }, 'k');
+    Widget.attach(pane, document.body);
+  });
+  afterEach(() => pane.dispose());
 
-  it('tells by attributes what it shows, of whom, and how it is', async () => {
-    await at.open();
-    expect({ ...at.pane.node.dataset }).toMatchObject({
-      plot: 'task-stream',
-      dashboard: 'own',
-      state: 'live'
+  const message = (): string =>
+    pane.node.querySelector('.jp-DaskDiag-message')?.textContent?.trim() ?? '';
+  const dialog = (): HTMLElement | null => pane.node.querySelector('[role="dialog"]');
+
+  it('names its plot and its dashboard, with a tag where there are several', () => {
+    const { plot, dashboard: id, state } = pane.node.dataset;
+    expect([plot, id, state]).toEqual(['progress', 'own', 'connecting']);
+    expect(pane.title.label).toBe('Progress');
+    expect(pane.title.dataset['tag']).toBeUndefined();
+    dashboards.set(own, { ...next, kernel_id: 'k2', notebook: 'b.ipynb' });
+    expect(pane.title.dataset['tag']).toMatch(/^[A-Z]$/);
+  });
+
+  it('follows the next cluster of its kernel once its own has ended', () => {
+    dashboards.set({ ...own, state: 'stale' }, next);
+    expect(pane.node.dataset['dashboard']).toBe('next');
+  });
+
+  it('says what to do while there is no cluster, and comes back with the next one', () => {
+    dashboards.set();
+    expect(message()).toContain('Run the cell that makes the client again');
+    expect(pane.node.dataset['state']).toBe('offline');
+    dashboards.set(next);
+    expect(pane.node.dataset['dashboard']).toBe('next');
+  });
+
+  it.each([
+    [{ state: 'unreachable', reason: 'The kernel is busy.' }, 'The kernel is busy.'],
+    [{ kind: 'stock' }, 'serves Dask’s own pages'],
+    [{ plots: own.plots.filter(({ name }) => name !== 'progress') }, 'has no plot']
+  ] as const)('says what is wrong with its dashboard: %j', (values, words) => {
+    dashboards.set({ ...own, ...values });
+    expect(message()).toContain(words);
+  });
+
+  it('opens its help over the picture, and closes it with Escape', async () => {
+    await pane.toggleHelp();
+    await until(() => dialog()?.textContent?.includes('red: a transfer') === true);
+    expect(dialog()?.querySelector('kbd')?.textContent).toBe('F');
+    expect(pane.content.node.inert).toBe(true);
+    dialog()?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    expect(dialog()).toBeNull();
+    expect(pane.content.node.inert).toBe(false);
+  });
+
+  it('shows its data as a table with its files', async () => {
+    await pane.toggleTable();
+    await until(() => dialog()?.textContent?.includes('2 rows') === true);
+    expect(dialog()?.querySelector('a')?.href).toContain('plots/progress.csv');
+    await pane.toggleTable();
+    expect(dialog()).toBeNull();
+  });
+});
+
+describe('a plot that a click asks for', () => {
+  const sized = (id: string, width: number, height: number): Pane => {
+    const node = document.createElement('div');
+    node.getBoundingClientRect = () => ({ width, height }) as DOMRect; // all that is asked of it
+    return { id, node } as unknown as Pane; // as above
+  };
+
+  it('splits what has space for two, and so covers nothing', () => {
+    expect(placeBeside(sized('a', 900, 300), undefined)).toEqual({ mode: 'split-right', ref: 'a' });
+    expect(placeBeside(sized('a', 400, 700), undefined)).toEqual({
+      mode: 'split-bottom',
+      ref: 'a'
     });
-    expect(at.pane.title.label).toBe('Task Stream');
-    expect(at.pane.node.textContent).toContain('picture of own');
+    const last = sized('b', 400, 700);
+    expect(placeBeside(sized('a', 400, 300), last)).toEqual({ mode: 'split-bottom', ref: 'b' });
   });
 
-  it('opens nothing before anybody sees it', async () => {
-    at.given.dashboards.set(at.own);
-    at.pane = new Pane({ plot: 'graph', binding: bindingOf(at.own), services: at.given }, 'key');
-    await settled();
-    expect(at.given.connector.sessions).toHaveLength(0);
-    expect(state()).toBe('connecting');
+  it('goes behind where there is none', () => {
+    const last = sized('b', 300, 300);
+    expect(placeBeside(sized('a', 300, 300), last)).toEqual({ mode: 'tab-after', ref: 'b' });
   });
+});
 
-  it('pauses its document while it is hidden', async () => {
-    await at.open();
-    at.pane.hide();
-    expect([state(), at.given.connector.last.isVisible]).toEqual(['paused', false]);
-    at.pane.show();
-    expect([state(), at.given.connector.last.isVisible]).toEqual(['live', true]);
-  });
+describe('the panes', () => {
+  const app = new FakeApp();
+  const labShell = { mode: 'multiple-document' } as ILabShell; // all that is asked of it
+  const front = app as unknown as JupyterFrontEnd; // as above
+  const given = services();
+  given.dashboards.set(own);
+  const panes = new PaneList(front, given, labShell, null);
 
-  it('says that nobody keeps its picture up to date before the server has greeted', async () => {
-    at.given.connector.beginsMute = true;
-    await at.open();
-    expect([state(), words()]).toEqual(['connecting', '']);
-    jest.advanceTimersByTime(3_000);
-    expect([state(), words()]).toEqual([
-      'connecting',
-      'analysis.ipynb has not answered yet; its kernel is busy.3 s'
-    ]);
-    at.given.connector.last.greet();
-    expect([state(), words()]).toEqual(['live', '']);
-  });
-
-  it('keeps its picture and says what to do when the cluster is gone', async () => {
-    await at.open();
-    at.given.dashboards.set();
-    expect(state()).toBe('offline');
-    expect(words()).toContain('The cluster of analysis.ipynb is gone since 14:02.');
-    expect(words()).toContain('Run the cell');
-    expect(at.pane.node.textContent).toContain('picture of own');
-  });
-
-  it('is taken over by the next cluster of its kernel, and says so for the next reload', async () => {
-    await at.open();
-    const told: string[] = [];
-    at.pane.stateChanged.connect((_, { binding }) => void told.push(binding.dashboard));
-    at.given.dashboards.set();
-    at.given.dashboards.set(known({ id: 'next', kernel_id: 'k', firstSeen: NOW + 5000 }));
-    await settled();
-    expect([state(), at.pane.node.dataset['dashboard']]).toEqual(['live', 'next']);
-    expect(at.pane.node.textContent).not.toContain('picture of own');
-    expect(at.given.connector.sessions[0]?.isDisposed).toBe(true);
-    expect(told).toEqual(['next']);
-  });
-
-  it('counts the seconds while the kernel holds the interpreter', async () => {
-    await at.open();
-    const reason = 'The kernel is holding the interpreter.';
-    at.given.dashboards.set({ ...at.own, state: 'unreachable', reason });
-    jest.advanceTimersByTime(7000);
-    expect([state(), words()]).toEqual(['stale', `${reason}7 s`]);
-    at.given.dashboards.set(at.own);
-    expect([state(), words()]).toEqual(['live', '']);
-  });
-
-  it('connects again by itself after its connection was cut', async () => {
-    await at.open();
-    at.given.connector.last.cut();
-    expect(state()).toBe('connecting');
-    jest.advanceTimersByTime(1000);
-    await settled();
-    expect(at.given.connector.sessions).toHaveLength(2);
-    expect(state()).toBe('live');
-  });
-
-  it('says why it cannot open and tries again', async () => {
-    at.given.connector.failure = 'Bokeh is missing in the kernel.';
-    await at.open();
-    expect(words()).toContain('Bokeh is missing in the kernel.');
-    at.given.connector.failure = null;
-    jest.advanceTimersByTime(1000);
-    await settled();
-    expect([state(), words()]).toEqual(['live', '']);
-  });
-
-  it('says that its dashboard has no such plot', async () => {
-    await at.open('no-such-plot');
-    expect([state(), at.given.connector.sessions.length]).toEqual(['offline', 0]);
-    expect(words()).toContain('has no plot');
-  });
-
-  it('shows the server’s words, its note and the way back to live', async () => {
-    await at.open();
-    at.given.connector.last.say({ note: 'merged below 4 ms', behind_s: 12.2 });
-    expect(at.pane.node.querySelector('.jp-DaskDiag-note')?.textContent).toBe('merged below 4 ms');
-    const pill = at.pane.node.querySelector<HTMLElement>('.jp-DaskDiag-pill');
-    expect(pill?.textContent).toBe('live is 12 s ahead');
-    pill?.click();
-    expect(at.given.connector.last.sent).toEqual(['live']);
-    const closed_at = new Date(2026, 0, 5, 14, 2).getTime() / 1000;
-    at.given.connector.last.say({ state: 'closed', message: 'The client was closed.', closed_at });
-    expect([state(), words()]).toEqual(['stale', 'Ended at 14:02 · The client was closed.']);
-  });
-
-  it('says when its cluster closed, also where it is opened after that', async () => {
-    await at.open();
-    const closed = new Date(2026, 0, 5, 13, 58).getTime() / 1000;
-    at.given.connector.last.say({ state: 'closed', closed_at: closed });
-    const sentence = 'Cluster closed at 13:58 · history kept until the kernel stops';
-    expect([state(), words()]).toEqual(['stale', sentence]);
-    expect(at.pane.node.querySelector<HTMLElement>('[data-greyed="true"]')).not.toBeNull();
-  });
-
-  it('says also why it is empty where its cluster closed, unless it keeps a picture', async () => {
-    await at.open();
-    const closed_at = new Date(2026, 0, 5, 13, 58).getTime() / 1000;
-    at.given.connector.last.say({ state: 'closed', closed_at, empty: 'Nothing asked for it.' });
-    const sentence = 'Cluster closed at 13:58 · history kept until the kernel stops';
-    expect(words()).toBe(`${sentence} · Nothing asked for it.`);
-    const canvas = document.createElement('canvas');
-    at.given.connector.last.kept = { canvas, title: '', at: NOW };
-    at.given.connector.last.say({ state: 'closed', closed_at, empty: 'No workers now.' });
-    expect(words()).toBe(sentence);
-  });
-
-  it('is frozen when the server says so, and says since when', async () => {
-    await at.open();
-    at.pane.send('freeze');
-    expect([state(), pill()]).toEqual(['live', '']);
-    jest.setSystemTime(NOW + 10_000);
-    at.given.connector.last.say({ frozen: true });
-    expect([state(), pill()]).toEqual(['paused', 'frozen at 14:02:10']);
-    jest.setSystemTime(NOW + 20_000);
-    at.given.connector.last.say({ frozen: true, note: 'something else' });
-    expect(pill()).toBe('frozen at 14:02:10');
-    at.given.connector.last.say({ frozen: true, behind_s: 12 });
-    expect([state(), pill()]).toEqual(['paused', 'live is 12 s ahead']);
-    at.given.connector.last.say({});
-    expect([state(), pill()]).toEqual(['live', '']);
-    at.given.connector.last.say({ frozen: true });
-    expect(pill()).toBe('frozen at 14:02:20');
-  });
-
-  it('leaves it to the server what the same key lets go', async () => {
-    await at.open();
-    at.pane.send('freeze');
-    at.given.connector.last.say({ frozen: true });
-    at.pane.send('freeze');
-    expect(at.given.connector.last.sent).toEqual(['freeze', 'freeze']);
-  });
-
-  it('freezes a picture that was moved where it is, and its button follows live data', async () => {
-    await at.open();
-    at.given.connector.last.say({ behind_s: 5 });
-    at.pane.send('freeze');
-    at.pane.node.querySelector<HTMLElement>('[data-name="live"]')?.click();
-    at.given.connector.last.say({});
-    at.pane.node.querySelector<HTMLElement>('[data-name="live"]')?.click();
-    expect(at.given.connector.last.sent).toEqual(['freeze', 'live', 'freeze']);
-  });
-
-  it('is frozen again after its connection was cut', async () => {
-    await at.open();
-    at.given.connector.last.say({ frozen: true });
-    at.given.connector.last.cut();
-    await at.reconnected();
-    expect(at.given.connector.last.sent).toEqual(['freeze']);
-  });
-
-  it('stays live after a cut when it was let go before or meanwhile', async () => {
-    await at.open();
-    at.given.connector.last.say({ frozen: true });
-    at.given.connector.last.say({});
-    at.given.connector.last.cut();
-    at.pane.send('freeze'); // there is nothing to freeze
-    expect(pill()).toBe('');
-    await at.reconnected();
-    expect([state(), at.given.connector.last.sent]).toEqual(['live', []]);
-    at.given.connector.last.say({ frozen: true });
-    at.given.connector.last.cut();
-    at.pane.send('live');
-    await at.reconnected();
-    expect(at.given.connector.last.sent).toEqual([]);
-  });
-
-  it('is not frozen for the cluster that takes it over', async () => {
-    await at.open();
-    at.given.connector.last.say({ frozen: true });
-    at.given.dashboards.set();
-    at.given.dashboards.set(known({ id: 'next', kernel_id: 'k', firstSeen: NOW + 5000 }));
-    await settled();
-    expect([state(), at.given.connector.last.sent]).toEqual(['live', []]);
-  });
-
-  it('does not try to connect while nobody sees it', async () => {
-    await at.open();
-    at.given.connector.last.cut();
-    at.pane.hide();
-    expect(jest.getTimerCount()).toBe(0);
-    at.given.connector.failure = 'Busy.';
-    at.pane.show();
-    await settled();
-    at.pane.hide();
-    at.given.connector.failure = null;
-    jest.advanceTimersByTime(60_000);
-    await settled();
-    expect(at.given.connector.sessions).toHaveLength(1);
-    at.pane.show();
-    await settled();
-    expect([state(), at.given.connector.sessions.length]).toEqual(['live', 2]);
-  });
-
-  it('has a toolbar with one tab stop, and names for all buttons', async () => {
-    await at.open();
-    const buttons = [...at.pane.node.querySelectorAll<HTMLElement>('[role="toolbar"] button')];
-    expect(buttons.map(button => button.tabIndex).filter(index => index === 0)).toHaveLength(1);
-    expect(buttons.every(button => button.getAttribute('aria-label'))).toBe(true);
-    buttons[0]?.focus();
-    buttons[0]?.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }));
-    expect(document.activeElement).toBe(buttons[1]);
-  });
-
-  it('has the picture’s own title as a heading of its own', async () => {
-    await at.open();
-    const heading = (): string | undefined =>
-      at.pane.node.querySelector('.jp-DaskDiag-title')?.textContent;
-    expect(heading()).toBe('Task Stream');
-    at.given.connector.last.title = 'Task Stream: 80 % busy';
-    at.given.connector.last.say({});
-    expect(heading()).toBe('Task Stream: 80 % busy');
-  });
-
-  it('wears a tag only where there is more than one dashboard', async () => {
-    await at.open();
-    const tag = at.pane.node.querySelector<HTMLElement>('.jp-DaskDiag-head > .jp-DaskDiag-tag');
-    expect(tag?.hidden).toBe(true);
-    at.given.dashboards.set(at.own, known({ id: 'second', tag: 1, kernel_id: 'k2' }));
-    expect([tag?.hidden, tag?.textContent]).toEqual([false, '1']);
-  });
-
-  it('leaves nothing behind', async () => {
-    await at.open();
-    const session = at.given.connector.last;
-    at.pane.dispose();
-    expect(session.isDisposed).toBe(true);
-    at.given.dashboards.set();
-    expect(jest.getTimerCount()).toBe(0);
+  it('are opened once a plot, beside each other, and reused for another choice', () => {
+    const first = panes.open('profile', 'own', { arguments: { prefix: 'inc' } });
+    expect(panes.open('profile', 'own', { arguments: { prefix: 'dec' } })).toBe(first);
+    expect(first.content.heading).toBe('Profile: dec');
+    expect(panes.open('profile', 'own', { arguments: {} })).not.toBe(first);
+    expect(app.added[0]?.[1]).toMatchObject({ mode: 'split-right' });
+    expect(panes.of('own')).toHaveLength(2);
   });
 });

@@ -31,11 +31,25 @@ if (typeof document !== 'undefined') {
   document.elementsFromPoint ??= () => [];
   document.elementFromPoint ??= () => null;
   page['requestIdleCallback'] ??= (run: () => void) => setTimeout(run);
+  // Everything is seen at once, but for what a test hides.
+  page['IntersectionObserver'] ??= class {
+    constructor(private readonly _seen: (entries: { isIntersecting: boolean }[]) => void) {}
+    observe(): void {
+      this._seen([{ isIntersecting: true }]);
+    }
+    disconnect(): void {} // nothing to end
+  };
 }
 if (typeof window !== 'undefined') {
   AbortSignal.timeout ??= () => new AbortController().signal; // no test waits that long
   Object.assign(navigator, { clipboard: {} }); // Lab warns about a browser without one
-  window.matchMedia ??= () => ({ matches: false, addEventListener: () => undefined }) as never; // only what Lab's packages touch
+  window.matchMedia ??= () =>
+    ({
+      matches: false,
+      addEventListener: () => undefined,
+      addListener: () => undefined,
+      removeListener: () => undefined
+    }) as never; // only what Lab's packages touch
 }
 
 // A warning or an error that nobody expects fails the test in which it is said.

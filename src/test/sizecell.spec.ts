@@ -4,10 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
-const SCRIPT = join(ROOT, 'dask_diag_lab/dist/table_cells.js');
 const CASES = JSON.parse(
-  readFileSync(join(ROOT, 'tests/contract/fixtures/sizes.json'), 'utf8')
-) as [number, string, string][]; // written by us
+  readFileSync(join(ROOT, 'tests/contract/fixtures/format.json'), 'utf8')
+) as Record<'bytes' | 'rate', [number, string][]>; // written by us
 
 interface ICell {
   unit: string;
@@ -37,7 +36,7 @@ function sizeCell(unit: string, isBinary: boolean): ICell {
           }
         : { StringFormatter: Formatter, TableColumn: Formatter }
   };
-  jest.isolateModules(() => void jest.requireActual(SCRIPT));
+  jest.isolateModules(() => void jest.requireActual('../models/tables'));
   delete page.Bokeh;
   const Model = models.find(model => model.__name__ === 'SizeCell');
   if (Model === undefined) {
@@ -47,9 +46,12 @@ function sizeCell(unit: string, isBinary: boolean): ICell {
 }
 
 describe('a size in a table', () => {
-  it.each(CASES)('of %d is %s, and as a rate %s', (value, size, rate) => {
-    expect(sizeCell('B', true).doFormat(0, 0, value, {}, {})).toBe(size);
-    expect(sizeCell('B/s', false).doFormat(0, 0, value, {}, {})).toBe(rate);
+  it.each(CASES.bytes)('of %d is %s', (value, text) => {
+    expect(sizeCell('B', true).doFormat(0, 0, value, {}, {})).toBe(text);
+  });
+
+  it.each(CASES.rate)('a second of %d is %s', (value, text) => {
+    expect(sizeCell('B/s', false).doFormat(0, 0, value, {}, {})).toBe(text);
   });
 
   it('that is not known is left to the words for that', () => {

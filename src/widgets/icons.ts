@@ -16,7 +16,7 @@ function strokes(name: string, shapes: string): LabIcon {
   });
 }
 
-/** Three lanes of a task stream: the mark of this extension. */
+/** Three rows of a task stream: the mark of this extension. */
 export const diagIcon = icon(
   'diag',
   '<rect x="1" y="2.5" width="7" height="3" rx="1"/><rect x="9" y="2.5" width="3" height="3" rx="1" opacity=".55"/><rect x="3" y="6.75" width="4" height="3" rx="1" opacity=".55"/><rect x="8" y="6.75" width="7" height="3" rx="1"/><rect x="1" y="11" width="5" height="3" rx="1"/><rect x="7" y="11" width="6" height="3" rx="1" opacity=".55"/>'

@@ -1,6 +1,8 @@
 /** The context menu by Shift+F10. */
 
-/** Where the menu opens below the beginning of an element that is large (px). */
+import { innermost } from '../plot/dom';
+
+/** Where the menu opens below the beginning of an element (px). */
 const INSET_PX = 24;
 
 /** Lumino puts menus here while they are open. */
@@ -9,47 +11,30 @@ const OPEN_MENU = 'body > .lm-Menu';
 /**
  * Open the context menu of an element when the key asks for it; true when it did.
  *
- * The browser's own event for this key says that Shift is pressed, by which Lab takes it for a
- * wish for the browser's menu.
- *
- * @param refocus - give the focus back to what had it; called when the menu has gone and nothing
- * else took the focus.
+ * The browser's own event for this key has Shift pressed, which Lab leaves to the browser's menu.
+ * And a menu takes the focus, and leaves it to nobody: what had it gets it back.
  */
-export function openMenuByKey(
-  event: KeyboardEvent,
-  element: Element,
-  refocus: () => void
-): boolean {
+export function openMenuByKey(event: KeyboardEvent, element: Element): boolean {
   if (event.key !== 'F10' || !event.shiftKey) {
     return false;
   }
   event.preventDefault();
   event.stopPropagation();
+  const focused = innermost(event);
   const { left, top, width, height } = element.getBoundingClientRect();
-  element.dispatchEvent(
-    new MouseEvent('contextmenu', {
-      bubbles: true,
-      cancelable: true,
-      clientX: left + Math.min(width / 2, INSET_PX),
-      clientY: top + Math.min(height, INSET_PX)
-    })
-  );
+  const clientX = left + Math.min(width / 2, INSET_PX);
+  const clientY = top + Math.min(height, INSET_PX);
+  const at = { bubbles: true, cancelable: true, clientX, clientY };
+  element.dispatchEvent(new MouseEvent('contextmenu', at));
   const menu = document.querySelector(OPEN_MENU);
-  if (menu !== null) {
-    whenGone(menu, refocus);
-  }
-  return true;
-}
-
-/** A menu takes the focus, and leaves it to nobody. */
-function whenGone(menu: Element, refocus: () => void): void {
   const observer = new MutationObserver(() => {
-    if (!menu.isConnected) {
+    if (menu?.isConnected !== true) {
       observer.disconnect();
-      if (document.activeElement === null || document.activeElement === document.body) {
-        refocus();
+      if (document.activeElement === document.body && focused instanceof HTMLElement) {
+        focused.focus();
       }
     }
   });
   observer.observe(document.body, { childList: true });
+  return true;
 }

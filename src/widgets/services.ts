@@ -1,15 +1,14 @@
-/** What pictures and panes are given from outside; made once by a plugin. */
+/** What plots and panes are given from outside; made once by a plugin. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Token } from '@lumino/coreutils';
+import type { ISignal } from '@lumino/signaling';
 
-import type { IPlotConnector } from '../api/connector';
-import type { IVisibility } from '../api/visibility';
-import type { IDashboards } from '../model/dashboards';
-import type { Succession } from '../model/succession';
+import type { IDashboards } from '../api/dashboards';
+import type { Server } from '../api/server';
+import type { BokehLoader } from '../plot/bokeh';
+import type { ILook } from '../plot/control';
 import { TokenIDs } from '../tokens';
-import type { IPlot, ITable, PlotArguments } from '../wire';
-import type { PageLook } from './theme';
 
 /** A key as people read it, and what it does. */
 export interface IKey {
@@ -19,19 +18,14 @@ export interface IKey {
 
 export interface IPlotServices {
   readonly dashboards: IDashboards;
-  readonly succession: Succession;
-  readonly connector: IPlotConnector;
-  readonly look: PageLook;
-  readonly page: IVisibility;
+  readonly server: Server;
+  readonly loader: BokehLoader;
   readonly trans: TranslationBundle;
-  /** Addresses of a plot through the relay, for browser tabs and downloads. */
-  pageUrl(dashboard: string, plot: IPlot, given: PlotArguments): string;
-  tableUrl(dashboard: string, plot: string, format: 'json' | 'csv', given: PlotArguments): string;
-  fetchTable(dashboard: string, plot: string, given: PlotArguments): Promise<ITable>;
+  /** What plots look like in the theme of now. */
+  readonly look: ILook;
+  readonly lookChanged: ISignal<unknown, void>;
   /** The keys that act on a pane now, with what they do. */
   keys(): readonly IKey[];
-  /** How to read a plot, in the dashboard's own words. */
-  fetchHelp(dashboard: string, plot: string): Promise<string>;
 }
 
 export const IPlotServices = new Token<IPlotServices>(

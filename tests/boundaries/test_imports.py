@@ -18,16 +18,16 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "dask_diag_lab"
 ROOMS: Final = frozenset(
     {
-        *("records", "collector", "transport", "store", "views", "server", "capture", "notebook"),
-        *("session", "composition", "target", "preload", "proxy"),
+        *("schema", "collector", "transport", "store", "views", "server", "capture", "notebook"),
+        *("session", "composition", "preload", "proxy"),
     }
 )
 ENGINE: Final = frozenset({"distributed"})
 HEAVY: Final = frozenset({"bokeh", "distributed", "numpy", "tornado", "dask", "pandas"})
 
 FORBIDDEN: Final[dict[str, frozenset[str]]] = {
-    "records": ROOMS - {"records"},
-    "collector": (ROOMS - {"collector"}) | {"numpy", "bokeh"},
+    "schema": ROOMS - {"schema"},
+    "collector": (ROOMS - {"collector", "schema"}) | {"numpy", "bokeh"},
     "transport": frozenset({"bokeh", "views", "store", "server", "session", "proxy"}),
     "store": ENGINE | {"tornado", "bokeh", "views", "server", "transport", "session", "proxy"},
     "views": ENGINE | {"tornado", "bokeh.server", "server", "transport", "session", "proxy"},
@@ -101,7 +101,7 @@ def test_a_room_imports_nothing_that_is_not_its_business(room: str) -> None:
         pytest.skip(f"the room {room} is empty")
     loaded = loaded_by(*names)
     banned = [f"dask_diag_lab.{n}" if n in ROOMS else n for n in FORBIDDEN[room]]
-    # The engine loads NumPy itself where it is there; what counts is what the room adds.
+    # `distributed` loads NumPy itself where it is there; what counts is what the room adds.
     if "distributed" not in FORBIDDEN[room]:
         loaded -= loaded_by("distributed")
     found = sorted(m for m in loaded for b in banned if is_or_is_in(m, b))

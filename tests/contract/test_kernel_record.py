@@ -14,9 +14,8 @@ from typing import Any
 import psutil
 import pytest
 
-from dask_diag_lab.composition import Composition
+from dask_diag_lab.composition import Composition, Target
 from dask_diag_lab.server.announce import remove_record, write_record
-from dask_diag_lab.target import Target
 from tests.contract.shapes import FIXTURES, differences, fixture
 from tests.kernel.serving import records_in, run, until
 
@@ -54,7 +53,12 @@ def test_the_record_has_the_shape_of_the_fixtures(folder: Path, name: str) -> No
     record = record_of_a_running_composition(folder)
     wanted = fixture(f"runtime_record/{name}")
     optional = {".kernel_id", ".versions.bokeh", ".versions.dask_diag_lab"}
-    optional |= {".host", ".colour", ".scheduler.name"}  # what is there beyond the contract
+    optional |= {
+        ".host",
+        ".start_ticks",
+        ".colour",
+        ".scheduler.name",
+    }  # what is there beyond the contract
     lines = differences(record, wanted) + differences(wanted, record)
     assert [line for line in lines if line.partition(":")[0] not in optional] == []
     assert records_in(folder) == []
@@ -68,6 +72,8 @@ def test_its_values_are_what_discovery_checks(folder: Path) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_-]{32,}", record["token"])
     assert record["pid"] == os.getpid()
     assert psutil.Process().create_time() <= record["started"] <= time.time()
+    ticks = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
+    assert record["start_ticks"] == int(ticks)
     assert record["kernel_id"] is None
     assert record["scheduler"] == {"id": "Scheduler-1", "address": NOBODY}
 

@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
-from dask_diag_lab.records import STATES, Batch, SchedulerInfo
+from dask_diag_lab.schema import STATES, WORKERS, Batch, SchedulerInfo
+from dask_diag_lab.schema.columns import default_row
 from dask_diag_lab.server import Server
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.registry import Plot
+from tests.kernel.store.batches import tables_of
 
 T = TypeVar("T")
 TOKEN = "only-for-tests-" + "x" * 32
@@ -74,16 +76,15 @@ def make_batch(n: int = 1, *, workers: int = 2, memory_limit: int = 2**30, **mor
         memory_limit=workers * memory_limit,
         thresholds={"target": 0.6, "spill": 0.7, "pause": 0.8, "terminate": 0.95},
     )
-    given: dict[str, Any] = {"workers": rows, "prefixes": [prefix], **more}
-    return Batch("epoch", NOW + n, time.time(), info, **given)
+    tables, rest = tables_of({"workers": rows, "prefixes": [prefix], **more})
+    return Batch("epoch", NOW + n, time.time(), info, tables, **rest)
 
 
 def _worker(address: str, index: int, n: int, memory_limit: int) -> dict[str, Any]:
-    return {
+    return default_row(WORKERS) | {
         "address": address,
         "name": str(index),
         "host": "127.0.0.1",
-        "process": "",
         "nthreads": 2,
         "memory_limit": memory_limit,
         "status": "running",
@@ -92,16 +93,9 @@ def _worker(address: str, index: int, n: int, memory_limit: int) -> dict[str, An
         "memory": 10_000_000 * n,
         "managed": 1_000_000 * n,
         "unmanaged_old": 5_000_000,
-        "unmanaged_recent": 0,
-        "spilled": 0,
         "processing": 1,
         "executing": 1,
         "occupancy": 0.1,
-        "is_idle": False,
-        "is_saturated": False,
-        "incoming_bytes": 0,
-        "outgoing_bytes": 0,
-        "metrics": {},
     }
 
 
@@ -174,6 +168,7 @@ async def serving(
     )
     served.url = await served.server.start()
     try:
+        await served.server.loaded()
         store.set_feed_state("live", "", NOW)
         served.feed(make_batch())
         yield served

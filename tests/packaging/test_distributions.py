@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.release import Distributions, Installed
+from tests.packaging.conftest import Installed, Release
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -30,18 +30,13 @@ def _files_below(folder: Path) -> set[str]:
     }
 
 
-def test_sdist_builds_to_the_same_wheel_without_node(distributions: Distributions) -> None:
-    of_tree = _contents(distributions.wheel_of_tree)
-    of_sdist = _contents(distributions.wheel_of_sdist)
-    assert sorted(of_tree) == sorted(of_sdist)
-    assert [name for name in of_tree if of_tree[name] != of_sdist[name]] == []
+def test_sdist_builds_to_the_same_wheel_without_node(release: Release) -> None:
+    assert _contents(release.wheel_of_tree) == _contents(release.wheel_of_sdist)
 
 
-def test_wheel_installs_the_whole_lab_extension_once(
-    distributions: Distributions, tree: Path
-) -> None:
-    names = set(_contents(distributions.wheel_of_sdist))
-    built = _files_below(tree / "dask_diag_lab" / "labextension")
+def test_wheel_installs_the_whole_lab_extension_once(release: Release) -> None:
+    names = set(_contents(release.wheel_of_sdist))
+    built = _files_below(release.tree / "dask_diag_lab" / "labextension")
     assert any(name.startswith("static/remoteEntry.") for name in built)
     assert {LAB + name for name in built} | {f"{LAB}install.json"} == {
         name for name in names if name.startswith(LAB)
@@ -49,54 +44,39 @@ def test_wheel_installs_the_whole_lab_extension_once(
     assert [name for name in names if name.startswith("dask_diag_lab/labextension")] == []
 
 
-def test_wheel_installs_server_and_dask_configuration(distributions: Distributions) -> None:
-    contents = _contents(distributions.wheel_of_sdist)
+def test_wheel_installs_server_and_dask_configuration(release: Release) -> None:
+    contents = _contents(release.wheel_of_sdist)
     server = json.loads(contents[f"{DATA}etc/jupyter/jupyter_server_config.d/dask_diag_lab.json"])
     assert any("dask_diag_lab" in name for name in server["ServerApp"]["jpserver_extensions"])
     assert b"dask_diag_lab.preload" in contents[f"{DATA}etc/dask/dask_diag_lab.yaml"]
 
 
-def test_wheel_holds_every_file_of_the_package(distributions: Distributions, tree: Path) -> None:
-    names = set(_contents(distributions.wheel_of_sdist))
-    package = tree / "dask_diag_lab"
-    missing = {
-        name
-        for name in _files_below(package)
-        if not name.startswith("labextension/") and f"dask_diag_lab/{name}" not in names
-    }
-    assert missing == set()
-    assert "dask_diag_lab/py.typed" in names
+def test_wheel_holds_every_file_of_the_package(release: Release) -> None:
+    package = _files_below(release.tree / "dask_diag_lab")
+    expected = {f"dask_diag_lab/{name}" for name in package if "labextension/" not in name}
+    assert "dask_diag_lab/py.typed" in expected
+    assert expected - set(_contents(release.wheel_of_sdist)) == set()
 
 
-def test_sdist_holds_every_file_of_the_checkout_and_the_built_extension(
-    distributions: Distributions, checkout: frozenset[str], tree: Path
-) -> None:
-    with tarfile.open(distributions.sdist) as archive:
+def test_sdist_holds_every_file_of_the_checkout_and_the_built_extension(release: Release) -> None:
+    with tarfile.open(release.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    built = _files_below(tree / "dask_diag_lab" / "labextension")
-    assert built
-    # A copy whose extension had to be built holds what building leaves, such as node_modules.
-    expected = checkout | {f"dask_diag_lab/labextension/{name}" for name in built}
-    assert {name for name in expected - names if not name.startswith(".git")} == set()
+    package = {f"dask_diag_lab/{name}" for name in _files_below(release.tree / "dask_diag_lab")}
+    assert any("labextension/" in name for name in package)
+    missing = (release.files | package) - names
+    assert {name for name in missing if not name.startswith(".git")} == set()
 
 
-def test_lab_finds_the_installed_extension(installed: Installed) -> None:
-    lines = installed.run("jupyter", "labextension", "list").splitlines()
-    (ours,) = [line for line in lines if "dask-diag-lab" in line]
-    assert "v0.1.0" in ours
-    assert "enabled" in ours
-    assert "OK" in ours
-
-
-def test_jupyter_server_loads_the_installed_extension(installed: Installed) -> None:
-    printed = installed.run("jupyter", "server", "extension", "list")
-    assert "dask_diag_lab" in printed
+def test_jupyter_finds_the_installed_extensions(installed: Installed) -> None:
+    lines = installed("jupyter", "labextension", "list").splitlines()
+    (lab,) = [line for line in lines if "dask-diag-lab" in line]
+    assert all(word in lab for word in ("v0.1.0", "enabled", "OK"))
+    printed = installed("jupyter", "server", "extension", "list")
     after = printed[printed.rindex("Validating dask_diag_lab") :].splitlines()
     assert "OK" in "\n".join(after[:2])
 
 
 def test_a_client_of_the_installed_package_is_told_to_preload_it(installed: Installed) -> None:
-    code = "import dask; print(dask.config.get('distributed.client.preload'))"
     # distributed's own defaults are loaded by its import.
-    printed = installed.run("python", "-c", f"import distributed; {code}")
-    assert "dask_diag_lab.preload" in printed
+    code = "import dask, distributed; print(dask.config.get('distributed.client.preload'))"
+    assert "dask_diag_lab.preload" in installed("python", "-c", code)

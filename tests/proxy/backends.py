@@ -9,8 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 PROGRAMS = Path(__file__).parent / "programs"
 FIXTURES = Path(__file__).parents[1] / "contract" / "fixtures"
@@ -26,44 +25,24 @@ class Program:
             stdout=subprocess.PIPE,
             text=True,
         )
+        self.pid = self.process.pid
+        self.first_line = self.read_line()
+
+    def read_line(self) -> str:
         assert self.process.stdout is not None
-        self.first_line = self.process.stdout.readline()
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid
-
-    def say(self, line: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def close(self) -> None:
-        """End it; closing twice is harmless."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        try:
-            self.process.stdin.close()
-            self.process.wait(10)
-        except (BrokenPipeError, subprocess.TimeoutExpired):
-            self.kill()
-        self.process.stdout.close()
+        return self.process.stdout.readline()
 
     def kill(self) -> None:
-        """End it without a goodbye."""
+        """End it without a goodbye; doing so twice is harmless."""
         self.process.kill()
         self.process.wait(10)
 
-    def __enter__(self) -> Any:  # Any: the subclass
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        self.kill()
+        self.process.communicate()
 
 
 class Backend(Program):
@@ -76,35 +55,27 @@ class Backend(Program):
         self.port = int(self.url.rpartition(":")[2])
         self.id = secrets.token_hex(8)
         self.token = secrets.token_urlsafe(32)
-        assert self.process.stdout is not None
-        self.say(json.dumps({"token": self.token}))
-        self.process.stdout.readline()  # what asks before it knows the token is refused
-
-    @property
-    def path(self) -> Path:
-        return self.folder / f"dask-diag-lab-{self.id}.json"
-
-    def record(self, **changes: object) -> dict[str, Any]:
-        """Return this server's record, with fields changed."""
-        data = json.loads((FIXTURES / "runtime_record" / "valid.json").read_text())
-        data.update(id=self.id, pid=self.pid, url=self.url, token=self.token, started=time.time())
-        data.update(changes)
-        return dict(data)
+        self.path = folder / f"dask-diag-lab-{self.id}.json"
+        stat = Path(f"/proc/{self.pid}/stat").read_text()
+        self.start_ticks = int(stat.rpartition(")")[2].split()[19])
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"token": self.token}) + "\n")
+        self.process.stdin.flush()
+        self.read_line()  # what asks before it knows the token is refused
 
     def announce(self, **changes: object) -> Path:
-        """Write the record as the kernel side does: owner only, at once and whole."""
-        return write_record(self.folder, self.record(**changes))
-
-
-def write_record(folder: Path, record: dict[str, Any]) -> Path:
-    """Write a record, mode 0600, by rename."""
-    path = folder / f"dask-diag-lab-{record['id']}.json"
-    half = path.with_suffix(".half")
-    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(record, file)
-    half.rename(path)
-    return path
+        """Write the record as the kernel side does, owner only and at once, with fields changed."""
+        record: dict[str, Any] = json.loads(
+            (FIXTURES / "runtime_record" / "valid.json").read_text()
+        )
+        record.update(id=self.id, pid=self.pid, url=self.url, token=self.token)
+        record.update(started=time.time(), start_ticks=self.start_ticks)
+        record.update(changes)
+        path = self.folder / f"dask-diag-lab-{record['id']}.json"
+        half = path.with_suffix(".half")
+        with os.fdopen(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(record, file)
+        return half.rename(path)
 
 
 class StockScheduler(Program):

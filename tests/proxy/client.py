@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from jupyter_server.auth.identity import User
@@ -16,24 +18,59 @@ from tornado.websocket import WebSocketClientConnection
 from tests.proxy.backends import Backend
 
 Fetch = Callable[..., Awaitable[HTTPResponse]]
+Listing = list[dict[str, Any]]  # Any: JSON
 
 
+def message(answer: HTTPResponse) -> str:
+    """Return the sentence of an error."""
+    return str(json.loads(answer.body)["message"])
+
+
+class Events:
+    """What a browser makes of the messages of the events socket."""
+
+    def __init__(self, connection: WebSocketClientConnection) -> None:
+        self._connection = connection
+        self.messages: list[dict[str, Any]] = []  # Any: JSON
+        self._dashboards: dict[str, dict[str, Any]] = {}
+
+    async def until(self, is_wanted: Callable[[Listing], object], timeout_s: float = 45) -> Listing:
+        """Read messages until the dashboards are as wanted; return them."""
+        async with asyncio.timeout(timeout_s):
+            while not self.messages or not is_wanted(list(self._dashboards.values())):
+                text = await self._connection.read_message()
+                assert text is not None, "the socket closed"
+                self._take(json.loads(text))
+        return list(self._dashboards.values())
+
+    def _take(self, message: dict[str, Any]) -> None:
+        self.messages.append(message)
+        if len(self.messages) == 1:
+            self._dashboards = {one["id"]: one for one in message["dashboards"]}
+            return
+        for change in message["changed"]:
+            known = self._dashboards.get(change["id"], {})
+            self._dashboards[change["id"]] = {"plots": known.get("plots"), **change}
+        for dashboard_id in message["removed"]:
+            del self._dashboards[dashboard_id]
+
+
+@dataclass(frozen=True)
 class Client:
     """Asks the Jupyter server; errors are answers too."""
 
-    def __init__(
-        self,
-        fetch: Fetch,
-        ws_fetch: Callable[..., Any],  # Any: pytest-jupyter is not typed
-        app: ServerApp,
-        port: int,
-    ) -> None:
-        self._fetch = fetch
-        self._ws_fetch = ws_fetch
-        self.app = app
-        self.port = port
-        self.base_url = str(app.base_url)
-        self.token = str(app.identity_provider.token)
+    fetch: Fetch
+    ws_fetch: Callable[..., Any]  # Any: pytest-jupyter is not typed
+    app: ServerApp
+    port: int
+
+    @property
+    def base_url(self) -> str:
+        return str(self.app.base_url)
+
+    @property
+    def token(self) -> str:
+        return str(self.app.identity_provider.token)
 
     async def raw(self, path: str, **options: Any) -> HTTPResponse:  # Any: tornado's options
         """Get a path that must arrive exactly as it is written."""
@@ -42,6 +79,16 @@ class Client:
             f"http://127.0.0.1:{self.port}{path}", follow_redirects=False, **options
         )
         return await AsyncHTTPClient().fetch(request, raise_error=False)
+
+    async def begin(
+        self, backend: Backend, path: str, headers: str = ""
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Ask for a path of a backend without reading the answer."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        place = f"{self.base_url}dask-diag-lab/dashboards/{backend.id}/{path}"
+        login = f"Host: 127.0.0.1\r\nAuthorization: token {self.token}\r\n"
+        writer.write(f"GET {place} HTTP/1.1\r\n{login}{headers}\r\n".encode())
+        return reader, writer
 
     def cookie_login(self) -> dict[str, str]:
         """Return headers of a browser that logged in and sends cookies, not the token."""
@@ -57,17 +104,18 @@ class Client:
         """Return the answer, whatever its status."""
         options.setdefault("follow_redirects", False)
         try:
-            return await self._fetch("dask-diag-lab", *parts, **options)
+            return await self.fetch("dask-diag-lab", *parts, **options)
         except HTTPClientError as error:
             if error.response is None:
                 raise
             return error.response
 
-    async def post(self, *parts: str, **options: Any) -> HTTPResponse:  # Any: tornado's options
-        """Send a body."""
-        return await self.get(*parts, method="POST", **options)
+    async def add(self, url: object) -> HTTPResponse:
+        """Add a stock dashboard."""
+        body = json.dumps({"url": url})
+        return await self.get("api", "dashboards", method="POST", body=body)
 
-    async def dashboards(self) -> list[dict[str, Any]]:  # Any: JSON
+    async def dashboards(self) -> Listing:
         """Return the list."""
         answer = await self.get("api", "dashboards")
         assert answer.code == 200
@@ -86,8 +134,22 @@ class Client:
     @asynccontextmanager
     async def socket(self, *parts: str, **options: Any) -> AsyncIterator[WebSocketClientConnection]:
         """Open a websocket and close it in the end."""
-        connection = await self._ws_fetch("dask-diag-lab", *parts, **options)
+        connection = await self.ws_fetch("dask-diag-lab", *parts, **options)
         try:
             yield connection
         finally:
             connection.close()
+
+    @asynccontextmanager
+    async def events(self) -> AsyncIterator[Events]:
+        """Listen to the dashboards."""
+        async with self.socket("api", "events") as connection:
+            yield Events(connection)
+
+    async def refused_socket(self, *parts: str, **options: Any) -> int:  # Any: as above
+        """Return the status with which a websocket is refused."""
+        try:
+            async with self.socket(*parts, **options):
+                return 101
+        except HTTPClientError as error:
+            return int(error.code)

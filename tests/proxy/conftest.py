@@ -49,6 +49,13 @@ def backend(jp_runtime_dir: Path) -> Iterator[Backend]:
         yield program
 
 
+@pytest.fixture
+def announced(backend: Backend) -> Backend:
+    """A diagnostics server that is found."""
+    backend.announce()
+    return backend
+
+
 @pytest.fixture(scope="session")
 def stock() -> Iterator[StockScheduler]:
     """A stock scheduler, one for all tests."""

@@ -68,7 +68,7 @@ test('every plot, light and dark', async ({ browser }) => {
 async function take(page: Page, name: string, file: string): Promise<void> {
   const query = new URLSearchParams({ bare: '', ...where.arguments[name] });
   await page.goto(`${where.url}/plots/${name}?${query}`);
-  await expect(page.locator('.picture > *').first()).toBeAttached();
+  await expect(page.locator('.jp-DaskDiag-canvas > *').first()).toBeAttached();
   await page.waitForTimeout(SETTLED_MS);
   await page.screenshot({ path: path.join(IMAGES, file) });
 }

@@ -20,10 +20,8 @@ test('the button in the Client repr opens the default layout at the first press'
   const notebook = await lab.open(server.writeNotebook('repr.ipynb', cells));
   await notebook.run(0);
   await notebook.run(1);
-  // A pane that is open takes its room from the notebook; the four take theirs from that pane.
   await lab.command('dask-diag-lab:open-plot', { plot: 'cpu' });
   await lab.livePane('cpu');
-  const width = (await notebook.panel.boundingBox())?.width;
   const button = notebook.cell(1).getByRole('button', { name: /Launch dashboard in JupyterLab/ });
   await button.click();
   for (const plot of ['task-stream', 'progress', 'workers-memory', 'graph']) {
@@ -31,5 +29,4 @@ test('the button in the Client repr opens the default layout at the first press'
   }
   await expect(lab.panes()).toHaveCount(5);
   await expect(notebook.panel).toBeVisible();
-  expect((await notebook.panel.boundingBox())?.width).toBe(width);
 });

@@ -18,7 +18,7 @@ async function told(page: Page, pane: Locator): Promise<{ x: number; y: number }
   if (!box) {
     throw new Error('The pane is not there.');
   }
-  const tooltip = page.locator('.bk-Tooltip').filter({ visible: true });
+  const tooltip = page.locator('.bk-Tooltip, .ddl-tooltip').filter({ visible: true });
   await expect(tooltip).toHaveCount(0);
   for (let round = 0; round < 5; round++) {
     for (let y = box.y + 20; y < box.y + box.height - 20; y += 11) {

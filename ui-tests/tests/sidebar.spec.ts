@@ -1,8 +1,8 @@
-// Plots from the sidebar: its context menu, its search, and where many of them go.
+// Plots from the sidebar: its context menu, its search, the language of Lab.
 import { CLUSTER } from '../harness/ipynb';
 import { expect, test } from '../harness/test';
 
-test('a plot is reached by its context menu, by a slip of the finger, and among many', async ({
+test('a plot is reached by its context menu, and by a slip of the finger', async ({
   lab,
   page,
   server
@@ -50,14 +50,28 @@ test('a plot is reached by its context menu, by a slip of the finger, and among 
   await sidebar.getByRole('searchbox').fill('nothing like this');
   await sidebar.getByRole('button', { name: 'Clear the search' }).click();
   await expect(lab.item('task-stream')).toBeVisible();
+});
 
-  // More than one tab bar can show the titles of.
-  const rows = sidebar.locator('.jp-DaskDiag-plotItem:visible');
-  for (let at = 0; at < 9; at += 1) {
-    await rows.nth(at).click();
-  }
-  const narrow = await page
-    .locator('.jp-DaskDiag-paneTab')
-    .evaluateAll(tabs => tabs.filter(tab => tab.getBoundingClientRect().width < 90).length);
-  expect(narrow).toBe(0);
+test('what people read is in the language of Lab, also where it comes from the kernel', async ({
+  lab,
+  page,
+  server
+}) => {
+  const texts = ['Task Stream', 'Tasks', 'Open the usual four', 'by prefix', 'Bars'];
+  const catalogue = {
+    '': { domain: 'dask_diag_lab', language: 'xx', plural_forms: 'nplurals=2; plural=(n != 1);' },
+    ...Object.fromEntries(texts.map(text => [text, [`⟦${text}⟧`]]))
+  };
+  await page.route('**/lab/api/translations/*', route =>
+    route.fulfill({ json: { data: { dask_diag_lab: catalogue }, message: '' } })
+  );
+  const notebook = await lab.open(server.writeNotebook('language.ipynb', [CLUSTER]));
+  await notebook.run(0);
+  const sidebar = await lab.sidebar();
+  await expect(sidebar.getByText('⟦Open the usual four⟧')).toBeVisible();
+  await expect(lab.item('task-stream')).toHaveText('⟦Task Stream⟧');
+  await expect(sidebar.locator('[data-group]').first()).toContainText('⟦Tasks⟧');
+  await lab.command('dask-diag-lab:open-plot', { plot: 'task-stream' });
+  await lab.livePane('task-stream');
+  await expect(page.locator('.jp-DaskDiag-paneTab')).toHaveText('⟦Task Stream⟧');
 });

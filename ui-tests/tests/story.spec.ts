@@ -57,7 +57,7 @@ test('every plot of the sidebar opens with a click and is never blank', async ({
     await (await lab.reveal(name)).click();
     const pane = await lab.livePane(name);
     // A picture, a table, a button that measures, or words why there is none of these.
-    const words = pane.locator('.jp-DaskDiag-words:not([hidden])');
+    const words = pane.locator('.jp-DaskDiag-message:not([hidden])');
     const rows = pane.locator('.slick-row, .bk-btn');
     await expect
       .poll(

@@ -1,31 +1,39 @@
-"""What a profile plot asks the cluster, and when it asks again."""
+"""What a profile asks the cluster and when it asks again, and the profile read from the answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
+from dask_diag_lab.jobs import Latest
+from dask_diag_lab.schema import OTHER_PREFIXES
 from dask_diag_lab.views.asked import can_ask, refresh_s
+from dask_diag_lab.views.profile.tree import Frames, Tree, functions_table, merge, remainder
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
-    from dask_diag_lab.store.inquiries import Inquiry
+    from dask_diag_lab.store.queries import Query
+    from dask_diag_lab.views.view import Table
 
 REFRESH_S: Final = 5.0
 """An answer costs every worker some milliseconds, so the next one is not asked for sooner."""
-
 SOON_S: Final = 1.0
 """While there are no samples: workers hand on new ones about once a second."""
-
-OLD_TIMES: Final = 2.0
-"""So many times the usual age answers are called old at once when newer ones are under way."""
+MAX_PARTS: Final = 12
+"""Prefixes that are asked for one by one, those with most samples; more would cost too much."""
+MAX_REQUESTS: Final = 400
+"""Prefixes times workers that are asked for one by one."""
 
 TASKS: Final = "tasks"
-SCHEDULER: Final = "scheduler-loop"
+WORKER_LOOPS: Final = "worker-loops"
+SCHEDULER_LOOP: Final = "scheduler-loop"
 
 # What a thread did besides computing is named after the task it did it for.
 _ACTION: Final = re.compile(r"^(?:transfer|disk-read|disk-write|deserialize)-(?=.)")
+
+Answer = Mapping[str, Any]  # plain data, as `QUESTIONS` describes it
 
 
 def task_prefix(arguments: Mapping[str, str]) -> str:
@@ -33,8 +41,64 @@ def task_prefix(arguments: Mapping[str, str]) -> str:
     return _ACTION.sub("", arguments.get("prefix") or arguments.get("key") or "")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """A profile and how it was measured.
+
+    Attributes
+    ----------
+    frames : Frames
+    table : Table
+        One row a function.
+    interval_s : float
+        Seconds that one sample stands for.
+    missing : mapping of str to str
+        Workers that did not answer, and why.
+    pruned : int
+        Rare frames that were left out before they came here.
+    answered_at : float
+        Scheduler's clock when the last of the answers came.
+    """
+
+    frames: Frames
+    table: Table
+    interval_s: float
+    missing: Mapping[str, str]
+    pruned: int
+    answered_at: float
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether of some samples it is not known in which of several functions they were."""
+        return bool(self.frames.is_unclear.any())
+
+    @classmethod
+    def of(
+        cls, parts: Sequence[Answer], answered_at: float, whole: Answer | None = None
+    ) -> Profile:
+        """Return the profile of some prefixes, and of what ``whole`` has besides; takes long."""
+        trees: list[Tree] = [answer["tree"] for answer in parts]
+        answers = list(parts)
+        if whole is not None:
+            trees.append(remainder(whole["tree"], trees))
+            answers.append(whole)
+        frames = Frames(trees[0] if len(trees) == 1 else merge(trees))
+        interval_s = float(answers[0]["interval_s"])
+        return cls(
+            frames=frames,
+            table=functions_table(frames, interval_s),
+            interval_s=interval_s,
+            missing={name: why for answer in answers for name, why in answer["missing"].items()},
+            pruned=sum(answer.get("pruned", 0) for answer in answers),
+            answered_at=answered_at,
+        )
+
+
 class Sampling:
     """The questions of one page.
+
+    The profile of all tasks leaves open which of several task functions ran (see `Frames`). Those
+    prefixes that have most of the samples are asked for one by one, which tells.
 
     Parameters
     ----------
@@ -48,25 +112,23 @@ class Sampling:
         What is asked for; '' for all.
     start, stop : float
         Period on the scheduler's clock; 0 for open.
-    parts : tuple of str
-        Tasks that are asked for one by one.
-    has_rest : bool
-        Whether there are other tasks; if not, the whole is not asked for again beside `parts`.
     """
 
     def __init__(self, store: Store, source: str = TASKS) -> None:
         self.source = source
         self.prefix = self.worker = ""
         self.start = self.stop = 0.0
-        self.parts: tuple[str, ...] = ()
-        self.has_rest = False
+        self._parts: tuple[str, ...] = ()
+        self._has_rest = False
         self._store = store
-        self._asked: tuple[tuple[Inquiry, ...], float, object] | None = None
+        self._whole: Latest[Profile] = Latest(store.jobs)
+        self._by_parts: Latest[Profile] = Latest(store.jobs)
+        self._asked: tuple[tuple[Query, ...], float, object] | None = None
 
     @property
-    def subject(self) -> tuple[str, str, str]:
-        """Whose time it is that is asked for, whatever the period."""
-        return self.source, self.prefix, self.worker
+    def version(self) -> tuple[int, int]:
+        """Differs when a profile has been read."""
+        return self._whole.version, self._by_parts.version
 
     @property
     def can_ask(self) -> bool:
@@ -78,23 +140,22 @@ class Sampling:
         return self.stop > self.start
 
     @property
-    def profile(self) -> Inquiry:
+    def n_workers(self) -> int:
+        """Workers that are asked."""
+        return 1 if self.worker else len(self._store.workers)
+
+    @property
+    def query(self) -> Query:
         """The profile of what is chosen; asked for if it never was."""
-        return self._profile_of(self.prefix)
+        return self._query_of(self.prefix)
 
     @property
-    def part_profiles(self) -> list[Inquiry]:
-        """The profile of each of `parts`; asked for if it never was."""
-        return [self._profile_of(name) for name in self.parts]
+    def activity(self) -> Query:
+        """Samples over time of all tasks."""
+        return self._store.queries.ask("activity", source=self.source, worker=self.worker)
 
-    @property
-    def _profiles(self) -> list[Inquiry]:
-        """What is asked for again: `part_profiles`, and the whole where they are not all of it."""
-        parts = self.part_profiles
-        return [*parts, self.profile] if self.has_rest or not parts else parts
-
-    def _profile_of(self, prefix: str) -> Inquiry:
-        return self._store.inquiries.ask(
+    def _query_of(self, prefix: str) -> Query:
+        return self._store.queries.ask(
             "profile",
             source=self.source,
             prefix=prefix,
@@ -104,67 +165,102 @@ class Sampling:
         )
 
     @property
-    def activity(self) -> Inquiry:
-        """Samples over time of all tasks."""
-        return self._store.inquiries.ask("activity", source=self.source, worker=self.worker)
-
-    @property
-    def late_s(self) -> float:
-        """Since when a newer answer has been waited for, in seconds; 0 while none is."""
-        inquiry = self.profile
-        if inquiry.state != "asked" or inquiry.answer is None or self._asked is None:
-            return 0.0
-        return max(self._store.time - self._asked[1], 0.0)
-
-    def is_outdated(self, answered_at: float) -> bool:
-        """Tell whether answers of that time are old, as nobody looked, and newer ones are coming.
-
-        A period that is over does not change, nor does a profile without work.
-        """
-        is_coming = any(q.state == "asked" or q.answered_at > answered_at for q in self._profiles)
-        is_old = self._store.time - answered_at >= OLD_TIMES * max(self.refresh_s, REFRESH_S)
-        return is_coming and is_old and not self.has_period
+    def _queries(self) -> list[Query]:
+        """What is asked again: the parts, and the whole where they are not all of it."""
+        parts = [self._query_of(name) for name in self._parts]
+        return [*parts, self.query] if self._has_rest or not parts else parts
 
     @property
     def refresh_s(self) -> float:
         """Age at which the answers are asked for again: more where many workers give them."""
-        if self.source == SCHEDULER:
+        if self.source == SCHEDULER_LOOP:
             return REFRESH_S
-        usual_s = SOON_S if self._is_empty() else REFRESH_S
-        n_workers = 1 if self.worker else len(self._store.workers)
-        return refresh_s(usual_s, n_workers * (1 + len(self._profiles)))
-
-    def _is_empty(self) -> bool:
-        """Tell whether nothing has been sampled yet, of any task."""
-        answer = self.profile.answer
+        answer = self.query.answer
         is_all = self.source == TASKS and not self.prefix
-        return is_all and answer is not None and not answer["tree"]["count"]
+        is_empty = is_all and answer is not None and not answer["tree"]["count"]
+        n_requests = self.n_workers * (1 + len(self._queries))
+        return refresh_s(SOON_S if is_empty else REFRESH_S, n_requests)
+
+    @property
+    def late_s(self) -> float:
+        """Since when a newer answer has been waited for, in seconds; 0 while none is."""
+        query = self.query
+        if query.state != "asked" or query.answer is None or self._asked is None:
+            return 0.0
+        return max(self._store.time - self._asked[1], 0.0)
 
     def refresh(self) -> None:
         """Ask for newer answers."""
         self._asked = None
-        for inquiry in (self.activity, *self._profiles):
-            self._store.inquiries.ask_again(inquiry)
+        for query in (self.activity, *self._queries):
+            self._store.queries.ask_again(query)
 
     def follow(self) -> None:
         """Ask again what is old, if it may have changed; a period that is over never does."""
-        profiles = [] if self.has_period else self._profiles
-        asked = (self.activity, *profiles)
-        now, work = self._store.time, self._work()
+        asked = (self.activity, *([] if self.has_period else self._queries))
+        now = self._store.time
+        # Tasks' profiles change only while tasks run; None always differs.
+        is_still = self.source == TASKS and not self._store.running.count
+        work = self._store.actions.count if is_still else None
         if self._asked is None or self._asked[0] != asked:
             self._asked = asked, now, None
-            for inquiry in asked:  # others may have asked, long ago
-                if inquiry.state == "answered" and now - inquiry.answered_at >= self.refresh_s:
-                    self._store.inquiries.ask_again(inquiry)
+            for query in asked:  # others may have asked, long ago
+                if query.state == "answered" and now - query.answered_at >= self.refresh_s:
+                    self._store.queries.ask_again(query)
             return
         _, asked_at, known = self._asked
         if now - asked_at >= self.refresh_s and (work is None or work != known):
             self._asked = asked, now, work
-            for inquiry in asked:
-                self._store.inquiries.ask_again(inquiry)
+            for query in asked:
+                self._store.queries.ask_again(query)
 
-    def _work(self) -> object:
-        """Return what moves with the work that is sampled; None where it always does."""
-        if self.source != TASKS or self._store.running.count:
+    def read(self) -> Profile | None:
+        """Return the profile of now, read off the loop; None before the first has been read."""
+        query = self.query
+        answer, at = query.answer, query.answered_at
+        if answer is None:
             return None
-        return self._store.actions.count
+        whole = self._whole.of(query, query.n_answers, lambda: Profile.of([answer], at))
+        if whole is None:
+            return None
+        self._parts, self._has_rest = self._choose_parts(whole)
+        return self._read_parts() or whole
+
+    def _choose_parts(self, whole: Profile) -> tuple[tuple[str, ...], bool]:
+        """Return the prefixes to ask for one by one, and whether there are others.
+
+        None where that tells nothing, or where workers are too many.
+        """
+        if self.source != TASKS or self.prefix or not whole.is_uncertain:
+            return (), False
+        answer = self.activity.answer
+        rows = answer["prefixes"] if answer else {}
+        samples = {name: sum(row) for name, row in rows.items() if any(row)}
+        has_others = samples.pop(OTHER_PREFIXES, 0) > 0
+        names = sorted(samples, key=lambda name: (-samples[name], name))
+        if len(names) + has_others <= 1:
+            return (), False
+        most = min(MAX_PARTS, MAX_REQUESTS // max(self.n_workers, 1))
+        if len(names) <= most:
+            return tuple(sorted(names)), has_others
+        # Those that were asked for stay while others only just have more samples.
+        known = [name for name in names[: 2 * most] if name in self._parts][:most]
+        new = [name for name in names if name not in known][: most - len(known)]
+        return tuple(sorted([*known, *new])), True
+
+    def _read_parts(self) -> Profile | None:
+        if not self._parts:
+            return None
+        queries = tuple(self._queries)
+        answers = [query.answer for query in queries]
+        if any(answer is None for answer in answers):
+            return None
+        # All at once: the picture is not to move with each answer that comes.
+        if any(query.state == "asked" for query in queries):
+            known = self._by_parts.known(queries)
+            if known is not None:
+                return known
+        versions = tuple(query.n_answers for query in queries)
+        whole = answers.pop() if self._has_rest else None
+        at = max(query.answered_at for query in queries)
+        return self._by_parts.of(queries, versions, lambda: Profile.of(answers, at, whole))

@@ -1,4 +1,4 @@
-"""What workers spend their time on: the activities of the engine's fine metrics, in classes.
+"""What workers spend their time on: the activities of `distributed`'s fine metrics, in classes.
 
 Pure; knows neither Bokeh nor the store. The classes are those of the questions that people ask
 about a slow computation: does it compute, wait, move data, use the disk, pack and unpack data, or
@@ -9,12 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-from dask_diag_lab.views.palette import data_colors
-
-if TYPE_CHECKING:
-    from dask_diag_lab.views.look import Look
+from typing import Final
 
 COMPUTE: Final = "Computing"
 WAITING: Final = "Waiting in tasks"
@@ -75,17 +70,21 @@ DOCS: Final[Mapping[str, str]] = {
 }
 """What each class means."""
 
-_HATCHES: Final[Mapping[str, str]] = {
-    COMPUTE: " ",
-    WAITING: "right_diagonal_line",
-    NETWORK: "horizontal_line",
-    SERIALIZATION: "dot",
-    DISK: "vertical_line",
-    MEMORY: "ring",
-    FAILED: "cross",
-    OVERHEAD: "left_diagonal_line",
-    OWN: "diamond",
+STYLES: Final[Mapping[str, tuple[str, str]]] = {
+    COMPUTE: ("load_saturated", ""),
+    WAITING: ("memory_near", "/"),
+    NETWORK: ("transfer", "-"),
+    SERIALIZATION: ("deserialize", "."),
+    DISK: ("disk", "|"),
+    MEMORY: ("load_normal", "+"),
+    FAILED: ("killed", "x"),
+    OVERHEAD: ("waiting", "\\"),
+    OWN: ("incoming", "."),
 }
+"""Colour, an attribute of `palette.DataColors`, and hatch of each class.
+
+Reserved colours are those of the task stream; the hatch tells a class without colour.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,35 +96,14 @@ class Amount:
     value: float
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """Both names, as in ``deserialize in gather-dep``."""
         return f"{self.activity} in {self.context}"
 
 
 def class_of(activity: str) -> str:
-    """Return the class of an activity; one that the engine does not have is the user's own."""
+    """Return the class of an activity; one that `distributed` does not have is the user's own."""
     return _OF.get(activity.removeprefix("p2p-"), OWN)
-
-
-def class_color(name: str, look: Look) -> str:
-    """Return the colour of a class: reserved ones are those of the task stream."""
-    colors = data_colors(look)
-    return {
-        COMPUTE: colors.load_saturated,
-        WAITING: colors.memory_near,
-        NETWORK: colors.transfer,
-        SERIALIZATION: colors.deserialize,
-        DISK: colors.disk,
-        MEMORY: colors.load_normal,
-        FAILED: colors.erred if not look.is_dark else colors.killed,
-        OVERHEAD: colors.waiting,
-        OWN: look.accent,
-    }[name]
-
-
-def class_hatch(name: str) -> str:
-    """Return the hatch that tells a class without colour."""
-    return _HATCHES[name]
 
 
 def by_class(amounts: Sequence[Amount]) -> dict[str, list[Amount]]:

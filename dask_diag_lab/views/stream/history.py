@@ -1,17 +1,17 @@
-"""The table of a task stream: every action, not the merged rectangles of the picture."""
+"""The table of a task stream: every action, not the merged blocks of the picture."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.records import Kind, Outcome
-from dask_diag_lab.views.base import Table
+from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.views.format import count
-from dask_diag_lab.views.stream.rects import Columns
-from dask_diag_lab.views.stream.rows import worker_rows
+from dask_diag_lab.views.stream.rows import Rows
+from dask_diag_lab.views.view import Table
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -20,7 +20,6 @@ MAX_ROWS: Final = 1_000_000
 
 _KINDS: Final = np.array([kind.name.lower().replace("_", "-") for kind in Kind], dtype=object)
 _OUTCOMES: Final = np.array([outcome.name.lower() for outcome in Outcome], dtype=object)
-
 _UNITS: Final = {
     "t": "s since the first action",
     "start": "s since the epoch",
@@ -30,68 +29,70 @@ _UNITS: Final = {
 }
 
 
-def history(store: Store, begin: float, end: float) -> tuple[Table, str]:
-    """Return every action between two times and what is left out of them, in words.
+def history_job(
+    store: Store, begin: float, end: float, max_rows: int = MAX_ROWS
+) -> Callable[[], tuple[Table, str]]:
+    """Return what makes a table of the actions between two times, in any thread.
 
-    What runs comes last, its duration so far.
+    What runs comes last, its duration so far. Of too many actions the newest are in it, and how
+    many are left out is returned beside it.
 
     Parameters
     ----------
     store : Store
     begin, end : float
         Seconds since the epoch; infinite ones for all.
+    max_rows : int
     """
-    rows, total = store.actions.between(begin, end, MAX_ROWS)
-    now = float(store.time)
-    running = _running(store, now, begin, end)
-    n_running = len(running["start"])
-    start = np.concatenate((rows["start"], running["start"]))
-    stop = np.concatenate((rows["stop"], np.full(n_running, now)))
-    lanes = np.concatenate((rows["lane"], running["lane"])).astype(np.int64)
-    prefix = np.concatenate((rows["prefix"], running["prefix"])).astype(np.int64)
-    kind = np.concatenate((rows["kind"], np.full(n_running, Kind.COMPUTE)))
-    outcome = np.concatenate((rows["outcome"], np.full(n_running, Outcome.RUNNING)))
-    first = float(np.fmin(store.actions.first_start, start.min(initial=np.inf)))
-    workers, slots = _lane_names(store)
-    columns = {
-        "t": start - first,
-        "start": start,
-        "stop": stop,
-        "duration": stop - start,
-        "worker": workers[lanes],
-        "thread": slots[lanes],
-        "kind": _KINDS[kind.astype(np.int64)],
-        "outcome": _OUTCOMES[outcome.astype(np.int64)],
-        "prefix": _texts(store, prefix),
-        "key": np.concatenate((store.actions.keys(rows["task"]), running["key"])),
-        "nbytes": np.concatenate((rows["nbytes"], np.full(n_running, -1))),
-        "source": _texts(store, np.concatenate((rows["source"], np.zeros(n_running))).astype(int)),
-    }
-    note = ""
-    if total > MAX_ROWS:
-        note = f"the newest {count(MAX_ROWS)} of {count(total)} actions; zoom in for the others"
-    return Table({name: column.tolist() for name, column in columns.items()}, _UNITS), note
+    read, keys_of = store.actions.between(begin, end, max_rows), store.actions.keys
+    now, first_start = float(store.time), store.actions.first_start
+    running: dict[str, npt.NDArray[Any]] = dict(  # columns differ in dtype
+        store.running.rows(now)  # type: ignore[arg-type]  # arrays alone
+    )
+    is_in = (running["start"] <= end) & (now >= begin) & (running["slot"] >= 0)
+    running = {name: column[is_in] for name, column in running.items()}
+    rows = Rows(store, np.ones(store.slots.count, dtype=np.bool_))
+    worker_names = np.array([w.label for w in rows.workers for _ in range(w.count)] + [""], object)
+    threads = np.append(np.asarray(store.slots.thread_index) + 1, 0)
+    strings = store.strings
+
+    def make() -> tuple[Table, str]:
+        actions, total = read()
+        n = len(running["start"])
+        start = np.concatenate((actions["start"], running["start"]))
+        stop = np.concatenate((actions["stop"], np.full(n, now)))
+        slot = np.concatenate((actions["slot"], running["slot"])).astype(np.int64)
+        prefix = np.concatenate((actions["prefix"], running["prefix"])).astype(np.int64)
+        kind = np.concatenate((actions["kind"], np.full(n, Kind.COMPUTE))).astype(np.int64)
+        outcome = np.concatenate((actions["outcome"], np.full(n, Outcome.RUNNING)))
+        source = np.concatenate((actions["source"], np.zeros(n))).astype(np.int64)
+        columns = {
+            "t": start - np.fmin(first_start, start.min(initial=np.inf)),
+            "start": start,
+            "stop": stop,
+            "duration": stop - start,
+            "worker": worker_names[slot],
+            "thread": threads[slot],
+            "kind": _KINDS[kind],
+            "outcome": _OUTCOMES[outcome.astype(np.int64)],
+            "prefix": _texts(strings.take, prefix),
+            "key": np.concatenate((keys_of(actions["task"]), running["key"])),
+            "nbytes": np.concatenate((actions["nbytes"], np.full(n, -1))),
+            "source": _texts(strings.take, source),
+        }
+        left_out = ""
+        if total > max_rows:
+            left_out = f"the newest {count(max_rows)} of {count(total)} actions"
+        return Table({name: c.tolist() for name, c in columns.items()}, _UNITS), left_out
+
+    return make
 
 
-def _running(store: Store, now: float, begin: float, end: float) -> Columns:
-    """Return what runs ``now`` and did so between the two times, where its thread is known."""
-    running: dict[str, Any] = dict(store.running.rows(now))  # columns differ in dtype
-    is_in = (running["start"] <= end) & (now >= begin) & (running["lane"] >= 0)
-    return {name: column[is_in] for name, column in running.items()}
-
-
-def _lane_names(store: Store) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64]]:
-    """Return the worker's name and the number of the thread, from 1, of each lane; -1 for none."""
-    names: list[str] = []
-    for worker in worker_rows(store):
-        names += [worker.label] * worker.count
-    workers = np.array([*names, ""], dtype=object)
-    return workers, np.append(np.asarray(store.lanes.slot) + 1, 0)
-
-
-def _texts(store: Store, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.object_]:
+def _texts(
+    take: Callable[[list[int]], list[str]], ids: npt.NDArray[np.int64]
+) -> npt.NDArray[np.object_]:
     distinct, index = np.unique(ids, return_inverse=True)
     texts = np.empty(len(distinct), dtype=object)
-    texts[:] = store.strings.take(distinct.tolist())
+    texts[:] = take(distinct.tolist())
     named: npt.NDArray[np.object_] = texts[index]
     return named

@@ -1,185 +1,141 @@
-"""The rows of a task stream: which lanes are visible, how they are labelled and divided.
+"""The rows of a task stream: which thread slots have one in some stretch of time.
 
-Pure: knows neither Bokeh nor time.
+A worker has rows where the picture shows some of its life. In a picture that follows the cluster
+those that are alive have theirs in any case, so nothing moves while time passes. Pure NumPy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.views.format import elide
 from dask_diag_lab.views.worker_names import name_in_words
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
+    from dask_diag_lab.store.slots import SlotTable
 
-MIN_ROW_PX: Final = 4
-"""Rows are never thinner than this: those that do not fit are reached by scrolling."""
-THREAD_LABEL_PX: Final = 14
-LABEL_PX: Final = 14
-NARROWEST_LABELLED_PX: Final = 240
-PX_PER_CHARACTER: Final = 6.5
-LABEL_SHARE: Final = 0.22
-"""Labels take at most this share of the picture's width."""
+PAGE_ROWS: Final = 128
+"""Of many rows only the visible pages and one on each side are asked for: the blocks of 4000
+threads would have to be too coarse to be of use."""
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerRows:
-    """Adjacent rows of one worker; ``ended`` is NaN while it is alive.
-
-    ``first`` is its first row: of the lane table, or of what is shown of it.
-    """
+    """Adjacent rows of one worker; ``ended`` is NaN while it is there."""
 
     label: str
+    address: str
     first: int
     count: int
     ended: float
-    joined: float = -np.inf
-    address: str = ""
 
     @property
-    def is_alive(self) -> bool:
-        return isnan(self.ended)
-
-    @property
-    def middle(self) -> float:
-        return self.first + (self.count - 1) / 2
+    def is_gone(self) -> bool:
+        return not np.isnan(self.ended)
 
 
-def worker_rows(store: Store) -> list[WorkerRows]:
-    """Return the workers with their rows, top to bottom."""
-    lanes = store.lanes
-    if not lanes.count:
-        return []
-    worker = np.asarray(lanes.worker)
-    firsts = np.flatnonzero(np.concatenate(([True], worker[1:] != worker[:-1])))
-    counts = np.diff(np.append(firsts, lanes.count))
-    return [
-        WorkerRows(
-            label=name_in_words(lanes.label[first].removesuffix(" · 1" if count > 1 else "")),
-            first=int(first),
-            count=int(count),
-            ended=float(lanes.ended[first]),
-            joined=float(lanes.joined[first]),
-            address=store.strings[int(worker[first])],
-        )
-        for first, count in zip(firsts, counts, strict=True)
-    ]
-
-
-def rows_that_fit(n_rows: int, height_px: float) -> int:
-    """Return how many rows are shown at once in a frame this high."""
-    return max(min(n_rows, int(height_px // MIN_ROW_PX)), 1)
-
-
-def label_width(width_px: float) -> int:
-    """Return how many characters a label may have in a picture this wide; 0: no labels."""
-    if width_px < NARROWEST_LABELLED_PX:
-        return 0
-    return max(int(width_px * LABEL_SHARE / PX_PER_CHARACTER), 4)
-
-
-def row_labels(workers: Sequence[WorkerRows], row_px: float, characters: int) -> dict[float, str]:
-    """Return the label of each row that gets one, by its position on the axis.
-
-    Threads are numbered when rows are high enough; else a worker's name stands once in the
-    middle of its rows; else only every so many workers have their name.
-    """
-    if not characters or not workers:
-        return {}
-    if row_px >= THREAD_LABEL_PX:
-        return _thread_labels(workers, characters)
-    names: dict[float, str] = {}
-    free_from = -np.inf
-    for worker in workers:
-        position = worker.middle * row_px
-        if position >= free_from:
-            names[worker.middle] = _name(worker, characters)
-            free_from = position + LABEL_PX
-    return names
-
-
-def _thread_labels(workers: Sequence[WorkerRows], characters: int) -> dict[float, str]:
-    labels: dict[float, str] = {}
-    for worker in workers:
-        if worker.count == 1:
-            labels[float(worker.first)] = _name(worker, characters)
-            continue
-        for slot in range(worker.count):
-            thread = str(slot + 1)
-            name = f"{_name(worker, characters - 4)} · " if slot == 0 else ""
-            labels[float(worker.first + slot)] = name + thread
-    return labels
-
-
-def _name(worker: WorkerRows, characters: int) -> str:
-    mark = "" if worker.is_alive else "✕ "
-    room = max(characters - len(mark), 1)
-    label = worker.label if len(worker.label) <= room else worker.label.removeprefix("worker ")
-    return mark + elide(label, room)
-
-
-def separators(workers: Sequence[WorkerRows]) -> list[float]:
-    """Return the positions of the lines between workers."""
-    return [worker.first - 0.5 for worker in workers[1:]]
-
-
-def visible_lanes(top: float, bottom: float, n_rows: int) -> npt.NDArray[np.int64] | None:
-    """Return the rows between two positions and a page more each way; None when that is all."""
-    page = bottom - top
-    first = max(int(np.floor(top - page)), 0)
-    last = min(int(np.ceil(bottom + page)), n_rows)
-    if first == 0 and last >= n_rows:
-        return None
-    return np.arange(first, last, dtype=np.int64)
-
-
-class ThreadTime:
-    """How long the threads of some workers existed.
+class Rows:
+    """The rows of one picture, in the order of the slot table.
 
     Parameters
     ----------
-    workers : sequence of WorkerRows
+    store : Store
+    is_shown : ndarray of bool
+        Which rows of its slot table are shown.
+
+    Attributes
+    ----------
+    slots : ndarray of int64
+        Row of the slot table that each row of the picture shows.
+    row_of : ndarray of int64
+        Row of the picture of each row of the slot table; -1 where there is none. One more at the
+        end, of what is in no slot.
+    workers : list of WorkerRows
+        Those that have rows.
+    n_hidden : int
+        Workers without rows.
     """
 
-    def __init__(self, workers: Sequence[WorkerRows]) -> None:
-        self._first = np.array([worker.first for worker in workers], dtype=np.int64)
-        self._end = self._first + np.array([worker.count for worker in workers], dtype=np.int64)
-        self._joined = np.array([worker.joined for worker in workers], dtype=np.float64)
-        ended = np.array([worker.ended for worker in workers], dtype=np.float64)
-        self._ended = np.where(np.isnan(ended), np.inf, ended)
+    def __init__(self, store: Store, is_shown: npt.NDArray[np.bool_]) -> None:
+        table = store.slots
+        self.slots: Ints = np.flatnonzero(is_shown)
+        self.row_of: Ints = np.full(len(is_shown) + 1, -1, dtype=np.int64)
+        self.row_of[self.slots] = np.arange(len(self.slots))
+        self._joined: Floats = np.asarray(table.joined)[self.slots]
+        ended = np.asarray(table.ended)[self.slots]
+        self._ended: Floats = np.where(np.isnan(ended), np.inf, ended)
+        worker = np.asarray(table.worker)
+        shown = worker[self.slots]
+        firsts = np.flatnonzero(np.diff(shown, prepend=-1))
+        counts = np.diff(firsts, append=len(shown))
+        self.workers = [
+            WorkerRows(
+                name_in_words(table.label[self.slots[first]].removesuffix(" · 1" * (count > 1))),
+                store.strings[int(shown[first])],
+                first,
+                count,
+                float(ended[first]),
+            )
+            for first, count in zip(firsts.tolist(), counts.tolist(), strict=True)
+        ]
+        self.n_hidden = len(np.unique(worker)) - len(self.workers)
 
-    def count(self, begin: float, top: float = -np.inf, bottom: float = np.inf) -> int:
-        """Return how many threads between two positions there still were after ``begin``."""
-        return int(self._overlap(top, bottom)[self._ended > begin].sum())
+    @property
+    def count(self) -> int:
+        """Rows there are."""
+        return len(self.slots)
 
-    def seconds(self, begin: float, end: float, top: float, bottom: float) -> float:
-        """Return the seconds that the threads between two positions existed, added up."""
-        existed_s = np.minimum(self._ended, end) - np.maximum(begin, self._joined)
-        return float(self._overlap(top, bottom) @ np.maximum(existed_s, 0.0))
+    def near(self, top: float, bottom: float) -> slice:
+        """Return the rows to ask for when those between two positions are visible."""
+        first = max(int(max(top, 0) // PAGE_ROWS) - 1, 0) * PAGE_ROWS
+        stop = (int(max(bottom, 0) // PAGE_ROWS) + 2) * PAGE_ROWS
+        return slice(min(first, self.count), min(stop, self.count))
 
-    def _overlap(self, top: float, bottom: float) -> npt.NDArray[np.float64]:
-        """Return how many rows of each worker are between two positions."""
-        first = np.maximum(self._first, np.ceil(top))
-        overlap: npt.NDArray[np.float64] = np.minimum(self._end, np.floor(bottom) + 1) - first
-        return np.maximum(overlap, 0.0)
+    def n_there(self, moment: float, rows: slice = slice(None)) -> int:
+        """Return how many threads of some rows were still there after a moment."""
+        return int(np.count_nonzero(self._ended[rows] > moment))
+
+    def thread_s(self, begin: float, end: float, rows: slice) -> float:
+        """Return the seconds that the threads of some rows existed between two times, summed."""
+        existed = np.minimum(self._ended[rows], end) - np.maximum(self._joined[rows], begin)
+        return float(np.maximum(existed, 0.0).sum())
+
+    def worker_at(self, position: float) -> WorkerRows | None:
+        """Return the worker whose rows hold a position on the axis."""
+        at = round(position)
+        found = (one for one in self.workers if one.first <= at < one.first + one.count)
+        return next(found, None)
 
 
-def gone_columns(
-    gone: Sequence[WorkerRows], zero: float, until: float
-) -> Mapping[str, npt.NDArray[np.float64]]:
-    """Return one band for each of some workers that left: from its end to ``until``."""
-    return {
-        "left": np.array([worker.ended - zero for worker in gone]),
-        "right": np.array([max(until, worker.ended) - zero for worker in gone]),
-        "top": np.array([worker.first - 0.5 for worker in gone]),
-        "bottom": np.array([worker.first + worker.count - 0.5 for worker in gone]),
-        "middle": np.array([worker.middle for worker in gone]),
-        "lane": np.array([float(worker.first) for worker in gone]),
-    }
+class RowChoice:
+    """Chooses the rows of one picture anew when its time or the workers change."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._is_shown = np.empty(0, dtype=np.bool_)
+        self._version = -1
+        self._rows = Rows(store, np.zeros(store.slots.count, dtype=np.bool_))
+
+    def between(self, begin: float, end: float, *, is_live: bool) -> Rows:
+        """Return the rows for a stretch of time: the same object while they are the same."""
+        table = self._store.slots
+        is_shown = _lived(table, begin, end)
+        if is_live:
+            is_shown |= np.asarray(table.is_alive)
+        if table.version != self._version or not np.array_equal(is_shown, self._is_shown):
+            self._version, self._is_shown = table.version, is_shown
+            self._rows = Rows(self._store, is_shown)
+        return self._rows
+
+
+def _lived(table: SlotTable, begin: float, end: float) -> npt.NDArray[np.bool_]:
+    """Return which slots belong to workers that were there in some of the time."""
+    is_gone = np.asarray(table.ended) < begin  # NaN of those that are alive is not
+    return ~is_gone & (np.asarray(table.joined) <= end)

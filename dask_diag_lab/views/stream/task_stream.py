@@ -1,54 +1,114 @@
 """The task stream: what every thread of every worker did, with running tasks, in its own window.
 
-Decides when what is asked of the store and sent; how it looks is `picture`'s.
+Decides when what is asked of the store and drawn; how it looks is `figure`'s.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
+import numpy.typing as npt
+from bokeh.events import DoubleTap, Event, PointEvent, Tap
 from bokeh.models.ui import UIElement
 
-from dask_diag_lab.views.base import Notice, Table, View
+from dask_diag_lab.jobs import Latest
 from dask_diag_lab.views.look import LIGHT, Look
-from dask_diag_lab.views.stream import words
-from dask_diag_lab.views.stream.drawing import Drawing
-from dask_diag_lab.views.stream.history import history
-from dask_diag_lab.views.stream.live_end import LiveEnd
-from dask_diag_lab.views.stream.note_words import table_note
-from dask_diag_lab.views.stream.picture import Picture
-from dask_diag_lab.views.stream.taps import Taps
-from dask_diag_lab.views.stream.window import Burst, TimeWindow
-from dask_diag_lab.views.time_axis import fit_time_axis, tell_zero
+from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.stream import caption as text
+from dask_diag_lab.views.stream.figure import StreamFigure, code_colors
+from dask_diag_lab.views.stream.frame import (
+    BUCKETS,
+    Frame,
+    Target,
+    block_at,
+    frame_job,
+    running_at,
+    share_of_time,
+)
+from dask_diag_lab.views.stream.history import MAX_ROWS, history_job
+from dask_diag_lab.views.stream.rows import RowChoice, Rows
+from dask_diag_lab.views.stream.window import TimeWindow
+from dask_diag_lab.views.view import ArgumentError, Table, View
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
 SETTLE_S: Final = 0.08
-"""A range must have rested this long before finer data is fetched for it…"""
-LONGEST_WAIT_S: Final = 0.25
-"""…but a hand that leaves the data it has gets more this often without resting."""
-CROSSING_S: Final = 1.0
-"""A range sent by us less than this before the reader's may have reached the page after it."""
-DUTY: Final = 8
-"""Drawing takes at most one part in this many of the time."""
+"""While the reader pans within the data there is, finer data is fetched after a rest of so long."""
+RUNNING_S: Final = 1.0
+"""Running tasks grow at this pace; when there are `MANY`, changes of them wait as long."""
+MANY: Final = 30
+REACH: Final = 1 / 300
+"""Of the window's width: a block this close to the pointer counts as hit."""
 
 
+@register_plot
 class TaskStream(View):
     """One page's task stream.
 
     Attributes
     ----------
     window : TimeWindow
-    picture : Picture or None
+    figure : StreamFigure or None
         None until `build`.
+    chosen : Target or None
+        What was clicked.
+    buckets : int
+        What is closer than one of so many parts of the window is merged.
     """
 
+    name = "task-stream"
+    title = "Task Stream"
+    group = "Tasks"
+    description = "What every thread of every worker did, moment by moment."
+    help = (
+        "One row for each worker thread, time from left to right; empty space is an idle "
+        "thread. The headline tells what share of the visible threads' time went into "
+        "computing, transfer, disk and idling.\n"
+        "- full height: a task computed, in the colour of its function, whose name is what "
+        "Dask cuts out of the key; with a pointed end it still runs\n"
+        "- lower, in the middle of its row: short tasks in one block, as high as the share of "
+        "time they took, but at least 15 %, so that it is seen\n"
+        "- red, half as high: data moved between workers, the fainter the shorter it took; "
+        "its grey end is the estimated share of (de)serialization\n"
+        "- orange, lower still: spilled data was read or written on disk; Dask also says so of "
+        "anything that keeps a worker's store busy for more than 5 ms, which needs no disk on "
+        "a busy machine\n"
+        "- black, with a rim or crosses: the task failed\n"
+        "- dark, with stripes: its worker died\n"
+        "- dashed line: a worker died, or a restart\n"
+        "- a name with ✕, and grey stripes from there on: the worker left or died; Events "
+        "tells which\n"
+        "- click a block: the profile of its function, with a button for the page of the task; "
+        "once more: that page\n"
+        "- click a worker's name: its page\n"
+        "- 0 s below: when this burst of work began, after a pause of 10 s or more; after F, "
+        "the first task\n"
+        "- drag: pan\n"
+        "- wheel: scroll the rows\n"
+        "- Ctrl-wheel: zoom\n"
+        "- Alt-drag or Ctrl-drag: zoom to a stretch of time\n"
+        "- the table: every action of the window\n"
+        "- healthy: above 80 % computing, rows filled with colour and little else\n"
+        "- more than 10 % transfer: tasks need data from elsewhere; use larger chunks or "
+        "fewer shuffles\n"
+        "- disk, and spilled memory in Cluster Memory: workers are short of memory\n"
+        "- thin blocks with gaps: tasks are too small, below some 100 ms\n"
+        "- long gaps: too few tasks for so many threads, or one that all others wait for"
+    )
+    keywords = (
+        *("timeline", "gantt", "threads", "transfer", "communication", "disk", "spill"),
+        *("idle", "straggler", "running", "killed", "erred", "duration"),
+    )
+    accepts: ClassVar[Mapping[str, str]] = {
+        "start": "Seconds since the epoch: the window, and its table, begin there.",
+        "stop": "Seconds since the epoch: they end there.",
+        "count": "Rows of the table at most: the newest.",
+    }
     freezes_itself: ClassVar[bool] = True
     table_waits: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"activities"})
@@ -58,94 +118,76 @@ class TaskStream(View):
     ) -> None:
         super().__init__(store, look, arguments)
         self.window = TimeWindow()
-        self.picture: Picture | None = None
-        self._drawing: Drawing | None = None
-        self._taps: Taps | None = None
-        self._table: tuple[tuple[object, ...], Table, str] | None = None
-        self._live = LiveEnd(store)
-        self._burst = Burst()
-        self._is_scrolled = False
-        self._is_setting = False
-        self._moved_at = -np.inf
-        self._is_ordered = False
-        self._placed_at = -np.inf
-        self._is_contested = False
-        self._due_at = np.inf
-        self._seen: object = None
+        self.figure: StreamFigure | None = None
+        self.chosen: Target | None = None
+        self.buckets = BUCKETS
+        self._frame: Frame | None = None
+        self._frames: Latest[Frame] = Latest(store.jobs)
+        self._choice = RowChoice(store)
+        self._estimate = (-1, text.SerializationEstimate())
+        self._events: tuple[int, list[tuple[float, str, str, str]]] = (-1, [])
+        self._running: tuple[object, float, dict[str, npt.NDArray[Any]]] = (None, -np.inf, {})
+        self._running_until = 0.0
+        self._take_arguments()
 
     def build(self) -> UIElement:
-        """Return the figure, already drawn."""
-        self.picture = picture = Picture(self.look)
-        self._drawing = Drawing(self.store, picture)
-        self._taps = Taps(self.store, self._drawing, self.window, self.open)
+        """Return the figure; blocks follow with `update`, once they are gathered."""
+        self.figure = StreamFigure(self.store, self.look, self.window)
+        self.figure.figure.on_event(Tap, self._tapped)
+        self.figure.figure.on_event(DoubleTap, self._tapped)
         self.update()
-        for attribute in ("start", "end"):
-            picture.x_range.on_change(attribute, self._time_moved)
-            picture.y_range.on_change(attribute, self._rows_moved)
-        return picture.figure
+        return self.figure.figure
 
     def update(self) -> None:
-        """Follow live data if so asked, redraw what changed, and say what there is to say."""
-        drawing = self._drawing
-        if drawing is None or self._is_waiting(drawing):
+        """Follow live data if so asked, draw what was gathered, ask for what is to be next."""
+        figure = self.figure
+        if figure is None:
             return
-        self._follow()
-        drawing.estimate()
-        with self._setting():
-            if drawing.place(self.window, is_scrolled=self._is_scrolled):
-                self._placed_at = time.monotonic()
-            self._fit_axis(drawing)
-            self._due_at = np.inf
-            is_shown, is_misplaced = drawing.show(self.window), drawing.is_misplaced(self.window)
-            is_still = self._is_still(drawing) and not is_misplaced
-            if not is_still:
-                self._draw(drawing, is_misplaced=is_misplaced)
-                drawing.running(self.window, self._live.now)
-            drawing.tell(self.window)
-            if self._taps is not None:
-                self._taps.draw()
-        self._say(drawing, is_still=is_still and not is_shown)
+        burst = self.store.actions.bursts.last_start(self._running_starts)
+        self.window.follow_burst(burst, self._live)
+        self._learn_estimate(figure)
+        frame = self._newest_frame(figure)
+        is_new = frame is not None and frame is not self._frame
+        if frame is not None and is_new:
+            self._frame = frame
+            figure.show(frame)
+        zero = frame.zero if frame is not None else self.window.zero
+        figure.place(zero, "when this burst of work began" if zero == burst else "")
+        if is_new or not self.window.is_frozen:
+            self._show_running(figure)
+            self._tell(is_new=is_new)
+        self._show_marks(figure)
+        figure.show_axes(is_shown=bool(self.store.actions.count or self.store.running.count))
+        self.caption = replace(
+            self.caption,
+            behind_s=self.window.behind_s(self._live),
+            is_frozen=self.window.is_frozen,
+        )
 
     @property
     def is_behind(self) -> bool:
-        """Whether drawing was put off; see `View.is_behind`."""
-        return self._due_at < np.inf
-
-    def table(self) -> Table:
-        """Return every action: of the window where the reader chose one, else all of them.
-
-        The note is then the table's: what is said of the picture makes no sense above rows.
-        """
-        store, window = self.store, self.window
-        ends = (-np.inf, np.inf) if window.is_following else (window.start, window.end)
-        versions = (store.actions.version, store.running.version, store.lanes.version)
-        basis = (*ends, *versions)
-        if self._table is None or self._table[0] != basis:
-            self._table = (basis, *history(store, *ends))
-        _, table, left_out = self._table
-        self.notice = replace(self.notice, note=table_note(store, left_out))
-        return table
+        """Whether the end of a gesture is awaited; see `View.is_behind`."""
+        return self.figure is not None and self._is_settling(self.figure)
 
     def restyle(self) -> None:
-        """Apply the look; data is coloured by code, so none is sent again."""
-        if self.picture is not None:
-            self.picture.restyle(self.look)
+        """Apply the look; blocks are coloured by code, so none is sent again."""
+        if self.figure is not None:
+            self.figure.restyle(self.look)
+            self._tell(is_new=True)
 
     def command(self, verb: str) -> None:
         """Move the window: live, freeze, fit, clear, zoom-in, zoom-out, pan-left, pan-right."""
-        window, live = self.window, self._live.last
+        window, live = self.window, self._live
         if verb == "live":
             window.release()
-            self._is_scrolled = False
         elif verb == "freeze":
             window.freeze(live)
         elif verb == "clear":
-            window.cleared_at = self._live.now if not np.isnan(live) else -np.inf
+            window.cleared_at = self.store.time if not np.isnan(live) else -np.inf
             window.release()
-            if self._taps is not None:
-                self._taps.clear()
-        elif verb == "fit":
-            self._fit(live)
+            self.chosen = None
+        elif verb == "fit" and not np.isnan(live):
+            window.fit(self._first, live)
         elif verb in {"zoom-in", "zoom-out"}:
             window.zoom(0.5 if verb == "zoom-in" else 2.0)
         elif verb in {"pan-left", "pan-right"}:
@@ -153,138 +195,212 @@ class TaskStream(View):
         else:
             return
         if window.start < window.zero - 0.02 * window.width:
-            window.zero = float(np.fmin(window.zero, self._live.first))
-        self._is_ordered = self._is_ordered or verb != "freeze"
-        self._due_at = np.inf
+            window.zero = float(np.fmin(window.zero, self._first))
+        if self.figure is not None:
+            self.figure.moved_at = -np.inf  # nothing to wait for
         self.update()
 
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Show a stretch of time; see `View.show`."""
+        super().show(arguments)
+        self._take_arguments()
+
     def close(self) -> None:
-        """Let go of the picture and of the history."""
-        self.picture = self._drawing = self._taps = self._table = None
+        """Let go of the picture."""
+        self.figure = self._frame = None
 
-    # Where the window is.
-
-    def _follow(self) -> None:
-        burst = self._burst.advance(self.store.actions, self._live.running_starts)
-        self.window.follow(burst, self._live.last)
-
-    def _fit(self, live: float) -> None:
-        if np.isnan(live):
-            return
-        self.window.cleared_at = -np.inf
-        self.window.frozen_at = np.nan
-        first = self._live.first
-        margin = 0.01 * max(live - first, 0.01)
-        self.window.zero = first
-        self.window.hold(first - margin, live + margin)
-        self._is_scrolled = False
-
-    def _fit_axis(self, drawing: Drawing) -> None:
-        figure, size, zero = drawing.picture.figure, drawing.size, self.window.zero
-        what = "when this burst of work began" if zero == self._burst.start else ""
-        fit_time_axis(figure, size.width)
-        tell_zero(figure, size, zero, what)
-
-    # What the reader moved.
-
-    @contextmanager
-    def _setting(self) -> Iterator[None]:
-        """Mark range changes of ours: only changes that come from outside move the window."""
-        before, self._is_setting = self._is_setting, True
-        try:
-            yield
-        finally:
-            self._is_setting = before
-
-    def _time_moved(self, _attribute: str, _old: float, _new: float) -> None:
-        picture, window = self.picture, self.window
-        if self._is_setting or picture is None:
-            return
-        start, end = (window.zero + at for at in picture.times)
-        if max(abs(start - window.start), abs(end - window.end)) <= 1e-6 * window.width:
-            return  # an echo of what was set here
-        self._moved_at = time.monotonic()
-        if window.is_following and self._moved_at - self._placed_at < CROSSING_S:
-            self._is_contested = True
-        window.hold(start, end)
-
-    def _insist(self) -> None:
-        """Send the reader's range once more if ours may have crossed it on its way.
-
-        Bokeh sends no value that it believes to be there already, so it differs by nothing
-        that can be seen.
-        """
-        if self._is_contested and self.picture is not None:
-            self._is_contested = False
-            x_range = self.picture.x_range
-            start, end = self.picture.times
-            x_range.update(start=start, end=end + 1e-7 * (end - start))
-
-    def _rows_moved(self, _attribute: str, _old: float, _new: float) -> None:
-        if not self._is_setting:
-            self._is_scrolled = True
-            self._moved_at = time.monotonic()
-
-    # When to draw.
-
-    def _is_still(self, drawing: Drawing) -> bool:
-        """Whether a frozen picture shows what it showed when it was frozen."""
-        is_moved = self._is_ordered or self._moved_at >= drawing.asked_at
-        return self.window.is_frozen and not is_moved and not drawing.is_owed
-
-    def _draw(self, drawing: Drawing, *, is_misplaced: bool) -> None:
-        """Have drawn what there is now; later, where that is soon enough.
-
-        What is drawn in other rows than those of the axes is drawn anew at once.
-        """
-        if not is_misplaced:
-            if drawing.is_under_way:
-                return
-            if wait_s := self._wait_s(drawing):
-                self._due_at = time.monotonic() + wait_s
-                return
-        drawing.ask(self.window, at_once=is_misplaced)
-        self._is_ordered = False
-        self._insist()
-
-    def _wait_s(self, drawing: Drawing) -> float:
-        """Return for how long drawing must wait: for a hand to rest, or for its cost's sake."""
-        if self._is_ordered or not self._is_served:
-            return 0.0
-        now = time.monotonic()
-        since_moved, since_asked = now - self._moved_at, now - drawing.asked_at
-        has_data = drawing.covers(self.window) or since_asked < LONGEST_WAIT_S
-        if since_moved < SETTLE_S and has_data:
-            return SETTLE_S - since_moved
-        if since_moved > LONGEST_WAIT_S:
-            return max(DUTY * drawing.cost_s - since_asked, drawing.pace_s - since_asked, 0.0)
-        return 0.0
-
-    def _is_waiting(self, drawing: Drawing) -> bool:
-        """Whether there is nothing to do but to wait until it is time to draw."""
-        seen = (self.store.version, self._moved_at, drawing.size)
-        is_same, self._seen = seen == self._seen, seen
-        return is_same and time.monotonic() < self._due_at < np.inf
+    # What there is to see.
 
     @property
-    def _is_served(self) -> bool:
-        """Whether somebody calls `update` again where drawing is put off."""
-        document = self.picture.figure.document if self.picture is not None else None
-        return document is not None and document.session_context is not None
+    def _running_starts(self) -> npt.NDArray[np.float64]:
+        return self.store.running.places(self.store.time)[1]
 
-    def _say(self, drawing: Drawing, *, is_still: bool) -> None:
-        store, window, live = self.store, self.window, self._live.last
-        centre, note = drawing.centre, drawing.note if is_still else drawing.say(window, live)
-        has_picture = bool(store.actions.count or store.running.count)
-        empty = self.notice.empty
-        if drawing.is_of(window):
-            is_empty = centre is None or (not len(centre) and not self._live.runs_in(window))
-            empty = words.empty(
-                store,
-                has_picture=has_picture,
-                is_window_empty=is_empty,
-                is_cleared=window.is_following and window.cleared_at > -np.inf,
+    @property
+    def _live(self) -> float:
+        """Up to when there is data: now while tasks run, else the last end; or NaN."""
+        last = self.store.actions.last_stop
+        return float(np.fmax(last, self.store.time)) if self.store.running.count else float(last)
+
+    @property
+    def _first(self) -> float:
+        """Since when there is data; or NaN."""
+        return float(
+            np.fmin(self.store.actions.first_start, self._running_starts.min(initial=np.inf))
+        )
+
+    def _newest_frame(self, figure: StreamFigure) -> Frame | None:
+        """Return what was gathered last; have the next one gathered off the loop."""
+        window, frame = self.window, self._frame
+        rows = self._rows()
+        asked = rows.near(*figure.rows)
+        if frame is not None:
+            ends = frame.start, frame.end, frame.zero, frame.asked
+            is_there = ends == (window.start, window.end, window.zero, asked)
+            if self._is_settling(figure) or (window.is_frozen and is_there):
+                return frame
+        key, make = frame_job(self.store, window, rows, asked, self.buckets)
+        return self._frames.of(self, key, make)
+
+    def _is_settling(self, figure: StreamFigure) -> bool:
+        """Whether the reader pans within the data there is."""
+        has_data = self._frame is not None and self._frame.covers(self.window)
+        return has_data and time.monotonic() - figure.moved_at < SETTLE_S
+
+    def _learn_estimate(self, figure: StreamFigure) -> None:
+        activities = self.store.extras["activities"]
+        if activities.version != self._estimate[0]:
+            estimate = text.SerializationEstimate.of(activities)
+            self._estimate = activities.version, estimate
+            figure.show_estimate(estimate)
+
+    # What is drawn beside blocks.
+
+    def _show_running(self, figure: StreamFigure) -> None:
+        """Draw what runs up to now, not more often than can be seen."""
+        frame, running, window = self._frame, self.store.running, self.window
+        if frame is None or frame.rows is not self._rows():
+            return  # in the rows of now, which are drawn a moment later
+        known, drawn_at, _ = self._running
+        since_s = time.monotonic() - drawn_at
+        key = (running.version, frame.zero, frame.rows, frame.asked)
+        is_due = since_s >= RUNNING_S or (key != known and running.count < MANY)
+        if not is_due or (key == known and not running.count):
+            return
+        now = self.store.time
+        tasks: dict[str, npt.NDArray[Any]] = dict(  # columns differ in dtype
+            running.rows(now)  # type: ignore[arg-type]  # arrays alone
+        )
+        tasks["slot"] = frame.rows.row_of[tasks["slot"]]
+        is_shown = (tasks["slot"] >= frame.asked.start) & (tasks["slot"] < frame.asked.stop)
+        is_shown &= tasks["start"] < window.end + window.width
+        tasks = {name: column[is_shown] for name, column in tasks.items()}
+        self._running, self._running_until = (key, time.monotonic(), tasks), now
+        figure.show_running(tasks, frame.zero, now)
+
+    def _rows(self) -> Rows:
+        window = self.window
+        return self._choice.between(window.start, window.end, is_live=window.is_following)
+
+    def _show_marks(self, figure: StreamFigure) -> None:
+        store, window = self.store, self.window
+        if store.events.version != self._events[0]:
+            self._events = store.events.version, text.marked_events(store)
+        begin, until = window.start - window.width, window.end + 2 * window.width
+        events = [event for event in self._events[1] if begin <= event[0] <= until]
+        workers = self._frame.rows.workers if self._frame is not None else []
+        figure.show_marks([worker for worker in workers if worker.is_gone], events, until)
+        figure.show_chosen(self.chosen)
+
+    def _tell(self, *, is_new: bool) -> None:
+        """Bring the caption in line with what is drawn."""
+        store, window, frame = self.store, self.window, self._frame
+        caption, is_window_empty = self.caption, False
+        if frame is not None:
+            runs = bool(np.any(self._running_starts < frame.end) and store.time > frame.start)
+            is_window_empty = not len(frame.centre) and not runs
+            estimate = self._estimate[1]
+            caption = replace(
+                caption,
+                headline=self._headline(frame),
+                note=text.picture_note(store, frame, estimate),
             )
-        drawing.picture.show_axes(is_shown=has_picture and not (empty and drawing.size.is_small))
-        behind_s = window.behind(live)
-        self.notice = Notice(empty, note, behind_s, is_frozen=window.is_frozen)
+            if is_new:
+                names, fills = store.palette.names, code_colors(self.look)[0]
+                has_tails = estimate.of_transfers > 0
+                items = text.legend(frame, names, fills, has_tails=has_tails)
+                caption = replace(caption, legend=items)
+        is_cleared = window.is_following and window.cleared_at > -np.inf
+        empty = text.empty(store, is_window_empty=is_window_empty, is_cleared=is_cleared)
+        self.caption = replace(caption, empty=empty)
+
+    def _headline(self, frame: Frame) -> str:
+        until = float(min(frame.end, self._live))
+        window = TimeWindow(frame.start, frame.end, frame.zero)
+        begin = frame.zero if window.has_margin else frame.start
+        slot, start = self.store.running.places(until)
+        is_known = slot < len(frame.rows.row_of)
+        row = frame.rows.row_of[slot[is_known]]
+        starts = start[is_known][(row >= frame.asked.start) & (row < frame.asked.stop)]
+        share = share_of_time(frame, starts, begin, until)
+        moment = self.store.time if self.window.is_following else begin
+        n_asked, n_all = (frame.rows.n_there(moment, part) for part in (frame.asked, slice(None)))
+        return text.headline(share, n_asked, n_all)
+
+    # What a click opens; it moves nothing.
+
+    def _tapped(self, event: Event) -> None:
+        figure, frame = self.figure, self._frame
+        if not isinstance(event, PointEvent) or event.x is None or event.y is None:
+            return
+        if figure is None or frame is None:
+            return
+        x, position = float(event.x), float(event.y)
+        if x < figure.times[0]:  # on the names of the rows
+            worker = frame.rows.worker_at(position)
+            if worker is not None:
+                self.open("worker", worker=worker.address)
+            return
+        moment, reach_s = frame.zero + x, REACH * self.window.width
+        target = block_at(frame.blocks, moment, position, reach_s) or running_at(
+            self._running[2], moment, position, reach_s, self._running_until
+        )
+        before, self.chosen = self.chosen, target
+        figure.show_chosen(target)
+        if target is not None:
+            is_again = before is not None and target.is_same(before)
+            self._open_target(target, is_again or event.event_name == DoubleTap.event_name)
+
+    def _open_target(self, target: Target, is_again: bool) -> None:
+        key = target.key or self.store.actions.key(target.task)
+        if is_again and key:
+            self.open("task", key=key)
+        else:
+            # The profile may cover this picture: it has the way to the task as well.
+            task = {"from_task": key} if key else {}
+            self.open("profile", prefix=self.store.strings[target.prefix], **task)
+
+    # The table.
+
+    def _take_arguments(self) -> None:
+        """Hold the stretch of time that was asked for, if one was."""
+        start, stop = self._number("start", -np.inf), self._number("stop", np.inf)
+        self._bounds = start, stop, int(self._number("count", MAX_ROWS))
+        if -np.inf < start < stop < np.inf:
+            self.window.hold(start, stop)
+
+    def _number(self, name: str, otherwise: float) -> float:
+        if name not in self.arguments:
+            return otherwise
+        given = self.arguments[name]
+        try:
+            number = float(given)
+        except ValueError:
+            number = np.nan
+        if not np.isfinite(number):
+            raise ArgumentError(f"“{name}” is a number, not “{given[:40]}”.")
+        return number
+
+    @property
+    def table_arguments(self) -> Mapping[str, str]:
+        """What the table of the picture is asked with; see `View.table_arguments`."""
+        if self.window.is_following:
+            return {}
+        return {"start": f"{self.window.start:.6f}", "stop": f"{self.window.end:.6f}"}
+
+    def table_job(self) -> Callable[[], Table]:
+        """Return what makes a table of every action of the window, or of all while it follows."""
+        begin, end, max_rows = self._bounds
+        if not self.window.is_following:
+            begin, end = self.window.start, self.window.end
+        max_rows = min(max(max_rows, 1), MAX_ROWS)
+        make, lost = history_job(self.store, begin, end, max_rows), text.lost(self.store)
+
+        def table() -> Table:
+            made, left_out = make()
+            return replace(made, note=" · ".join(filter(None, (left_out, *lost))))
+
+        return table
+
+    def table(self) -> Table:
+        """Return every action of the window; see `table_job`."""
+        return self.table_job()()

@@ -17,7 +17,7 @@ from dask_diag_lab.views.worker_names import readable_name
 if TYPE_CHECKING:
     from dask_diag_lab.views.look import Look
 
-Detail = Mapping[str, Any]  # as in `store.events`: whatever the engine logged
+Detail = Mapping[str, Any]  # as in `store.events`: whatever `distributed` logged
 Names = Mapping[str, str]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.schema import Kind, Outcome
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -23,7 +23,6 @@ ON_THE_WAY: Final = "No details yet: they are on their way"
 OLDER: Final = "No details: older than the errors that are kept"
 OLDER_TEXTS: Final = "No details: older than the texts that are kept of this kind"
 UNRECORDED: Final = "No details: from before this recording, or from a gap in it"
-NO_COLLECTOR: Final = "No details: nobody records them on this scheduler"
 
 ON_THE_WAY_S: Final = 5.0
 """Errors come after the actions: the collector works them out twice a second at most."""
@@ -43,6 +42,7 @@ class _Row:
     kind: str
     kind_count: int
     kind_first: float
+    attempts: int
 
 
 @dataclass(slots=True)
@@ -58,7 +58,10 @@ class Failure:
     keys : dict of str to None
         The tasks, as far as they are known, oldest first.
     n_tasks : int
-        How many there are; one that failed again after a restart counts again.
+        How many there are; one that failed again, after a restart or when it was run again,
+        counts again.
+    n_attempts : int
+        How many of them were attempts: the task was run again.
     workers : dict of str to None
         Addresses of the workers that the known tasks failed on.
     is_kept : bool
@@ -71,6 +74,7 @@ class Failure:
     time: float = nan
     keys: dict[str, None] = field(default_factory=dict)
     n_tasks: int = 0
+    n_attempts: int = 0
     workers: dict[str, None] = field(default_factory=dict)
     is_kept: bool = True
 
@@ -86,7 +90,7 @@ class Failure:
         self.workers.update(dict.fromkeys(row.workers))
         if not row.time < self.time:
             self.time, self.traceback = row.time, row.traceback or self.traceback
-        self.n_tasks = row.count
+        self.n_tasks, self.n_attempts = row.count, row.attempts
 
 
 @dataclass(slots=True)
@@ -113,6 +117,11 @@ class FailureKind:
     @property
     def last(self) -> Failure:
         return self.failures[0]
+
+    @property
+    def n_attempts(self) -> int:
+        """How many of its tasks, of those with a text that is kept, were run again."""
+        return sum(failure.n_attempts for failure in self.failures)
 
     @property
     def n_not_kept(self) -> int:
@@ -216,8 +225,6 @@ def _not_kept(
 
 def _why(store: Store, counts: FailureCounts) -> str:
     """Return why it is not known what was raised."""
-    if store.degraded:
-        return NO_COLLECTOR
     if not counts.are_settled(store):
         return ON_THE_WAY
     return OLDER if store.left_out.get("errors") else UNRECORDED

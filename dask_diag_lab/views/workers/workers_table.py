@@ -1,4 +1,4 @@
-"""All that is known of each worker as a sortable table, with totals above it.
+"""All that is known of each worker as a sortable table, with totals as facts.
 
 Metrics of the user's own are columns that come and go with the workers that report them.
 """
@@ -6,238 +6,185 @@ Metrics of the user's own are columns that come and go with the workers that rep
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models.layouts import Column
 
-from dask_diag_lab.store.processes import common_limit
+from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.base import Notice, Table
-from dask_diag_lab.views.data_table import Kind, SortableTable, TableColumn
-from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.look import LIGHT, Look
-from dask_diag_lab.views.no_workers import no_workers
+from dask_diag_lab.views.data import Column, ColumnData, Rows, Unit
 from dask_diag_lab.views.palette import data_colors
-from dask_diag_lab.views.redrawn import RedrawnView
-from dask_diag_lab.views.worker_names import COLUMN_CHARACTERS, readable_name, short_names
-from dask_diag_lab.views.workers import worker_metrics as wm
-from dask_diag_lab.views.workers.process_bars import shared_words
-from dask_diag_lab.views.workers.totals_line import TotalsLine
-from dask_diag_lab.views.workers.worker_hosts import Hosts
-
-if TYPE_CHECKING:
-    from bokeh.models.ui import UIElement
-
-    from dask_diag_lab.store import Store
+from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.tables import TablePlot
+from dask_diag_lab.views.view import Table
+from dask_diag_lab.views.worker_names import (
+    COLUMN_CHARACTERS,
+    no_workers,
+    readable_name,
+    short_names,
+)
+from dask_diag_lab.views.workers import common
+from dask_diag_lab.views.workers.common import Hosts, custom_metrics, metric, shared_note
 
 SILENT_S: Final = 60.0
 """A worker not heard of for this long is marked; the stock dashboard's limit as well."""
 
 COLUMNS: Final = (
-    TableColumn("name", "Name", "key", 104),
-    TableColumn("cpu", "CPU", "percent", 62),
-    TableColumn("memory", "Process memory", "bytes", 112),
-    TableColumn("memory_share", "of limit", "percent", 64),
-    TableColumn("status", "Status", width=76),
-    TableColumn("nthreads", "Threads", "number", 64),
-    TableColumn("memory_limit", "Limit", "bytes", 84),
-    TableColumn("managed", "Managed", "bytes", 84),
-    TableColumn("unmanaged_old", "Unmanaged", "bytes", 90),
-    TableColumn("unmanaged_recent", "Unm. recent", "bytes", 92),
-    TableColumn("spilled", "Spilled", "bytes", 84),
-    TableColumn("processing", "Processing", "number", 84),
-    TableColumn("executing", "Executing", "number", 78),
-    TableColumn("in_memory", "In memory", "number", 82),
-    TableColumn("occupancy", "Occupancy", "seconds", 104),
-    TableColumn("network_read", "Host net in", "rate", 104),
-    TableColumn("network_write", "Host net out", "rate", 112),
-    TableColumn("disk_read", "Host disk read", "rate", 120),
-    TableColumn("disk_write", "Host disk write", "rate", 122),
-    TableColumn("fds", "Open files", "number", 80),
-    TableColumn("event_loop", "Event loop", "seconds", 108),
-    TableColumn("last_seen", "Last seen", "time", 78),
-    TableColumn("host", "Host", width=110),
+    Column("name", "Name", "key", width=104),
+    Column("cpu", "CPU", "percent", width=62),
+    Column("memory", "Process memory", "bytes", width=112),
+    Column("memory_share", "of limit", "percent", width=64),
+    Column("status", "Status", width=76),
+    Column("nthreads", "Threads", "number", width=64),
+    Column("memory_limit", "Limit", "bytes", width=84),
+    Column("managed", "Managed", "bytes", width=84),
+    Column("unmanaged_old", "Unmanaged", "bytes", width=90),
+    Column("unmanaged_recent", "Unm. recent", "bytes", width=92),
+    Column("spilled", "Spilled", "bytes", width=84),
+    Column("processing", "Processing", "number", width=84),
+    Column("executing", "Executing", "number", width=78),
+    Column("in_memory", "In memory", "number", width=82),
+    Column("occupancy", "Occupancy", "seconds", width=104),
+    Column("network_read", "Host net in", "rate", width=104),
+    Column("network_write", "Host net out", "rate", width=112),
+    Column("disk_read", "Host disk read", "rate", width=120),
+    Column("disk_write", "Host disk write", "rate", width=122),
+    Column("fds", "Open files", "number", width=80),
+    Column("event_loop", "Event loop", "seconds", width=108),
+    Column("last_seen", "Last seen", "time", width=78),
+    Column("host", "Host", width=110),
 )
-ADDRESS: Final = TableColumn("worker", "Address", width=190)
+ADDRESS: Final = Column("worker", "Address", width=190)
 
 _FROM_STORE: Final = (
-    *("nthreads", "memory", "memory_limit", "managed", "unmanaged_old", "unmanaged_recent"),
-    *("spilled", "processing", "executing", "occupancy", "last_seen"),
+    *("nthreads", "memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled"),
+    *("processing", "executing", "occupancy", "last_seen"),
 )
 _FROM_METRICS: Final[Mapping[str, str]] = {
-    "network_read": wm.NETWORK_READ,
-    "network_write": wm.NETWORK_WRITE,
-    "disk_read": wm.DISK_READ,
-    "disk_write": wm.DISK_WRITE,
-    "fds": wm.FDS,
-    "event_loop": wm.EVENT_LOOP,
+    "network_read": common.NETWORK_READ,
+    "network_write": common.NETWORK_WRITE,
+    "disk_read": common.DISK_READ,
+    "disk_write": common.DISK_WRITE,
+    "fds": common.FDS,
+    "event_loop": common.EVENT_LOOP,
 }
 _SUMMED: Final = ("nthreads", "spilled", "processing", "executing", "in_memory", "occupancy")
 _OF_PROCESS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent")
 _PER_HOST: Final = ("network_read", "network_write", "disk_read", "disk_write")
-_BYTES: Final = frozenset({wm.GPU_MEMORY, wm.GPU_MEMORY_TOTAL, wm.RMM_USED, wm.RMM_TOTAL})
-_UNITS: Final[Mapping[Kind, str]] = {
-    "bytes": "B",
-    "rate": "B/s",
-    "seconds": "s",
-    "time": "s",
-    "percent": "%",
-}
-
-Values = dict[str, Any]  # arrays and lists, by column
+_BYTES: Final = frozenset(
+    {common.GPU_MEMORY, common.GPU_MEMORY_TOTAL, common.RMM_USED, common.RMM_TOTAL}
+)
 
 
-class WorkersTable(RedrawnView):
+@register_plot
+class WorkersTable(TablePlot):
     """One row a worker."""
 
-    needs: ClassVar[frozenset[str]] = frozenset()
+    name = "workers"
+    title = "Workers"
+    group = "Workers"
+    description = "All that is known of each worker, in a sortable table with totals."
+    help = (
+        "One row for each worker; the line above has the totals, with the traffic of a host "
+        "counted once.\n"
+        "- click a header: sort by it\n"
+        "- click a row: that worker's page\n"
+        "- columns of your own: `Worker.metrics`, once a worker reports them\n"
+        "- columns that start with Host: traffic of the whole host, so workers that share "
+        "one show the same\n"
+        "- healthy: all are running and were seen lately\n"
+        "- silent, in the warning colour: the scheduler has not heard of that worker for "
+        "over a minute; its host may be overloaded or gone"
+    )
+    keywords = (
+        *("table", "list", "metrics", "custom", "sort", "status"),
+        *("heartbeat", "host", "last seen", "fds"),
+    )
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
-        self._custom: dict[str, TableColumn] = {}
-        self._named: tuple[Sequence[str], list[str]] = ((), [])
+    reads = ("workers", "nthreads")
+    columns: Sequence[Column] = (*COLUMNS, ADDRESS)
+    key: ClassVar[str] = "worker"
+    frozen: ClassVar[int] = 1
+    _hidden = 0
 
-    def build(self) -> UIElement:
-        """Return the totals over the table; see `View.build`."""
-        self.totals = TotalsLine(self.look)
-        columns = (*COLUMNS, ADDRESS)
-        self.rows = SortableTable(self.look, columns, on_click=self._clicked, frozen=1)
-        self.model = Column(
-            children=[self.totals.model, self.rows.model],
-            sizing_mode="stretch_both",
-            spacing=0,
-            margin=0,
-        )
-        self.restyle()
-        return self.model
-
-    def restyle_models(self) -> None:
-        """Apply `look`; see `RedrawnView.restyle_models`."""
-        set_properties(self.model, styles={"background-color": self.look.background})
-        self.totals.restyle(self.look)
-        self.rows.restyle(self.look)
-
-    def shown(self) -> object:
-        """Return what differs when the table has to; see `RedrawnView.shown`."""
-        store = self.store
-        # Whole steps of 10 s: the words of a silent worker change no faster.
-        silent = (self._silent_s() // 10).tobytes()
-        versions = store.workers.version, store.nthreads.version
-        return versions, store.scheduler is None, self.look, silent
-
-    def redraw(self) -> None:
-        """Send the columns that changed; see `RedrawnView.redraw`."""
-        workers, silent = self.store.workers, self._silent_s()
-        custom, hidden = wm.custom_metrics(workers)
-        columns = (*COLUMNS, *self._custom_columns(custom), ADDRESS)
-        self.rows.replace_columns(columns)
-        values = self._values(custom)
-        values["name"] = self._short_names()
-        values["status"] = _status_words(values["status"], silent)
-        mark = data_colors(self.look).memory_over
-        self.rows.set(values, [mark if s > 0 else None for s in silent.tolist()])
-        self.totals.set(self._totals(values))
-        is_empty = not len(workers)
-        hidden_words = f"{fmt.plural(hidden, 'more metric')} of workers not shown" if hidden else ""
-        notes = [words for words in (hidden_words, shared_words(workers)) if words]
-        empty = no_workers(self.store) if is_empty else ""
-        self.notice = Notice(empty=empty, note="; ".join(notes))
-
-    def _short_names(self) -> list[str]:
-        """Return names that tell the workers apart in the width of their column."""
-        names = self.store.workers.name
-        if self._named[0] != names:
-            readable = list(map(readable_name, names))
-            self._named = (names, short_names(readable, COLUMN_CHARACTERS))
-        return self._named[1]
-
-    def _clicked(self, row: int) -> None:
-        addresses = self.store.workers.address
-        if row < len(addresses):
-            self.open("worker", worker=addresses[row])
-
-    def _silent_s(self) -> npt.NDArray[np.float64]:
-        """Return for how long each worker was not heard of; 0 below `SILENT_S`."""
-        age = self.store.time - self.store.workers.last_seen
-        return np.where(age > SILENT_S, age, 0.0)
-
-    def _custom_columns(self, custom: Mapping[str, Sequence[object]]) -> list[TableColumn]:
-        found = {}
-        for name, cells in custom.items():
-            is_number = all(
-                c is None or (isinstance(c, (int, float)) and c is not True and c is not False)
-                for c in cells
-            )
-            kind: Kind = "text" if not is_number else "bytes" if name in _BYTES else "number"
-            width = min(max(8 * len(name) + 16, 80), 180)
-            found[name] = TableColumn(f"metric:{name}", name, kind, width)
-        self._custom = found
-        return list(found.values())
-
-    def _values(self, custom: Mapping[str, Sequence[object]]) -> Values:
-        """Return one array or list for each column."""
+    def rows(self) -> Rows:
+        """Return a row for each worker; sets `columns`, of which some are metrics of the user's."""
         workers = self.store.workers
-        limit = workers.memory_limit.astype(np.float64)
-        limit[limit <= 0] = np.nan
-        values: Values = {name: workers.column(name) for name in _FROM_STORE}
-        values |= {name: wm.metric(workers, key) for name, key in _FROM_METRICS.items()}
-        values |= {
-            "name": workers.name,
+        metrics, self._hidden = custom_metrics(workers)
+        own = {name: _metric_column(name, cells) for name, cells in metrics.items()}
+        self.columns = (*COLUMNS, *own.values(), ADDRESS)
+        limit = np.where(workers.memory_limit > 0, workers.memory_limit.astype(np.float64), np.nan)
+        return {
+            **{name: workers.column(name) for name in _FROM_STORE},
+            **{name: metric(workers, key) for name, key in _FROM_METRICS.items()},
+            "name": list(workers.name),
             "status": list(workers.status),
-            "host": workers.host,
-            "worker": workers.address,
-            "cpu": workers.cpu / 100,
-            "memory_share": workers.memory / limit,
+            "host": list(workers.host),
+            "worker": list(workers.address),
+            "cpu": workers.cpu,
+            "memory_share": workers.memory / limit * 100,
             "memory_limit": limit,
-            "in_memory": np.nan_to_num(wm.metric(workers, wm.IN_MEMORY)),
+            "in_memory": np.nan_to_num(metric(workers, common.IN_MEMORY)),
+            **{column.name: _known(column, metrics[name]) for name, column in own.items()},
         }
-        for name, cells in custom.items():
-            is_text = self._custom[name].kind == "text"
-            values[f"metric:{name}"] = (
-                ["" if cell is None else str(cell) for cell in cells]
-                if is_text
-                else [np.nan if cell is None else cell for cell in cells]
-            )
-        return values
 
-    def _sums(self, values: Values) -> dict[str, float]:
-        """Return the total of each column that has one; one of a shared process or host once."""
-        workers, totals = self.store.workers, self.store.workers.totals()
-        sums = {name: float(np.nansum(values[name])) for name in _SUMMED}
-        sums |= {name: float(getattr(totals, name)) for name in _OF_PROCESS}
-        sums["cpu"] = totals.cpu / 100
-        sums["fds"] = float(np.nansum(values["fds"][workers.processes.told_by]))
-        limit = common_limit(workers.processes.limits(workers.memory_limit))
-        sums["memory_limit"] = limit or float("nan")
-        hosts = Hosts.of(workers.host)
-        for name in _PER_HOST:
-            sums[name] = float(np.nansum(hosts.newest(values[name], workers.last_seen)))
-        return sums
+    def cells(self, rows: Rows) -> Rows:
+        """Return names that fit into their column, and who is silent; see `TablePlot.cells`."""
+        status = [
+            f"silent for {fmt.duration(age // 10 * 10)}" if age else name.replace("_", " ")
+            for name, age in zip(rows["status"], self._silent_s().tolist(), strict=True)
+        ]
+        names = short_names(list(map(readable_name, rows["name"])), COLUMN_CHARACTERS)
+        return {**rows, "name": names, "status": status}
 
-    def _totals(self, values: Values) -> list[tuple[str, str]]:
-        number = len(self.store.workers)
-        if not number:
-            return []
-        sums, hosts = self._sums(values), len(set(values["host"]))
+    def row_colors(self, rows: Rows) -> Sequence[str | None]:
+        """Return the warning colour for workers that are silent."""
+        del rows
+        mark = data_colors(self.look).memory_over
+        return [mark if age else None for age in self._silent_s().tolist()]
+
+    def state(self) -> object:
+        """Return who is silent for how long: in steps of 10 s, as it is told."""
+        return (self._silent_s() // 10).tobytes()
+
+    def headline(self) -> str:
+        """Return how many workers there are; see `DataPlot.headline`."""
+        workers = self.store.workers
+        hosts = fmt.plural(len(set(workers.host)), "host")
+        return f"{fmt.plural(len(workers), 'worker')} on {hosts}"
+
+    def note(self) -> str:
+        """Return what is not shown, and who shares a process; see `DataPlot.note`."""
+        hidden = fmt.plural(self._hidden, "more metric") if self._hidden else ""
+        notes = [
+            f"{hidden} of workers not shown" if hidden else "",
+            shared_note(self.store.workers),
+        ]
+        return "; ".join(filter(None, notes))
+
+    def why_empty(self) -> str:
+        """Return why there is no worker; see `DataPlot.why_empty`."""
+        return no_workers(self.store)
+
+    def open_row(self, key: str) -> None:
+        """Open the page of the worker with this address."""
+        self.open("worker", worker=key)
+
+    def facts(self, rows: Rows) -> Sequence[tuple[str, str]]:
+        """Return the totals; see `TablePlot.facts`."""
+        sums = self._sums(rows)
         limit = sums["memory_limit"]
-        of_limit = (
-            f" of {fmt.binary(limit)} · {fmt.percent(sums['memory'] / limit)}" if limit > 0 else ""
-        )
-        rate = {name: fmt.si(sums[name], "B/s") for name in _PER_HOST}
+        share = f" · {fmt.percent(sums['memory'] / limit)}" if limit > 0 else ""
+        of_limit = f" of {fmt.binary(limit)}{share}" if limit > 0 else ""
+        rate = {name: fmt.write("rate", sums[name]) for name in _PER_HOST}
+        unmanaged = (fmt.binary(sums[name]) for name in ("unmanaged_old", "unmanaged_recent"))
         return [
-            ("Total", f"{fmt.plural(number, 'worker')} on {fmt.plural(hosts, 'host')}"),
             ("Threads", fmt.count(sums["nthreads"])),
-            ("CPU", f"{fmt.percent(sums['cpu'])} of {fmt.percent(sums['nthreads'])}"),
+            ("CPU", f"{fmt.percent(sums['cpu'] / 100)} of {fmt.percent(sums['nthreads'])}"),
             ("Process memory", fmt.binary(sums["memory"]) + of_limit),
             ("Managed", fmt.binary(sums["managed"])),
-            (
-                "Unmanaged, recent",
-                f"{fmt.binary(sums['unmanaged_old'])}, {fmt.binary(sums['unmanaged_recent'])}",
-            ),
+            ("Unmanaged, recent", ", ".join(unmanaged)),
             ("Spilled", fmt.binary(sums["spilled"])),
             ("Processing", fmt.count(sums["processing"])),
             ("Executing", fmt.count(sums["executing"])),
@@ -249,36 +196,48 @@ class WorkersTable(RedrawnView):
 
     def table(self) -> Table:
         """Return the total as the first row, then one row a worker."""
-        custom, _ = wm.custom_metrics(self.store.workers)
-        columns = (*COLUMNS, *self._custom_columns(custom), ADDRESS)
-        values = self._values(custom)
-        sums = self._sums(values)
-        told: dict[str, Sequence[Any]] = {}  # numbers and text
-        units = {}
-        for column in columns:
-            short = column.name.removeprefix("metric:")
-            name = column.name if short in told else short
-            cells = values[column.name]
-            total = "Total" if name == "name" else sums.get(column.name)
-            rows = cells.tolist() if isinstance(cells, np.ndarray) else cells
-            scale = 100.0 if column.kind == "percent" else None
-            told[name] = [_cell(cell, scale) for cell in (total, *rows)]
-            if column.kind in _UNITS:
-                units[name] = _UNITS[column.kind]
-        return Table(told, units)
+        plain = super().table()
+        sums: dict[str, Any] = {**self._sums(self.rows()), "name": "Total"}
+        columns: dict[str, Sequence[Any]] = {}
+        names = {}
+        for name, cells in plain.columns.items():
+            short = name.removeprefix("metric:")
+            names[name] = name if short in columns else short
+            total = sums.get(name)
+            is_known = not isinstance(total, float) or np.isfinite(total)
+            columns[names[name]] = [total if is_known else None, *cells]
+        return Table(columns, {names[name]: unit for name, unit in plain.units.items()})
+
+    def _silent_s(self) -> npt.NDArray[np.float64]:
+        """Return for how long each worker was not heard of; 0 below `SILENT_S`."""
+        age = self.store.time - self.store.workers.last_seen
+        return np.where(age > SILENT_S, age, 0.0)
+
+    def _sums(self, rows: Rows) -> dict[str, float]:
+        """Return the total of each column that has one; one of a shared process or host once."""
+        workers, totals = self.store.workers, self.store.workers.totals()
+        sums = {name: float(np.nansum(rows[name])) for name in _SUMMED}
+        sums |= {name: float(getattr(totals, name)) for name in (*_OF_PROCESS, "cpu")}
+        sums["fds"] = float(np.nansum(np.asarray(rows["fds"])[workers.processes.told_by]))
+        limit = common_limit(workers.processes.limits(workers.memory_limit))
+        sums["memory_limit"] = float(limit) if limit else float("nan")
+        hosts = Hosts.of(workers.host)
+        for name in _PER_HOST:
+            newest = hosts.newest(np.asarray(rows[name]), workers.last_seen)
+            sums[name] = float(np.nansum(newest))
+        return sums
 
 
-def _cell(value: object, scale: float | None = None) -> object:
-    """Return a value, `scale` times if that is given, with None for what is not known."""
-    if not isinstance(value, float):
-        return value
-    if not np.isfinite(value):
-        return None
-    return value if scale is None else value * scale
+def _metric_column(name: str, cells: Sequence[object]) -> Column:
+    is_number = all(
+        cell is None or (isinstance(cell, (int, float)) and not isinstance(cell, bool))
+        for cell in cells
+    )
+    unit: Unit = "text" if not is_number else "bytes" if name in _BYTES else "number"
+    return Column(f"metric:{name}", name, unit, width=min(max(8 * len(name) + 16, 80), 180))
 
 
-def _status_words(status: Sequence[str], silent: npt.NDArray[np.float64]) -> list[str]:
-    return [
-        f"silent for {fmt.duration(age // 10 * 10)}" if age else name.replace("_", " ")
-        for name, age in zip(status, silent.tolist(), strict=True)
-    ]
+def _known(column: Column, cells: Sequence[Any]) -> ColumnData:
+    if column.is_text:
+        return ["" if cell is None else str(cell) for cell in cells]
+    return np.array([np.nan if cell is None else float(cell) for cell in cells])

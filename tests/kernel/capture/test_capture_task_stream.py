@@ -20,8 +20,8 @@ from dask_diag_lab import get_task_stream
 from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts, as_records, key_of
 from dask_diag_lab.capture.task_stream_figure import figure_of, save, store_of
-from dask_diag_lab.records import Kind, Outcome
-from dask_diag_lab.views.stream.rects import MAX_RECTS
+from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.views.stream.frame import MAX_BLOCKS
 from tests.kernel.serving import run, wait_until
 
 pytestmark = [
@@ -75,7 +75,7 @@ def test_what_ended_in_the_block_is_in_and_nothing_from_before_or_after(client: 
 
 
 def test_history_that_a_new_collector_takes_over_is_not_of_the_block(client: Client) -> None:
-    client.get_task_stream(count=1)  # primes the engine's own plugin
+    client.get_task_stream(count=1)  # primes `distributed`'s own plugin
     wait(client.map(inc, range(2500), pure=False))
     with get_task_stream(client) as ts:  # attaches now
         future = client.submit(inc, 1, pure=False)
@@ -255,7 +255,7 @@ def rows_of(n: int, outcome: Outcome = Outcome.OK, worker: int = 7) -> TaskRows:
         "prefix": np.full(n, 9, np.uint32),
         "task": np.arange(n, dtype=np.int64) + 500,
         "nbytes": np.full(n, -1, np.int64),
-        "lane": np.zeros(n, np.int64),
+        "slot": np.zeros(n, np.int64),
     }
     texts = {0: "", worker: f"tcp://w:{worker}", 9: "inc"}
     return TaskRows(columns, texts, {500 + i: f"inc-{i}" for i in range(n)}, n)
@@ -268,8 +268,8 @@ def test_a_worker_that_died_is_drawn_until_its_end() -> None:
         WorkerFacts("tcp://w:7", "a", 2, 1002.0),
     ]
     store = store_of(rows, workers, 1003.0)
-    assert store.lanes.label == ["a · 1", "a · 2", "b"]
-    assert store.lanes.ended.tolist()[:2] == [1002.0, 1002.0]
+    assert store.slots.label == ["a · 1", "a · 2", "b"]
+    assert store.slots.ended.tolist()[:2] == [1002.0, 1002.0]
     assert store.time == 1003.0
     figure, note = figure_of(store)
     assert drawn(figure) == 3
@@ -282,7 +282,7 @@ def test_a_picture_that_merges_says_so(tmp_path: Path) -> None:
     figure, note = figure_of(
         store_of(rows_of(30_000), [WorkerFacts("tcp://w:7", "a", 1, nan)], 1031.0)
     )
-    assert 0 < drawn(figure) <= MAX_RECTS
+    assert 0 < drawn(figure) <= MAX_BLOCKS
     assert "actions drawn as" in note
     save(figure, [note], tmp_path / "merged.html")
     assert "drawn as" in (tmp_path / "merged.html").read_text(encoding="utf-8")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.records import Outcome
+from dask_diag_lab.schema import Outcome
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 LOST_CONNECTION = "handle-worker-cleanup-1"
-"""As the engine's id of what ended a worker begins where it did not leave by itself."""
+"""As `distributed`'s id of what ended a worker begins where it did not leave by itself."""
 
 
 def inc(x: int) -> int:
@@ -31,7 +31,7 @@ def die(_: object) -> None:
     os._exit(1)
 
 
-def never_sends(worker: Any) -> asyncio.Event:  # the engine's have no types
+def never_sends(worker: Any) -> asyncio.Event:  # `distributed`'s have no types
     """Let a worker keep its data to itself; the event is that it was asked for some."""
     asked = asyncio.Event()
 

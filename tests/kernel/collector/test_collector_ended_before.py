@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
-from dask_diag_lab.collector.ended_before import n_ended
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 
@@ -46,38 +43,5 @@ def test_tasks_that_a_stock_task_stream_brought_are_not_among_them() -> None:
             async with feeding(s.address) as (_, seen):
                 await until(lambda: len(seen.computed) == 6)
                 assert seen.last.left_out["before"] == 4
-
-    asyncio.run(run())
-
-
-def test_a_task_that_failed_counts_and_those_that_wait_for_it_do_not() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            after = c.submit(inc, c.submit(fail, "no"))
-            with pytest.raises(ValueError, match="no"):
-                await after
-            assert n_ended(s) == 1
-
-    asyncio.run(run())
-
-
-def test_scattered_data_is_no_task_that_ended() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            data = await c.scatter([1, 2, 3])
-            assert n_ended(s) == 0
-            await c.gather(c.map(inc, data))
-            assert n_ended(s) == 3
-
-    asyncio.run(run())
-
-
-def test_a_task_that_takes_long_does_not_hide_those_before_it() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            await c.gather(c.map(inc, range(4)))
-            s.task_prefixes["inc"].add_exec_time(1000.0)
-            assert s.task_prefixes["inc"].duration_average < 0
-            assert n_ended(s) == 4
 
     asyncio.run(run())

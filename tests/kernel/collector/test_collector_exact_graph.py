@@ -6,7 +6,7 @@ import asyncio
 import time
 from typing import Any
 
-from dask_diag_lab.records import STATES
+from dask_diag_lab.schema import STATES
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 

@@ -1,4 +1,4 @@
-"""Each extra table holds what the engine holds, in real situations."""
+"""Each extra table holds what `distributed` holds, in real situations."""
 
 from __future__ import annotations
 
@@ -13,12 +13,8 @@ from typing import Any
 import pytest
 from distributed import Worker, span
 
-from dask_diag_lab.collector.extra_stealing import rows_of
-from dask_diag_lab.collector.extras import Extras, sources
-from dask_diag_lab.collector.failed import Failed
-from dask_diag_lab.collector.held import Held
-from dask_diag_lab.collector.shuffles import Shuffles
-from dask_diag_lab.records import STATES
+from dask_diag_lab.collector.extras import moves_of
+from dask_diag_lab.schema import STATES
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 
@@ -58,9 +54,9 @@ def test_durations_are_those_of_the_prefixes_and_sent_only_when_they_change() ->
             await until(lambda: spent() >= 0.1)
             exact = s.task_prefixes["slow_inc"].all_durations["compute"]
             await until(lambda: spent() == exact)
-            first, n = len(seen.batches), sum("durations" in b.extras for b in seen.batches)
+            first, n = len(seen.batches), sum("durations" in b.tables for b in seen.batches)
             await until(lambda: len(seen.batches) > first + 60)  # the throttle lets it look again
-            assert sum("durations" in b.extras for b in seen.batches) == n
+            assert sum("durations" in b.tables for b in seen.batches) == n
 
     asyncio.run(run())
 
@@ -107,7 +103,7 @@ def test_transfers_above_1_mb_give_bandwidth_by_type_and_by_pair() -> None:
     async def run() -> None:
         wanted = ["bandwidth-types", "bandwidth-workers"]
         async with cluster(2) as (s, (a, b), c), feeding(s.address, wanted=wanted) as (_, seen):
-            # The engine forgets what was measured while a heartbeat was under way.
+            # `distributed` forgets what was measured while a heartbeat was under way.
             for size in itertools.count(3_000_000):
                 big = c.submit(bytes, size, workers=[a.address])
                 assert await c.submit(total, big, workers=[b.address]) == size
@@ -152,23 +148,6 @@ def test_system_has_the_scheduler_s_samples_of_before_and_goes_on() -> None:
     asyncio.run(run())
 
 
-def test_samples_lost_to_the_monitor_s_bound_are_counted() -> None:
-    async def run() -> None:
-        config = {"distributed.admin.system-monitor.log-length": 3}
-        async with cluster(config=config) as (s, _, _):
-            s.periodic_callbacks["monitor"].stop()
-            extras = Extras(s, sources(Held(s).of_group, Failed().of_span, Shuffles(), list))
-            columns, dropped, cursor = extras.answer(["system"], {})["system"]
-            assert (len(columns[0]), dropped) == (min(3, s.monitor.count), 0)
-            for _ in range(8):
-                s.monitor.update()
-            extras._throttles["system"].reset()
-            columns, dropped, _ = extras.answer(["system"], {"system": cursor})["system"]
-            assert (len(columns[0]), dropped) == (3, 5)
-
-    asyncio.run(run())
-
-
 def test_stealing_tells_requests_and_moves_and_the_timeline_counts_them(tmp_path: Path) -> None:
     async def run() -> None:
         async with cluster() as (s, (w,), c), feeding(s.address, wanted=["stealing"]) as (_, seen):
@@ -208,15 +187,10 @@ def test_stealing_tells_requests_and_moves_and_the_timeline_counts_them(tmp_path
     ],
 )
 def test_moves_that_came_to_nothing_say_why(message: Any, row: tuple[str, str, str]) -> None:
-    ((at, event, key, level, victim, thief, *occupancies),) = rows_of(3.0, message)
+    ((at, event, key, level, victim, thief, *occupancies),) = moves_of(3.0, message)
     assert (at, key, level) == (3.0, "k", -1)
     assert (event, victim, thief) == row
     assert all(math.isnan(value) for value in occupancies)
-
-
-@pytest.mark.parametrize("message", [None, (), 7, ("new", "kind"), {"event": "confirm"}])
-def test_messages_of_other_versions_are_no_moves(message: object) -> None:
-    assert rows_of(3.0, message) == []
 
 
 def naps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -269,25 +243,6 @@ def test_spans_and_fine_metrics_carry_the_names_of_spans_and_sum_up_to_the_total
             assert outer["nbytes"] == exact.nbytes_total > 0
             assert (outer["start"], outer["stop"]) == (exact.start, exact.stop)
             assert (outer["groups"], inner["groups"]) == ((), ("reading",))
-
-    asyncio.run(run())
-
-
-def test_without_the_spans_extension_fine_metrics_come_without_names() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            await c.gather(c.map(slow_inc, range(4)))
-            await until(
-                lambda: any(k[:2] == ("execute", "slow_inc") for k in s.cumulative_worker_metrics)
-            )
-            del s.extensions["spans"]
-            extras = Extras(s, sources(Held(s).of_group, Failed().of_span, Shuffles(), list))
-            columns, dropped, _ = extras.answer(["fine"], {})["fine"]
-            rows = list(zip(*columns, strict=True))
-            assert dropped == 0
-            assert {row[0] for row in rows} == {""}
-            assert ("execute", "slow_inc") in {(row[1], row[2]) for row in rows}
-            assert extras.answer(["spans"], {})["spans"][0] == ((),) * 9
 
     asyncio.run(run())
 

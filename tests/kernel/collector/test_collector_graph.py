@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
 
-from dask_diag_lab.collector.leases import Leases
-from dask_diag_lab.collector.state import State
-from dask_diag_lab.records import GRAPH, STATES
+from dask_diag_lab.collector.timing import Leases
+from dask_diag_lab.schema import GRAPH, STATES
 from tests.kernel.transport.live_cluster import cluster, feeding, registered, until
 
 
@@ -24,7 +22,7 @@ def test_transitions_touch_nothing_of_the_graph_that_nobody_wants() -> None:
             await until(lambda: "inc" in seen.prefixes)
             plugin = registered(s)
             assert plugin is not None
-            graph = plugin._state.graph
+            graph = plugin._graph
             assert not graph.touched
             assert not graph._entries
             assert not graph.is_followed
@@ -78,9 +76,9 @@ def test_nobody_s_graph_is_dropped_when_the_lease_is_over_and_comes_back() -> No
             await until(lambda: len(seen.nodes) == 1)
             plugin = registered(s)
             assert plugin is not None
-            graph = plugin._state.graph
-            plugin._state._graph_leases = Leases(0.5, time.monotonic, is_given=False)
-            await until(plugin._state._graph_leases.is_any)
+            graph = plugin._graph
+            plugin._graph_leases = Leases(0.5, time.monotonic, is_given=False)
+            await until(plugin._graph_leases.is_any)
             feed.wanted = frozenset()
             await until(lambda: not graph.is_followed)
             assert not graph._entries
@@ -92,32 +90,5 @@ def test_nobody_s_graph_is_dropped_when_the_lease_is_over_and_comes_back() -> No
             feed.wanted = frozenset({GRAPH})
             await until(lambda: [node[0] for node in seen.nodes.values()] == ["kept"])
             del kept
-
-    asyncio.run(run())
-
-
-def test_one_that_looks_away_is_told_so_while_another_looks_on() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            futures = c.map(inc, range(3))
-            await c.gather(futures)
-            state = State(s, 1000, graph_lease_s=1.0)
-            cursors: dict[str, dict[str, int]] = {"on": {}, "off": {}}
-
-            def pull(name: str, wanted: tuple[str, ...]) -> Any:
-                answer = state.answer(name, cursors[name], wanted)
-                cursors[name] = answer["cursors"]
-                return answer["graph"]
-
-            for name in cursors:
-                assert len(pull(name, (GRAPH,)).added) == 3
-            while (change := pull("off", ())) is None:
-                assert pull("on", (GRAPH,)) is None
-                await asyncio.sleep(0.01)
-            assert not change.is_followed
-            assert pull("off", ()) is None
-            assert state.graph.is_followed
-            assert pull("on", (GRAPH,)) is None
-            assert len(pull("off", (GRAPH,)).added) == 3
 
     asyncio.run(run())

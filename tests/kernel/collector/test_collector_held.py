@@ -6,16 +6,13 @@ import asyncio
 import time
 from collections.abc import Mapping
 from contextlib import asynccontextmanager
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from distributed import Worker, span
 
-from dask_diag_lab.collector.held import Held
-from dask_diag_lab.collector.tasks import TaskTables
-from dask_diag_lab.records import STATES
-from tests.kernel.transport.live_cluster import DEADLINE_S, cluster, feeding, registered, until
+from dask_diag_lab.schema import STATES
+from tests.kernel.transport.live_cluster import DEADLINE_S, cluster, feeding, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -62,7 +59,7 @@ class Counter:
 
 
 def _in_memory(dask_scheduler: Any) -> dict[str, dict[str, int]]:
-    """Return what the engine's own tasks add up to, by prefix and by group."""
+    """Return what `distributed`'s own tasks add up to, by prefix and by group."""
     sums: dict[str, dict[str, int]] = {"prefixes": {}, "groups": {}}
     for ts in dask_scheduler.tasks.values():
         if ts.state == "memory":
@@ -103,12 +100,6 @@ async def watched(n_workers: int = 1, **options: Any) -> AsyncIterator[tuple[Any
         yield s, workers, c, seen
 
 
-def held_of(s: Any) -> Held:
-    plugin = registered(s)
-    assert plugin is not None
-    return plugin._state.tables.held
-
-
 def sum_in_memory(s: Any) -> int:
     return sum(ts.nbytes for ts in s.tasks.values() if ts.state == "memory")
 
@@ -134,20 +125,6 @@ def test_bytes_shrink_when_results_of_different_sizes_are_released() -> None:
     asyncio.run(run())
 
 
-def test_results_released_but_still_known_take_nothing() -> None:
-    async def run() -> None:
-        async with watched() as (s, _, c, seen):
-            a = c.submit(block, 10_000, key="first-1")
-            b = c.submit(len, a, key="second-1")
-            await b
-            del a
-            await until(lambda: s.tasks["first-1"].state == "released")
-            await until(lambda: states(seen, "first")["released"] == 1)
-            assert set(await equal(c, seen)) == {"second"}
-
-    asyncio.run(run())
-
-
 def test_results_computed_again_after_their_worker_is_gone_count_once(tmp_path: Any) -> None:
     async def run() -> None:
         async with watched(2) as (s, workers, c, seen):
@@ -165,7 +142,6 @@ def test_results_computed_again_after_their_worker_is_gone_count_once(tmp_path: 
             del futures[1:]
             await until(lambda: states(seen, "grown")["memory"] == 1)
             assert await equal(c, seen) == {"grown": 2000}
-            assert not held_of(s).again
 
     asyncio.run(run())
 
@@ -190,39 +166,6 @@ def test_scattered_data_counts_and_does_so_in_a_group_that_is_computed_again() -
     asyncio.run(run())
 
 
-def test_data_scattered_lost_and_scattered_once_more_between_two_looks_is_counted() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            tables = TaskTables(s)
-            for size in (1000, 9000):
-                data = await c.scatter({"lonely": bytes(size)})
-                tables.refresh()
-                (row,) = tables.prefixes.since(0).rows  # type: ignore[union-attr]  # full
-                assert row[2] == s.tasks["lonely"].nbytes
-                old = s.tasks["lonely"].group
-                del data
-                await until(lambda: not s.tasks)
-                tables.touched.add(old)  # as the hook does
-
-    asyncio.run(run())
-
-
-def test_copies_on_other_workers_change_nothing() -> None:
-    async def run() -> None:
-        async with watched(3) as (s, _, c, seen):
-            futures = c.map(block, [4000] * 3, pure=False, key="block")
-            await c.gather(futures)
-            before = await equal(c, seen)
-            await c.replicate(futures, n=3)
-            await until(lambda: all(len(s.tasks[f.key].who_has) == 3 for f in futures))
-            assert await equal(c, seen) == before
-            del futures[0]
-            await until(lambda: states(seen, "block")["memory"] == 2)
-            assert (await equal(c, seen))["block"] == before["block"] * 2 // 3
-
-    asyncio.run(run())
-
-
 def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> None:
     async def run() -> None:
         async with watched() as (s, (w,), c, seen):
@@ -235,7 +178,6 @@ def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> None:
                 await until(lambda: states(seen, "fragile")["erred"] == 1)
                 await kept
                 assert set(await equal(c, seen)) == {"kept"}
-                assert not held_of(s).again
 
     asyncio.run(run())
 
@@ -271,32 +213,16 @@ def test_an_actor_counts_until_its_worker_is_lost() -> None:
     asyncio.run(run())
 
 
-def test_an_actor_that_is_lost_while_somebody_wants_it_is_taken_off_once() -> None:
-    async def run() -> None:
-        async with watched() as (s, _, c, seen):
-            first, second = (c.submit(Counter, actor=True, key=("counter-1", i)) for i in (0, 1))
-            await c.gather([first, second])
-            size = s.tasks[second.key].nbytes
-            # The engine tells of a transition from memory to memory here, and errs it then.
-            s.transitions({first.key: "released"}, stimulus_id="missing-data")
-            await until(lambda: states(seen, "counter")["erred"] == 1)
-            assert await equal(c, seen) == {"counter": size}
-
-    asyncio.run(run())
-
-
 @pytest.mark.slow
 def test_a_restart_leaves_nothing_behind() -> None:
     async def run() -> None:
-        async with watched(1, nanny=True) as (s, _, c, seen):
+        async with watched(1, nanny=True) as (_, _, c, seen):
             futures = c.map(block, range(1000, 1005), key="block")
             await c.gather(futures)
             assert await equal(c, seen) == {"block": 5010}
             await c.restart()
             await until(lambda: states(seen, "block")["memory"] == 0)
             assert await equal(c, seen) == {}
-            held = held_of(s)
-            assert (dict(held.left), held.again, held._groups) == ({}, {}, {})
             again = c.map(block, range(2000, 2003), key="block")
             await c.gather(again)
             assert await equal(c, seen) == {"block": 6003}
@@ -322,80 +248,6 @@ def test_who_comes_late_is_told_the_same(tmp_path: Any) -> None:
                 del futures[2:]
                 await until(lambda: states(seen, "block")["memory"] == 2)
                 await equal(c, seen)
-
-    asyncio.run(run())
-
-
-def test_who_comes_while_a_result_is_computed_again_is_told_it_once(tmp_path: Any) -> None:
-    async def run() -> None:
-        async with cluster(1) as (s, (w,), c):
-            first, second = c.submit(block, 3000, key=("wait-1", 0)), tmp_path / "go"
-            other = c.submit(slow_second, second, key=("wait-1", 1))
-            await c.gather([first, other])
-            async with Worker(s.address, nthreads=2, dashboard_address=":0"):
-                await w.close()
-                await until(lambda: s.tasks[other.key].state == "processing")
-                async with feeding(s.address) as (_, seen):
-                    await until(lambda: held_of(s).again)
-                    await until(lambda: s.tasks[first.key].state == "memory")
-                    await equal(c, seen)
-                    second.with_suffix(".again").touch()
-                    await c.gather([first, other])
-                    assert await equal(c, seen) == {"wait": 8000}
-
-    asyncio.run(run())
-
-
-def test_above_the_bound_it_begins_with_the_share_and_is_exact_once_none_is_left() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            futures = [c.submit(block, 1000 * i, key=("block-1", i)) for i in range(1, 5)]
-            whole = c.submit(block, 700, key="whole-1")
-            await c.gather([*futures, whole])
-            del futures[2:]
-            await until(lambda: len(s.tasks) == 3)
-            assert Held(s, exact_tasks=3).of_prefix("block") == 3000
-            held = Held(s, exact_tasks=2)
-            assert (held.of_prefix("block"), held.of_prefix("whole")) == (5000, 700)
-            kept = c.submit(len, futures[1], key="kept-1")
-            await kept
-            futures.clear()
-            group = s.task_groups["block-1"]
-            await until(lambda: group.states["memory"] == 0)
-            assert held.put(group) == 0
-            future = c.submit(block, 2500, key=("block-1", 9))
-            await future
-            assert held.put(group) == held.of_prefix("block") == 2500
-
-    asyncio.run(run())
-
-
-def test_groups_that_have_no_row_count_for_their_prefix() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            futures = [c.submit(block, 1000 * i, key=(f"block-{i:032x}", 0)) for i in range(10)]
-            await c.gather(futures)
-            tables = TaskTables(s, max_groups=3)
-            tables.refresh()
-            (row,) = tables.prefixes.since(0).rows  # type: ignore[union-attr]  # full
-            groups = tables.groups.since(0).rows  # type: ignore[union-attr]  # full
-            assert len(groups) == 4
-            assert row[2] == sum(map(itemgetter(3), groups)) == sum_in_memory(s)
-
-    asyncio.run(run())
-
-
-def test_an_unchanged_scheduler_is_not_looked_at() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            futures = c.map(block, range(20), pure=False)
-            await c.gather(futures)
-            tables = TaskTables(s)
-            tables.refresh()
-            looked: list[Any] = []
-            tables.held.put = looked.append  # type: ignore[method-assign,assignment]  # to see calls
-            tables.refresh()
-            assert looked == []
 
     asyncio.run(run())
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from distributed import Reschedule
 
-from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.schema import Kind, Outcome
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 
@@ -91,7 +91,7 @@ def test_spilling_and_reading_back_are_rows() -> None:
             cluster(worker=options, config=config) as (s, _, c),
             feeding(s.address) as (_, seen),
         ):
-            # The engine keeps no row of disk work under 5 ms: 60 MB take longer on any disk.
+            # `distributed` keeps no row of disk work under 5 ms: 60 MB take longer on any disk.
             big = c.submit(numpy.random.default_rng(1).bytes, 60_000_000, key="big")
             total = c.submit(len, big, key="total")
             assert await total == 60_000_000
@@ -121,9 +121,14 @@ def test_erred_tasks_are_marked_and_their_dependents_leave_no_row() -> None:
     asyncio.run(run())
 
 
-def test_retried_rescheduled_and_cancelled_tasks_are_not_killed(tmp_path: Any) -> None:
+def test_attempts_are_rows_and_rescheduled_and_cancelled_tasks_are_not_killed(
+    tmp_path: Any,
+) -> None:
     async def run() -> None:
-        async with cluster(2) as (s, _, c), feeding(s.address) as (_, seen):
+        async with (
+            cluster(2) as (s, _, c),
+            feeding(s.address, wanted=["errors"]) as (_, seen),
+        ):
             path = str(tmp_path / "tried")
             assert await c.submit(first_time, path, ValueError, retries=1, key="retried") == "well"
             path = str(tmp_path / "moved")
@@ -136,8 +141,12 @@ def test_retried_rescheduled_and_cancelled_tasks_are_not_killed(tmp_path: Any) -
             (tmp_path / "gate").touch()
             assert await c.submit(inc, 1, key="last") == 2
             await until(lambda: seen.of("last"))
-            assert {r["outcome"] for r in seen.rows} == {Outcome.OK}
+            failed = [r for r in seen.computed if r["outcome"] is not Outcome.OK]
+            assert [(r["key"], r["outcome"]) for r in failed] == [("retried", Outcome.ERRED)]
+            assert failed[0]["stop"] <= seen.of("retried")[-1]["start"] + 0.05
             assert seen.of("cancelled") == []
+            (error,) = await until(lambda: seen.extra("errors"))
+            assert (error["key"], error["count"], error["attempts"]) == ("retried", 1, 1)
 
     asyncio.run(run())
 
@@ -154,8 +163,8 @@ def test_a_long_task_is_running_until_its_end_is_recorded(tmp_path: Any) -> None
             (tmp_path / "gate").touch()
             await future
             await until(lambda: seen.of("long"))
-            recorded = next(b for b in seen.batches if b.actions is not None)
-            assert not recorded.running
+            recorded = next(b for b in seen.batches if b.rows("actions"))
+            assert not recorded.rows("running")
             assert seen.running == []
 
     asyncio.run(run())
@@ -208,7 +217,7 @@ def test_rows_of_a_thread_do_not_overlap_for_one_worker() -> None:
             rows = seen.computed
             assert 1 <= len({r["thread"] for r in rows} - {threading.get_ident()}) <= 2
             for thread in {r["thread"] for r in rows}:
-                lane = sorted((r["start"], r["stop"]) for r in rows if r["thread"] == thread)
-                assert all(b[0] >= a[1] - 1e-6 for a, b in pairwise(lane))
+                slot = sorted((r["start"], r["stop"]) for r in rows if r["thread"] == thread)
+                assert all(b[0] >= a[1] - 1e-6 for a, b in pairwise(slot))
 
     asyncio.run(run())

@@ -11,8 +11,10 @@ from distributed import Client
 
 import dask_diag_lab
 from dask_diag_lab.notebook.plot import MIME
-from dask_diag_lab.views.registry import PLOTS
+from dask_diag_lab.views.registry import built_in_plots
 from tests.kernel.dashboards import attached_client, door_of
+
+PLOTS = built_in_plots()
 
 
 @pytest.fixture

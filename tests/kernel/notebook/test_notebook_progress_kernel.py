@@ -33,7 +33,7 @@ def until(is_met):
         time.sleep(0.05)
 for i in range(4):
     Event(f"go-{i}").set()
-    until(lambda: [bar._bar.value for bar in bars._bars] == [(i + 1) / 4])
+    until(lambda: [bar.bar.value for bar in bars.bars] == [(i + 1) / 4])
 until(lambda: all(t.name != "dask-diag-lab-progress" for t in threading.enumerate()))
 """
 

@@ -51,8 +51,12 @@ class BrowserPage:
             body = json.dumps({"look": look or {}, "arguments": arguments or {}})
             session = await served.json(f"/plots/{plot}/session", method="POST", body=body)
         page = cls(await connect(served, plot, session["token"]))
-        page.document.replace_with_json(session["document"])
         assert (await page._message()).msgtype == "ACK"
+        await page._send(page._protocol.create("PULL-DOC-REQ"))
+        reply: Any = None  # the kind that has a document
+        while reply is None or reply.msgtype != "PULL-DOC-REPLY":
+            reply = await page._message()  # patches before it are in it already, as for BokehJS
+        reply.push_to_document(page.document)
         page._reading = asyncio.create_task(page._read())
         return page
 

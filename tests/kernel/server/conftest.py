@@ -1,17 +1,18 @@
-"""What several tests of the server look at."""
+"""What all tests of the server share."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from benchmarks.simulator import Simulation
-from dask_diag_lab.store import Store
+from tests.kernel.server.sample_views import Counting, Failing
 
 
-@pytest.fixture(scope="module")
-def simulated() -> Store:
-    """A store of a small simulated cluster; nobody changes it."""
-    store = Store()
-    for batch in Simulation(n_workers=3, n_threads=2, n_tasks=300).batches():
-        store.apply(batch)
-    return store
+@pytest.fixture(autouse=True)
+def fresh_views() -> Iterator[None]:
+    """Forget the sample views of other tests."""
+    Counting.made.clear()
+    Failing.is_broken = True
+    yield
+    Counting.made.clear()

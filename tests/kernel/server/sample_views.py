@@ -1,19 +1,18 @@
-"""Small views that show the server's rules: one that counts, one that fails."""
+"""Small views that show the server's rules."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bokeh.events import DoubleTap, Tap
 from bokeh.models import ColumnDataSource
 from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
 
-from dask_diag_lab.views.base import Notice, Table, View
-from dask_diag_lab.views.latest import Latest
 from dask_diag_lab.views.registry import Plot
+from dask_diag_lab.views.view import Caption, Table, View
 
 
 class Counting(View):
@@ -35,7 +34,7 @@ class Counting(View):
     def update(self) -> None:
         self.updates += 1
         self.source.data = {"x": [0.0], "y": [float(self.store.version)]}
-        self.notice = Notice(note=f"version {self.store.version}", behind_s=len(self.verbs) / 2)
+        self.caption = Caption(note=f"version {self.store.version}", behind_s=len(self.verbs) / 2)
 
     def table(self) -> Table:
         return Table({"version": [self.store.version]})
@@ -51,26 +50,28 @@ class Counting(View):
 
 
 class Failing(Counting):
-    """Raises in every update while `is_broken`."""
+    """Raises in every update while `is_broken`, and when it is closed."""
 
     is_broken: ClassVar[bool] = True
 
     def update(self) -> None:
         if self.is_broken:
-            raise ZeroDivisionError("on purpose")
+            raise ZeroDivisionError("100 % on purpose")
         super().update()
-
-
-class Mute(Counting):
-    """Has nothing to say that a page could show, and fails when it is closed."""
-
-    def update(self) -> None:
-        super().update()
-        self.notice = replace(self.notice, behind_s=float("nan"))
 
     def close(self) -> None:
         super().close()
         raise ZeroDivisionError("on purpose")
+
+
+class Unbuildable(Counting):
+    """Cannot even be built, and has no table."""
+
+    def build(self) -> UIElement:
+        raise LookupError("on purpose")
+
+    def table(self) -> Table:
+        raise ZeroDivisionError("100 % on purpose")
 
 
 class SelfFreezing(Counting):
@@ -80,7 +81,7 @@ class SelfFreezing(Counting):
 
     def update(self) -> None:
         super().update()
-        self.notice = replace(self.notice, is_frozen=self.verbs[-1:] == ["freeze"])
+        self.caption = replace(self.caption, is_frozen=self.verbs[-1:] == ["freeze"])
 
 
 class Reading(Counting):
@@ -92,65 +93,13 @@ class Reading(Counting):
 
     def update(self) -> None:
         super().update()
-        self.notice = Notice(note=f"{self.updates} of 5")
-
-
-class Stuck(Reading):
-    """Fails when it should read on."""
-
-    def update(self) -> None:
-        super().update()
-        if self.updates > 1:
-            raise KeyError("on purpose")
-
-
-class Making(Counting):
-    """Has each picture made elsewhere and says what was made last."""
-
-    def build(self) -> UIElement:
-        self._latest: Latest[int] = Latest(self.store.workings)
-        return super().build()
-
-    def update(self) -> None:
-        super().update()
-        now = self.store.scheduler
-        made = self._latest.of("", now, lambda: self.updates)
-        self.notice = Notice(note=f"made in update {made}")
-
-
-class MakingOnClick(Counting):
-    """Has something made elsewhere when it is clicked, and says what was made."""
-
-    def build(self) -> UIElement:
-        self._latest: Latest[int] = Latest(self.store.workings)
-        self._is_wanted = False
-        picture = super().build()
-        self.picture.on_event(Tap, self._tapped)
-        return picture
-
-    def update(self) -> None:
-        super().update()
-        made = self._latest.of("", 1, lambda: 7) if self._is_wanted else None
-        self.notice = Notice(note=f"made {made}")
-
-    def _tapped(self) -> None:
-        self._is_wanted = True
-        self.update()
-
-
-class Needing(Counting):
-    """Says that it waits for counters."""
-
-    needs: ClassVar[frozenset[str]] = frozenset({"counters"})
-
-    def update(self) -> None:
-        super().update()
-        self.notice = Notice(empty="Waiting for the scheduler's answer.")
+        self.caption = Caption(note=f"{self.updates} of 5")
 
 
 class Choosing(Counting):
     """Shows one thing of many, needs tables, and opens another plot when it is clicked."""
 
+    accepts: ClassVar[Mapping[str, str]] = {"key": "what to show"}
     needs: ClassVar[frozenset[str]] = frozenset({"errors", "counters"})
 
     def build(self) -> UIElement:
@@ -161,7 +110,11 @@ class Choosing(Counting):
 
     def update(self) -> None:
         super().update()
-        self.notice = Notice(note=f"shows {self.arguments.get('key', 'all')}")
+        awaited = "" if self.store.extras["errors"].is_known else "Waiting for the answer."
+        self.caption = Caption(note=f"shows {self.arguments.get('key', 'all')}", empty=awaited)
+
+    def set_control(self, name: str, value: str) -> None:
+        self.arguments = {name: value}
 
     def show(self, arguments: Mapping[str, str]) -> None:
         if arguments.get("key") == "bad":
@@ -172,23 +125,12 @@ class Choosing(Counting):
         return Table({"key": list(self.store.extras["errors"]["key"])})
 
     def _tapped(self) -> None:
+        self.picture.background_fill_color = "red"
+        self.picture.border_fill_color = "red"
         self.open("task", key="inc-1")
 
     def _tapped_twice(self) -> None:
         raise ValueError("clicked beside it")
-
-
-class Blushing(Counting):
-    """A click makes it red, in two steps."""
-
-    def build(self) -> UIElement:
-        picture = super().build()
-        self.picture.on_event(Tap, self._blush)
-        return picture
-
-    def _blush(self) -> None:
-        self.picture.background_fill_color = "red"
-        self.picture.border_fill_color = "red"
 
 
 class Following(Counting):
@@ -203,41 +145,68 @@ class Following(Counting):
 class Asking(Counting):
     """Asks the cluster in `update`, and shows the answer in its table only after that."""
 
+    accepts: ClassVar[Mapping[str, str]] = {"worker": "whose log"}
+
     def update(self) -> None:
         super().update()
-        self.inquiry = self.store.inquiries.ask("logs", worker=self.arguments.get("worker", ""))
+        self.query = self.store.queries.ask("logs", worker=self.arguments.get("worker", ""))
 
     def table(self) -> Table:
-        return Table({"line": list(self.inquiry.answer or [])})
+        return Table({"line": list(self.query.answer or [])})
 
 
 class Crafting(Counting):
-    """Has its table worked out apart, and is empty until that is done."""
+    """Has its table worked out in a job, and is empty until that is done."""
 
     def build(self) -> UIElement:
-        self.working = self.store.workings.start(lambda: "made")
+        self.job = self.store.jobs.start(lambda: "made")
         return super().build()
 
     def table(self) -> Table:
-        return Table({"line": [self.working.result()] if self.working.is_done else []})
+        return Table({"line": [self.job.result()] if self.job.is_done else []})
 
 
-class Unbuildable(Counting):
-    """Cannot even be built."""
+class Long(Counting):
+    """Has a table of many rows, whose making and reading is noted by `on_read`."""
 
-    def build(self) -> UIElement:
-        raise LookupError("on purpose")
+    on_read: ClassVar[Callable[[int], None]]
+    tables: ClassVar[int] = 0
+
+    def table_job(self) -> Callable[[], Table]:
+        Long.tables += 1
+        return lambda: Table({"n": Column(12_000), "twice": Column(12_000)})
+
+
+class Column(Sequence[int]):
+    """Numbers that are made when they are read."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, index: Any) -> Any:
+        values = range(self._n)[index]
+        Long.on_read(len(values))
+        return list(values)
 
 
 def sample_plot(name: str, view: type[View]) -> Plot:
-    """Return a catalogue entry for one of these."""
-    path = f"tests.kernel.server.sample_views:{view.__name__}"
-    return _SamplePlot(name, name.title(), "Yours", "A sample.", "", "", (), path)
+    """Return the view as a plot of this name."""
+    words = {"name": name, "title": name.title(), "description": "A sample."}
+    return type(view.__name__, (view,), {**words, "__module__": view.__module__})
 
 
-class _SamplePlot(Plot):
-    """A plot whose module is given whole: the catalogue's are relative to its package."""
+SAMPLES = tuple(
+    sample_plot(view.__name__.lower(), view)
+    for view in (
+        *(Counting, Failing, Unbuildable, SelfFreezing, Reading),
+        *(Choosing, Following, Asking, Crafting, Long),
+    )
+)
 
-    def load(self) -> type[View]:
-        found: type[View] = globals()[self.view.partition(":")[2]]
-        return found
+
+def live_view() -> Any:
+    """Return the newest view that is open."""
+    return next(view for view in reversed(Counting.made) if not view.is_closed)

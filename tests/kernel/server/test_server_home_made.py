@@ -6,52 +6,52 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from bokeh.models import ColumnDataSource
-from bokeh.models.plots import Plot as BokehPlot
 from bokeh.plotting import figure
 
-from dask_diag_lab import FigureView, register_plot
-from dask_diag_lab.server.site import OWN
-from dask_diag_lab.views.home_made import HomeMadePlots
-from dask_diag_lab.views.registry import HOME_MADE, PLOTS, all_plots
+from dask_diag_lab import Column, FigureView, register_plot
+from dask_diag_lab.server.handlers import OWN
+from dask_diag_lab.views.registry import REGISTRY, Plot, Registry, all_plots, is_built_in
 from dask_diag_lab.views.scripted import SteadyRenderer
+from dask_diag_lab.views.view import View
 from tests.kernel.server.browser import BrowserPage
 from tests.kernel.server.sample_views import Counting, Unbuildable
 from tests.kernel.serving import Served, make_batch, run, serving, until
-
-WORDS: dict[str, Any] = {"title": "Mine", "description": "What I look at."}
 
 
 class Memory(FigureView):
     """The least that makes a plot."""
 
-    units: ClassVar[Mapping[str, str]] = {"memory": "B"}
+    name = "mine"
+    title = "Mine"
+    description = "What I look at."
+    columns = (Column("worker"), Column("memory", unit="bytes"))
 
-    def columns(self) -> Mapping[str, Any]:
+    def rows(self) -> Mapping[str, Any]:
         workers = self.store.workers
         return {"worker": list(workers.name), "memory": workers.memory}
 
-    def draw(self, source: ColumnDataSource) -> figure:
+    def make_figure(self, source: ColumnDataSource) -> figure:
         picture = self.new_figure(y_range=[], hover=("@worker",), name="picture")
         bars: Any = {"y": "worker", "right": "memory", "source": source, "name": "bars"}
         picture.hbar(color=self.look.accent, **bars)
         return picture
 
-    def adjust(self, picture: figure, columns: Mapping[str, Any]) -> None:
-        picture.y_range.update(factors=columns["worker"])
+    def adjust(self, picture: figure, rows: Mapping[str, Any]) -> None:
+        picture.y_range.update(factors=rows["worker"])
 
 
 class Late(Memory):
     """Draws nothing before its memory has grown."""
 
-    def draw(self, source: ColumnDataSource) -> figure:
+    def make_figure(self, source: ColumnDataSource) -> figure:
         return self.new_figure(name="picture")
 
-    def adjust(self, picture: figure, columns: Mapping[str, Any]) -> None:
-        if columns["memory"][0] > 10_000_000:
+    def adjust(self, picture: figure, rows: Mapping[str, Any]) -> None:
+        if rows["memory"][0] > 10_000_000:
             picture.line("memory", "memory", source=self._source.model, name="line")
 
 
@@ -60,8 +60,15 @@ def nothing_stays() -> Iterator[None]:
     Counting.made.clear()
     yield
     Counting.made.clear()
-    for plot in HOME_MADE.plots():
-        HOME_MADE.remove(plot.name)
+    for plot in REGISTRY.plots():
+        if not is_built_in(plot):
+            REGISTRY.remove(plot.name)
+
+
+def named(view: type[View], **attributes: Any) -> Plot:
+    """Return a view as a plot called "mine", or with these attributes."""
+    words = {"name": "mine", "title": "Mine", "description": "What I look at."}
+    return type(view.__name__, (view,), {**words, **attributes, "__module__": __name__})
 
 
 async def listed(served: Served, name: str) -> dict[str, Any] | None:
@@ -75,7 +82,7 @@ def test_a_plot_registered_in_another_thread_is_at_once_in_a_running_server() ->
         async with serving() as served:
             version = (await served.json("/health"))["plots_version"]
             assert (await served.ask("/plots/mine")).code == 404
-            thread = threading.Thread(target=register_plot, args=("mine", Memory), kwargs=WORDS)
+            thread = threading.Thread(target=register_plot, args=(Memory,))
             thread.start()
             thread.join()
             plot = await listed(served, "mine")
@@ -94,7 +101,7 @@ def test_a_plot_registered_in_another_thread_is_at_once_in_a_running_server() ->
 
 
 def test_a_page_has_what_paints_glyphs_that_come_later() -> None:
-    register_plot("mine", Late, **WORDS)
+    register_plot(Late)
 
     async def story() -> None:
         async with serving() as served:
@@ -110,7 +117,7 @@ def test_a_page_has_what_paints_glyphs_that_come_later() -> None:
 
 
 def test_a_plot_registered_before_the_server_starts_is_there_and_has_a_table() -> None:
-    register_plot("mine", Memory, **WORDS)
+    register_plot(Memory)
 
     async def story() -> None:
         async with serving() as served:
@@ -122,12 +129,12 @@ def test_a_plot_registered_before_the_server_starts_is_there_and_has_a_table() -
 
 
 def test_a_replaced_plot_is_drawn_by_the_new_class_in_the_next_session() -> None:
-    register_plot("mine", Counting, **WORDS)
+    register_plot(named(Counting))
 
     async def story() -> None:
         async with serving() as served:
             old = await BrowserPage.open(served, "mine")
-            register_plot("mine", Memory, **{**WORDS, "title": "Mine, better"})
+            register_plot(named(Memory, title="Mine, better"))
             new = await BrowserPage.open(served, "mine")
             assert new.document.title == "Mine, better"
             assert old.document.title == "Mine"
@@ -142,8 +149,8 @@ def test_a_replaced_plot_is_drawn_by_the_new_class_in_the_next_session() -> None
 
 
 def test_a_broken_plot_says_so_and_the_others_go_on(caplog: pytest.LogCaptureFixture) -> None:
-    register_plot("broken", Unbuildable, **WORDS)
-    register_plot("nowhere", "no_such_package.plots:View", **WORDS)
+    register_plot(named(Unbuildable, name="broken"))
+    REGISTRY.discover([point("nowhere", "no_such_package.plots:View")])
 
     async def story() -> None:
         async with serving() as served:
@@ -161,24 +168,27 @@ def test_a_broken_plot_says_so_and_the_others_go_on(caplog: pytest.LogCaptureFix
 
 
 def test_a_plot_of_ones_own_is_restyled_with_the_page() -> None:
-    register_plot("mine", Memory, **WORDS)
+    register_plot(Memory)
 
     async def story() -> None:
         async with serving() as served:
             page = await BrowserPage.open(served, "mine")
             await page.set(look='{"name": "dark", "background": "#010203", "accent": "#abcdef"}')
-            picture = page.document.select_one({"name": "picture"})
-            bars: Any = page.document.select_one({"name": "bars"})
-            assert isinstance(picture, BokehPlot)
-            await until(lambda: picture.background_fill_color == "#010203", "the old background")
-            await until(lambda: bars.glyph.fill_color.value == "#abcdef", "the old accent")
+
+            def shown(name: str) -> Any:  # Bokeh's models have no common type
+                return page.document.select_one({"name": name})
+
+            await until(
+                lambda: shown("picture").background_fill_color == "#010203", "the old background"
+            )
+            assert shown("bars").glyph.fill_color.value == "#abcdef"
             await page.close()
 
     run(story())
 
 
 def test_nothing_is_sent_while_the_columns_are_the_same() -> None:
-    register_plot("mine", Memory, **WORDS)
+    register_plot(Memory)
 
     async def story() -> None:
         async with serving() as served:
@@ -199,7 +209,7 @@ def test_a_server_that_has_stopped_does_not_listen_any_more() -> None:
     async def story() -> None:
         async with serving():
             pass
-        register_plot("mine", Memory, **WORDS)
+        register_plot(Memory)
 
     run(story())
 
@@ -207,20 +217,20 @@ def test_a_server_that_has_stopped_does_not_listen_any_more() -> None:
 @pytest.mark.parametrize("name", ["cpu", "Mine", "my plot", "", "../x", "x" * 65])
 def test_a_name_that_is_none_or_taken_is_refused_with_what_to_do(name: str) -> None:
     with pytest.raises(ValueError, match="such as"):
-        register_plot(name, Memory, **WORDS)
-    assert len(all_plots()) == len(PLOTS)
+        register_plot(named(Memory, name=name))
+    assert all(map(is_built_in, all_plots()))
 
 
 @pytest.mark.parametrize("view", [3, Memory(None), dict, FigureView])  # type: ignore[arg-type]  # wrong on purpose
 def test_what_cannot_draw_is_refused(view: Any) -> None:
     with pytest.raises(TypeError):
-        register_plot("mine", view, **WORDS)
+        register_plot(view)
 
 
 @pytest.mark.parametrize("words", [{"title": ""}, {"description": "a\nb"}, {"title": "x" * 300}])
 def test_words_that_do_not_fit_are_refused(words: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"line|people see"):
-        register_plot("mine", Memory, **{**WORDS, **words})
+        register_plot(named(Memory, **words))
 
 
 def point(name: str, value: str) -> EntryPoint:
@@ -228,38 +238,34 @@ def point(name: str, value: str) -> EntryPoint:
 
 
 class Packaged(Memory):
-    """A view whose package says what it is by its attributes."""
+    """A view that a package has."""
 
+    name = "packaged"
     title = "Of a package"
-    keywords = ("bytes",)
 
 
 def test_entry_points_are_plots_and_one_that_fails_is_one_that_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    own = Registry()
+    own.add(next(plot for plot in all_plots() if plot.name == "cpu"))
     found = [
         point("packaged", f"{__name__}:Packaged"),
         point("absent", "no_such_package:View"),
-        point("cpu", f"{__name__}:Packaged"),
+        point("none", f"{__name__}:point"),
     ]
-    own = HomeMadePlots({"cpu"}, lambda: found)
-    with caplog.at_level(logging.WARNING):
-        own.discover()
-        own.discover()
-    packaged, absent = own.plots()
-    assert (packaged.title, packaged.group, packaged.load()) == ("Of a package", "Yours", Packaged)
+    with caplog.at_level(logging.CRITICAL):
+        own.discover(found)
+        own.discover(found)
+    _, packaged, absent, none = own.plots()
+    assert packaged is Packaged
     assert (absent.name, absent.title) == ("absent", "Absent")
     assert "could not be loaded" in absent.description
-    with pytest.raises(ImportError):
-        absent.load()
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == 2
-    assert "my-cpu" in said[1]
+    assert "could not be loaded" in none.description
 
 
 def test_a_plot_registered_by_hand_wins_over_an_entry_point() -> None:
-    own = HomeMadePlots(set(), lambda: [point("mine", f"{__name__}:Packaged")])
-    register_plot("mine", Memory, **WORDS)
-    own.add(HOME_MADE.plots()[0])
-    own.discover()
-    assert [plot.load() for plot in own.plots()] == [Memory]
+    own = Registry()
+    own.add(Memory)
+    own.discover([point("mine", f"{__name__}:Late")])
+    assert own.plots() == (Memory,)

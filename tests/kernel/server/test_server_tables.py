@@ -1,305 +1,210 @@
-"""Tables of plots that need something: a request counts as a viewer and waits for the data."""
+"""A plot's table for programs: the data of now, made off the loop, that holds together."""
 
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
+import json
 import logging
+import threading
 import time
-from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 
-from dask_diag_lab.records import ExtraChange, GraphChange
-from dask_diag_lab.server import tables
-from dask_diag_lab.store.inquiries import Inquiry
-from dask_diag_lab.store.workings import Working
+from dask_diag_lab.jobs import Job
+from dask_diag_lab.schema import Change, GraphChange
+from dask_diag_lab.server import export
+from dask_diag_lab.server.export import ROWS_AT_ONCE, csv_parts, json_parts
+from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views.asked import UNASKED
-from dask_diag_lab.views.base import Notice
-from tests.kernel.server.sample_views import (
-    Asking,
-    Choosing,
-    Counting,
-    Crafting,
-    Failing,
-    Following,
-    Reading,
-    Stuck,
-    sample_plot,
-)
-from tests.kernel.serving import Served, make_batch, run, serving, until
+from dask_diag_lab.views.view import Table
+from tests.kernel.server.sample_views import SAMPLES, Choosing, Long
+from tests.kernel.serving import Served, make_batch, serving, until
 from tests.kernel.views.situations import group
-
-SAMPLES = (
-    sample_plot("choose", Choosing),
-    sample_plot("ask", Asking),
-    sample_plot("fail", Failing),
-    sample_plot("follow", Following),
-    sample_plot("count", Counting),
-    sample_plot("craft", Crafting),
-    sample_plot("read", Reading),
-    sample_plot("stuck", Stuck),
-)
-
 
 LONG_S = 30.0
 """More than a busy machine takes for anything here."""
 
 
 @pytest.fixture(autouse=True)
-def fresh_views(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(tables, "WAIT_S", LONG_S)
-    Counting.made.clear()
-    Failing.is_broken = True
-    yield
-    Counting.made.clear()
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "WAIT_S", LONG_S)
+    monkeypatch.setattr(export, "UNCHANGED_S", LONG_S)
 
 
-def extras(*keys: str) -> dict[str, ExtraChange]:
+def errors(*keys: str) -> dict[str, Change]:
     """Return a batch's extras: erred tasks with these keys, and no counters."""
-    rows: dict[str, list[Any]] = {
-        "key": list(keys),
-        "prefix": ["inc"] * len(keys),
-        "time": [1.0] * len(keys),
-        "workers": [()] * len(keys),
-        "exception": [""] * len(keys),
-        "traceback": [""] * len(keys),
-        "count": [len(keys)] * len(keys),
-        "kind": [""] * len(keys),
-        "kind_count": [len(keys)] * len(keys),
-        "kind_first": [1.0] * len(keys),
-    }
+    n = len(keys)
+    rows: dict[str, list[Any]] = {"key": list(keys), "prefix": ["inc"] * n, "workers": [()] * n}
+    rows |= {name: [""] * n for name in ("exception", "traceback", "kind")}
+    rows |= {name: [n] * n for name in ("count", "kind_count", "attempts")}
+    rows |= {name: [1.0] * n for name in ("time", "kind_first")}
     none: dict[str, list[Any]] = {"name": [], "unit": [], "value": []}
-    return {"errors": ExtraChange(rows, 0), "counters": ExtraChange(none, 0)}
+    return {"errors": Change(rows, 0), "counters": Change(none, 0)}
 
 
-def test_a_table_waits_for_what_its_plot_needs_and_counts_as_a_viewer() -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            asking = asyncio.create_task(served.json("/plots/choose.json"))
-            await until(lambda: served.wanted == [Choosing.needs], "nothing is wanted")
-            assert served.watched == [True]
-            served.feed(make_batch(2, extras=extras("inc-1")))
-            assert (await asking)["columns"] == {"key": ["inc-1"]}
+async def test_a_long_table_is_made_and_written_in_parts_off_the_loop() -> None:
+    threads: set[int] = set()
+    parts: list[int] = []
 
-    run(story())
+    def note(n: int) -> None:
+        threads.add(threading.get_ident())
+        parts.append(n)
+
+    Long.on_read, Long.tables = note, 0
+    async with serving(SAMPLES) as served:
+        answer = await served.json("/plots/long.json")
+        assert answer["columns"]["n"] == list(range(12_000))
+        assert answer["rows"] == 12_000
+        text = (await served.ask("/plots/long.csv")).body.decode()
+        assert text.splitlines()[-1] == "11999,11999"
+    assert Long.tables == 2
+    assert max(parts) <= ROWS_AT_ONCE
+    assert threading.get_ident() not in threads
 
 
-def test_a_table_waits_until_the_task_graph_is_followed() -> None:
+async def test_a_table_waits_for_what_its_plot_needs_and_counts_as_a_viewer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(export, "WANTED_S", 0.3)
+    async with serving(SAMPLES) as served:
+        asking = asyncio.create_task(served.json("/plots/choosing.json"))
+        await until(lambda: served.wanted == [Choosing.needs], "nothing is wanted")
+        served.feed(make_batch(2, extras=errors("inc-1")))
+        assert (await asking)["columns"] == {"key": ["inc-1"]}
+        await until(lambda: served.watched == [True, False], "still wanted")
+        assert served.wanted[-1] == frozenset()
+
+
+async def test_what_was_sent_before_is_not_taken_for_the_data_of_now() -> None:
+    async with serving(SAMPLES) as served:
+        served.feed(make_batch(2, extras=errors("old")))
+        asking = asyncio.create_task(served.json("/plots/choosing.json"))
+        await until(lambda: served.wanted, "nothing is wanted")
+        served.feed(make_batch(3, extras=errors("old", "new")))
+        assert (await asking)["columns"] == {"key": ["old", "new"]}
+
+
+async def test_what_does_not_change_when_it_is_sent_again_is_not_waited_for() -> None:
+    async with serving(SAMPLES) as served:
+        served.feed(make_batch(2, extras=errors("same")))
+        begun = time.monotonic()
+        asking = asyncio.create_task(served.json("/plots/choosing.json"))
+        await until(lambda: served.wanted, "nothing is wanted")
+        served.feed(make_batch(3))
+        served.feed(make_batch(4))
+        assert (await asking)["columns"] == {"key": ["same"]}
+        assert time.monotonic() - begun < LONG_S
+
+
+async def test_a_table_waits_until_the_task_graph_is_followed() -> None:
     change = GraphChange(True, True, 1, 100, added=[(0, "inc-1", "inc", "inc", ())])
-
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            asking = asyncio.create_task(served.json("/plots/follow.json"))
-            await until(lambda: served.wanted == [frozenset({"graph"})], "nothing is wanted")
-            served.feed(make_batch(2))
-            served.feed(make_batch(3, graph=change))
-            assert (await asking)["columns"] == {"key": ["inc-1"]}
-
-    run(story())
+    async with serving(SAMPLES) as served:
+        asking = asyncio.create_task(served.json("/plots/following.json"))
+        await until(lambda: served.wanted == [frozenset({"graph"})], "nothing is wanted")
+        served.feed(make_batch(2))
+        served.feed(make_batch(3, graph=change))
+        assert (await asking)["columns"] == {"key": ["inc-1"]}
 
 
-@pytest.mark.parametrize("name", ["choose", "follow"])
-def test_what_a_closed_cluster_was_not_asked_for_is_not_awaited(name: str) -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            served.feed(make_batch(2))
-            served.store.set_feed_state("closed", "", 1.0)
-            answer = await served.json(f"/plots/{name}.json")
-            assert answer["rows"] == 0
-            assert answer["note"].startswith(UNASKED)
-
-    run(story())
+@pytest.mark.parametrize("name", ["choosing", "following"])
+async def test_what_a_closed_cluster_was_not_asked_for_is_not_awaited(name: str) -> None:
+    async with serving(SAMPLES) as served:
+        served.store.set_feed_state("closed", "", 1.0)
+        answer = await served.json(f"/plots/{name}.json")
+        assert (answer["rows"], answer["note"].startswith(UNASKED)) == (0, True)
 
 
-def test_a_table_that_nobody_looked_at_before_is_that_of_now() -> None:
-    async def story() -> None:
-        found: list[Served] = []
+async def test_a_table_that_nobody_looked_at_before_is_that_of_now() -> None:
+    found: list[Served] = []
 
-        async def catch_up() -> None:
-            found[0].feed(make_batch(2))
+    async def catch_up() -> None:
+        found[0].feed(make_batch(2))
 
-        async with serving(SAMPLES, catch_up=catch_up) as served:
-            found.append(served)
-            before = served.store.version
-            (version,) = (await served.json("/plots/count.json"))["columns"]["version"]
-            assert version > before
-
-    run(story())
+    async with serving(SAMPLES, catch_up=catch_up) as served:
+        found.append(served)
+        before = served.store.version
+        (version,) = (await served.json("/plots/counting.json"))["columns"]["version"]
+        assert version > before
 
 
-def test_what_was_sent_before_is_not_taken_for_the_data_of_now(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(tables, "UNCHANGED_S", LONG_S)
-
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            served.feed(make_batch(2, extras=extras("old")))
-            asking = asyncio.create_task(served.json("/plots/choose.json"))
-            await until(lambda: served.wanted, "nothing is wanted")
-            served.feed(make_batch(3, extras=extras("old", "new")))
-            assert (await asking)["columns"] == {"key": ["old", "new"]}
-
-    run(story())
+async def test_a_table_that_has_to_wait_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "WAIT_S", 0.2)
+    async with serving(SAMPLES) as served:
+        table = await served.json("/plots/choosing.json")
+        assert (table["rows"], "ask again" in table["note"]) == (0, True)
+        assert (await served.ask("/plots/choosing.csv")).code == 200
 
 
-def test_what_does_not_change_when_it_is_sent_again_is_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(tables, "UNCHANGED_S", LONG_S)
-
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            served.feed(make_batch(2, extras=extras("same")))
-            asking = asyncio.create_task(served.json("/plots/choose.json"))
-            await until(lambda: served.wanted, "nothing is wanted")
-            begun = time.monotonic()
-            served.feed(make_batch(3))
-            served.feed(make_batch(4))
-            assert (await asking)["columns"] == {"key": ["same"]}
-            assert time.monotonic() - begun < LONG_S
-
-    run(story())
+async def test_a_table_has_the_answer_to_what_its_plot_asks_and_no_old_one() -> None:
+    async with serving(SAMPLES) as served:
+        queries, asked = served.store.queries, list[Query]()
+        queries.on_ask = asked.append
+        old = queries.ask("logs", worker="a")
+        queries.answered(old, ["old"], served.store.time - 60)
+        asked.clear()
+        asking = asyncio.create_task(served.json("/plots/asking.json?worker=a"))
+        await until(lambda: asked, "nothing was asked")
+        assert asked[0].arguments == {"worker": "a"}
+        served.store.answer(asked[0], ["new"])
+        served.server.tick()
+        assert (await asking)["columns"] == {"line": ["new"]}
+        queries.on_ask = lambda query: served.store.fail(query, "No way.")
+        assert (await served.json("/plots/asking.json"))["rows"] == 0
 
 
-def test_a_table_that_has_to_wait_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "WAIT_S", 0.2)
-
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            table = await served.json("/plots/choose.json")
-            assert table["rows"] == 0
-            assert "ask again" in table["note"]
-            assert (await served.ask("/plots/choose.csv")).code == 200
-
-    run(story())
-
-
-def test_a_closed_cluster_is_not_waited_for() -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            served.store.set_feed_state("closed", "It was closed.", 1.0)
-            begun = time.monotonic()
-            await served.json("/plots/choose.json")
-            assert time.monotonic() - begun < LONG_S
-
-    run(story())
+async def test_a_table_waits_for_its_own_jobs_and_not_for_those_of_others() -> None:
+    async with serving(SAMPLES) as served:
+        store = served.store
+        started: list[Job[Any]] = []  # results of any type
+        store.jobs.on_start = started.append
+        store.jobs.start(lambda: "of another page")
+        assert "ask again" not in (await served.json("/plots/counting.json"))["note"]
+        asking = asyncio.create_task(served.json("/plots/crafting.json"))
+        await until(lambda: len(started) == 2, "nothing is started")
+        started[1].do()
+        store.job_done(started[1])
+        served.server.tick()
+        assert (await asking)["columns"] == {"line": ["made"]}
 
 
-def test_nothing_is_wanted_any_more_some_time_after_the_last_request(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(tables, "WANTED_S", 0.3)
-    monkeypatch.setattr(tables, "WAIT_S", 0.1)
-
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            await served.json("/plots/choose.json")
-            await until(lambda: served.watched == [True, False], "still wanted")
-            assert served.wanted[-1] == frozenset()
-
-    run(story())
-
-
-async def answer_with(served: Served, lines: list[str]) -> Inquiry:
-    """Answer the question that is asked next, a moment later."""
-    asked: list[Inquiry] = []
-    served.store.inquiries.on_ask = asked.append
-    await until(lambda: asked, "nothing was asked")
-    served.store.answer(asked[0], lines)
-    served.server.tick()
-    return asked[0]
-
-
-def test_a_table_waits_for_the_answer_to_what_its_plot_asks_in_its_update() -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            served.store.inquiries.on_ask = lambda _: None
-            answering = asyncio.create_task(answer_with(served, ["one", "two"]))
-            await asyncio.sleep(0)
-            table = await served.json("/plots/ask.json?worker=tcp://1.2.3.4:5")
-            assert table["columns"] == {"line": ["one", "two"]}
-            assert (await answering).arguments == {"worker": "tcp://1.2.3.4:5"}
-
-    run(story())
-
-
-def test_an_old_answer_is_asked_for_again() -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            served.store.inquiries.on_ask = lambda _: None
-            inquiry = served.store.inquiries.ask("logs", worker="")
-            served.store.inquiries.answered(inquiry, ["old"], served.store.time - 60)
-            answering = asyncio.create_task(answer_with(served, ["new"]))
-            await asyncio.sleep(0)
-            assert (await served.json("/plots/ask.json"))["columns"] == {"line": ["new"]}
-            await answering
-
-    run(story())
-
-
-def test_a_question_that_fails_ends_the_wait() -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            served.store.inquiries.on_ask = lambda asked: served.store.fail(asked, "No way.")
-            assert (await served.json("/plots/ask.json"))["rows"] == 0
-
-    run(story())
-
-
-def test_a_picture_that_fails_does_not_take_its_table_along(
+async def test_a_table_waits_for_a_view_that_reads_bit_by_bit_and_not_for_one_that_fails(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            table = await served.json("/plots/fail.json")
-            assert table["columns"] == {"version": [served.store.version]}
-
-    with caplog.at_level(logging.CRITICAL):
-        run(story())
+    caplog.set_level(logging.CRITICAL)
+    async with serving(SAMPLES) as served:
+        assert (await served.json("/plots/reading.json"))["note"] == "5 of 5"
+        table = await served.json("/plots/failing.json")
+        assert table["columns"] == {"version": [served.store.version]}
 
 
-def test_a_table_that_fails_is_an_error_in_words(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def broken(_: Counting) -> None:
-        raise ZeroDivisionError("100 % on purpose")
-
-    monkeypatch.setattr(Choosing, "table", broken)
-
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            served.store.set_feed_state("lost", "", 1.0)
-            reply = await served.ask("/plots/choose.json")
-            assert reply.code == 500
-            assert "ZeroDivisionError: 100 % on purpose" in reply.body.decode()
-            assert (await served.ask("/plots.json")).code == 200
-
-    with caplog.at_level(logging.CRITICAL):
-        run(story())
-
-
-def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -> None:
-    async def story() -> None:
-        async with serving() as served:
-            groups = [group("inc-1", "inc", processing=2), group("inc-2", "inc", memory=3)]
-            served.store.apply(make_batch(groups=groups))
-            served.store.set_feed_state("closed", "", time.time())  # no spans will come
-            await served.server.loaded()
-            tables = {
-                query: await served.json(f"/plots/progress.json{query}")
-                for query in ("", "?by=group", "?by=group&order=topological")
-            }
-            assert tables[""]["columns"]["prefix"] == ["inc"]
-            assert tables["?by=group"]["columns"]["group"] == ["inc-1", "inc-2"]
-            assert len(tables["?by=group&order=topological"]["columns"]["group"]) == 2
-            for query, word in (("by=colour", "“by”"), ("order=name&by=group", "“order”")):
-                reply = await served.ask(f"/plots/progress.json?{query}")
-                text = reply.body.decode()
-                assert (reply.code, word in text, "one of" in text) == (400, True, True)
-
-    run(story())
+async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -> None:
+    async with serving() as served:
+        groups = [group("inc-1", "inc", processing=2), group("inc-2", "inc", memory=3)]
+        served.store.apply(make_batch(groups=groups))
+        served.store.set_feed_state("closed", "", time.time())  # no spans will come
+        columns = [
+            (await served.json(f"/plots/progress.json{query}"))["columns"]
+            for query in ("", "?by=group")
+        ]
+        assert columns[0]["prefix"] == ["inc"]
+        assert columns[1]["group"] == ["inc-1", "inc-2"]
+        refused = {
+            "progress.json?by=colour": "“by” is one of",
+            "progress.json?order=name&by=group": "“order” is one of",
+            "progress.json?sort=name": "has no argument “sort”; those it has: “by”, “order”.",
+            "profile.json?start=1": "has no argument “start”; those it has: “from_task”",
+            "task-stream.csv?rows=5": "those it has: “count”, “start”, “stop”.",
+            "cpu.json?rows=5": "has no argument “rows”; those it has: none.",
+            "task.json?" + urlencode({"key": "x" * 5000}): "4096",
+        }
+        for path, words in refused.items():
+            reply = await served.ask(f"/plots/{path}")
+            assert (reply.code, words in reply.body.decode()) == (400, True), path
 
 
 @pytest.mark.parametrize(
@@ -309,63 +214,59 @@ def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -> None
         ("worker.json?worker=zzz", "No worker with the address “zzz” has been here."),
     ],
 )
-def test_a_table_of_what_there_is_not_says_so_as_the_page_does(path: str, words: str) -> None:
-    async def story() -> None:
-        async with serving() as served:
-            store = served.store
-            await served.server.loaded()
-            store.inquiries.on_ask = lambda inquiry: store.answer(inquiry, None)
-            table = await served.json(f"/plots/{path}")
-            assert (table["rows"], words in table["note"]) == (0, True)
-
-    run(story())
+async def test_a_table_of_what_there_is_not_says_so_as_the_page_does(path: str, words: str) -> None:
+    async with serving() as served:
+        store = served.store
+        store.queries.on_ask = lambda query: store.answer(query, None)
+        table = await served.json(f"/plots/{path}")
+        assert (table["rows"], words in table["note"]) == (0, True)
 
 
-def test_words_for_an_empty_picture_are_not_said_above_rows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def update(view: Counting) -> None:
-        view.notice = Notice(empty="No picture.")
+# --- formats
 
-    monkeypatch.setattr(Counting, "update", update)
-
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            assert (await served.json("/plots/count.json"))["note"] == ""
-
-    run(story())
+ODD = [
+    *("('x-1', 0, 1)", "b'\\x00\\xff'", 'say "hi", please', "<script>alert(1)</script>", "a/b\\c"),
+    *("line\r\nbreak\nand more", "€ 日本 \U0001f41f", "nul\x00", "k" * 10_000),
+]
 
 
-def test_a_table_waits_for_a_view_that_reads_bit_by_bit() -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            reply = await served.json("/plots/read.json")
-            assert reply["note"] == "5 of 5"
-
-    run(story())
+def as_json(table: Table) -> Any:
+    return json.loads("".join(json_parts(table)))
 
 
-def test_a_view_that_fails_to_read_on_is_not_waited_for() -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            assert "ask again" not in (await served.json("/plots/stuck.json"))["note"]
-
-    run(story())
+def as_csv(table: Table) -> str:
+    return "".join(csv_parts(table))
 
 
-def test_a_table_waits_for_its_own_work_and_not_for_that_of_others() -> None:
-    async def story() -> None:
-        async with serving(SAMPLES) as served:
-            store = served.store
-            started: list[Working[Any]] = []  # results of any type
-            store.workings.on_start = started.append
-            store.workings.start(lambda: "of another page")
-            assert "ask again" not in (await served.json("/plots/count.json"))["note"]
-            asking = asyncio.create_task(served.json("/plots/craft.json"))
-            await until(lambda: len(started) == 2, "nothing is started")
-            started[1].do()
-            store.worked_out(started[1])
-            served.server.tick()
-            assert (await asking)["columns"] == {"line": ["made"]}
+def test_odd_keys_survive_both_formats() -> None:
+    table = Table({"key": ODD, "n": np.arange(len(ODD))}, {"n": "B"})  # type: ignore[dict-item]  # an array
+    assert as_json(table)["columns"]["key"] == ODD
+    rows = list(csv.reader(io.StringIO(as_csv(table), newline="")))
+    assert rows == [["key", "n (B)"], *([key, str(n)] for n, key in enumerate(ODD))]
 
-    run(story())
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", "\n=1"])
+def test_text_that_a_spreadsheet_would_run_is_neutralised(text: str) -> None:
+    out = as_csv(Table({"key": [text], "v": [-1.5]}))
+    assert list(csv.reader(io.StringIO(out, newline="")))[1] == [f"'{text}", "-1.5"]
+
+
+def test_values_that_a_format_does_not_know() -> None:
+    nested = [{"k": np.int64(1)}, ("a", None), np.array([1.0])]
+    table = Table(
+        {"v": list(np.array([np.nan, np.inf, 1.5])), "b": [True, False, None], "d": nested}
+    )
+    found = as_json(table)["columns"]
+    assert found["v"] == [None, None, 1.5]
+    assert found["d"] == [{"k": 1}, ["a", None], [1.0]]
+    assert as_csv(table).splitlines()[1:] == [
+        ',true,"{""k"": 1}"',
+        ',false,"[""a"", null]"',
+        "1.5,,[1.0]",
+    ]
+    assert as_csv(Table({"a": [1], "b": ["x,y"]})) == 'a,b\r\n1,"x,y"\r\n'
+
+
+def test_an_empty_table_has_its_columns() -> None:
+    assert as_json(Table({"a": []})) == {"columns": {"a": []}, "units": {}, "rows": 0, "note": ""}
+    assert as_csv(Table({"a": []})) == "a\r\n"

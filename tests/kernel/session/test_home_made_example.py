@@ -11,7 +11,7 @@ import pytest
 from distributed import Client, Event
 
 import dask_diag_lab
-from dask_diag_lab.views.registry import HOME_MADE
+from dask_diag_lab.views.registry import REGISTRY, get_plot
 from tests.kernel.dashboards import answer_of, attached_client
 from tests.kernel.serving import wait_until
 
@@ -28,7 +28,7 @@ def client(runtime_dir: object) -> Iterator[Client]:
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
     yield
-    HOME_MADE.remove("busy-threads")
+    REGISTRY.remove("busy-threads")
 
 
 def test_the_example_is_a_plot_of_a_cluster_that_was_there_before(client: Client) -> None:
@@ -58,18 +58,16 @@ def test_the_example_is_a_plot_of_a_cluster_that_was_there_before(client: Client
 
 def test_the_example_can_be_run_again_as_a_cell_is(client: Client) -> None:
     runpy.run_path(str(EXAMPLE))
-    first = HOME_MADE.plots()
+    first = get_plot("busy-threads")
     runpy.run_path(str(EXAMPLE))
-    second = HOME_MADE.plots()
-    assert [plot.name for plot in second] == ["busy-threads"]
-    assert second[0].load() is not first[0].load()
+    assert get_plot("busy-threads") is not first
 
 
 def test_the_example_pasted_into_a_notebook_makes_no_cluster(
     client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
     exec(compile(EXAMPLE.read_text(encoding="utf-8"), "<cell>", "exec"), {"__name__": "__main__"})
-    assert [plot.name for plot in HOME_MADE.plots()] == ["busy-threads"]
+    assert get_plot("busy-threads").title == "Busy threads"
     assert capsys.readouterr().out == ""
     assert Client.current() is client
 
@@ -77,7 +75,7 @@ def test_the_example_pasted_into_a_notebook_makes_no_cluster(
 def test_the_document_shows_the_class_of_the_example() -> None:
     lines = [line.strip() for line in EXAMPLE.read_text(encoding="utf-8").splitlines()]
     shown = DOCUMENT.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
-    body = shown.split("class BusyThreads")[1].split("register_plot(")[0]
+    body = shown.split("class BusyThreads")[1]
     code = [line.strip() for line in body.splitlines()[1:] if line.strip()]
     without_types = [line.split("(self")[0] for line in lines]
     assert [

@@ -25,7 +25,7 @@ from tests.kernel.serving import records_in, run, wait_until
 
 pytestmark = [
     pytest.mark.usefixtures("runtime_dir"),
-    # The engine lets its HTTP server's socket go without closing it. Ours are counted below.
+    # `distributed` lets its HTTP server's socket go without closing it. Ours are counted below.
     pytest.mark.filterwarnings(
         r"ignore:Exception ignored in. <socket\.socket:pytest.PytestUnraisableExceptionWarning"
     ),

@@ -31,7 +31,7 @@ from tests.kernel.serving import records_in, wait_until
 
 pytestmark = [
     pytest.mark.usefixtures("a_kernel"),
-    # The engine lets its HTTP server's socket go without closing it. Ours are counted below.
+    # `distributed` lets its HTTP server's socket go without closing it. Ours are counted below.
     pytest.mark.filterwarnings(
         r"ignore:Exception ignored in. <socket\.socket:pytest.PytestUnraisableExceptionWarning"
     ),
@@ -137,7 +137,7 @@ def test_what_was_known_before_a_shutdown_is_kept(is_own: bool) -> None:
         cluster = None if is_own else end.enter_context(small_cluster())
         client, diagnostics = end.enter_context(attached(cluster))
         client.gather(client.map(abs, range(50)))
-        # The engine tells nobody before it closes a cluster by this.
+        # `distributed` tells nobody before it closes a cluster by this.
         assert diagnostics.submit(lambda s: s.actions.total, is_fresh=True).result(60) == 50
         client.shutdown()
         assert closed(diagnostics)["reason"] == ""

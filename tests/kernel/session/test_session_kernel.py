@@ -175,7 +175,7 @@ def test_auto_attach_can_be_switched_off(kernel: Kernel, runtime_dir: Path, tmp_
         ("C:\\work\\analysis.ipynb", None, "analysis.ipynb"),
         ("notes/ä b.ipynb", None, "ä b.ipynb"),
         ("", "0b8f3c52-7d0e", "kernel 0b8f3c52"),
-        ("", None, f"python {os.getpid()}"),
+        pytest.param("", None, f"python {os.getpid()}", id="python"),
     ],
 )
 def test_a_dashboard_is_called_after_its_notebook(

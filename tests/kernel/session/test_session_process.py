@@ -212,10 +212,10 @@ def test_without_bokeh_the_server_says_why_and_the_client_works(tmp_path: Path) 
 
 
 def test_a_bokeh_that_is_too_old_is_named_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dask_diag_lab.server import missing_bokeh, service
+    from dask_diag_lab.server import application, missing_bokeh
 
     assert missing_bokeh() == ""
-    monkeypatch.setattr(service, "OLDEST_BOKEH", (99, 0))
+    monkeypatch.setattr(application, "OLDEST_BOKEH", (99, 0))
     import bokeh
 
     assert bokeh.__version__ in missing_bokeh()

@@ -8,7 +8,7 @@ import dask
 import pytest
 
 from dask_diag_lab.collector import LEASE_S
-from dask_diag_lab.settings import LIMITS, Settings, read_settings
+from dask_diag_lab.composition import LIMITS, Settings, read_settings
 
 
 def test_defaults_are_those_of_the_file() -> None:

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from distributed import Client, LocalCluster
 
-from dask_diag_lab.composition import Composition
+from dask_diag_lab.composition import Composition, Target
 from dask_diag_lab.server import Server
-from dask_diag_lab.target import Target
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 

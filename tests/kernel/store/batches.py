@@ -7,15 +7,24 @@ from typing import Any, Final
 
 import numpy as np
 
-from dask_diag_lab.records import (
+from dask_diag_lab.schema import (
     ACTIONS,
+    EVENTS,
+    GROUPS,
+    NTHREADS,
+    PREFIXES,
+    RUNNING,
     STATES,
+    WORKERS,
     Batch,
+    Change,
     GraphChange,
     Kind,
     Outcome,
     SchedulerInfo,
+    Table,
 )
+from dask_diag_lab.schema.columns import columns_of, default_row
 
 T0: Final = 1_795_000_000.0
 """Scheduler's clock when a `BatchMaker` is made."""
@@ -23,11 +32,10 @@ T0: Final = 1_795_000_000.0
 
 def worker_row(address: str, **columns: Any) -> dict[str, Any]:
     """Return a row of `WORKERS` with defaults for what is not given."""
-    row: dict[str, Any] = {
+    row = default_row(WORKERS) | {
         "address": address,
         "name": address,
         "host": "127.0.0.1",
-        "process": "",
         "nthreads": 2,
         "memory_limit": 2**30,
         "status": "running",
@@ -37,17 +45,10 @@ def worker_row(address: str, **columns: Any) -> dict[str, Any]:
         "managed": 4_000_000,
         "unmanaged_old": 5_000_000,
         "unmanaged_recent": 1_000_000,
-        "spilled": 0,
-        "processing": 0,
-        "executing": 0,
-        "occupancy": 0.0,
-        "is_idle": False,
-        "is_saturated": False,
-        "incoming_bytes": 0,
-        "outgoing_bytes": 0,
-        "metrics": {},
     }
     assert columns.keys() <= row.keys(), columns
+    if "spilled" in columns:
+        row["spilled_memory"] = columns["spilled"]
     return row | columns
 
 
@@ -79,6 +80,26 @@ def _states(counts: Mapping[str, int]) -> list[int]:
     named = {name.replace("_", "-"): n for name, n in counts.items()}
     assert named.keys() <= set(STATES), counts
     return [named.get(state, 0) for state in STATES]
+
+
+def change(table: Table, rows: Iterable[Any], removed: Sequence[str] = ()) -> Change:
+    """Return rows, mappings or sequences, as a change of a table."""
+    return Change(columns_of(table, rows), removed=removed)
+
+
+def tables_of(given: Mapping[str, Any]) -> tuple[dict[str, Change], dict[str, Any]]:
+    """Return the tables made of what is given for a batch, and what is none.
+
+    Rows of tables go by their names (``workers``, ``prefixes``, …), names that went by
+    ``removed_workers`` and so on, and ``extras`` are tables by name.
+    """
+    rest = dict(given)
+    tables: dict[str, Change] = dict(rest.pop("extras", ()))
+    for table in (WORKERS, PREFIXES, GROUPS, RUNNING, EVENTS, NTHREADS):
+        rows, gone = rest.pop(table.name, None), rest.pop(f"removed_{table.name}", ())
+        if rows is not None or gone:
+            tables[table.name] = change(table, rows or (), gone)
+    return tables, rest
 
 
 class BatchMaker:
@@ -148,32 +169,36 @@ class BatchMaker:
         workers: Iterable[Mapping[str, Any]] | None = None,
         removed_workers: Sequence[str] = (),
         running: Iterable[tuple[str, str, str, float]] | None = None,
+        actions_dropped: int = 0,
         **more: Any,
     ) -> Batch:
-        """Return what was recorded since; ``running``: key, worker, prefix, start after `T0`."""
+        """Return what was recorded since; ``running``: key, worker, prefix, start after `T0`.
+
+        ``more`` is what `tables_of` takes, or fields of `Batch`.
+        """
         rows = None if workers is None else list(workers)
         for address in removed_workers:
             self._alive.pop(address, None)
         self._alive.update({row["address"]: dict(row) for row in rows or ()})
-        runs = None
+        given = {**more, "workers": rows, "removed_workers": removed_workers}
+        tables, more = tables_of(given)
         if running is not None:
             runs = [(k, self.string(w), self.string(p), T0 + start) for k, w, p, start in running]
-        actions = {c.name: np.array([r[c.name] for r in self._rows], c.dtype) for c in ACTIONS}
-        self._actions_sent += len(self._rows) + more.get("actions_dropped", 0)
+            tables["running"] = change(RUNNING, runs)
+        if self._rows or actions_dropped:
+            tables["actions"] = Change(columns_of(ACTIONS, self._rows), actions_dropped)
+        self._actions_sent += len(self._rows) + actions_dropped
         batch = Batch(
             epoch=self.epoch,
             time=self.time,
             received=self.time,
             scheduler=self.scheduler(),
+            tables=tables,
             strings_from=self._strings_sent,
             strings=self._strings[self._strings_sent :],
-            actions=actions if self._rows else None,
             actions_to=self._actions_sent,
             keys_from=self._keys_sent,
             keys=self._keys[self._keys_sent :],
-            running=runs,
-            workers=rows,
-            removed_workers=removed_workers,
             **more,
         )
         self._rows = []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.records import Kind
+from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import LevelOfDetail, Store
 
 Group = tuple[int, int, int, int]
@@ -21,27 +21,27 @@ def family(kind: int) -> int:
     return {int(Kind.COMPUTE): 0, int(Kind.TRANSFER): 2}.get(kind, 1)
 
 
-def inside(store: Store, t0: float, t1: float, lanes: npt.NDArray[np.int64] | None) -> Columns:
-    """Return the actions of some lanes that are in a window at least partly."""
+def inside(store: Store, t0: float, t1: float, slots: npt.NDArray[np.int64] | None) -> Columns:
+    """Return the actions of some slots that are in a window at least partly."""
     _, rows = store.actions.since(0)
     is_in = (rows["start"] <= t1) & ((rows["stop"] > t0) | (rows["start"] >= t0))
-    if lanes is not None:
-        is_in &= np.isin(rows["lane"], lanes)
+    if slots is not None:
+        is_in &= np.isin(rows["slot"], slots)
     return {name: column[is_in] for name, column in rows.items()}
 
 
 def groups(rows: Columns, resolution_s: float) -> dict[Group, list[int]]:
-    """Return the rows that share outcome, family, lane and bucket of time."""
+    """Return the rows that share outcome, family, slot and bucket of time."""
     found: dict[Group, list[int]] = defaultdict(list)
     for i in range(len(rows["start"])):
-        place = (int(rows["outcome"][i]), family(int(rows["kind"][i])), int(rows["lane"][i]))
+        place = (int(rows["outcome"][i]), family(int(rows["kind"][i])), int(rows["slot"][i]))
         found[(*place, int(rows["start"][i] // resolution_s))].append(i)
     return found
 
 
-def check(store: Store, answer: LevelOfDetail, t0: float, t1: float, lanes: Any = None) -> None:
+def check(store: Store, answer: LevelOfDetail, t0: float, t1: float, slots: Any = None) -> None:
     """Assert that an answer is what the definition says."""
-    rows = inside(store, t0, t1, lanes)
+    rows = inside(store, t0, t1, slots)
     assert answer.total == len(rows["start"]) == answer.count.sum()
     if answer.resolution_s == 0:
         assert (answer.count == 1).all()
@@ -51,7 +51,7 @@ def check(store: Store, answer: LevelOfDetail, t0: float, t1: float, lanes: Any 
     expected = groups(rows, answer.resolution_s)
     seen = set()
     for i in range(len(answer)):
-        place = (int(answer.outcome[i]), family(int(answer.kind[i])), int(answer.lane[i]))
+        place = (int(answer.outcome[i]), family(int(answer.kind[i])), int(answer.slot[i]))
         # A merged rect starts with its first action, in the bucket that it stands for.
         group = (*place, int(answer.start[i] // answer.resolution_s))
         members = expected[group]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.events import KINDS, MERGED
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
@@ -76,18 +76,6 @@ def test_workers_that_were_there_first_are_counted_unless_it_is_told_when_they_c
     assert told(store) == [(-5, "worker-added", came[2])]
     store.apply(maker.batch(workers=[worker_row("tcp://c:1")]))
     assert store.events.n_undated == 1
-
-
-def test_what_a_collector_tells_after_a_feed_with_another_clock_is_kept() -> None:
-    store = Store()
-    plain = BatchMaker()
-    plain.time = T0 + 300  # of a kernel whose clock is ahead
-    store.apply(plain.batch(workers=[worker_row(A)], degraded="no plugins"))
-    second = BatchMaker(epoch="second")
-    second.time = T0 + 60
-    died = (T0 + 50, "worker-killed", {"worker": A, "cause": "", "lost_tasks": 1})
-    store.apply(second.batch(workers=[worker_row(B)], events=[died]))
-    assert (50, "worker-killed", died[2]) in told(store)
 
 
 def test_a_worker_that_comes_back_at_its_address_is_told_again() -> None:
@@ -210,25 +198,6 @@ def test_a_lost_scheduler_is_an_event_and_so_is_its_return() -> None:
     ]
 
 
-def test_without_a_collector_the_workers_rows_tell_who_came_paused_and_left() -> None:
-    store, maker = Store(), BatchMaker()
-
-    def apply(*rows: dict[str, Any], **more: Any) -> None:
-        store.apply(maker.batch(workers=list(rows), degraded="no collector", **more))
-
-    apply(worker_row(A))
-    apply(worker_row(A, status="paused"), worker_row(B, name="b", nthreads=3))
-    apply(worker_row(A))
-    apply(worker_row(A, status="closing_gracefully"), removed_workers=[B])
-    assert [(kind, detail["worker"]) for _, kind, detail in told(store)] == [
-        ("worker-paused", A),
-        ("worker-added", B),
-        ("worker-resumed", A),
-        ("worker-closing", A),
-        ("worker-removed", B),
-    ]
-
-
 def test_with_a_collector_the_rows_do_not_tell_a_second_time() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(maker.batch(workers=[worker_row(A)]))
@@ -261,17 +230,9 @@ def test_each_scheduler_has_a_moment_when_the_recording_began_behind_what_it_rec
     ]
 
 
-def test_without_a_collector_nothing_is_recorded_until_one_comes() -> None:
-    store, plain = Store(), BatchMaker(epoch="plain")
-    plain.time = T0 + 300  # of a kernel whose clock is ahead
-    store.apply(plain.batch(workers=[worker_row(A)], degraded="no plugins"))
-    assert not store.events.rows
-    maker = BatchMaker()
-    maker.time = T0 + 60
-    came = (T0 + 50, "client-added", {"client": "c"})
-    store.apply(maker.batch(workers=[worker_row(A)], events=[came]))
-    store.apply(maker.batch())
-    assert list(store.events.rows) == [came, (T0 + 60, BEGAN, {"recalled": 1})]
-    store.apply(plain.batch(degraded="no plugins"))
-    store.apply(BatchMaker(epoch="anew").batch())
-    assert [kind for _, kind, _ in store.events.rows].count(BEGAN) == 1, "it is the same scheduler"
+def test_a_spill_that_compresses_to_almost_nothing_is_an_event() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(A)]))
+    spilled = {"spilled": 50_000, "spilled_memory": 200_000_000}
+    store.apply(maker.batch(workers=[{**worker_row(A, last_seen=T0 + 1), **spilled}]))
+    assert [(kind, d["nbytes"]) for _, kind, d in told(store)] == [("spill-began", 200_000_000)]

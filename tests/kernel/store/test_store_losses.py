@@ -6,10 +6,9 @@ from math import nan
 
 import pytest
 
-from dask_diag_lab.records import STATES
+from dask_diag_lab.schema import STATES
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.epoch import Epoch
-from dask_diag_lab.store.strings import OTHER, StringTable
+from dask_diag_lab.store.strings import OTHER, Epoch, StringTable
 from tests.kernel.store.batches import T0, BatchMaker, prefix_row, worker_row
 
 A, B = "tcp://a:1", "tcp://b:1"
@@ -61,20 +60,20 @@ def test_only_actions_that_are_not_here_yet_are_taken(
 def test_a_worker_is_there_since_it_was_told_of_or_worked() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(maker.action(-5, 1, worker=A).batch(workers=[worker_row(A), worker_row(B)]))
-    assert store.lanes.joined.tolist() == [T0 - 5, T0 - 5, T0, T0]
+    assert store.slots.joined.tolist() == [T0 - 5, T0 - 5, T0, T0]
     maker.time += 30
     store.apply(maker.batch(workers=[worker_row("tcp://c:1"), worker_row(B, nthreads=3)]))
-    assert store.lanes.joined[4:].tolist() == [T0, T0 + 30, T0 + 30]
-    version = store.lanes.version
+    assert store.slots.joined[4:].tolist() == [T0, T0 + 30, T0 + 30]
+    version = store.slots.version
     store.apply(maker.action(20, 31, worker="tcp://c:1").batch())
-    assert store.lanes.joined[-1] == T0 + 20
-    assert store.lanes.version > version
+    assert store.slots.joined[-1] == T0 + 20
+    assert store.slots.version > version
 
 
 def test_a_worker_known_from_history_only_is_there_since_its_first_task() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(maker.action(4, 5, worker=A).action(2, 3, worker=A, thread=2).batch())
-    assert store.lanes.joined.tolist() == [T0 + 2, T0 + 2]
+    assert store.slots.joined.tolist() == [T0 + 2, T0 + 2]
 
 
 def test_names_without_end_leave_room_for_workers() -> None:

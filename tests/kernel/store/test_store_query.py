@@ -6,8 +6,8 @@ import threading
 
 from benchmarks.simulator import BEGIN, Simulation
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.lod import LevelOfDetail, Query
-from dask_diag_lab.store.recent import Recent
+from dask_diag_lab.store.arrays import Recent
+from dask_diag_lab.store.lod import LevelOfDetail, WindowQuery
 from tests.kernel.store import brute
 
 ASKED = (BEGIN, BEGIN + 900, None, 300, 900)
@@ -29,7 +29,7 @@ def test_what_comes_and_goes_later_does_not_show_in_an_answer() -> None:
 def test_other_threads_answer_while_the_log_grows_and_is_asked() -> None:
     batches = list(Simulation(4, 4, 15_000, seed=3, errors=0.01).batches(rows=300))
     store, still = Store(max_actions=8000), Store(max_actions=8000)
-    queries: list[Query] = []
+    queries: list[WindowQuery] = []
     answers: dict[int, LevelOfDetail] = {}
     go_on = threading.Semaphore(0)
 

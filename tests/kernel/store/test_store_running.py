@@ -1,4 +1,4 @@
-"""Running tasks: one lane each, the same until they end, gone when recorded as done."""
+"""Running tasks: one slot each, the same until they end, gone when recorded as done."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.simulator import Simulation
-from dask_diag_lab.records import Outcome
+from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.lanes import CLOCK_SLACK_S
+from dask_diag_lab.store.slots import CLOCK_SLACK_S
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 A, B = "tcp://a:1", "tcp://b:1"
@@ -20,12 +20,12 @@ Run = tuple[str, str, str, float]
 
 def shown(store: Store, now: float = T0 + 1000) -> dict[str, int]:
     rows = store.running.rows(now)
-    return dict(zip(rows["key"].tolist(), rows["lane"].tolist(), strict=True))
+    return dict(zip(rows["key"].tolist(), rows["slot"].tolist(), strict=True))
 
 
 def ids(store: Store) -> dict[str, int]:
-    """Return lane ids: rows move when a worker above gets a lane more."""
-    id_of_row = {row: lane for lane, row in enumerate(store.lanes.position.tolist())}
+    """Return slot ids: rows move when a worker above gets a slot more."""
+    id_of_row = {row: slot for slot, row in enumerate(store.slots.position.tolist())}
     return {key: id_of_row[row] for key, row in shown(store).items()}
 
 
@@ -33,7 +33,7 @@ def run(key: str, worker: str = A, start: float = 0.0) -> Run:
     return key, worker, key.split("-", maxsplit=1)[0], start
 
 
-def test_each_running_task_has_a_lane_of_its_own_and_keeps_it() -> None:
+def test_each_running_task_has_a_slot_of_its_own_and_keeps_it() -> None:
     store, maker = Store(), BatchMaker()
     runs = [run("inc-1"), run("inc-2", start=1), run("inc-3", B)]
     store.apply(maker.batch(workers=[worker_row(A), worker_row(B)], running=runs))
@@ -54,7 +54,7 @@ def test_runs_of_one_task_are_found_by_its_key() -> None:
     assert store.running.of_key("inc-3") == []
 
 
-def test_task_starts_in_the_lane_that_was_free_for_the_shortest_time() -> None:
+def test_task_starts_in_the_slot_that_was_free_for_the_shortest_time() -> None:
     store, maker = Store(), BatchMaker()
     for thread, stop in ((1, 2.0), (2, 5.0), (3, 4.0)):
         maker.action(0, stop, worker=A, thread=thread)
@@ -63,13 +63,13 @@ def test_task_starts_in_the_lane_that_was_free_for_the_shortest_time() -> None:
     assert shown(store) == {"x-1": 2, "x-2": 0}
 
 
-def test_more_running_tasks_than_threads_get_more_lanes() -> None:
+def test_more_running_tasks_than_threads_get_more_slots() -> None:
     store, maker = Store(), BatchMaker()
     runs = [run(f"inc-{i}") for i in range(5)]
     store.apply(maker.batch(workers=[worker_row(A), worker_row(B)], running=runs))
     assert sorted(shown(store).values()) == [0, 1, 2, 3, 4]
-    assert store.lanes.count == 7
-    assert store.strings.take(store.lanes.worker[:5].tolist()) == [A] * 5
+    assert store.slots.count == 7
+    assert store.strings.take(store.slots.worker[:5].tolist()) == [A] * 5
 
 
 def test_task_recorded_as_done_is_gone_though_old_heartbeats_repeat_it() -> None:
@@ -103,27 +103,27 @@ def test_same_key_on_another_worker_goes_on() -> None:
     assert shown(store) == {"inc-1": 2}
 
 
-def test_new_thread_takes_the_lane_in_which_its_task_was_shown() -> None:
+def test_new_thread_takes_the_slot_in_which_its_task_was_shown() -> None:
     store, maker = Store(), BatchMaker()
     runs = [run("inc-1"), run("inc-2", start=1)]
     store.apply(maker.batch(workers=[worker_row(A)], running=runs))
     assert shown(store)["inc-2"] == 1
     store.apply(maker.action(1, 2, worker=A, thread=77, key="inc-2").batch())
-    assert store.actions.since(0)[1]["lane"].tolist() == [1]
+    assert store.actions.since(0)[1]["slot"].tolist() == [1]
 
 
-def test_killed_task_stays_in_the_lane_in_which_it_ran() -> None:
+def test_killed_task_stays_in_the_slot_in_which_it_ran() -> None:
     store, maker = Store(), BatchMaker()
     runs = [run("inc-1"), run("inc-2"), run("inc-3")]
     store.apply(maker.batch(workers=[worker_row(A, nthreads=3)], running=runs))
     for key in ("inc-3", "inc-1", "inc-2"):
         maker.action(0, 9, worker=A, thread=0, key=key, outcome=Outcome.KILLED)
     store.apply(maker.batch(removed_workers=[A], running=[]))
-    assert store.actions.since(0)[1]["lane"].tolist() == [2, 0, 1]
+    assert store.actions.since(0)[1]["slot"].tolist() == [2, 0, 1]
     assert store.running.count == 0
 
 
-def test_running_task_moves_out_of_a_lane_in_which_another_was_recorded() -> None:
+def test_running_task_moves_out_of_a_slot_in_which_another_was_recorded() -> None:
     store, maker = Store(), BatchMaker()
     maker.action(0, 1, worker=A, thread=1).action(0, 0.5, worker=A, thread=2)
     store.apply(maker.batch(workers=[worker_row(A)], running=[run("inc-9", start=1.1)]))
@@ -145,7 +145,7 @@ def test_jitter_of_heartbeats_does_not_shake_a_bar() -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 10**6), n_threads=st.integers(0, 4))
-def test_no_two_running_tasks_ever_share_a_lane(seed: int, n_threads: int) -> None:
+def test_no_two_running_tasks_ever_share_a_slot(seed: int, n_threads: int) -> None:
     chance = random.Random(seed)
     store, maker = Store(), BatchMaker()
     store.apply(maker.batch(workers=[worker_row(w, nthreads=n_threads) for w in (A, B)]))
@@ -163,16 +163,16 @@ def test_no_two_running_tasks_ever_share_a_lane(seed: int, n_threads: int) -> No
         told = list(alive.values()) if chance.random() < 0.8 else None
         store.apply(maker.batch(running=told))
         rows = store.running.rows(T0 + step)
-        lanes = rows["lane"].tolist()
-        assert len(set(lanes)) == len(lanes)
-        assert min(lanes, default=0) >= 0
-        workers = store.strings.take(store.lanes.worker[rows["lane"]].tolist())
+        slots = rows["slot"].tolist()
+        assert len(set(slots)) == len(slots)
+        assert min(slots, default=0) >= 0
+        workers = store.strings.take(store.slots.worker[rows["slot"]].tolist())
         assert all(alive[k][1] == w for k, w in zip(rows["key"], workers, strict=True))
         if told is not None:
             assert set(rows["key"]) == set(alive)
-        for key, lane in ids(store).items():
-            old = before.get(key, lane)
-            assert lane == old or store.lanes.last_stop[old] > T0 + alive[key][3] + CLOCK_SLACK_S
+        for key, slot in ids(store).items():
+            old = before.get(key, slot)
+            assert slot == old or store.slots.last_stop[old] > T0 + alive[key][3] + CLOCK_SLACK_S
         before = ids(store)
 
 
@@ -183,6 +183,6 @@ def test_running_tasks_of_a_busy_cluster_do_not_overlap_recorded_ones() -> None:
         rows = store.running.rows(store.time)
         _, done = store.actions.since(max(store.actions.total - 300, 0))
         compute = done["kind"] == 0
-        last = np.full(store.lanes.count, -np.inf)
-        np.maximum.at(last, done["lane"][compute], done["stop"][compute])
-        assert (last[rows["lane"]] <= rows["start"] + CLOCK_SLACK_S).all()
+        last = np.full(store.slots.count, -np.inf)
+        np.maximum.at(last, done["slot"][compute], done["stop"][compute])
+        assert (last[rows["slot"]] <= rows["start"] + CLOCK_SLACK_S).all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.seen_workers import SeenWorkers
+from dask_diag_lab.store.presence import SeenWorkers
 from tests.kernel.store.batches import BatchMaker, worker_row
 
 A, B = "tcp://a:1", "tcp://b:1"

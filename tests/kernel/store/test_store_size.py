@@ -14,11 +14,11 @@ def test_a_million_tasks_take_less_than_150_mb() -> None:
     assert store.actions.nbytes + store._keys.nbytes < 130e6
 
 
-def test_a_window_of_4000_lanes_has_a_bounded_number_of_rectangles() -> None:
+def test_a_window_of_4000_slots_has_a_bounded_number_of_rectangles() -> None:
     store = Store()
     for batch in Simulation(1000, 4, 300_000).batches(rows=50_000):
         store.apply(batch)
-    assert store.lanes.count == 4000
+    assert store.slots.count == 4000
     assert (
         len(store.actions.query(store.actions.first_start, store.actions.last_stop).answer())
         <= 10_000

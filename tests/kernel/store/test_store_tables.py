@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dask_diag_lab.records import STATES, WORKERS
+from dask_diag_lab.schema import STATES, WORKERS
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.events import MAX_EVENTS
 from dask_diag_lab.store.strings import OTHER, StringTable
@@ -77,7 +77,7 @@ def test_tables_move_their_version_only_with_their_content() -> None:
         return maker.batch(**given | more)
 
     store.apply(batch())
-    tables = ("prefixes", "groups", "workers", "graph", "nthreads", "lanes", "actions", "running")
+    tables = ("prefixes", "groups", "workers", "graph", "nthreads", "slots", "actions", "running")
     before = [getattr(store, name).version for name in tables]
     store.apply(batch())
     assert [getattr(store, name).version for name in tables] == before
@@ -167,10 +167,10 @@ def test_groups_come_change_and_go() -> None:
 def test_every_column_of_a_worker_is_an_attribute() -> None:
     store = Store()
     store.apply(BatchMaker().batch(workers=[worker_row(A, metrics={"my": 1}), worker_row(B)]))
-    for column in WORKERS:
+    for column in WORKERS.columns:
         values = getattr(store.workers, column.name)
         assert len(values) == 2
-        if column.dtype != "O":
+        if column.is_number:
             assert values.dtype == np.dtype(column.dtype)
     assert store.workers.metrics[0] == {"my": 1}
     totals = store.workers.totals()
@@ -199,10 +199,10 @@ def test_cluster_without_workers_is_a_cluster() -> None:
     totals = store.workers.totals()
     assert (totals.workers, totals.memory, totals.cpu) == (0, 0, 0.0)
     assert store.workers.memory.tolist() == []
-    assert store.lanes.count == store.running.count == len(store.series) == 0
+    assert store.slots.count == store.running.count == len(store.series) == 0
     assert store.prefixes.states.shape == (0, len(STATES))
     assert store.prefixes.topological.tolist() == []
-    assert store.lanes.is_alive.dtype == np.bool_
+    assert store.slots.is_alive.dtype == np.bool_
 
 
 def test_worker_without_memory_limit_or_threads_is_kept_as_it_is() -> None:
@@ -210,7 +210,7 @@ def test_worker_without_memory_limit_or_threads_is_kept_as_it_is() -> None:
     store.apply(BatchMaker().batch(workers=[worker_row(A, memory_limit=0, nthreads=0)]))
     assert store.workers.memory_limit.tolist() == [0]
     assert store.workers.totals().memory_limit == 0
-    assert store.lanes.count == 0
+    assert store.slots.count == 0
 
 
 def test_thread_history_is_not_doubled_by_a_collector_that_starts_anew() -> None:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.simulator import BEGIN, Simulation
-from dask_diag_lab.records import Kind, Outcome
+from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.arrays import Ints
 from dask_diag_lab.store.block import Block, Level
@@ -18,7 +18,7 @@ from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 @pytest.fixture(scope="module")
 def busy() -> Store:
-    """Return a store of 16 lanes with 24 000 actions in sealed blocks, parts and a tail."""
+    """Return a store of 16 slots with 24 000 actions in sealed blocks, parts and a tail."""
     store = Store(max_actions=64_000)  # blocks of 4000 rows
     for batch in Simulation(4, 4, 19_000, errors=0.01).batches(rows=1300):
         store.apply(batch)
@@ -53,13 +53,13 @@ def test_answer_is_what_the_definition_says(
         brute.check(busy, answer, t0, t1)
 
 
-@pytest.mark.parametrize("lanes", [[0], [3, 7, 8], [15, 2], list(range(16)), []])
-def test_only_lanes_that_were_asked_for_are_answered(busy: Store, lanes: list[int]) -> None:
+@pytest.mark.parametrize("slots", [[0], [3, 7, 8], [15, 2], list(range(16)), []])
+def test_only_slots_that_were_asked_for_are_answered(busy: Store, slots: list[int]) -> None:
     t0, t1 = busy.actions.first_start, busy.actions.last_stop
-    asked = np.array(lanes, dtype=np.int64)
+    asked = np.array(slots, dtype=np.int64)
     answer = busy.actions.query(t0, t1, asked, 500, 2000).answer()
     brute.check(busy, answer, t0, t1, asked)
-    assert set(answer.lane.tolist()) == set(lanes)
+    assert set(answer.slot.tolist()) == set(slots)
 
 
 def test_levels_in_the_cache_answer_as_fresh_ones_do() -> None:
@@ -73,7 +73,7 @@ def test_levels_in_the_cache_answer_as_fresh_ones_do() -> None:
     cold = Store(max_actions=32_000)
     for batch in batches:
         cold.apply(batch)
-    for name in ("start", "stop", "lane", "task", "count", "kind"):
+    for name in ("start", "stop", "slot", "task", "count", "kind"):
         asked = (BEGIN, stop, None, 300, 3000)
         one, other = warm.actions.query(*asked).answer(), cold.actions.query(*asked).answer()
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
@@ -155,11 +155,11 @@ def test_any_actions_in_any_window_are_all_answered_for(
     answer = store.actions.query(t0, t1, None, pixels, max_rects).answer()
     rows = brute.inside(store, t0, t1, None)
     assert answer.total == len(rows["start"]) == answer.count.sum()
-    # Each outcome is shown in each lane that has it, over all the time that it took there.
+    # Each outcome is shown in each slot that has it, over all the time that it took there.
     for outcome in Outcome:
-        for lane in range(store.lanes.count):
-            mine = (rows["outcome"] == outcome) & (rows["lane"] == lane)
-            shown = (answer.outcome == outcome) & (answer.lane == lane)
+        for slot in range(store.slots.count):
+            mine = (rows["outcome"] == outcome) & (rows["slot"] == slot)
+            shown = (answer.outcome == outcome) & (answer.slot == slot)
             assert mine.any() == shown.any()
             for start, stop in zip(rows["start"][mine], rows["stop"][mine], strict=True):
                 covers = (answer.start[shown] <= start) & (answer.stop[shown] >= stop)
@@ -237,7 +237,7 @@ def test_nothing_merged_is_said_by_a_resolution_of_zero() -> None:
     assert store.actions.query(T0, T0 + 4, None, 1).answer().resolution_s == 4
 
 
-def test_more_lanes_than_rects_still_gives_an_answer_near_the_bound() -> None:
+def test_more_slots_than_rects_still_gives_an_answer_near_the_bound() -> None:
     maker = BatchMaker()
     for i in range(400):
         worker = f"tcp://w{i}:1"
@@ -279,21 +279,21 @@ def test_empty_log_gives_an_empty_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("t0", "t1", "lanes", "width", "rects", "message"),
+    ("t0", "t1", "slots", "width", "rects", "message"),
     [
         (2, 1, None, 10, 10, "later end"),
         (np.nan, 1, None, 10, 10, "later end"),
         (0, np.inf, None, 10, 10, "later end"),
         (0, 1, None, 0, 10, "width 0"),
         (0, 1, None, 10, 0, "0 rects"),
-        (0, 1, np.array([0, 9]), 10, 10, "lanes 0 … 9"),
-        (0, 1, np.array([-1]), 10, 10, "lanes -1"),
+        (0, 1, np.array([0, 9]), 10, 10, "slots 0 … 9"),
+        (0, 1, np.array([-1]), 10, 10, "slots -1"),
     ],
 )
 def test_senseless_questions_are_refused_in_words(
-    t0: float, t1: float, lanes: Ints | None, width: int, rects: int, message: str
+    t0: float, t1: float, slots: Ints | None, width: int, rects: int, message: str
 ) -> None:
     store = Store()
     store.apply(BatchMaker().action(0, 1).batch())
     with pytest.raises(ValueError, match=message):
-        store.actions.query(t0, t1, lanes, width, rects).answer()
+        store.actions.query(t0, t1, slots, width, rects).answer()

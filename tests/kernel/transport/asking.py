@@ -1,28 +1,29 @@
-"""An inquirer whose answers can be awaited."""
+"""A query runner whose answers can be awaited."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from dask_diag_lab.transport import Inquirer
+from dask_diag_lab.transport import QueryRunner
+from tests.kernel.transport.live_cluster import feeding
 
 
 class RefusalError(Exception):
-    """What an inquirer said instead of an answer."""
+    """What a query runner said instead of an answer."""
 
 
 class Asker:
     """Asks and waits; raises `RefusalError` with the words of a failure."""
 
-    def __init__(self, inquirer: Inquirer) -> None:
-        self.inquirer = inquirer
+    def __init__(self, runner: QueryRunner) -> None:
+        self.runner = runner
 
     async def __call__(self, kind: str, **arguments: str | float) -> Any:  # by kind
         came: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.inquirer.ask(
+        self.runner.ask(
             kind,
             arguments,
             came.set_result,
@@ -40,13 +41,19 @@ class Asker:
 
 
 @asynccontextmanager
-async def asking(address: str, connection_args: Any = None, **options: Any) -> AsyncIterator[Asker]:
-    """Ask a scheduler, and close after."""
-    inquirer = Inquirer(address, connection_args or {}, **options)
-    try:
-        yield Asker(inquirer)
-    finally:
-        await inquirer.close()
+async def asking(
+    address: str, connection_args: Any = None, *, has_collector: bool = True, **options: Any
+) -> AsyncIterator[Asker]:
+    """Ask a scheduler, which a feed has given a collector, and close after."""
+    async with AsyncExitStack() as stack:
+        if has_collector:
+            given = {"connection_args": connection_args or {}}
+            await stack.enter_async_context(feeding(address, **given))
+        runner = QueryRunner(address, connection_args or {}, **options)
+        try:
+            yield Asker(runner)
+        finally:
+            await runner.close()
 
 
 def profile_of(source: str = "tasks", **arguments: Any) -> dict[str, Any]:

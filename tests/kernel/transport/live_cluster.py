@@ -12,14 +12,12 @@ import dask.config
 from distributed import Client, Nanny, Scheduler, Worker
 
 from dask_diag_lab.collector import NAME, Collector
-from dask_diag_lab.records import STATES, Batch, Kind, Outcome
+from dask_diag_lab.schema import EXTRA_NAMES, STATES, TABLES, Batch, Kind, Outcome
 from dask_diag_lab.store.extras import Extras
 from dask_diag_lab.transport import Feed, FeedState
-from dask_diag_lab.transport.backoff import Backoff
+from dask_diag_lab.transport.feed import Backoff
 
 DEADLINE_S = 45.0
-HAS_STREAM_CURSOR = hasattr(Scheduler, "get_task_stream_index")
-"""Whether this `distributed` tells how far its task stream is: 2026.6 and newer do."""
 
 
 async def until(
@@ -32,6 +30,12 @@ async def until(
             return value
         assert time.monotonic() < end, f"never happened: {what or condition}"
         await asyncio.sleep(0.02)
+
+
+def rows_of(batch: Batch, table: str) -> list[dict[str, Any]]:
+    """Return the rows of a table that a batch brought, as mappings."""
+    names = [column.name for column in TABLES[table].columns]
+    return [dict(zip(names, row, strict=True)) for row in batch.rows(table)]
 
 
 class Seen:
@@ -72,19 +76,16 @@ class Seen:
         self.strings += batch.strings
         self.batches.append(batch)
         self.keys.update(enumerate(batch.keys, batch.keys_from))
-        self.dropped += batch.actions_dropped
-        self.events += batch.events
-        self.extras.update(batch.extras, batch.time)
+        self.dropped += batch.tables["actions"].dropped
+        self.events += batch.rows("events")
+        extras = {name: change for name, change in batch.tables.items() if name in EXTRA_NAMES}
+        self.extras.update(extras, batch.time)
         self._actions(batch)
         self._tables(batch)
         self._graph(batch)
 
     def _actions(self, batch: Batch) -> None:
-        if batch.actions is None:
-            return
-        columns = {name: values.tolist() for name, values in batch.actions.items()}
-        for values in zip(*columns.values(), strict=True):
-            row = dict(zip(columns, values, strict=True))
+        for row in rows_of(batch, "actions"):
             for name in ("worker", "source", "prefix"):
                 row[name] = self.strings[row[name]]
             row["key"] = self.keys[row["task"]]
@@ -93,20 +94,19 @@ class Seen:
             self.rows.append(row)
 
     def _tables(self, batch: Batch) -> None:
-        for row in batch.prefixes or ():
-            self.prefixes[row["name"]] = row
-        for name in batch.removed_groups:
-            del self.groups[name]
-        for row in batch.groups or ():
-            self.groups[row["name"]] = row
-        for address in batch.removed_workers:
-            del self.workers[address]
-        for row in batch.workers or ():
-            self.workers[row["address"]] = row
-        if batch.running is not None:
+        known = {"prefixes": self.prefixes, "groups": self.groups, "workers": self.workers}
+        for name, table in known.items():
+            change = batch.tables.get(name)
+            if change is not None:
+                if change.is_full:
+                    table.clear()
+                for gone in change.removed:
+                    del table[gone]
+                table.update({next(iter(row.values())): row for row in rows_of(batch, name)})
+        if "running" in batch.tables:
             self.running = [
                 (key, self.strings[worker], self.strings[prefix], start)
-                for key, worker, prefix, start in batch.running
+                for key, worker, prefix, start in batch.rows("running")
             ]
 
     def _graph(self, batch: Batch) -> None:
@@ -132,7 +132,7 @@ class Seen:
     def computed(self) -> list[dict[str, Any]]:
         """All rows of work.
 
-        The engine writes down disk work wherever 5 ms passed, and on a busy machine they pass.
+        `distributed` writes down disk work wherever 5 ms passed, and on a busy machine they pass.
         """
         return [row for row in self.rows if row["kind"] is Kind.COMPUTE]
 
@@ -171,7 +171,7 @@ async def feeding(address: str, **options: Any) -> AsyncIterator[tuple[Feed, See
         await task
 
 
-def connected(address: str, **options: Any) -> Any:  # the engine's Client has no types
+def connected(address: str, **options: Any) -> Any:  # `distributed`'s Client has no types
     """Return a client for ``async with``."""
     make: Any = Client
     return make(address, asynchronous=True, set_as_default=False, **options)

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from dask_diag_lab.collector import LEAVE, PULL
-from dask_diag_lab.records import EXTRA_NAMES, GRAPH
+from dask_diag_lab.schema import EXTRA_NAMES, GRAPH
 from dask_diag_lab.transport import Following
 from tests.kernel.transport.live_cluster import Seen, cluster, until
 

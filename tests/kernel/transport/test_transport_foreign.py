@@ -22,8 +22,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from distributed import Security
 
-from dask_diag_lab.collector import PROTOCOL, Collector
-from dask_diag_lab.transport.parcel import pack
+import dask_diag_lab.collector
+import dask_diag_lab.schema
+from dask_diag_lab.collector import Collector
+from dask_diag_lab.transport.source import by_value
 from tests.kernel.transport.live_cluster import cluster, connected, feeding, until
 
 
@@ -111,7 +113,7 @@ def test_a_scheduler_that_lacks_this_package_is_fed_all_the_same(
 def test_a_collector_of_another_version_is_left_alone_and_ours_comes_beside_it() -> None:
     async def run() -> None:
         async with cluster() as (s, _, c):
-            before = f"dask_diag_lab_pull_{PROTOCOL - 1}"
+            before = "dask_diag_lab_pull_other"
             calls: list[object] = []
             s.handlers[before] = calls.append
             async with feeding(s.address) as (_, seen):
@@ -124,16 +126,16 @@ def test_a_collector_of_another_version_is_left_alone_and_ours_comes_beside_it()
 
 
 def test_the_parcel_asks_for_the_standard_library_and_distributed_only() -> None:
-    parcel = pack(Collector())
+    parcel = by_value(Collector(), dask_diag_lab.collector, dask_diag_lab.schema)
     names = {argument for _, argument, _ in pickletools.genops(parcel) if isinstance(argument, str)}
     assert "distributed.diagnostics.plugin" in names
-    for name in ("numpy", "bokeh", "tornado", "dask_diag_lab.records"):
+    for name in ("numpy", "bokeh", "tornado"):
         assert name not in names
-    assert len(parcel) < 250_000
+    assert len(parcel) < 270_000
 
 
 def _certificate(folder: Path) -> dict[str, str]:
-    """Write a self-signed certificate for 127.0.0.1 and return it as distributed's settings."""
+    """Write a self-signed certificate for 127.0.0.1 and return it as `distributed`'s settings."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = dt.datetime.now(dt.UTC)

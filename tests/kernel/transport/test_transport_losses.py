@@ -8,14 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import pytest
-
 from dask_diag_lab.collector import LEASE_S, Collector
-from dask_diag_lab.records import Batch, Kind
+from dask_diag_lab.schema import Batch, Kind
 from dask_diag_lab.store import Store
 from dask_diag_lab.transport.feed import LONGEST_INTERVAL_S
 from tests.kernel.transport.live_cluster import (
-    HAS_STREAM_CURSOR,
     Seen,
     cluster,
     feeding,
@@ -124,22 +121,5 @@ def test_a_batch_that_fails_half_way_is_not_taken_twice() -> None:
             keys = computed(store)
             assert len(keys) == len(set(keys)) == 10
             assert store.actions.dropped == 0
-
-    asyncio.run(run())
-
-
-@pytest.mark.skipif(not HAS_STREAM_CURSOR, reason="the stock stream is not asked for then")
-def test_without_a_collector_it_is_said_that_the_stock_task_stream_stays() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            s.blocked_handlers = ["register_scheduler_plugin"]
-            async with feeding(s.address) as (_, seen):
-                await until(lambda: seen.state == "degraded" and seen.batches)
-                assert "task stream" in seen.last.degraded
-                assert "task-stream" in s.plugins
-            await c.gather(c.map(inc, range(3)))
-            async with feeding(s.address) as (_, seen):
-                await until(lambda: seen.state == "degraded" and seen.batches)
-                assert "task stream" not in seen.last.degraded, "it was there before"
 
     asyncio.run(run())

@@ -13,15 +13,14 @@ import pytest
 from tornado.httpclient import AsyncHTTPClient
 from tornado.httputil import url_concat
 
-from dask_diag_lab.composition import Composition
-from dask_diag_lab.server import tables
+from dask_diag_lab.composition import Composition, Target
+from dask_diag_lab.server import export
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.inquiries import Inquiry
-from dask_diag_lab.target import Target
-from dask_diag_lab.transport import Inquirer
-from dask_diag_lab.views.detail_page import DetailPage
-from dask_diag_lab.views.tasks.task_page import TaskPage
-from dask_diag_lab.views.workers.worker_page import WorkerPage
+from dask_diag_lab.store.queries import Query
+from dask_diag_lab.transport import QueryRunner
+from dask_diag_lab.views.details.page import DetailPage
+from dask_diag_lab.views.details.task import TaskPage
+from dask_diag_lab.views.details.worker import WorkerPage
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 GATE = threading.Event()
@@ -43,23 +42,23 @@ def fail(x: int) -> int:
 @asynccontextmanager
 async def stored(address: str) -> AsyncIterator[Store]:
     """Return a store that is fed and whose questions are answered."""
-    store, inquirer = Store(), Inquirer(address, {})
+    store, questioner = Store(), QueryRunner(address, {})
 
-    def ask(inquiry: Inquiry) -> None:
-        inquirer.ask(
-            inquiry.kind,
-            inquiry.arguments,
-            lambda answer: store.answer(inquiry, answer),
-            lambda words: store.fail(inquiry, words),
+    def ask(query: Query) -> None:
+        questioner.ask(
+            query.kind,
+            query.arguments,
+            lambda answer: store.answer(query, answer),
+            lambda words: store.fail(query, words),
         )
 
-    store.inquiries.on_ask = ask
+    store.queries.on_ask = ask
     async with feeding(address, on_batch=store.apply):
         await until(lambda: len(store.workers))
         try:
             yield store
         finally:
-            await inquirer.close()
+            await questioner.close()
 
 
 async def drawn(page: DetailPage, condition: Any) -> None:
@@ -91,7 +90,7 @@ def test_the_page_of_a_worker_shows_what_it_runs_and_does() -> None:
                 await drawn(page, lambda: "in wait" in page.text(page.section))
                 page.choose("logs")
                 await drawn(page, lambda: w.address in page.text(page.section))
-                assert page.notice.note == ""
+                assert page.caption.note == ""
             finally:
                 GATE.set()
             await busy
@@ -110,7 +109,7 @@ def test_the_page_of_a_worker_that_is_killed_says_so() -> None:
             await nanny.kill()
             await drawn(page, lambda: " has left the cluster." in str(page.facts()))
             assert ("Address", address) in page.facts()
-            assert page.notice.empty == ""
+            assert page.caption.empty == ""
 
     asyncio.run(run())
 
@@ -161,7 +160,7 @@ def test_the_page_of_a_running_task_shows_its_call_stack() -> None:
 def test_a_served_page_is_answered_and_closing_fails_what_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tables, "WAIT_S", 30.0)  # a busy machine takes its time
+    monkeypatch.setattr(export, "WAIT_S", 30.0)  # a busy machine takes its time
 
     async def run() -> None:
         async with cluster() as (s, (w,), c):
@@ -183,7 +182,7 @@ def test_a_served_page_is_answered_and_closing_fails_what_is_asked(
 
                 s.handlers["get_logs"] = never
                 asked = await made.ask(
-                    lambda store: store.inquiries.ask("logs", worker=""), is_fresh=False
+                    lambda store: store.queries.ask("logs", worker=""), is_fresh=False
                 )
             finally:
                 await made.close()

@@ -162,21 +162,6 @@ def test_an_unknown_task_is_none() -> None:
     asyncio.run(run())
 
 
-def test_a_task_is_told_in_part_where_there_is_no_collector() -> None:
-    async def run() -> None:
-        async with cluster() as (s, (w,), c), asking(s.address) as ask:
-            kept = c.submit(inc, 1, key=("k", 0))
-            await kept
-            assert TASK not in s.handlers
-            found = await ask("task", key="('k', 0)")
-            assert (found["state"], found["who_has"]) == ("memory", [w.address])
-            assert found["story"][-1]["finish"] == "memory"
-            assert "collector" in found["missing"]
-            assert await ask("task", key="nothing") is None
-
-    asyncio.run(run())
-
-
 def test_an_error_of_the_collector_is_told_and_stays_inside() -> None:
     async def run() -> None:
         async with (

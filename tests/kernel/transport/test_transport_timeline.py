@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dask_diag_lab.collector import PULL
-from dask_diag_lab.records import GRAPH, Kind
 from dask_diag_lab.store import Store
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
@@ -42,7 +40,9 @@ SPILLS_ALL = {
 
 
 @asynccontextmanager
-async def spilling() -> AsyncIterator[tuple[Store, Any, Any]]:  # a worker and the engine's Client
+async def spilling() -> AsyncIterator[
+    tuple[Store, Any, Any]
+]:  # a worker and `distributed`'s Client
     """Feed a store from a worker that spills all but the smallest results."""
     store, options = Store(), {"memory_limit": 2**40}
     async with (
@@ -117,31 +117,5 @@ def test_a_scheduler_that_closes_is_told_as_lost() -> None:
             assert "is gone" in event["reason"]
             at = next(at for at, kind, _ in store.events.rows if kind == "scheduler-lost")
             assert at == pytest.approx(store.time, abs=1)
-
-    asyncio.run(run())
-
-
-def test_tables_come_whole_again_after_a_time_without_the_collector() -> None:
-    async def run() -> None:
-        store = Store()
-        async with (
-            cluster() as (s, _, c),
-            feeding(s.address, wanted=["durations", GRAPH], **fed(store)) as (feed, _),
-        ):
-            futures = c.map(abs, range(5))
-            await c.gather(futures)
-            await until(lambda: len(store.extras["durations"]) and len(store.graph) == 5)
-            s.blocked_handlers = [PULL]
-            await until(lambda: store.feed_state.state == "degraded" and store.degraded)
-            assert not store.extras["durations"].is_known
-            assert not store.graph.is_followed
-            s.blocked_handlers = []
-            assert feed._link is not None
-            feed._link._comm.abort()
-            await until(lambda: store.feed_state.state == "live")
-            await until(lambda: len(store.extras["durations"]) and len(store.graph) == 5)
-            _, rows = store.actions.since(0)
-            assert np.count_nonzero(rows["kind"] == Kind.COMPUTE) == 5, "none twice"
-            assert "abs" in store.prefixes.names
 
     asyncio.run(run())

@@ -7,16 +7,14 @@ from typing import Any
 
 from bokeh.document import Document
 from bokeh.document.events import DocumentChangedEvent
-from bokeh.events import ButtonClick
-from bokeh.models.widgets import Button, Div, Select
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.inquiries import Inquiry
-from dask_diag_lab.views.base import Opening
-from dask_diag_lab.views.detail_page import DetailPage
+from dask_diag_lab.store.queries import Query
+from dask_diag_lab.views.details.page import DetailPage
+from dask_diag_lab.views.view import Control, Opening
 
-Answers = dict[str, Callable[[Inquiry], Any]]
-"""By kind; a text is taken as words of a failure."""
+Answers = dict[str, Callable[[Query], Any]]
+"""By kind; a text is the reason of a failure."""
 
 
 class Answering:
@@ -24,7 +22,7 @@ class Answering:
 
     Attributes
     ----------
-    asked : list of Inquiry
+    asked : list of Query
         In order; one that is asked again is there again.
     answers : dict
     """
@@ -32,27 +30,27 @@ class Answering:
     def __init__(self, store: Store, answers: Answers) -> None:
         self.store = store
         self.answers = answers
-        self.asked: list[Inquiry] = []
-        self._open: list[Inquiry] = []
-        store.inquiries.on_ask = self._ask
+        self.asked: list[Query] = []
+        self._open: list[Query] = []
+        store.queries.on_ask = self._ask
 
-    def _ask(self, inquiry: Inquiry) -> None:
-        self.asked.append(inquiry)
-        self._open.append(inquiry)
+    def _ask(self, query: Query) -> None:
+        self.asked.append(query)
+        self._open.append(query)
 
     def answer(self) -> int:
         """Answer all that is open; return how many that were."""
         given, self._open = self._open, []
-        for inquiry in given:
-            found = self.answers[inquiry.kind](inquiry)
+        for query in given:
+            found = self.answers[query.kind](query)
             if isinstance(found, str):
-                self.store.fail(inquiry, found)
+                self.store.fail(query, found)
             else:
-                self.store.answer(inquiry, found)
+                self.store.answer(query, found)
         return len(given)
 
     def kinds(self) -> list[str]:
-        return [inquiry.kind for inquiry in self.asked]
+        return [query.kind for query in self.asked]
 
 
 class Shown:
@@ -86,17 +84,18 @@ class Shown:
         return list(zip(*(list(data[name]) for name in names), strict=True))
 
     @property
-    def facts(self) -> str:
-        return str(self._divs()[0].text)
+    def facts(self) -> dict[str, str]:
+        """What the page says of the thing, by label."""
+        return dict(self.view.caption.facts)
+
+    @property
+    def controls(self) -> dict[str, Control]:
+        """What the reader can set, by name."""
+        return {one.name: one for one in self.view.caption.controls}
 
     @property
     def text(self) -> str:
-        return str(self._divs()[1].text)
-
-    @property
-    def is_plain_text(self) -> bool:
-        """Whether the page takes `text` as text, not as markup."""
-        return bool(self._divs()[1].render_as_text)
+        return str(self.view._text.text) if self.view._text.visible else ""
 
     def click(self, row: int) -> None:
         self.view.rows.source.selected.indices = [row]
@@ -106,27 +105,8 @@ class Shown:
         opening, self.view.opening = self.view.opening, None
         return opening
 
-    def press(self, label: str) -> None:
-        """Press a button."""
-        buttons = [b for b in self.view.model.select({"type": Button}) if isinstance(b, Button)]
-        button = next(b for b in buttons if b.label == label)
-        assert not button.disabled
-        button._trigger_event(ButtonClick(button))
-
-    def choose(self, value: str) -> None:
-        """Choose something in whichever list has it."""
-        (found,) = [s for s in self.lists() if value in dict(options_of(s))]
-        found.value = value
+    def set(self, control: str, value: str = "") -> None:
+        """Set a control that the page shows, or press it."""
+        assert control in self.controls
+        self.view.set_control(control, value)
         self.settle()
-
-    def lists(self) -> list[Select]:
-        """Return the lists to choose from."""
-        return [s for s in self.view.model.select({"type": Select}) if isinstance(s, Select)]
-
-    def _divs(self) -> list[Div]:
-        return [child for child in self.view.model.children if isinstance(child, Div)]
-
-
-def options_of(made: Select) -> list[tuple[str, str]]:
-    """Return value and words of each option; no page here has groups or plain options."""
-    return [(str(option[0]), str(option[1])) for option in list(made.options) if option is not None]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.stream import drawing, running_bars, task_stream
+from dask_diag_lab.views.stream import task_stream, timeline
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 
@@ -57,7 +57,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of a task stream, which stands still until a test moves it."""
     made = Clock()
-    for module in (task_stream, drawing, running_bars):
+    for module in (task_stream, timeline):
         monkeypatch.setattr(module, "time", made)
     return made
 

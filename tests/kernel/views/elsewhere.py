@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_diag_lab.jobs import Job
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.workings import Working
 
 
 class Elsewhere:
@@ -13,17 +13,17 @@ class Elsewhere:
 
     Attributes
     ----------
-    open : list of Working
+    open : list of Job
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.open: list[Working[Any]] = []  # results of any type
-        store.workings.on_start = self.open.append
+        self.open: list[Job[Any]] = []  # results of any type
+        store.jobs.on_start = self.open.append
 
     def finish(self) -> None:
         """Do all that was begun."""
         done, self.open[:] = list(self.open), []
-        for working in done:
-            working.do()
-            self._store.worked_out(working)
+        for job in done:
+            job.do()
+            self._store.job_done(job)

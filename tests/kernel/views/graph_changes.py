@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_diag_lab.records import GraphChange
+from dask_diag_lab.schema import GraphChange
 from dask_diag_lab.store import Store
 from tests.kernel.views.situations import group, store_of
 

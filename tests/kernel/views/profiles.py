@@ -1,4 +1,4 @@
-"""Profiles as `records.QUESTIONS` describes them, by hand and at random, and their pages."""
+"""Profiles as `schema.QUESTIONS` describes them, by hand and at random, and their pages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import Any
 
 from bokeh.document import Document
 from bokeh.document.events import DocumentChangedEvent
-from bokeh.events import SelectionGeometry, Tap
+from bokeh.events import SelectionGeometry
 from hypothesis import strategies as st
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.inquiries import Inquiry
+from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views.look import LIGHT
-from dask_diag_lab.views.profile.frames import Tree
-from dask_diag_lab.views.profile.profile import Profile
+from dask_diag_lab.views.profile.profile import ProfileOfTasks
+from dask_diag_lab.views.profile.tree import Tree
+from dask_diag_lab.views.view import Control
 from tests.kernel.views.situations import batch, prefix, worker
 
 
@@ -78,7 +79,7 @@ class Cluster:
 
     Attributes
     ----------
-    asked : list of Inquiry
+    asked : list of Query
         All that was asked so far.
     profiles : dict of str to answer
         By prefix; of others there is no answer.
@@ -86,44 +87,36 @@ class Cluster:
     """
 
     def __init__(self, store: Store, *, activity: dict[str, Any] | None = None) -> None:
-        self.asked: list[Inquiry] = []
+        self.asked: list[Query] = []
         self.profiles: dict[str, dict[str, Any]] = {}
         self.activity = activity
         self._store = store
-        store.inquiries.on_ask = self.asked.append
+        store.queries.on_ask = self.asked.append
 
     def reply(self) -> None:
         """Answer all that is waited for."""
-        for inquiry in self.asked:
-            if inquiry.state == "asked":
+        for query in self.asked:
+            if query.state == "asked":
                 known = self.activity
-                if inquiry.kind == "profile":
-                    known = self.profiles.get(str(inquiry.arguments["prefix"]))
+                if query.kind == "profile":
+                    known = self.profiles.get(str(query.arguments["prefix"]))
                 if known is not None:
-                    self._store.answer(inquiry, known)
+                    self._store.answer(query, known)
 
-    def of(self, kind: str) -> list[Inquiry]:
+    def of(self, kind: str) -> list[Query]:
         """Return what was asked of one kind."""
-        return [inquiry for inquiry in self.asked if inquiry.kind == kind]
+        return [query for query in self.asked if query.kind == kind]
 
 
 class ProfilePage:
     """A profile in a real document that notes what would be sent."""
 
-    def __init__(self, view: Profile, width: int = 800, height: int = 420) -> None:
+    def __init__(self, view: ProfileOfTasks) -> None:
         self.view = view
         self.events: list[DocumentChangedEvent] = []
         self.document = Document()
         self.document.add_root(view.build())
-        self.resize(width, height)
         self.document.on_change(self.events.append)
-
-    def resize(self, width: int, height: int) -> None:
-        """Report the size of the flame graph, as a browser does."""
-        assert self.view.flames is not None
-        self.view.flames.figure.set_from_json("outer_width", width)
-        self.view.flames.figure.set_from_json("outer_height", height)
-        self.view.update()
 
     def sent(self) -> list[DocumentChangedEvent]:
         """Update the view once and return what it sent."""
@@ -132,10 +125,33 @@ class ProfilePage:
         return list(self.events)
 
     @property
-    def titles(self) -> list[str]:
-        """First line of the hover text of each box."""
-        assert self.view.flames is not None
-        return list(self.view.flames.boxes.model.data["title"])
+    def frames(self) -> dict[str, Any]:  # arrays and lists
+        """The columns that the page draws."""
+        return dict(self.view.frames.model.data)
+
+    @property
+    def names(self) -> list[str]:
+        """The functions of the frames, in the order of the rows."""
+        return list(self.frames["name"])
+
+    def frame(self, name: str) -> dict[str, Any]:  # columns of several types
+        """Return the row of the frame of a function."""
+        at = self.names.index(name)
+        return {column: values[at] for column, values in self.frames.items()}
+
+    def row(self, name: str) -> int:
+        """Return the row that a property of the chart names."""
+        row: int = getattr(self.view.chart, name)
+        return row
+
+    def zoom(self, name: str) -> None:
+        """Click a frame, as the page reports it."""
+        self.view.chart.update(focus=self.names.index(name))
+
+    @property
+    def controls(self) -> dict[str, Control]:
+        """What the reader can set, by name."""
+        return {one.name: one for one in self.view.caption.controls}
 
 
 LIBRARY = "/opt/venv/lib/python3.12/site-packages/numpy/linalg/_linalg.py"
@@ -164,51 +180,16 @@ class Situation:
         self.cluster.profiles[""] = answer(mixed_tree())
         self.cluster.profiles["inc"] = answer(node("root", 80, node("inc", 80)))
 
-    def page(self, width: int = 800, height: int = 420, **arguments: str) -> ProfilePage:
+    def page(self, **arguments: str) -> ProfilePage:
         """Return a page whose questions have been answered."""
-        page = ProfilePage(Profile(self.store, LIGHT, arguments), width, height)
+        page = ProfilePage(ProfileOfTasks(self.store, LIGHT, arguments))
         self.cluster.reply()
         page.view.update()
         return page
 
 
-def box(page: ProfilePage, title: str) -> dict[str, Any]:  # columns of several types
-    """Return the columns of the box with this first line of hover text."""
-    assert page.view.flames is not None
-    data = page.view.flames.boxes.model.data
-    at = list(data["title"]).index(title)
-    return {name: column[at] for name, column in data.items()}
-
-
-def click(page: ProfilePage, title: str) -> None:
-    """Click into the middle of a box, as the server takes it."""
-    found = box(page, title)
-    x, y = (found["left"] + found["right"]) / 2, (found["top"] + found["bottom"]) / 2
-    assert page.view.flames is not None
-    figure = page.view.flames.figure
-    figure._trigger_event(Tap(figure, x=x, y=y))  # what the server does with a click
-
-
 def drag(page: ProfilePage, start: float, stop: float) -> None:
     """Drag over the timeline, as the server takes it."""
-    assert page.view.timeline is not None
     figure = page.view.timeline.figure
     geometry: Any = {"type": "rect", "x0": start, "x1": stop, "y0": 0, "y1": 1}  # a TypedDict
     figure._trigger_event(SelectionGeometry(figure, geometry, final=True))
-
-
-def has_timeline(page: ProfilePage) -> bool:
-    """Return whether the timeline is shown."""
-    return page.view.timeline is not None and bool(page.view.timeline.figure.visible)
-
-
-def timeline_title(page: ProfilePage) -> str:
-    """Return what stands above the timeline; '' where it is not shown."""
-    assert page.view.timeline is not None
-    return str(page.view.timeline._title.text) if has_timeline(page) else ""
-
-
-def label_texts(page: ProfilePage) -> list[str]:
-    """Return the words inside the boxes."""
-    assert page.view.flames is not None
-    return list(page.view.flames.labels.model.data["text"])

@@ -12,9 +12,11 @@ from bokeh.events import Tap
 from bokeh.models import Plot
 from bokeh.models.annotations import Title
 
-from dask_diag_lab.records import STATES, Batch, GraphChange, SchedulerInfo
+from dask_diag_lab.schema import STATES, WORKERS, Batch, GraphChange, SchedulerInfo
+from dask_diag_lab.schema.columns import default_row
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.base import View
+from dask_diag_lab.views.view import View
+from tests.kernel.store.batches import tables_of
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -28,31 +30,20 @@ THRESHOLDS: Mapping[str, float | None] = {
 
 def worker(number: int, **given: Any) -> dict[str, Any]:  # rows of WORKERS hold many types
     """Return a row of `WORKERS`: an idle worker with 4 threads and 4 GiB, but for ``given``."""
-    row: dict[str, Any] = {
+    row = default_row(WORKERS) | {
         "address": f"tcp://10.0.0.{number}:4000",
         "name": str(number),
         "host": f"10.0.0.{number}",
-        "process": "",
         "nthreads": 4,
         "memory_limit": 4 * GIB,
         "status": "running",
         "last_seen": 1000.0,
-        "cpu": 0.0,
-        "managed": 0,
-        "unmanaged_old": 0,
-        "unmanaged_recent": 0,
-        "spilled": 0,
-        "processing": 0,
-        "executing": 0,
-        "occupancy": 0.0,
-        "is_idle": False,
-        "is_saturated": False,
-        "incoming_bytes": 0,
-        "outgoing_bytes": 0,
-        "metrics": {},
     }
+    parts = ("managed", "unmanaged_old", "unmanaged_recent")
+    row["memory"] = sum(given.get(part, 0) for part in parts)
+    if "spilled" in given:
+        row["spilled_memory"] = given["spilled"]
     row |= given
-    row.setdefault("memory", sum(row[n] for n in ("managed", "unmanaged_old", "unmanaged_recent")))
     return row
 
 
@@ -75,12 +66,17 @@ def group(
 
 
 def batch(
-    nthreads: int = 8, thresholds: Mapping[str, float | None] = THRESHOLDS, **tables: Any
+    nthreads: int = 8,
+    thresholds: Mapping[str, float | None] = THRESHOLDS,
+    history: Sequence[tuple[float, int]] | None = None,
+    **given: Any,
 ) -> Batch:
-    """Return a batch with these tables; any field of `Batch` may be given."""
-    n_workers = len(tables.get("workers") or ())
+    """Return a batch; ``history`` are rows of `NTHREADS`, ``given`` as for `tables_of`."""
+    n_workers = len(given.get("workers") or ())
+    tables, fields = tables_of({**given, "nthreads": history})
     info = SchedulerInfo("s", "tcp://10.0.0.9:8786", 0.0, n_workers, nthreads, 0, thresholds)
-    return Batch(**{"epoch": "e", "time": 1000.0, "received": 1000.0, "scheduler": info, **tables})
+    known: dict[str, Any] = {"epoch": "e", "time": 1000.0, "received": 1000.0, "scheduler": info}
+    return Batch(**known | fields, tables=tables)
 
 
 def store_of(**tables: Any) -> Store:

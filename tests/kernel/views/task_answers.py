@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.tasks.task_page import TaskPage
+from dask_diag_lab.views.details.task import TaskPage
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import batch, worker
 

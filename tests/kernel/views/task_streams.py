@@ -5,29 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from bokeh.document import Document
+from bokeh.events import DoubleTap, Tap
 
-from dask_diag_lab.views.stream.picture import Picture
+from dask_diag_lab.views.stream.figure import StreamFigure
 from dask_diag_lab.views.stream.task_stream import TaskStream
+from dask_diag_lab.views.stream.timeline import Timeline
 from tests.kernel.views.conftest import Feed
-from tests.kernel.views.situations import served
 
 
-def built(feed: Feed) -> tuple[TaskStream, Picture]:
+def built(feed: Feed) -> tuple[TaskStream, StreamFigure]:
     """Return a built stream in a document, as a page has it."""
     view = TaskStream(feed.store)
     Document().add_root(view.build())
-    assert view.picture is not None
-    return view, view.picture
+    assert view.figure is not None
+    return view, view.figure
 
 
-def opened(feed: Feed) -> TaskStream:
-    """Return a stream as the server has it."""
-    return served(TaskStream(feed.store))
-
-
-def move(picture: Picture, **ends: float) -> None:
+def move(timeline: Timeline, **ends: float) -> None:
     """Change the x or y range as a browser's patch does."""
-    model = picture.y_range if "top" in ends else picture.x_range
+    model = timeline.y_range if "top" in ends else timeline.x_range
     names = {"top": "end", "bottom": "start"}
     document = model.document
     assert document is not None
@@ -39,12 +35,28 @@ def move(picture: Picture, **ends: float) -> None:
     document.apply_json_patch(patch)
 
 
+def tap(view: TaskStream, x: float, row: float, event: type[Tap | DoubleTap] = Tap) -> Any:
+    """Tap as a browser does, ``x`` in seconds of the run; return what that opened, or None."""
+    assert view.figure is not None
+    figure = view.figure.figure
+    assert figure.document is not None
+    view.opening = None
+    figure.document.callbacks.trigger_event(event(model=figure, x=x, y=row))
+    opening: Any = view.opening  # set by that event
+    return None if opening is None else (opening.plot, dict(opening.arguments))
+
+
 def data(source: Any) -> dict[str, list[Any]]:  # a Source; columns differ in type
     return {name: list(column) for name, column in source.model.data.items()}
 
 
-def many(feed: Feed, n: int) -> None:
+def labels(view: TaskStream) -> list[str]:
+    """Return the names in the legend."""
+    return [item.label for item in view.caption.legend]
+
+
+def many(feed: Feed, n: int, took: float = 9e-4) -> None:
+    """Have a task end every millisecond."""
     for index in range(n):
-        begin = index * 1e-3
-        feed.maker.action(begin, begin + 9e-4, key=f"inc-{index}")
+        feed.maker.action(index * 1e-3, index * 1e-3 + took, key=f"inc-{index}")
     feed.send(n * 1e-3)

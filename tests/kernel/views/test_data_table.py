@@ -9,10 +9,10 @@ from bokeh.document import Document
 from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent, ModelChangedEvent
 from bokeh.models.widgets.tables import HTMLTemplateFormatter
 
-from dask_diag_lab.views.data_table import COLOR_FIELD, MAX_CELL_CHARACTERS, SortableTable
-from dask_diag_lab.views.data_table import TableColumn as Column
+from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.table_cells import SizeCell
+from dask_diag_lab.views.tables import COLOR_FIELD, MAX_CELL_CHARACTERS, SortableTable
 
 COLUMNS = (
     Column("name", "Name"),

@@ -7,23 +7,21 @@ from typing import Any
 
 import pytest
 from bokeh.document import Document
-from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent, ModelChangedEvent
-from bokeh.events import ButtonClick
+from bokeh.document.events import DocumentChangedEvent
 
-from dask_diag_lab.records import ExtraChange, Outcome
+from dask_diag_lab.schema import Change, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.base import Opening
-from dask_diag_lab.views.look import DARK
+from dask_diag_lab.views.tables import COLOR_FIELD
 from dask_diag_lab.views.tasks.exceptions import Exceptions
 from dask_diag_lab.views.tasks.failures import (
-    NO_COLLECTOR,
     OLDER,
     OLDER_TEXTS,
     ON_THE_WAY,
     ON_THE_WAY_S,
     UNRECORDED,
 )
+from dask_diag_lab.views.view import Opening
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import batch, store_of, worker
 
@@ -31,12 +29,12 @@ W0, W1 = worker(0)["address"], worker(1)["address"]
 
 
 def errors(
-    *rows: tuple[object, ...], unlisted: int = 0, not_kept: int = 0
-) -> dict[str, ExtraChange]:
+    *rows: tuple[object, ...], unlisted: int = 0, not_kept: int = 0, attempts: int = 0
+) -> dict[str, Change]:
     """Return the extra table of these rows; those of one prefix and type are of one kind.
 
     There are ``unlisted`` more tasks with each text, and ``not_kept`` more of each kind with texts
-    that are not there.
+    that are not there; ``attempts`` of each text were run again.
     """
     texts = Counter((row[1], row[4]) for row in rows)
     kinds = Counter((prefix, _type(text)) for prefix, text in texts.elements())
@@ -45,10 +43,10 @@ def errors(
         prefix, kind = row[1], _type(row[4])
         n_texts = sum((prefix, kind) == (p, _type(text)) for p, text in texts)
         n_tasks = kinds[prefix, kind] + unlisted * n_texts + not_kept
-        counted.append((*row, texts[prefix, row[4]] + unlisted, kind, n_tasks, FIRST))
-    names = [column.name for column in Store().extras["errors"].extra.columns]
+        counted.append((*row, texts[prefix, row[4]] + unlisted, kind, n_tasks, FIRST, attempts))
+    names = [column.name for column in Store().extras["errors"].table.columns]
     columns = {name: [row[i] for row in counted] for i, name in enumerate(names)}
-    return {"errors": ExtraChange(columns)}
+    return {"errors": Change(columns)}
 
 
 def _type(text: object) -> str:
@@ -72,6 +70,7 @@ def opened(store: Store) -> tuple[Exceptions, list[DocumentChangedEvent]]:
     view = Exceptions(store)
     document = Document()
     document.add_root(view.build())
+    view.update()
     told: list[DocumentChangedEvent] = []
     document.on_change(told.append)
     return view, told
@@ -82,13 +81,14 @@ def is_open(view: Exceptions) -> bool:
     return bool(view.details.visible)
 
 
+def shown(view: Exceptions) -> tuple[str, str]:
+    """Return the line about the chosen error, and its traceback and other texts."""
+    line, _, text = str(view.details.text).partition("\n\n")
+    return line, text
+
+
 def failing(*rows: tuple[object, ...]) -> Store:
     return store_of(workers=[worker(0), worker(1)], extras=errors(*rows))
-
-
-def marked(view: Exceptions) -> list[str]:
-    """Return the functions whose rows are marked in the page."""
-    return [view.rows.source.data["prefix"][i] for i in view.rows.source.selected.indices]
 
 
 def send(store: Store, *rows: tuple[object, ...]) -> None:
@@ -122,13 +122,13 @@ def test_texts_that_are_not_kept_any_more_are_counted_with_their_kind() -> None:
 def test_a_click_lists_the_other_texts_and_when_the_first_failed() -> None:
     view, _ = opened(failing(*BAD))
     view.choose(0)
-    first, _, others = view.traceback.text.partition("\n\n")
+    first, _, others = shown(view)[1].partition("\n\n")
     assert first == "line\nValueError('row 4 is bad')"
     assert others.splitlines() == [
         "and other texts (4):",
         *(f"ValueError('row {i} is bad')" for i in (3, 2, 1, 0)),
     ]
-    assert view._words.text == (
+    assert shown(view)[0] == (
         "div: 5 tasks failed on worker 1, worker 0 · "
         f"{fmt.clock(FIRST)} to {fmt.clock(104.0)} · last: div-4"
     )
@@ -138,16 +138,16 @@ def test_of_many_texts_the_last_are_listed() -> None:
     rows = [(f"div-{i}", "div", 100.0 + i, (W0,), f"E({i})", "line") for i in range(50)]
     view, _ = opened(store_of(extras=errors(*rows, not_kept=50)))
     view.choose(0)
-    title, *shown = view.traceback.text.partition("\n\n")[2].splitlines()
+    title, *texts = shown(view)[1].partition("\n\n")[2].splitlines()
     assert title == "and other texts (up to 99), the last 20:"
-    assert shown == [f"E({i})" for i in range(48, 28, -1)]
+    assert texts == [f"E({i})" for i in range(48, 28, -1)]
 
 
 def test_workers_of_tasks_that_are_not_listed_are_not_said_to_be_all() -> None:
     store = store_of(workers=[worker(0), worker(1)], extras=errors(*SAME, unlisted=100))
     view, _ = opened(store)
     view.choose(0)
-    assert "105 tasks failed lately on worker 1, worker 0 · " in view._words.text
+    assert "105 tasks failed lately on worker 1, worker 0 · " in shown(view)[0]
 
 
 def test_click_shows_the_traceback_as_text_and_closes_again() -> None:
@@ -155,9 +155,8 @@ def test_click_shows_the_traceback_as_text_and_closes_again() -> None:
     assert not is_open(view)
     view.rows.source.selected.indices = [0]
     assert is_open(view)
-    assert view.traceback.text == "File <script>\n  raise\nOSError('<b>gone</b>')"
-    assert view._words.render_as_text
-    view._close._trigger_event(ButtonClick(view._close))
+    assert shown(view)[1] == "File <script>\n  raise\nOSError('<b>gone</b>')"
+    view.set_control("close", "")
     assert not is_open(view)
 
 
@@ -168,13 +167,13 @@ def test_traceback_stays_with_its_error_when_others_come() -> None:
     send(store, *SAME, OTHER)
     view.update()
     assert is_open(view)
-    assert view.traceback.text.startswith("line 4")
+    assert shown(view)[1].startswith("line 4")
 
 
 def test_button_opens_the_page_of_the_task_that_failed_last() -> None:
     view, _ = opened(failing(*SAME))
     view.choose(0)
-    view._open._trigger_event(ButtonClick(view._open))
+    view.set_control("task", "")
     assert view.opening == Opening("task", {"key": "div-4"})
 
 
@@ -188,7 +187,6 @@ def test_tasks_of_an_error_that_are_not_listed_count_with_those_that_are() -> No
     [
         ({}, UNRECORDED),
         ({"left_out": {"errors": 7}}, OLDER),
-        ({"degraded": "no plugins"}, NO_COLLECTOR),
     ],
 )
 def test_failures_without_details_are_counted_with_the_reason(
@@ -202,7 +200,7 @@ def test_failures_without_details_are_counted_with_the_reason(
     assert list(data["tasks"]) == [5, 145]
     assert data["exception"][1] == words
     view.choose(1)
-    assert not view._open.visible
+    assert [control.name for control in view.caption.controls] == ["close"]
 
 
 def test_errors_that_come_after_their_actions_are_said_to_be_on_their_way(feed: Feed) -> None:
@@ -224,23 +222,23 @@ def test_runs_lost_with_their_worker_are_said(feed: Feed) -> None:
     feed.send(2.0, extras=errors(killed))
     view, _ = opened(feed.store)
     assert list(view.rows.source.data["tasks"]) == [1]
-    assert "at least 1 run lost with a worker that died" in view.notice.note
+    assert "at least 1 run lost with a worker that died" in view.caption.note
     view.choose(0)
-    assert view.traceback.text == "KilledWorker: once too often"
+    assert shown(view)[1] == "KilledWorker: once too often"
 
 
 def test_no_failures_are_told_from_waiting() -> None:
     store = store_of()
     view, _ = opened(store)
-    assert view.notice.empty.startswith("Waiting")
+    assert view.caption.empty.startswith("Waiting")
     store.apply(batch(extras=errors()))
     view.update()
-    assert view.notice.empty == "No task has failed."
+    assert view.caption.empty == "No task has failed."
 
 
 def test_older_errors_that_are_not_here_are_counted() -> None:
     view, _ = opened(store_of(extras=errors(*SAME), left_out={"errors": 7}))
-    assert view.notice.note == "7 older failures of other errors not kept"
+    assert view.caption.note == "7 older failures of other errors not kept"
 
 
 def test_nothing_is_sent_when_nothing_changed() -> None:
@@ -251,13 +249,6 @@ def test_nothing_is_sent_when_nothing_changed() -> None:
     store.apply(batch(workers=[worker(0, cpu=9.0), worker(1)], extras=errors(*SAME)))
     view.update()
     assert told == []
-
-
-def test_restyle_reaches_the_traceback() -> None:
-    view, _ = opened(failing(*SAME))
-    view.look = DARK
-    view.restyle()
-    assert DARK.background in str(view.traceback.stylesheets[0])
 
 
 def test_table_has_tracebacks_and_all_workers() -> None:
@@ -279,6 +270,15 @@ def test_table_has_every_text_and_counts_those_that_are_not_kept() -> None:
     assert columns["kind_first"] == [FIRST] * 6
 
 
+def test_attempts_whose_task_was_run_again_are_counted_and_told_as_such() -> None:
+    view, _ = opened(store_of(extras=errors(*SAME, attempts=2)))
+    view.choose(0)
+    assert list(view.rows.source.data["tasks"]) == [5]
+    assert shown(view)[0].partition(" · 2 of them run again · ")[1]
+    assert view.caption.note == "2 attempts counted whose task was run again"
+    assert view.table().columns["attempts"] == [2]
+
+
 def test_failures_are_counted_once_whether_their_texts_are_kept_or_not(feed: Feed) -> None:
     for i in range(150):
         feed.maker.action(i, i + 1, prefix="div", outcome=Outcome.ERRED)
@@ -289,71 +289,15 @@ def test_failures_are_counted_once_whether_their_texts_are_kept_or_not(feed: Fee
     assert sum(view.table().columns["tasks"]) == 150
 
 
-def test_the_mark_stays_with_the_error_whose_traceback_is_shown() -> None:
-    store = failing(*SAME)
-    view, _ = opened(store)
-    view.rows.source.selected.indices = [0]
-    send(store, *SAME, OTHER)
-    view.update()
-    assert list(view.rows.source.data["prefix"]) == ["load", "div"]
-    assert marked(view) == ["div"]
-    assert view.traceback.text.startswith("line 4")
-
-
-def test_a_row_is_unmarked_in_the_page_before_other_rows_take_its_place() -> None:
-    store = failing(*SAME, OTHER)
-    view, told = opened(store)
-    view.rows.source.selected.indices = [0]
-    told.clear()
-    send(store, *SAME)
-    view.update()
-    first, data = told[:2]
-    assert isinstance(first, ModelChangedEvent)
-    assert (first.model, first.new) == (view.rows.source.selected, [])
-    assert isinstance(data, ColumnDataChangedEvent)
-    assert marked(view) == []
-    assert not is_open(view)
-
-
-def test_a_row_that_the_reader_lets_go_of_closes_its_traceback() -> None:
-    view, _ = opened(failing(*SAME, OTHER))
-    view.rows.source.selected.indices = [1]
-    view.rows.source.selected.indices = []
-    assert not is_open(view)
-
-
-def test_of_two_marked_rows_the_new_one_is_shown_alone() -> None:
-    view, _ = opened(failing(*SAME, OTHER))
-    view.rows.source.selected.indices = [1]
-    view.rows.source.selected.indices = [1, 0]
-    assert marked(view) == ["load"]
-    assert view.traceback.text.startswith("File")
-
-
-@pytest.mark.parametrize("index", [-1, 2])
-def test_a_row_that_is_not_there_is_not_shown(index: int) -> None:
-    view, _ = opened(failing(*SAME, OTHER))
-    view.rows.source.selected.indices = [index]
-    assert marked(view) == []
-    assert not is_open(view)
-
-
 def test_escape_closes_the_traceback_and_unmarks_its_row() -> None:
     view, _ = opened(failing(*SAME, OTHER))
     view.rows.source.selected.indices = [1]
     view.command("fit")
     assert is_open(view)
+    assert view.rows.source.data[COLOR_FIELD][1] == view.look.accent
     view.command("clear")
     assert not is_open(view)
-    assert marked(view) == []
-
-
-def test_a_closed_error_can_be_clicked_again() -> None:
-    view, _ = opened(failing(*SAME))
-    view.rows.source.selected.indices = [0]
-    view._close._trigger_event(ButtonClick(view._close))
-    view.rows.source.selected.indices = [0]
-    assert is_open(view)
+    assert set(view.rows.source.data[COLOR_FIELD]) == {view.look.foreground}
 
 
 def test_workers_of_one_name_are_told_apart_by_their_addresses() -> None:
@@ -366,12 +310,12 @@ def test_workers_of_one_name_are_told_apart_by_their_addresses() -> None:
     names = "worker 0, worker 1 (left) at 10.0.0.1:4000, worker 1 (left) at 10.0.0.2:4000"
     assert view.rows.source.data["workers"] == [names]
     view.choose(0)
-    assert f"1 task failed on {names}" in view._words.text
+    assert f"1 task failed on {names}" in shown(view)[0]
 
 
 def test_the_note_counts_failures_whose_texts_are_not_kept() -> None:
     view, _ = opened(store_of(extras=errors(*BAD, not_kept=95)))
-    assert view.notice.note == "texts of 95 older failures not kept"
+    assert view.caption.note == "texts of 95 older failures not kept"
 
 
 def test_the_note_counts_failures_without_details(feed: Feed) -> None:
@@ -379,4 +323,4 @@ def test_the_note_counts_failures_without_details(feed: Feed) -> None:
         feed.maker.action(i, i + 1, prefix="div", outcome=Outcome.ERRED)
     feed.send(200.0, extras=errors(*SAME))
     view, _ = opened(feed.store)
-    assert view.notice.note == "no details of 2 failures"
+    assert view.caption.note == "no details of 2 failures"

@@ -24,18 +24,18 @@ class Touchy(FigureView):
     fails_in = ""
     fitted_to = 0
 
-    def columns(self) -> Mapping[str, Any]:
-        self._fail("columns")
+    def rows(self) -> Mapping[str, Any]:
+        self._fail("rows")
         return {"length": [float(len(name)) for name in self.store.workers.name]}
 
-    def draw(self, source: ColumnDataSource) -> figure:
+    def make_figure(self, source: ColumnDataSource) -> figure:
         picture = self.new_figure()
         picture.scatter("length", "length", source=source)
         return picture
 
-    def adjust(self, picture: figure, columns: Mapping[str, Any]) -> None:
+    def adjust(self, picture: figure, rows: Mapping[str, Any]) -> None:
         self._fail("adjust")
-        self.fitted_to = len(columns["length"])
+        self.fitted_to = len(rows["length"])
 
     def note(self) -> str:
         self._fail("note")
@@ -46,7 +46,7 @@ class Touchy(FigureView):
             raise KeyError(where)
 
 
-@pytest.mark.parametrize("where", ["columns", "adjust", "note"])
+@pytest.mark.parametrize("where", ["rows", "adjust", "note"])
 def test_an_error_is_raised_until_the_picture_is_drawn(where: str) -> None:
     store = store_of(workers=[worker(1)])
     view = Touchy(store)
@@ -59,14 +59,14 @@ def test_an_error_is_raised_until_the_picture_is_drawn(where: str) -> None:
             view.update()
     view.fails_in = ""
     view.update()
-    assert (view.fitted_to, view.notice.note) == (2, "2 workers")
+    assert (view.fitted_to, view.caption.note) == (2, "2 workers")
 
 
 class Uneven(Touchy):
     """A column for workers beside one for the cluster."""
 
-    def columns(self) -> Mapping[str, Any]:
-        return {**super().columns(), "cluster": np.zeros(1)}
+    def rows(self) -> Mapping[str, Any]:
+        return {**super().rows(), "cluster": np.zeros(1)}
 
 
 UNEVEN = "columns have to be of equal length: “length” has 2, “cluster” has 1"

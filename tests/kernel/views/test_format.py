@@ -10,7 +10,9 @@ import pytest
 
 from dask_diag_lab.views import format as fmt
 
-SIZES = Path(__file__).parents[2] / "contract" / "fixtures" / "sizes.json"
+CASES = json.loads(
+    (Path(__file__).parents[2] / "contract" / "fixtures" / "format.json").read_text("utf-8")
+)
 
 
 @pytest.mark.parametrize(
@@ -41,12 +43,12 @@ def test_rates_are_in_si_units(value: float, words: str) -> None:
     assert fmt.si(value, "B/s") == words
 
 
-@pytest.mark.parametrize(("value", "size", "rate"), json.loads(SIZES.read_text()))
-def test_sizes_are_written_as_the_cells_of_tables_write_them(
-    value: float, size: str, rate: str
-) -> None:
-    assert fmt.binary(value) == size
-    assert fmt.si(value, "B/s") == rate
+@pytest.mark.parametrize(
+    ("unit", "value", "text"),
+    [(unit, value, text) for unit, cases in CASES.items() for value, text in cases],
+)
+def test_values_are_written_as_the_browser_writes_them(unit: str, value: float, text: str) -> None:
+    assert fmt.write(unit, value) == text
 
 
 @pytest.mark.parametrize(

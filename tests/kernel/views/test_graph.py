@@ -1,206 +1,237 @@
-"""Task Graph: states, what is sent of a change, growth, loss, and the group graph."""
+"""Task Graph: states, what is sent of a change, growth, loss, placing off the loop, the groups."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 from bokeh.document.events import ColumnDataChangedEvent, ColumnsPatchedEvent, ColumnsStreamedEvent
 from bokeh.models import Range1d
 
-from dask_diag_lab.records import STATES
-from dask_diag_lab.views.base import Opening
+from dask_diag_lab.schema import STATES, GraphChange
+from dask_diag_lab.store import Store
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import DARK
-from dask_diag_lab.views.palette import data_colors
-from dask_diag_lab.views.tasks.graph_slots import Slots
-from dask_diag_lab.views.tasks.key_order import natural_ranks
-from dask_diag_lab.views.tasks.task_graph import TaskGraph
+from dask_diag_lab.views.tasks.task_graph import MAX_EDGES, WAITING, TaskGraph
+from dask_diag_lab.views.view import Opening
+from tests.kernel.views.elsewhere import Elsewhere
 from tests.kernel.views.graph_changes import EDGES, KEYS, change, groups_store
 from tests.kernel.views.situations import Page, batch, graph, group, store_of
 
 
+def opened(store: Store) -> tuple[TaskGraph, Page]:
+    view = TaskGraph(store)
+    return view, Page(view)
+
+
+def columns(view: TaskGraph, *names: str) -> list[list[Any]]:  # of numbers or text
+    return [list(view.nodes.data[name]) for name in names]
+
+
+def many(first: int = 0, n: int = 600) -> GraphChange:
+    """Return chains of two tasks, the first of them as a snapshot."""
+    edges = [(node, node + 1) for node in range(first, first + n, 2)]
+    keys = [f"inc-{node}" for node in range(first, first + n)]
+    return graph(keys, edges, is_snapshot=not first, first=first)
+
+
 def test_nodes_have_state_key_and_prefix_and_work_flows_to_the_right() -> None:
     states = {0: "memory", 1: "processing", 2: "queued", 3: "waiting"}
-    view = TaskGraph(store_of(graph=graph(KEYS, EDGES, states)))
-    Page(view)
-    data = view.nodes.nodes.data
-    assert data["key"] == KEYS
-    assert data["prefix"] == ["inc", "inc", "add", "sum"]
-    assert data["state"] == ["memory", "processing", "queued", "waiting"]
-    assert list(data["x"]) == [0, 0, 1, 2]
-    assert len(view.nodes.edges.source.data["x0"]) == 3
+    view, _ = opened(store_of(graph=graph(KEYS, EDGES, states)))
+    assert columns(view, "key", "prefix", "state", "x") == [
+        KEYS,
+        ["inc", "inc", "add", "sum"],
+        ["memory", "processing", "queued", "waiting"],
+        [0, 0, 1, 2],
+    ]
+    assert len(view.edges.data["x0"]) == 3
+    assert view.caption.headline == ("4 tasks · 1 processing · 1 in memory · 1 queued · 1 waiting")
+    assert [item.label for item in view.caption.legend][:2] == ["waiting", "queued"]
 
 
 def test_state_change_sends_the_state_column_only() -> None:
     store = store_of(graph=graph(KEYS, EDGES))
-    page = Page(TaskGraph(store))
+    _, page = opened(store)
+    assert page.sent() == []
     store.apply(batch(graph=change(states=[(0, STATES.index("memory"))])))
-    sent = [event for event in page.sent() if getattr(event, "attr", "") != "text"]
+    sent = page.sent()
     assert len(sent) == 1
     assert isinstance(sent[0], ColumnsPatchedEvent)
     assert sent[0].patches == {"state": [(0, "memory")]}
-    everything = [(node, STATES.index("released")) for node in range(4)]
-    store.apply(batch(graph=change(states=everything)))
-    columns = [event.cols for event in page.sent() if isinstance(event, ColumnDataChangedEvent)]
-    assert columns == [["state"]]
+    store.apply(batch(graph=change(states=[(node, STATES.index("released")) for node in range(4)])))
+    assert [e.cols for e in page.sent() if isinstance(e, ColumnDataChangedEvent)] == [["state"]]
 
 
 def test_new_tasks_are_appended_and_the_known_ones_do_not_move() -> None:
     store = store_of(graph=graph(KEYS, EDGES))
-    view = TaskGraph(store)
-    page = Page(view)
-    before = [list(view.nodes.nodes.data[name]) for name in ("x", "y")]
+    view, page = opened(store)
+    before = columns(view, "x", "y")
     added = graph(["mul-1", "mul-2"], [(3, 4), (0, 5)], is_snapshot=False, first=4)
     store.apply(batch(graph=added))
     streamed = [event for event in page.sent() if isinstance(event, ColumnsStreamedEvent)]
     assert len(streamed) == 2
-    data = view.nodes.nodes.data
-    assert [list(data[name][:4]) for name in ("x", "y")] == before
-    assert data["key"] == [*KEYS, "mul-1", "mul-2"]
-    assert len(view.nodes.edges.source.data["x0"]) == 5
+    assert [column[:4] for column in columns(view, "x", "y")] == before
+    assert columns(view, "key") == [[*KEYS, "mul-1", "mul-2"]]
+    assert len(view.edges.data["x0"]) == 5
 
 
 def test_forgotten_tasks_leave_holes_and_lose_their_edges() -> None:
     store = store_of(graph=graph(KEYS, EDGES))
-    view = TaskGraph(store)
-    page = Page(view)
-    store.apply(batch(graph=change(removed=[0], total=3)))
-    sent = [event for event in page.sent() if isinstance(event, ColumnDataChangedEvent)]
-    assert [set(event.cols or ()) for event in sent] == [{"x"}, {"x0", "crowd"}]
-    assert np.isnan(view.nodes.nodes.data["x"]).tolist() == [True, False, False, False]
-    assert np.isnan(view.nodes.edges.source.data["x0"]).sum() == 1
-    assert "3 tasks" in page.title
-    store.apply(batch(graph=change(states=[(3, STATES.index("memory"))], total=3)))
+    view, page = opened(store)
+    gone = change(removed=[0], total=3, states=[(3, STATES.index("memory"))])
+    store.apply(batch(graph=gone))
     page.sent()
-    assert view.nodes.nodes.data["state"][3] == "memory"
+    assert np.isnan(view.nodes.data["x"]).tolist() == [True, False, False, False]
+    assert np.isnan(view.edges.data["x0"]).sum() == 1
+    assert view.nodes.data["state"][3] == "memory"
+    assert view.caption.headline.startswith("3 tasks")
 
 
 def test_tasks_of_a_new_scheduler_replace_those_of_the_old_one() -> None:
     store = store_of(graph=graph(KEYS, EDGES))
-    view = TaskGraph(store)
-    page = Page(view)
+    view, page = opened(store)
     store.apply(batch(epoch="other", graph=graph(["x-1", "y-1"], [(0, 1)])))
     page.sent()
-    assert view.nodes.nodes.data["key"] == ["x-1", "y-1"]
-    assert list(view.nodes.nodes.data["x"]) == [0, 1]
-
-
-def test_nothing_is_sent_when_nothing_changed() -> None:
-    store = store_of(graph=graph(KEYS, EDGES))
-    page = Page(TaskGraph(store))
-    assert page.sent() == []
-    store.apply(batch(graph=change(states=[(0, STATES.index("waiting"))])))
-    assert page.sent() == []
+    assert columns(view, "key", "x") == [["x-1", "y-1"], [0, 1]]
 
 
 def test_view_follows_until_the_user_moves_and_fit_brings_it_back() -> None:
     store = store_of(graph=graph(KEYS, EDGES))
-    view = TaskGraph(store)
-    page = Page(view)
-    seen = view.figure.x_range
-    assert isinstance(seen, Range1d)
-    seen.update(start=0.5, end=1.5)
+    view, page = opened(store)
+    shown = view.figure.x_range
+    assert isinstance(shown, Range1d)
+    shown.update(start=0.5, end=1.5)
     store.apply(batch(graph=graph(["mul-1"], [(3, 4)], is_snapshot=False, first=4)))
     page.sent()
-    assert (seen.start, seen.end) == (0.5, 1.5)
+    assert (shown.start, shown.end) == (0.5, 1.5)
     view.command("fit")
-    assert seen.end == pytest.approx(3.6)
+    assert shown.end == pytest.approx(3.6)
+
+
+def test_failed_tasks_are_drawn_on_top() -> None:
+    view, _ = opened(store_of(graph=graph(KEYS, EDGES, {2: "erred"})))
+    assert list(view.failed.model.data["x"]) == [1]
+
+
+def test_click_opens_the_task_and_beside_it_nothing() -> None:
+    view, page = opened(store_of(graph=graph(KEYS, EDGES)))
+    page.tap(1.1, 0.6)
+    assert view.opening == Opening("task", {"key": "add-1"})
+    view.opening = None
+    page.tap(1.6, 0.0)
+    assert view.opening is None
+
+
+def test_keys_with_indices_are_in_the_order_of_their_numbers() -> None:
+    keys = ["('x', 10)", "('x', 2)", "('x', 1, 5)", "sum-1"]
+    view, _ = opened(store_of(graph=graph(keys, [(0, 3), (1, 3), (2, 3)])))
+    assert columns(view, "y")[0][:3] == [2, 1, 0]
+
+
+def test_too_many_edges_are_thinned_out_and_the_note_says_so() -> None:
+    n = 150
+    keys = [f"a-{node}" for node in range(2 * n)]
+    view, _ = opened(store_of(graph=graph(keys, [(a, n + b) for a in range(n) for b in range(n)])))
+    assert len(view.edges.data["x0"]) <= MAX_EDGES
+    drawn, there_are = fmt.count(11_250), fmt.count(22_500)
+    assert view.caption.note == f"{drawn} of {there_are} dependencies drawn, evenly thinned"
+    assert max(view.edges.data["share"]) < 0.05
 
 
 def test_beyond_the_limit_groups_are_drawn_and_the_plot_says_so() -> None:
-    view = TaskGraph(groups_store())
-    page = Page(view)
+    view, page = opened(groups_store())
     data = view.groups.boxes.model.data
     assert data["name"] == ["load-1", "sum-1"]
     assert data["count"] == ["60\u202f000 / 60\u202f000", "1 erred · 0 / 60\u202f000"]
     assert len(view.groups.edges.model.data["x0"]) == 1
-    assert "120\u202f000 tasks are more than the 5000" in view.notice.note
+    assert "120\u202f000 tasks are more than the 5000" in view.caption.note
     assert view.table().columns["group"] == ["load-1", "sum-1"]
-    assert view.notice.note.endswith("too many to list: a row is a group of them")
-    page.resize(300, 200)
-    assert view.notice.empty == ""
+    assert view.caption.note.endswith("too many to list: a row is a group of them")
+    page.tap(1.0, 0.0)
+    assert view.opening == Opening("profile", {"prefix": "sum"})
 
 
 def test_graph_changes_between_tasks_and_groups_while_open() -> None:
     store = groups_store()
-    view = TaskGraph(store)
-    page = Page(view)
+    view, page = opened(store)
     assert page.sent() == []
     store.apply(batch(graph=graph(KEYS, EDGES)))
     page.sent()
     assert len(view.groups.boxes.model.data["name"]) == 0
-    assert view.nodes.nodes.data["key"] == KEYS
-    assert view.notice.note == ""
+    assert columns(view, "key") == [KEYS]
     store.apply(batch(graph=change(is_snapshot=True, is_exact=False, total=9000)))
     page.sent()
-    assert len(view.nodes.nodes.data["key"]) == 0
+    assert columns(view, "key") == [[]]
     assert len(view.groups.boxes.model.data["name"]) == 2
 
 
-def test_empty_scheduler_is_explained() -> None:
+def test_empty_scheduler_is_explained_and_tasks_that_are_on_their_way_too() -> None:
     store = store_of()
-    view = TaskGraph(store)
-    page = Page(view)
-    assert view.notice.empty.startswith("No tasks on the scheduler")
+    view, page = opened(store)
+    assert view.caption.empty.startswith("No tasks on the scheduler")
+    store.apply(batch(groups=[group("inc-1", "inc", waiting=3)]))
+    page.sent()
+    assert view.caption.empty == WAITING
     store.apply(batch(graph=graph(KEYS, EDGES)))
     page.sent()
-    assert view.notice.empty == ""
+    assert view.caption.empty == ""
     store.apply(batch(graph=change(removed=[0, 1, 2, 3], total=0)))
     page.sent()
-    assert view.notice.empty
+    assert view.caption.empty
 
 
-def test_graph_that_has_not_come_yet_is_told_from_an_empty_scheduler() -> None:
-    store = store_of(groups=[group("load-1", "load", processing=3)])
-    view = TaskGraph(store)
-    page = Page(view)
-    assert view.notice.empty == "Waiting for the task graph."
-    store.apply(batch(graph=graph(KEYS, EDGES)))
-    page.sent()
-    assert view.notice.empty == ""
-
-
-def test_click_on_a_task_opens_its_page() -> None:
-    view = TaskGraph(store_of(graph=graph(KEYS, EDGES)))
-    page = Page(view)
-    x, y = (float(view.nodes.nodes.data[name][2]) for name in ("x", "y"))
-    page.tap(x + 0.5, y)
-    assert view.opening is None
-    page.tap(x + 0.01, y)
-    assert view.opening == Opening("task", {"key": "add-1"})
-
-
-def test_click_on_a_group_opens_the_profile_of_its_prefix() -> None:
-    view = TaskGraph(groups_store())
-    page = Page(view)
-    page.tap(1.0, float(view.groups.boxes.model.data["top"][1]) + 0.1)
-    assert view.opening == Opening("profile", {"prefix": "sum"})
-
-
-def test_only_this_plot_needs_single_tasks() -> None:
-    assert "graph" in TaskGraph.needs
-
-
-def test_restyle_changes_the_colours_without_sending_nodes() -> None:
-    view = TaskGraph(store_of(graph=graph(KEYS, EDGES)))
-    page = Page(view)
+def test_restyle_sends_no_nodes() -> None:
+    view, page = opened(store_of(graph=graph(KEYS, EDGES)))
     page.events.clear()
     view.look = DARK
     view.restyle()
     assert view.figure.background_fill_color == DARK.background
-    assert data_colors(DARK).states["memory"] in view.nodes._fill.palette
     sent = [e.model for e in page.events if isinstance(e, ColumnDataChangedEvent)]
-    assert view.nodes.nodes not in sent
-    assert view.nodes.edges.source not in sent
+    assert view.nodes not in sent
+    assert view.edges not in sent
 
 
-def test_keys_with_indices_are_in_natural_order() -> None:
-    keys = ["('x', 10)", "('x', 2)", "('x', 1, 5)", "plain"]
-    assert natural_ranks(keys) == [3, 2, 1, 0]
+def test_table_has_all_tasks() -> None:
+    table = TaskGraph(store_of(graph=graph(KEYS, EDGES))).table()
+    assert table.columns["key"] == KEYS
+    assert table.columns["state"] == ["waiting"] * 4
 
 
-def test_slots_are_given_out_anew_when_holes_prevail() -> None:
-    slots = Slots()
-    assert slots.change(np.arange(2000)).is_reset
-    assert not slots.change(np.arange(1200)).is_reset
-    assert slots.change(np.arange(700)).is_reset
-    assert slots.rows_of(np.array([5, 3])).tolist() == [5, 3]
+def test_tasks_are_placed_off_the_loop_and_what_comes_meanwhile_is_drawn_next() -> None:
+    store = store_of(graph=many())
+    elsewhere = Elsewhere(store)
+    view, page = opened(store)
+    assert view.caption.empty == WAITING
+    store.apply(batch(graph=change(states=[(7, STATES.index("memory"))], total=600)))
+    assert page.sent() == []
+    elsewhere.finish()
+    page.sent()
+    assert view.nodes.data["state"][7] == "memory"
+    store.apply(batch(graph=many(first=600, n=10)))
+    page.sent()
+    store.apply(batch(graph=change(removed=[0], total=609)))
+    page.sent()
+    for n_drawn in (600, 610):
+        assert len(elsewhere.open) == 1
+        assert len(view.nodes.data["x"]) == n_drawn
+        elsewhere.finish()
+        page.sent()
+    assert np.flatnonzero(np.isnan(view.nodes.data["x"])).tolist() == [0]
+    assert elsewhere.open == []
+    view.command("fit")
+    assert len(view.nodes.data["x"]) == 610  # until all are placed anew
+    elsewhere.finish()
+    page.sent()
+    assert len(view.nodes.data["x"]) == 609
+
+
+def test_places_that_come_after_the_tasks_are_too_many_are_given_up() -> None:
+    store = store_of(graph=many())
+    elsewhere = Elsewhere(store)
+    view, page = opened(store)
+    store.apply(batch(graph=change(is_snapshot=True, is_exact=False, total=9000)))
+    page.sent()
+    elsewhere.finish()
+    page.sent()
+    assert columns(view, "key") == [[]]

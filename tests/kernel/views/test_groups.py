@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dask_diag_lab.views.base import Opening
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import prefix_color
-from dask_diag_lab.views.tasks.group_nodes import MAX_NODES, structure_of
-from dask_diag_lab.views.tasks.task_groups import TaskGroupGraph
+from dask_diag_lab.views.tasks.group_graph import MAX_BOXES, TaskGroupGraph
+from dask_diag_lab.views.view import Opening
 from tests.kernel.views.situations import MIB, Page, batch, group, store_of
 
 LOAD = group("load-1", "load", memory=5, released=5) | {
@@ -30,9 +29,10 @@ def many(n: int, prefixes: int) -> list[dict[str, object]]:
 
 def test_box_tells_all_that_its_group_has_done() -> None:
     view = TaskGroupGraph(store_of(groups=[LOAD, SUM]))
-    page = Page(view)
+    Page(view)
     data = view.groups.boxes.model.data
     assert data["name"] == ["load-1", "sum-1"]
+    assert data["short"] == ["load", "sum"]
     assert data["count"] == ["10 / 10", "1 erred · 0 / 10"]
     assert data["memory"] == ["5.00 MiB in memory", ""]
     assert data["time"][0] == "40.0 s of thread time within 20.0 s"
@@ -40,7 +40,7 @@ def test_box_tells_all_that_its_group_has_done() -> None:
     assert data["states"][1] == "7 waiting, 2 processing, 1 erred"
     assert data["prefix"] == ["prefix load", "prefix sum"]
     assert data["more"][0] == "5.00 MiB · 40.0 s"
-    assert page.title == "Task groups: 2 · 20 tasks · 2 processing · 5 in memory · 1 erred"
+    assert view.caption.headline == "2 groups · 20 tasks · 1 erred · 2 processing · 5 in memory"
 
 
 def test_outline_is_thick_while_tasks_are_processed() -> None:
@@ -69,34 +69,45 @@ def test_work_flows_to_the_right_and_known_boxes_stay() -> None:
 def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so() -> None:
     store = store_of(groups=many(3000, 12))
     view = TaskGroupGraph(store)
-    page = Page(view)
+    Page(view)
     data = view.groups.boxes.model.data
     assert data["name"] == [f"p{i}" for i in range(12)]
     assert data["prefix"][0] == "250 groups of this prefix"
     assert sum(int(text.split(" / ")[1].split(" ")[0]) for text in data["done"]) == 6000
-    assert "all groups of one prefix, as there are 3000 groups" in view.notice.note
-    assert page.title.startswith("Task groups: 3000")
+    assert "all groups of one prefix, as there are 3000 groups" in view.caption.note
+    assert view.caption.headline.startswith("3000 groups")
 
 
 def test_more_prefixes_than_boxes_leave_the_smallest_out_and_count_them() -> None:
     view = TaskGroupGraph(store_of(groups=many(700, 350)))
     Page(view)
-    assert len(view.groups.boxes.model.data["name"]) == MAX_NODES
-    assert "150 smaller ones are not drawn" in view.notice.note
+    assert len(view.groups.boxes.model.data["name"]) == MAX_BOXES
+    assert "150 smaller ones are not drawn" in view.caption.note
 
 
 def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
-    structure = structure_of(store_of(groups=many(400, 3)))
-    assert structure.edges.tolist() == [[0, 1], [1, 2]]
+    view = TaskGroupGraph(store_of(groups=many(400, 3)))
+    Page(view)
+    left = view.groups.boxes.model.data["left"]
+    assert left[0] < left[1] < left[2]
+    assert len(view.groups.edges.model.data["x0"]) == 2
+
+
+def test_strip_has_a_part_for_each_state() -> None:
+    view = TaskGroupGraph(store_of(groups=[SUM]))
+    Page(view)
+    data = view.groups.boxes.model.data
+    width = data["right"][0] - data["left"][0]
+    assert (data["end2"][0] - data["begin2"][0]) / width == pytest.approx(0.1)  # erred
+    assert (data["end3"][0] - data["begin3"][0]) / width == pytest.approx(0.2)  # processing
 
 
 def test_click_opens_the_profile_of_the_prefix() -> None:
     view = TaskGroupGraph(store_of(groups=[LOAD, SUM]))
     page = Page(view)
-    data = view.groups.boxes.model.data
-    page.tap(float(data["right"][0]) + 0.05, float(data["top"][0]))
+    page.tap(0.0, 0.45)
     assert view.opening is None
-    page.tap(float(data["left"][0]) + 0.1, float(data["top"][0]) + 0.1)
+    page.tap(0.1, 0.1)
     assert view.opening == Opening("profile", {"prefix": "load"})
 
 
@@ -121,13 +132,13 @@ def test_no_groups_are_explained_and_come_back() -> None:
     store = store_of()
     view = TaskGroupGraph(store)
     page = Page(view)
-    assert view.notice.empty.startswith("No task groups")
+    assert view.caption.empty.startswith("No task groups")
     store.apply(batch(groups=[LOAD]))
     page.sent()
-    assert view.notice.empty == ""
+    assert view.caption.empty == ""
     store.apply(batch(removed_groups=["load-1"]))
     page.sent()
-    assert view.notice.empty.startswith("No task groups")
+    assert view.caption.empty.startswith("No task groups")
 
 
 def test_table_has_all_groups() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from dask_diag_lab.views.moving_range import MovingRange
+from dask_diag_lab.views.time_axis import MovingRange
 
 
 def test_it_moves_on_with_the_data() -> None:

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 import pytest
 from distributed.utils import color_of
 
-from dask_diag_lab.records import STATES
+from dask_diag_lab.schema import STATES
 from dask_diag_lab.views.look import DARK, LIGHT, PALETTES, Look
 from dask_diag_lab.views.palette import (
     VIRIDIS_DARK,
@@ -20,7 +20,7 @@ from dask_diag_lab.views.palette import (
     prefix_color,
     prefix_palette,
 )
-from dask_diag_lab.views.stream.rects import PREFIX_CODES
+from dask_diag_lab.views.stream.frame import PREFIX_CODES
 
 
 def _luminance(color: str) -> float:

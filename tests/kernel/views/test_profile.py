@@ -1,26 +1,25 @@
-"""The profile: what it draws, and how it is zoomed."""
+"""The profile: what it shows and asks, and what a reader does with it."""
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
 import pytest
-from bokeh.events import Tap
-from bokeh.models import TapTool
-from bokeh.models.callbacks import CustomJS, OpenURL
 
 from dask_diag_lab.views.look import DARK, LIGHT
-from dask_diag_lab.views.profile.inks import luminance
+from dask_diag_lab.views.profile.profile import ProfileOfEventLoops, ProfileOfTasks
+from dask_diag_lab.views.profile.sampling import MAX_PARTS, MAX_REQUESTS, REFRESH_S, SOON_S
+from dask_diag_lab.views.profile.timeline import MAX_BINS, Bins
 from tests.kernel.views.profiles import (
+    ProfilePage,
     Situation,
+    activity,
     answer,
-    box,
-    click,
-    has_timeline,
-    label_texts,
+    drag,
     mixed_tree,
     node,
 )
+
+WORKER = "tcp://10.0.0.1:4000"
 
 
 @pytest.fixture
@@ -28,166 +27,281 @@ def situation() -> Situation:
     return Situation()
 
 
-def test_a_function_is_as_wide_as_its_share_and_below_its_caller(situation: Situation) -> None:
+def test_frames_have_their_samples_place_and_caller(situation: Situation) -> None:
     page = situation.page()
-    inc, svd = box(page, "inc"), box(page, "svd")
-    assert inc["right"] - inc["left"] == pytest.approx(0.8)
-    assert svd["right"] - svd["left"] == pytest.approx(0.5)
-    assert svd["top"] == inc["bottom"]
-
-
-def test_hover_has_place_line_total_share_own_and_samples(situation: Situation) -> None:
-    inc = box(situation.page(), "inc")
-    assert inc["where"] == "home/me/inc.py:3 (your code)"
-    assert inc["source"] == "inc()"
-    assert inc["whole"] == "800 ms · 80 % · 80 samples"
-    assert inc["itself"] == "Itself: 100 ms · 10 %"
+    inc, svd = page.frame("inc"), page.frame("svd")
+    assert (inc["total"], inc["own"], svd["total"]) == (80, 10, 50)
+    assert page.names[svd["parent"]] == "inc"
+    assert (inc["place"], inc["line"]) == ("home/me/inc.py:3", "inc()")
+    assert svd["place"] == "numpy/linalg/_linalg.py:3"
 
 
 def test_own_code_is_told_from_libraries_by_more_than_colour(situation: Situation) -> None:
     page = situation.page()
-    assert box(page, "inc")["line_width"] > box(page, "svd")["line_width"]
-    assert "your code" not in box(page, "svd")["where"]
-    assert box(page, "svd")["where"] == "numpy/linalg/_linalg.py:3"
+    assert (page.frame("inc")["is_own"], page.frame("svd")["is_own"]) == (1, 0)
+    assert page.frame("inc")["color"] != page.frame("svd")["color"]
 
 
-@pytest.mark.parametrize("look", [LIGHT, DARK], ids=lambda look: look.name)
-def test_text_on_every_box_can_be_read(situation: Situation, look: Any) -> None:
-    page = situation.page()
-    page.view.look = look
-    page.view.restyle()
-    page.view._search_for("svd")
-    assert page.view.flames is not None
-    labels, boxes = page.view.flames.labels.model.data, page.view.flames.boxes.model.data
-    places = list(zip(boxes["left"], boxes["top"], boxes["fill"], strict=True))
-    for x, y, ink in zip(labels["x"], labels["y"], labels["color"], strict=True):
-        (fill,) = [fill for left, top, fill in places if left == x and top < y < top + 1]
-        low, high = sorted((luminance(fill), luminance(ink)))
-        assert (high + 0.05) / (low + 0.05) >= 4.5
+def test_the_headline_has_the_time_and_the_note_how_it_was_measured(situation: Situation) -> None:
+    caption = situation.page().view.caption
+    assert caption.headline == "All tasks: 1.00 s of threads' time in 100 samples"
+    assert caption.note.startswith("10 ms per sample over 2.00 s from 2 workers")
 
 
-def test_labels_stand_only_where_there_is_room(situation: Situation) -> None:
-    wide, narrow = label_texts(situation.page(width=800)), label_texts(situation.page(width=100))
-    assert any(text.startswith("helper") for text in wide)
-    assert not any("helper" in text for text in narrow)
-
-
-def test_remote_names_are_text(situation: Situation) -> None:
+def test_remote_names_are_cut_and_stay_text(situation: Situation) -> None:
     name = "<script>alert(1)</script>" + "x" * 10_000
     situation.cluster.profiles[""] = answer(node("root", 5, node(name, 5)))
-    (_, title) = situation.page().titles
-    assert title.startswith("<script>")
-    assert len(title) <= 200
-
-
-def test_nothing_is_sent_when_nothing_changed(situation: Situation) -> None:
-    assert situation.page().sent() == []
+    (_, shown) = situation.page().names
+    assert shown.startswith("<script>")
+    assert len(shown) <= 200
 
 
 def test_the_same_answer_again_sends_nothing(situation: Situation) -> None:
     page = situation.page()
+    assert page.sent() == []
     situation.cluster.profiles[""] = answer(mixed_tree())
     page.view.sampling.refresh()
     situation.cluster.reply()
     assert page.sent() == []
 
 
-def test_dark_canvas_gets_other_colours(situation: Situation) -> None:
+def test_another_look_has_other_colours(situation: Situation) -> None:
     page = situation.page()
-    before = box(page, "inc")["line"]
+    before = page.frame("inc")["color"]
     page.view.look = DARK
     page.view.restyle()
-    assert box(page, "inc")["line"] == DARK.foreground != before
+    assert page.frame("inc")["color"] != before
+    assert page.view.chart.background == DARK.background
 
 
-def test_a_click_zooms_and_leaves_callers_above(situation: Situation) -> None:
+def test_a_zoom_is_told_and_outlives_a_new_answer_until_it_is_reset(situation: Situation) -> None:
     page = situation.page()
-    click(page, "inc")
-    inc, root = box(page, "inc"), box(page, "all")
-    assert (inc["left"], inc["right"]) == (0, 1)
-    assert root["bottom"] == inc["top"]
-    assert "load" not in page.titles
-
-
-def test_a_click_on_a_caller_goes_back_to_it(situation: Situation) -> None:
-    page = situation.page()
-    click(page, "helper")
-    click(page, "inc")
-    assert box(page, "svd")["right"] - box(page, "svd")["left"] == pytest.approx(50 / 80)
-
-
-def test_fit_shows_everything_again(situation: Situation) -> None:
-    page = situation.page()
-    click(page, "inc")
-    assert page.view.toolbar is not None
-    assert page.view.toolbar.reset.visible
-    page.view.command("fit")
-    assert "load" in page.titles
-    assert not page.view.toolbar.reset.visible
-
-
-def test_zoom_outlives_a_new_answer(situation: Situation) -> None:
-    page = situation.page()
-    click(page, "inc")
-    situation.cluster.profiles[""] = answer(node("root", 300, node("load", 200), node("inc", 100)))
+    page.zoom("inc")
+    assert page.view.caption.headline == "inc: 80 % of all tasks"
+    tree = node("root", 300, node("load", 200), node("inc", 100))
+    situation.cluster.profiles[""] = answer(tree)
     page.view.sampling.refresh()
     situation.cluster.reply()
     page.view.update()
-    assert page.titles == ["all", "inc"]
+    assert page.names[page.row("focus")] == "inc"
+    assert "reset" in page.controls
+    page.view.set_control("reset", "")
+    assert page.view.chart.focus == -1
+    assert "reset" not in page.controls
 
 
-def test_a_click_beside_the_boxes_does_nothing(situation: Situation) -> None:
+def test_the_picture_begins_below_a_long_trunk(situation: Situation) -> None:
+    tree = node("work", 96, node("inc", 50), node("load", 46))
+    for level in range(6):
+        tree = node(f"loop{level}", 96 + level // 3, tree)
+    situation.cluster.profiles[""] = answer(node("root", 100, tree))
     page = situation.page()
-    assert page.view.flames is not None
-    figure = page.view.flames.figure
-    for x, y in ((-0.2, 1.0), (1.2, 1.0), (0.5, 60.0), (0.5, -2.0)):
-        figure._trigger_event(Tap(figure, x=x, y=y))
-    assert page.view.focus is None
+    assert page.names[page.row("home")] == "work"
 
 
-def test_deep_callers_share_a_row(situation: Situation) -> None:
-    tree = node("f20", 10)
-    for level in range(19, -1, -1):
-        tree = node(f"f{level}", 10, tree)
-    situation.cluster.profiles[""] = answer(node("root", 10, tree))
-    page = situation.page(height=600)
-    click(page, "f20")
-    assert page.view.flames is not None
-    assert len(page.titles) == 6
-    assert any("callers more" in text for text in label_texts(page))
-
-
-def test_no_click_opens_a_browser_tab(situation: Situation) -> None:
-    root = situation.page().document.roots[0]
-    assert not list(root.select({"type": OpenURL}))
-    assert not list(root.select({"type": TapTool}))
-    assert not list(root.select({"type": CustomJS}))
-
-
-def test_a_low_pane_gives_the_timelines_place_to_the_flame_graph(situation: Situation) -> None:
+def test_a_search_marks_frames_and_says_their_share(situation: Situation) -> None:
     page = situation.page()
-    assert has_timeline(page)
-    page.resize(800, 100)
-    assert not has_timeline(page)
-    page.resize(800, 400)
-    assert has_timeline(page)
+    page.view.set_control("search", "SVD")
+    page.view.update()
+    assert [page.frame(name)["match"] for name in ("svd", "inc")] == [1, 0]
+    assert page.controls["search"].label == "50 % of the time"
+    page.view.set_control("search", "nothing like it")
+    assert page.controls["search"].label == "No match"
 
 
-def test_rows_that_do_not_fit_can_be_scrolled_to(situation: Situation) -> None:
-    tree = node("f40", 10)
-    for level in range(39, -1, -1):
-        tree = node(f"f{level}", 10, tree)
-    situation.cluster.profiles[""] = answer(node("root", 10, tree))
-    page = situation.page(height=300)
-    assert page.view.flames is not None
-    y_range: Any = page.view.flames.figure.y_range  # its ends are declared as dates as well
-    assert y_range.bounds == (0, 42)
-    assert 10 < y_range.start < 20
-
-
-def test_closing_lets_go(situation: Situation) -> None:
+def test_the_table_has_the_functions_that_match(situation: Situation) -> None:
     page = situation.page()
-    view = page.view
-    view.close()
-    view.update()
-    assert (view.flames, view.timeline, view.toolbar, view.listing) == (None,) * 4
+    page.view.set_control("search", "inc")
+    page.view.set_control("table", "on")
+    assert list(page.view.listing.source.data["function"]) == ["inc"]
+    assert list(page.view.table().columns["function"]) == ["svd", "helper", "load", "inc"]
+
+
+def test_prefix_and_worker_of_the_arguments_are_asked_for(situation: Situation) -> None:
+    page = situation.page(prefix="transfer-inc", worker=WORKER)
+    asked = situation.cluster.of("profile")[-1].arguments
+    assert (asked["prefix"], asked["worker"]) == ("inc", WORKER)
+    assert page.controls["subject"].value == "inc"
+    assert page.controls["worker"].label == "worker 1 ✕"
+    page.view.set_control("worker", "")
+    assert situation.cluster.of("profile")[-1].arguments["worker"] == ""
+    assert "worker" not in page.controls
+
+
+def test_another_task_can_be_chosen(situation: Situation) -> None:
+    page = situation.page()
+    assert page.controls["subject"].options[:2] == [("", "All tasks"), ("inc", "inc")]
+    page.view.set_control("subject", "inc")
+    situation.cluster.reply()
+    page.view.update()
+    assert page.names == ["all", "inc"]
+
+
+def test_a_profile_opened_from_a_block_leads_to_the_page_of_its_task(situation: Situation) -> None:
+    page = situation.page(prefix="inc", from_task="inc-7")
+    assert page.controls["task"].label == "Task page of inc-7"
+    page.view.set_control("task", "")
+    assert page.view.opening is not None
+    assert page.view.opening.arguments == {"key": "inc-7"}
+    page.view.set_control("subject", "load")
+    assert "task" not in page.controls
+
+
+def test_another_block_of_the_same_function_keeps_the_zoom(situation: Situation) -> None:
+    page = situation.page(prefix="inc", from_task="inc-7")
+    page.zoom("inc")
+    page.view.show({"prefix": "inc", "from_task": "inc-8"})
+    assert "reset" in page.controls
+    page.view.show({"prefix": "load", "from_task": "load-1"})
+    assert "reset" not in page.controls
+
+
+def test_a_drag_over_the_timeline_chooses_a_period_and_clear_forgets_it(
+    situation: Situation,
+) -> None:
+    page = situation.page()
+    drag(page, 0.5, 1.5)
+    asked = situation.cluster.of("profile")[-1].arguments
+    assert (asked["start"], asked["stop"]) == (1000.5, 1001.5)
+    assert page.view.timeline.period.visible
+    assert "period" in page.controls
+    page.view.command("clear")
+    assert not page.view.timeline.period.visible
+
+
+def test_the_timeline_shows_the_samples_of_each_prefix(situation: Situation) -> None:
+    page = situation.page()
+    data = {name: np.array(row) for name, row in page.view.timeline.source.model.data.items()}
+    heights = dict(zip(data["what"].tolist(), data["top"] - data["bottom"], strict=True))
+    assert heights == {"inc": 8, "load": 2}
+
+
+def test_many_bins_are_added_up_without_losing_a_sample() -> None:
+    bins = Bins(activity({"inc": [1] * 1000, "load": [2] * 1000}))
+    assert len(bins.start) <= MAX_BINS
+    assert bins.counts.sum() == 3000
+    assert bins.prefixes["load"].sum() == 2000
+
+
+def test_it_is_asked_again_while_tasks_end_and_not_after(situation: Situation) -> None:
+    page = situation.page()
+    before = len(situation.cluster.asked)
+    situation.now += REFRESH_S - 0.1
+    page.view.update()
+    assert len(situation.cluster.asked) == before
+    for _ in range(2):  # the second shows that nothing changed since the first
+        situation.now += REFRESH_S + 0.1
+        page.view.update()
+        situation.cluster.reply()
+    assert len(situation.cluster.asked) == before + 2
+    situation.now += 10 * REFRESH_S
+    page.view.update()
+    assert len(situation.cluster.asked) == before + 2
+
+
+def test_nothing_sampled_yet_is_asked_again_soon(situation: Situation) -> None:
+    situation.cluster.profiles[""] = answer(node("root", 0))
+    page = situation.page()
+    assert page.view.caption.empty.startswith("No samples yet.")
+    before = len(situation.cluster.asked)
+    situation.now += SOON_S + 0.1
+    page.view.update()
+    assert len(situation.cluster.asked) == before + 2
+
+
+def test_many_workers_are_asked_more_seldom_and_that_is_said() -> None:
+    situation = Situation(n_workers=1000)
+    page = situation.page()
+    assert "renewed every 40 s" in page.view.caption.note
+    before = len(situation.cluster.asked)
+    situation.now += 39.0
+    page.view.update()
+    assert len(situation.cluster.asked) == before
+
+
+def many_prefixes(n: int, n_workers: int = 2) -> tuple[Situation, list[str]]:
+    """Return a cluster with ``n`` prefixes that the whole profile cannot tell apart."""
+    situation, names = Situation(n_workers), [f"task{i:02d}" for i in range(n)]
+    samples = {name: 10 * (n - i) for i, name in enumerate(names)}
+    total = sum(samples.values())
+    situation.cluster.activity = activity({name: [k] for name, k in samples.items()})
+    situation.cluster.profiles = {
+        name: answer(node("root", k, node("call", k, node(name, 0)))) for name, k in samples.items()
+    }
+    callees = [node(name, 0) for name in names]
+    situation.cluster.profiles[""] = answer(node("root", total, node("call", total, *callees)))
+    return situation, names
+
+
+def asked_one_by_one(situation: Situation) -> set[str]:
+    return {str(one.arguments["prefix"]) for one in situation.cluster.of("profile")} - {""}
+
+
+def test_prefixes_are_asked_for_one_by_one_where_all_together_do_not_tell() -> None:
+    situation, names = many_prefixes(3)
+    page = situation.page()
+    assert "striped" in page.view.caption.note
+    situation.cluster.reply()
+    page.view.update()
+    assert sorted(page.names) == sorted(["all", "call", *names])
+    assert page.frame("task00")["total"] == 30
+    assert "striped" not in page.view.caption.note
+
+
+def test_of_many_prefixes_those_with_most_samples_are_asked_for() -> None:
+    situation, names = many_prefixes(MAX_PARTS + 3)
+    page = situation.page()
+    situation.cluster.reply()
+    page.view.update()
+    assert asked_one_by_one(situation) == set(names[:MAX_PARTS])
+    (rest,) = [name for name in page.names if name.startswith("in ")]
+    assert page.frame(rest)["total"] == 60
+
+
+def test_too_many_workers_are_asked_for_no_single_prefix() -> None:
+    situation, _ = many_prefixes(5, MAX_REQUESTS + 1)
+    situation.page()
+    assert asked_one_by_one(situation) == set()
+
+
+def test_what_is_wrong_with_an_answer_is_raised_until_a_better_one_comes(
+    situation: Situation,
+) -> None:
+    page = situation.page()
+    good = situation.cluster.profiles[""]
+    for profile in ({**good, "tree": {}}, good):
+        situation.cluster.profiles[""] = profile
+        page.view.sampling.refresh()
+        situation.cluster.reply()
+        if profile is not good:
+            for _ in range(2):
+                with pytest.raises(KeyError):
+                    page.view.update()
+    page.view.update()
+    assert page.names[0] == "all"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "source", "worker"),
+    [
+        ({}, "worker-loops", ""),
+        ({"source": "scheduler-loop", "worker": WORKER}, "scheduler-loop", ""),
+        ({"worker": WORKER}, "worker-loops", WORKER),
+    ],
+)
+def test_event_loops_of_workers_or_of_the_scheduler(
+    situation: Situation, arguments: dict[str, str], source: str, worker: str
+) -> None:
+    page = ProfilePage(ProfileOfEventLoops(situation.store, LIGHT, arguments))
+    asked = situation.cluster.of("profile")[-1].arguments
+    assert (asked["source"], asked["worker"]) == (source, worker)
+    situation.cluster.reply()
+    page.view.update()
+    assert "about once a second" in page.view.caption.note
+
+
+def test_a_table_needs_no_picture(situation: Situation) -> None:
+    view = ProfileOfTasks(situation.store)
+    assert view.table().columns["function"] == []
+    situation.cluster.reply()
+    assert "svd" in view.table().columns["function"]

@@ -1,4 +1,4 @@
-"""The profile of a real computation, as the engine's own client gives it."""
+"""The profile of a real computation, as `distributed`'s own client gives it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from distributed import profile as engine
 from distributed.core import Server
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.transport.answers import profiles
+from dask_diag_lab.transport import profiles
 from dask_diag_lab.views.look import LIGHT
-from dask_diag_lab.views.profile.profile import Profile
-from dask_diag_lab.views.profile.profile_server import ProfileServer
+from dask_diag_lab.views.profile.profile import ProfileOfEventLoops, ProfileOfTasks
 from tests.kernel.transport.asking import asking, profile_of
 from tests.kernel.transport.live_cluster import cluster
 from tests.kernel.views.profiles import Cluster, ProfilePage, activity, answer
@@ -39,7 +38,7 @@ def outermost(seconds: float) -> int:
 
 
 def _profiled(seconds: float, is_enough: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """Run a task on a real worker until its profile is enough; return the engine's tree."""
+    """Run a task on a real worker until its profile is enough; return `distributed`'s tree."""
     with (
         LocalCluster(
             n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
@@ -61,17 +60,16 @@ def test_the_function_that_ran_has_the_time_of_a_real_task() -> None:
     store.apply(batch(workers=[worker(0)]))
     replies = Cluster(store, activity=activity({"outermost": [tree["count"]]}))
     replies.profiles[""] = answer(tree)
-    page = ProfilePage(Profile(store))
+    page = ProfilePage(ProfileOfTasks(store))
     replies.reply()
     page.view.update()
     columns = page.view.table().columns
     own = dict(zip(columns["function"], columns["own_s"], strict=True))
     assert own["innermost"] >= 0.8 * sum(columns["own_s"])
-    assert "innermost" in page.titles
-    assert page.view.flames is not None
+    assert "innermost" in page.names
     # The line that ran when the frame was first sampled: either one of the loop.
     lines = {"while time.time() < stop:", "turns += sum(range(100))"}
-    assert lines & set(page.view.flames.boxes.model.data["source"])
+    assert lines & set(page.frames["line"])
 
 
 def _hold_the_loop() -> None:
@@ -83,10 +81,10 @@ def _hold_the_loop() -> None:
 
 @contextmanager
 def _sampled_loop(server: Server) -> Iterator[None]:
-    """Have this thread's loop sampled as the engine does on all Pythons but 3.11 (`Server`)."""
+    """Have this thread's loop sampled as `distributed` does on all Pythons but 3.11 (`Server`)."""
     is_over = threading.Event()
     options: Any = {"omit": ("profile.py", "selectors.py"), "stop": is_over.is_set}
-    loop: Any = server.io_loop  # with what the engine adds to it
+    loop: Any = server.io_loop  # with what `distributed` adds to it
     before = loop.profile
     loop.profile = engine.watch(interval="5ms", cycle="20ms", **options)
     try:
@@ -97,7 +95,7 @@ def _sampled_loop(server: Server) -> Iterator[None]:
 
 
 def _samples_of(function: str, node: dict[str, Any]) -> int:
-    """Return how often a function is in a tree; the engine counts a frame after it came there."""
+    """Return how often a function is in a tree; distributed counts a frame after it came there."""
     own = node["count"] if node["description"]["name"] == function else 0
     return own + sum(_samples_of(function, child) for child in node["children"].values())
 
@@ -128,11 +126,11 @@ def test_what_holds_up_a_real_event_loop_is_seen(
     store.apply(batch(workers=[worker(0)]))
     replies = Cluster(store, activity={"times": [], "counts": [], "prefixes": {}, "missing": {}})
     replies.profiles[""] = found
-    page = ProfilePage(ProfileServer(store, LIGHT, {"source": source}), height=900)
+    page = ProfilePage(ProfileOfEventLoops(store, LIGHT, {"source": source}))
     replies.reply()
     page.view.update()
-    assert "_hold_the_loop" in page.titles
-    assert "1 s per sample" in page.view.notice.note
+    assert "_hold_the_loop" in page.names
+    assert "1 s per sample" in page.view.caption.note
     # Counted at the function itself, not at its caller as the samples of tasks are.
     columns = page.view.table().columns
     own = dict(zip(columns["function"], columns["own_s"], strict=True))

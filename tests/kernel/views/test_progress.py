@@ -1,222 +1,284 @@
-"""Progress: what is done, in memory, failed and waiting, by prefix or group."""
+"""Progress: what is done, in memory, failed and waiting, by prefix, group or span; time left."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dask_diag_lab.records import STATES
-from dask_diag_lab.views.base import ArgumentError
-from dask_diag_lab.views.look import DARK, LIGHT, Look
-from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.schema import STATES, Change
+from dask_diag_lab.store import Store
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.look import DARK, LIGHT
+from dask_diag_lab.views.palette import prefix_color
+from dask_diag_lab.views.span_names import told_apart
 from dask_diag_lab.views.tasks.progress import Progress
-from dask_diag_lab.views.tasks.progress_bars import SEGMENTS, segment_edges
-from tests.kernel.views.situations import GIB, MIB, Page, batch, group, prefix, store_of
+from dask_diag_lab.views.tasks.progress_estimate import Begun, Estimate, estimate
+from dask_diag_lab.views.view import ArgumentError
+from tests.kernel.views.conftest import Feed
+from tests.kernel.views.situations import MIB, batch, group, prefix, store_of
+
+NOBODY = Begun(np.empty(0, np.int64), np.empty(0))
 
 
-def shares(view: Progress, row: int = 0) -> list[float]:
-    """Return where each segment of a bar ends, as a share of it."""
-    data = view.cells.model.data
-    x0, x1 = float(data["x0"][row]), float(data["x1"][row])
-    return [(float(data[f"edge{i}"][row]) - x0) / (x1 - x0) for i in range(len(SEGMENTS))]
+class Bars:
+    """A view that is built, and what its picture is made of."""
+
+    def __init__(self, store: Store, arguments: dict[str, str] | None = None) -> None:
+        self.view = Progress(store, LIGHT, arguments)
+        self.view.build()
+        self.view.update()
+
+    def __getitem__(self, column: str) -> list[Any]:  # of numbers or text
+        self.view.update()
+        return list(self.view.bars.model.data[column])
 
 
-def test_segments_come_in_the_order_of_the_stock_dashboard() -> None:
+def spans(*rows: tuple[str, float, dict[str, int]], **columns: list[Any]) -> dict[str, Change]:
+    """Return the extra table of spans: name, start and tasks by state."""
+    n = len(rows)
+    given: dict[str, list[Any]] = {  # columns differ in type
+        "id": [str(i) for i in range(n)],
+        "name": [name for name, _, _ in rows],
+        "parent": [""] * n,
+        "start": [start for _, start, _ in rows],
+        "stop": [math.nan] * n,
+        "states": [tuple(counts.get(state, 0) for state in STATES) for _, _, counts in rows],
+        "nbytes": [MIB] * n,
+        "seconds": [10.0] * n,
+        "groups": [()] * n,
+    }
+    return {"spans": Change({**given, **columns})}
+
+
+def test_each_state_has_its_part_and_what_is_forgotten_stays_done() -> None:
     row = prefix("inc", released=10, memory=20, erred=10, processing=20, queued=10, no_worker=10)
-    row["states"][STATES.index("waiting")] = 20
-    view = Progress(store_of(prefixes=[row]))
-    Page(view)
-    assert SEGMENTS == ("released", "memory", "erred", "processing", "queued", "no-worker")
-    assert shares(view) == pytest.approx([0.1, 0.3, 0.4, 0.6, 0.7, 0.8])
-
-
-def test_forgotten_tasks_stay_counted_as_done() -> None:
-    store = store_of(prefixes=[prefix("inc", memory=10)])
-    view = Progress(store)
-    page = Page(view)
-    assert view.cells.model.data["value"] == ["10 / 10"]
-    store.apply(batch(prefixes=[prefix("inc", forgotten=10)]))
-    page.sent()
-    assert view.cells.model.data["value"] == ["10 / 10"]
-    assert shares(view)[0] == pytest.approx(1)
-    assert "10 released, 10 of them forgotten" in view.cells.model.data["hover1"]
-
-
-@pytest.mark.parametrize("look", [LIGHT, DARK])
-def test_one_error_in_a_million_is_visible(look: Look) -> None:
-    view = Progress(store_of(prefixes=[prefix("inc", memory=999_999, erred=1)]), look)
-    Page(view)
-    data = view.cells.model.data
-    assert float(data["edge2"][0]) - float(data["erred"][0]) >= 2.9
-    assert data["edge2"][0] <= data["x1"][0] + 1e-6
-    assert data["value"][0].startswith("1 erred")
-    assert view.glyphs.segments[2].fill_color == data_colors(look).erred
-    assert view.glyphs.segments[2].line_color == data_colors(look).erred_mark
-
-
-def test_prefix_without_errors_draws_none() -> None:
-    view = Progress(store_of(prefixes=[prefix("inc", memory=5)]))
-    Page(view)
-    assert math.isnan(view.cells.model.data["erred"][0])
-
-
-def test_states_that_are_not_done_differ_by_more_than_colour() -> None:
-    view = Progress(store_of(prefixes=[prefix("inc", queued=5)]))
-    Page(view)
-    patterns = {n: g.hatch_pattern for n, g in zip(SEGMENTS, view.glyphs.segments, strict=True)}
-    assert patterns["processing"] is None
-    assert patterns["queued"] == patterns["no-worker"] == "right_diagonal_line"
-
-
-def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
-    groups = [
-        group("load-1", "load", memory=5),
-        group("sum-1", "sum", ["load-1"], waiting=50),
-    ]
-    rows = [prefix("load", memory=5), prefix("sum", waiting=50)]
-    view = Progress(store_of(prefixes=rows, groups=groups))
-    Page(view)
-    assert view.cells.model.data["label"] == ["sum", "load"]
-    view.command("order-topological")
-    assert view.cells.model.data["label"] == ["load", "sum"]
-    view.command("order-size")
-    assert view.cells.model.data["label"] == ["sum", "load"]
-    view.command("fit")
+    row["states"][STATES.index("forgotten")] = 5
+    bars = Bars(store_of(prefixes=[row]))
+    parts = ("released", "memory", "erred", "processing", "queued", "no_worker", "forgotten")
+    assert [bars[part][0] for part in parts] == [15, 20, 10, 20, 10, 10, 5]
+    assert (bars["done"], bars["total"]) == ([35], [85])
 
 
 def test_a_prefix_that_runs_again_goes_on_from_what_was_done() -> None:
     store = store_of(prefixes=[prefix("abs", forgotten=300)])
-    view = Progress(store)
-    page = Page(view)
-    assert view.cells.model.data["value"] == ["300 / 300"]
+    bars = Bars(store)
     store.apply(batch(prefixes=[prefix("abs", waiting=100, forgotten=300)]))
-    page.sent()
-    assert view.cells.model.data["value"] == ["300 / 400"]
-    assert shares(view) == pytest.approx([0.75] * len(SEGMENTS))
+    assert (bars["done"], bars["total"]) == ([300], [400])
+
+
+def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
+    groups = [group("load-1", "load", memory=5), group("sum-1", "sum", ["load-1"], waiting=50)]
+    rows = [prefix("load", memory=5), prefix("sum", waiting=50)]
+    bars = Bars(store_of(prefixes=rows, groups=groups))
+    assert bars["name"] == ["sum", "load"]
+    bars.view.command("order-topological")
+    assert bars["name"] == ["load", "sum"]
+    bars.view.set_control("order", "size")
+    assert bars["name"] == ["sum", "load"]
 
 
 def test_bars_by_group_have_the_colour_of_their_prefix() -> None:
     groups = [group("x-1", "x", memory=4), group("x-2", "x", ["x-1"], waiting=9)]
     store = store_of(prefixes=[prefix("x", memory=4, waiting=9)], groups=groups)
-    view = Progress(store)
-    Page(view)
-    assert view.cells.model.data["hover0"] == ["x"]
-    view.command("by-group")
-    data = view.cells.model.data
-    assert data["hover0"] == ["x-2", "x-1"]
-    assert data["value"] == ["0 / 9", "4 / 4"]
-    assert set(data["color"]) == {prefix_color(store.palette.index("x"), LIGHT)}
-    view.command("order-topological")
-    assert view.cells.model.data["hover0"] == ["x-1", "x-2"]
-    assert view.table().columns["group"] == ["x-1", "x-2"]
-    assert view._kinds.value == "group"
-    assert view._orders.value == "topological"
+    bars = Bars(store)
+    bars.view.set_control("by", "group")
+    assert bars["name"] == ["x-2", "x-1"]
+    assert set(bars["color"]) == {prefix_color(store.palette.index("x"), LIGHT)}
+    bars.view.command("order-topological")
+    assert bars["name"] == ["x-1", "x-2"]
+    assert bars.view.table().columns["group"] == ["x-1", "x-2"]
+    assert [control.value for control in bars.view.caption.controls] == ["group", "topological"]
 
 
 def test_a_group_that_the_scheduler_dropped_stays_as_done_and_of_more_it_is_said() -> None:
     groups = [group("x-1", "x", memory=4), group("x-2", "x", ["x-1"], waiting=9)]
     store = store_of(prefixes=[prefix("x", memory=4, waiting=9)], groups=groups)
-    view = Progress(store, arguments={"by": "group", "order": "topological"})
-    Page(view)
-    assert view.notice.note == ""
-    gone = [group("x-1", "x", forgotten=4)]
-    store.apply(batch(groups=gone, left_out={"groups": 2}))
-    view.update()
-    data = view.cells.model.data
-    assert (data["hover0"], data["value"]) == (["x-1", "x-2"], ["4 / 4", "0 / 9"])
-    assert view.notice.note == "2 older groups that ended not kept"
-    view.command("by-prefix")
-    assert view.notice.note == ""
+    bars = Bars(store, {"by": "group", "order": "topological"})
+    assert bars.view.caption.note == ""
+    store.apply(batch(groups=[group("x-1", "x", forgotten=4)], left_out={"groups": 2}))
+    assert (bars["name"], bars["done"]) == (["x-1", "x-2"], [4, 0])
+    assert bars.view.caption.note == "2 older groups that ended not kept"
+    bars.view.command("by-prefix")
+    assert bars.view.caption.note == ""
 
 
-def test_arguments_choose_bars_and_order() -> None:
+def test_arguments_choose_bars_and_order_and_others_are_refused() -> None:
     store = store_of(prefixes=[prefix("inc", memory=3)], groups=[group("inc-1", "inc", memory=3)])
-    view = Progress(store, LIGHT, {"by": "group", "order": "topological"})
-    Page(view)
-    assert (view.kind, view.order) == ("group", "topological")
-    assert view.cells.model.data["label"] == ["inc-1"]
-    view.show({"by": "prefix"})
-    view.update()
-    assert (view.kind, view.order) == ("prefix", "topological")
-    assert view.cells.model.data["label"] == ["inc"]
+    bars = Bars(store, {"by": "group", "order": "topological"})
+    assert bars["name"] == ["inc-1"]
+    bars.view.show({"by": "prefix"})
+    assert bars["name"] == ["inc"]
+    assert bars.view.order == "topological"
     with pytest.raises(ArgumentError, match="“order” is one of “size”, “topological”, not “x”"):
-        view.show({"order": "x"})
+        bars.view.show({"order": "x"})
+    with pytest.raises(ArgumentError, match="no argument “worker”; those it has: “by”, “order”"):
+        Progress(store, LIGHT, {"worker": "a"})
 
 
 def test_odd_names_are_visible() -> None:
     rows = [prefix("a\nb", memory=9), prefix(" ", memory=8), prefix("<i>x</i>", memory=7)]
-    view = Progress(store_of(prefixes=rows))
-    Page(view)
-    assert view.cells.model.data["label"] == ["a␤b", "(blank)", "<i>x</i>"]
+    assert Bars(store_of(prefixes=rows))["name"] == ["a␤b", "(blank)", "<i>x</i>"]
 
 
-def test_bytes_in_memory_are_told_with_the_results() -> None:
-    view = Progress(store_of(prefixes=[prefix("a", memory=1, released=3, nbytes=MIB)]))
-    Page(view)
-    assert view.cells.model.data["hover6"] == ["1 in memory: 1.00 MiB"]
-
-
-def test_edges_of_a_prefix_without_tasks_are_finite() -> None:
-    assert np.isfinite(segment_edges(np.zeros((1, len(STATES)), dtype=np.int64), 0.01)).all()
-
-
-@pytest.mark.parametrize("look", [LIGHT, DARK])
-def test_text_has_a_contrast_of_at_least_four_and_a_half(look: Look) -> None:
-    view = Progress(store_of(prefixes=[prefix("a", memory=3)]), look)
-    Page(view)
-    assert view.glyphs.value.text_color == look.foreground
-    assert contrast(look.foreground, look.background) >= 4.5
-
-
-def test_colour_is_that_of_the_prefix_everywhere() -> None:
+def test_colours_are_those_of_the_prefixes_and_follow_the_look() -> None:
     store = store_of(prefixes=[prefix("a", memory=3), prefix("b", memory=9)])
-    view = Progress(store)
-    Page(view)
-    expected = [prefix_color(store.palette.index(name), LIGHT) for name in ("b", "a")]
-    assert view.cells.model.data["color"] == expected
-    view.look = DARK
-    view.restyle()
-    dark = [prefix_color(store.palette.index(name), DARK) for name in ("b", "a")]
-    assert view.cells.model.data["color"] == dark
-
-
-def test_nothing_is_sent_when_nothing_changed() -> None:
-    rows = [prefix("a", memory=3, nbytes=GIB)]
-    store = store_of(prefixes=rows)
-    page = Page(Progress(store))
-    assert page.sent() == []
-    store.apply(batch(prefixes=rows))
-    assert page.sent() == []
-    store.apply(batch(prefixes=[prefix("a", memory=4, nbytes=GIB)]))
-    assert page.sent()
+    bars = Bars(store)
+    for look in (LIGHT, DARK):
+        bars.view.look = look
+        bars.view.restyle()
+        expected = [prefix_color(store.palette.index(name), look) for name in ("b", "a")]
+        assert bars["color"] == expected
+        assert bars.view.chart.background == look.background
 
 
 def test_no_tasks_is_explained() -> None:
     store = store_of()
-    page = Page(Progress(store))
-    assert page.view.notice.empty.startswith("No tasks yet")
+    bars = Bars(store)
+    assert bars.view.caption.empty.startswith("No tasks yet")
     store.apply(batch(prefixes=[prefix("a", memory=4)]))
-    page.sent()
-    assert page.view.notice.empty == ""
+    assert bars["name"] == ["a"]
+    assert bars.view.caption.empty == ""
 
 
-def test_table_has_every_state() -> None:
-    table = Progress(store_of(prefixes=[prefix("a", memory=3, forgotten=2)])).table()
-    assert table.columns["done"] == [5]
-    assert table.columns["total"] == [5]
-    assert table.columns["duration"] == [None]
-    assert set(STATES) <= set(table.columns)
+def test_times_of_tasks_are_those_that_were_recorded(feed: Feed) -> None:
+    """Not what the scheduler expects of the next task."""
+    feed.maker.action(0, 1).action(1, 3).action(3, 9)
+    feed.send(9.0, prefixes=[prefix("inc", 30.0, memory=3), prefix("other", 30.0, waiting=1)])
+    bars = Bars(feed.store)
+    assert (bars["name"], bars["duration"][1]) == (["other", "inc"], pytest.approx(3.0))
+    assert bars["median"][1] == pytest.approx(2.0, rel=0.06)
+    table = bars.view.table().columns
+    assert table["duration"] == [None, pytest.approx(3.0)]
+    assert (table["done"], table["total"], table["memory"]) == ([0, 3], [1, 3], [0, 3])
 
 
-def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of WCAG 2."""
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
+# --- spans
 
 
-def luminance(color: str) -> float:
-    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+def test_bars_by_span_come_by_tasks_or_by_begin() -> None:
+    known = spans(("first", 1.0, {"memory": 5}), ("later", math.nan, {"waiting": 9}))
+    bars = Bars(store_of(prefixes=[prefix("x", memory=5, waiting=9)], extras=known))
+    assert bars.view.needs == frozenset()
+    bars.view.set_control("by", "span")
+    assert bars.view.needs == {"spans"}
+    assert bars["name"] == ["later", "first"]
+    assert bars["duration"] == [pytest.approx(math.nan, nan_ok=True), 2.0]
+    bars.view.command("order-topological")
+    assert bars["name"] == ["first", "later"]
+
+
+def test_spans_of_one_name_are_told_apart() -> None:
+    rows = [
+        ("default", 0.0, {"memory": 5}),
+        ("default", 61.0, {"memory": 5}),
+        ("default", math.nan, {"waiting": 5}),
+        ("default", math.nan, {"erred": 5}),
+        ("default", math.nan, {"released": 5}),
+    ]
+    bars = Bars(store_of(prefixes=[prefix("x", memory=15)], extras=spans(*rows)), {"by": "span"})
+    began = [f"default · {fmt.clock(start)}" for start in (0.0, 61.0)]
+    ended = [f"default · {words}" for words in ("failed", "never ran")]
+    assert bars["name"] == ["default · not begun", *began, *ended]
+    same = told_apart(["a", "a"], [0.2, 0.9], ["id-0001", "id-1001"], ["", ""])
+    assert same == [f"a · {fmt.clock(0.2)} · id-000", f"a · {fmt.clock(0.9)} · id-100"]
+    other_day = told_apart(["a", "a"], [1e5, 1e5 + 86400], ["v", "w"], ["", ""])
+    assert len({name.split(" ")[2] for name in other_day}) == 2
+
+
+def test_spans_that_are_not_there_are_told_from_those_that_have_not_come() -> None:
+    store = store_of(prefixes=[prefix("x", memory=5)])
+    bars = Bars(store)
+    bars.view.command("by-span")
+    assert bars.view.caption.empty.startswith("Waiting")
+    store.apply(batch(extras=spans()))
+    bars.view.update()
+    assert "distributed.span" in bars.view.caption.empty
+    assert bars.view.caption.controls
+    nested = spans(("a", 1.0, {"memory": 1}), ("a, b", 1.0, {"memory": 1}), parent=["", "0"])
+    store.apply(batch(extras=nested))
+    bars.view.update()
+    assert bars.view.caption.note == "a span counts the tasks of the spans inside it as well"
+
+
+# --- time left
+
+
+def test_headline_has_share_time_left_and_all_states() -> None:
+    rows = [
+        prefix("a", 2.0, waiting=40, processing=8, memory=10),
+        prefix("b", 1.0, queued=24, released=5, erred=2),
+    ]
+    bars = Bars(store_of(prefixes=rows, nthreads=8))
+    assert bars.view.caption.headline == (
+        "17 % of 89 tasks done · about 15.0 s left (estimate)"
+        " · 2 erred · 8 processing · 10 in memory · 24 queued · 40 waiting"
+    )
+
+
+def test_prefixes_that_have_not_begun_make_it_a_lower_bound() -> None:
+    rows = [prefix("a", 2.0, waiting=40), prefix("b", math.nan, waiting=9)]
+    headline = Bars(store_of(prefixes=rows, nthreads=8)).view.caption.headline
+    assert "at least 10.0 s left (estimate; speed of 1 prefix unknown)" in headline
+
+
+@pytest.mark.parametrize(
+    ("row", "nthreads"),
+    [
+        (prefix("a", math.nan, waiting=4), 8),
+        (prefix("a", 1.0, waiting=4), 0),
+        (prefix("a", 1.0, memory=4), 8),
+        (prefix("a", 1.0, waiting=4, no_worker=1), 8),
+    ],
+)
+def test_no_estimate_without_grounds_for_one(row: dict[str, object], nthreads: int) -> None:
+    bars = Bars(store_of(prefixes=[row], nthreads=nthreads))
+    assert " left" not in bars.view.caption.headline
+
+
+def test_time_left_is_reckoned_with_recorded_times_and_goes_down(feed: Feed) -> None:
+    feed.maker.action(-30, 0)
+    rows = [prefix("inc", 5.0, processing=1, memory=1)]
+    feed.send(5.0, running=[("inc-a", "tcp://w0:1", "inc", 0.0)], prefixes=rows)
+    bars = Bars(feed.store)
+    assert "25.0 s left" in bars.view.caption.headline
+    feed.now += 15.0
+    bars.view.update()
+    assert "10.0 s left" in bars.view.caption.headline
+
+
+def reckon(left: int, duration: float, rate: float, nthreads: int, begun: Begun) -> Estimate:
+    """Return the estimate for one prefix."""
+    states = np.array([prefix("a", waiting=left)["states"]])
+    return estimate(states, np.array([duration]), np.array([rate]), nthreads, begun)
+
+
+def test_only_threads_that_are_at_work_count() -> None:
+    four = Begun(np.zeros(4, dtype=np.int64), np.zeros(4))
+    assert reckon(16, 2.0, math.nan, 8, four).seconds == pytest.approx(8.0)
+    assert reckon(16, 2.0, math.nan, 8, NOBODY).seconds == pytest.approx(4.0)
+    assert reckon(80, 4.0, 2.0, 8, NOBODY).seconds == pytest.approx(40.0)
+    assert reckon(80, 4.0, 20.0, 8, NOBODY).seconds == pytest.approx(40.0)
+
+
+def test_tasks_of_microseconds_are_reckoned_by_how_fast_they_end() -> None:
+    one = Begun(np.zeros(1, dtype=np.int64), np.zeros(1))
+    assert reckon(100_000, 10e-6, 1000.0, 8, one).seconds == pytest.approx(100.0)
+
+
+def test_what_runs_has_some_of_its_time_behind_it() -> None:
+    elapsed = np.array([25.0, 20.0, 22.0, 24.0])
+    begun, late = (Begun(np.zeros(4, dtype=np.int64), elapsed + more) for more in (0, 100))
+    assert reckon(4, 30.0, math.nan, 4, begun).seconds == pytest.approx(10)  # the last to begin
+    assert reckon(4, 30.0, math.nan, 4, late).seconds == pytest.approx(3)  # not taken to be done
+    two_waves = reckon(8, 30.0, math.nan, 4, begun).seconds
+    assert two_waves == pytest.approx((8 * 30 - elapsed.sum()) / 4)
+
+
+def test_running_tasks_of_unknown_duration_are_left_out_without_a_warning() -> None:
+    states = np.array([prefix("a", processing=2)["states"], prefix("b", processing=1)["states"]])
+    begun = Begun(np.array([0, 0, 1]), np.array([1.0, 4.0, 9.0]))
+    found = estimate(states, np.array([10.0, np.nan]), np.full(2, np.nan), 2, begun)
+    assert (found.seconds, found.n_unknown) == (9, 1)

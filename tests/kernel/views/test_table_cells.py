@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from bokeh.models.widgets.tables import StringFormatter, TableColumn
 
-import dask_diag_lab
 from dask_diag_lab.server.sessions import scripts_for
 from dask_diag_lab.views import table_cells
-from dask_diag_lab.views.data_table import SortableTable
-from dask_diag_lab.views.data_table import TableColumn as Column
+from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.table_cells import SizeCell, SteadyColumn, TextCell
+from dask_diag_lab.views.tables import SortableTable
 
-SCRIPT = Path(dask_diag_lab.__file__).parent / "dist" / "table_cells.js"
+SOURCE = Path(__file__).parents[3] / "src" / "models" / "tables.ts"
 COLUMNS = (Column("key", "Task", "key"), Column("state", "State"), Column("n", "n", "number"))
 
 
@@ -26,16 +25,15 @@ def formatters() -> dict[str, object]:
     return {str(column.field): column.formatter for column in table.columns}
 
 
-def test_the_script_has_the_models_with_their_properties() -> None:
-    text = SCRIPT.read_text(encoding="utf-8")
-    assert f"const MODULE = '{table_cells.__name__}'" in text
+def test_the_browser_side_has_the_models_with_their_properties() -> None:
+    text = SOURCE.read_text(encoding="utf-8")
+    assert f"modelsOf('{table_cells.__name__}')" in text
     for model in (TextCell, SizeCell, SteadyColumn):
-        assert f"this.__name__ = '{model.__name__}'" in text
+        assert f"model('{model.__name__}'" in text
     assert SteadyColumn.properties() == TableColumn.properties()
     defined = set(re.findall(r"(\w+): \[(?:Bool|Str|Float)", text))
     own = TextCell.properties() | SizeCell.properties()
     assert defined == own - StringFormatter.properties()
-    assert "</script" not in text.lower()
 
 
 def test_a_page_with_a_table_loads_the_script_after_the_tables_and_others_do_not() -> None:

@@ -1,17 +1,20 @@
-"""The page of a task shows what the scheduler knows of it, and how to get to one."""
+"""The page of a task: what the scheduler knows, what was recorded, and how to get to others."""
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import pytest
-from bokeh.models.widgets import TextInput
 
+from dask_diag_lab.schema import Change, Kind, Outcome
+from dask_diag_lab.store import Store
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.tasks.task_page import HOW, TaskPage
-from dask_diag_lab.views.tasks.task_page_words import ERROR_NONE, NOT_BEGUN, NOTHING, UNRECORDED
-from dask_diag_lab.views.tasks.task_runs import ACTION
-from tests.kernel.views.asked_pages import Shown
+from dask_diag_lab.views.asked import Asked
+from dask_diag_lab.views.details.task import HOW, UNRECORDED, TaskPage
+from dask_diag_lab.views.details.task_record import LOG_INTERVAL_S, TaskRecord
+from dask_diag_lab.views.view import Opening
+from tests.kernel.store.batches import T0, BatchMaker
+from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import batch
 from tests.kernel.views.task_answers import (
     ERRED,
@@ -26,147 +29,103 @@ from tests.kernel.views.task_answers import (
 )
 
 
-def test_without_a_key_the_page_says_how_to_get_one() -> None:
+def test_without_a_key_the_page_says_how_to_get_one_and_a_key_can_be_typed() -> None:
     page, _ = shown(key="")
-    assert page.view.notice.empty == HOW
+    assert page.view.caption.empty == HOW
     assert page.cluster.asked == []
+    page.set("key", HTML)
+    assert page.facts["State"] == "memory"
+    assert page.view.caption.empty == ""
 
 
-def test_facts_are_escaped() -> None:
+def test_facts_are_what_the_scheduler_answered() -> None:
     page, _ = shown()
-    assert HTML not in page.facts
-    for words in ("&lt;b&gt;key&lt;/b&gt;", "2.00 KiB", "4.50 s compute", "Needed by</i> 7 tasks"):
-        assert words in page.facts
-
-
-def test_a_closed_cluster_is_not_to_be_asked_again() -> None:
-    page, _ = shown()
-    assert isinstance(page.view, TaskPage)
-    assert not page.view._ask.disabled
-    page.view.store.set_feed_state("closed", "", 1.0)
-    page.settle()
-    assert page.view._ask.disabled
+    assert (page.facts["Task"], page.facts["Size"]) == (HTML, "2.00 KiB")
+    assert page.facts["Took"] == "1.00 s transfer, 4.50 s compute"
+    assert page.facts["Needed by"] == "7 tasks"
 
 
 def test_a_click_on_a_neighbour_goes_to_that_task() -> None:
     page, _ = shown()
-    assert page.rows("relation", "key") == [
-        ("depends on", "('a', 0)"),
-        ("is needed by", "b"),
-    ]
-    assert "2 of 8 tasks listed" in page.view.notice.note
+    assert page.rows("relation", "key") == [("depends on", "('a', 0)"), ("is needed by", "b")]
+    assert "2 of 8 tasks listed" in page.view.caption.note
     page.click(0)
     page.settle()
-    assert page.view.arguments["key"] == "('a', 0)"
     assert page.cluster.asked[-1].arguments == {"key": "('a', 0)"}
-    assert page.view.opening is None
 
 
-def test_a_key_can_be_typed() -> None:
-    page, _ = shown(key="")
-    field = page.view.model.select_one({"placeholder": "Key of a task"})
-    assert isinstance(field, TextInput)
-    field.value = HTML
-    page.settle()
-    assert "memory" in page.facts
-    assert page.view.notice.empty == ""
-
-
-def test_a_click_on_who_has_it_opens_the_worker() -> None:
+def test_profile_and_worker_are_a_click_away() -> None:
     page, _ = shown(show="workers")
-    assert page.rows("role", "worker") == [("has the result", W1)]
+    page.set("profile")
+    assert page.opened() == Opening("profile", {"prefix": "<b>"})
+    page.set("worker")
+    assert page.opened() == Opening("worker", {"worker": W1})
     page.click(0)
-    assert page.view.opening is not None
-    assert (page.view.opening.plot, page.view.opening.arguments) == ("worker", {"worker": W1})
-
-
-def test_the_buttons_open_profile_and_worker() -> None:
-    page, _ = shown()
-    page.press("Profile")
-    assert page.view.opening is not None
-    assert page.view.opening.arguments == {"prefix": "<b>"}
-    page.press("Worker")
-    assert page.view.opening.arguments == {"worker": W1}
+    assert page.opened() == Opening("worker", {"worker": W1})
 
 
 def test_times_and_story_are_tables() -> None:
     page, _ = shown(show="times")
     assert page.rows("action", "seconds") == [("transfer", 1.0), ("compute", 4.5)]
-    page.choose("story")
+    page.set("section", "story")
     assert page.rows("start", "finish", "stimulus")[0] == ("released", "waiting", HTML)
-    assert "1000 changes" in page.view.notice.note
+    assert "1000 changes" in page.view.caption.note
 
 
-def test_a_failed_task_shows_its_error_first() -> None:
-    page, _ = shown(ERRED)
-    assert page.view.section.name == "error"
-    assert page.text == f"ValueError('{HTML}')\n\n  File x\n"
-    page.choose("workers")
-    page.settle()
-    assert page.rows("role", "worker") == [("it failed there", W2)]
-
-
-def test_a_failed_task_names_the_worker_it_failed_on_and_leads_there() -> None:
-    page, _ = shown(ERRED)
-    assert "<i>Failed on</i> worker 2<" in page.facts
-    page.press("Worker")
-    opening = page.opened()
-    assert opening is not None
-    assert (opening.plot, opening.arguments) == ("worker", {"worker": W2})
+def test_a_failed_task_shows_its_error_first_and_where_it_failed() -> None:
+    page, _ = shown({**ERRED, "blame": "other"})
+    assert page.text.startswith("The error is that of other")
+    assert page.text.endswith(f"ValueError('{HTML}')\n\n  File x\n")
+    assert page.facts["Failed on"] == "worker 2"
 
 
 @pytest.mark.parametrize("section", ["dependencies", "workers", "times", "story"])
-def test_a_table_without_rows_says_so_in_words(section: str) -> None:
+def test_a_table_without_rows_says_why_also_in_the_export(section: str) -> None:
     page, _ = shown(WITHOUT_ROWS, show=section)
-    assert page.text == NOTHING[section]
-    seen = [page.view.rows.model.visible]
+    assert page.text
+    view = TaskPage(page.view.store, arguments={"key": HTML, "show": section})
+    view.table()
+    assert view.caption.empty == page.text
+    before = page.text
+    page.cluster.answers["task"] = lambda _: None
+    page.set("ask")
+    assert page.text not in ("", before)
     page.cluster.answers["task"] = lambda _: KNOWN
-    page.press("Ask now")
-    page.settle()
-    seen.append(page.view.rows.model.visible)
-    assert seen == [False, True]
+    page.set("ask")
+    assert page.text == ""
     assert page.rows(page.view.section.columns[0].name)
-
-
-def test_a_task_that_failed_because_of_another_names_it() -> None:
-    page, _ = shown({**ERRED, "blame": "other"})
-    assert page.text.startswith("The error is that of other")
-
-
-def test_a_running_task_shows_its_call_stack() -> None:
-    page, _ = shown(RUNNING, show="call-stack")
-    assert page.cluster.asked[-1].arguments == {"worker": W2, "key": HTML}
-    assert "File f" in page.text
 
 
 def test_ask_now_of_a_running_task_leads_to_its_call_stack() -> None:
     page, clock = shown(RUNNING)
-    assert page.view.section.name == "dependencies"
-    for kinds in (["task", "call-stacks"], ["task", "call-stacks"]):
+    for _ in range(2):
         page.cluster.asked.clear()
         clock.now += 0.5
-        page.press("Ask now")
-        page.settle()
-        assert page.cluster.kinds() == kinds
-        assert page.view.section.name == "call-stack"
+        page.set("ask")
+        assert page.cluster.kinds() == ["task", "call-stacks"]
         assert "File f" in page.text
 
 
-def test_ask_now_of_another_task_says_that_it_was_asked() -> None:
+def test_ask_now_of_another_task_says_when_it_was_asked() -> None:
     page, clock = shown(show="story")
     clock.now += 5
-    page.press("Ask now")
-    page.settle()
-    assert page.cluster.kinds() == ["task", "task"]
+    page.set("ask")
     assert page.view.section.name == "story"
-    assert f"Asked at {fmt.clock(1005.0)}." in page.view.notice.note
+    assert f"Asked at {fmt.clock(1005.0)}." in page.view.caption.note
     page.view.show({"key": "another"})
     page.settle()
-    assert "Asked at" not in page.view.notice.note
+    assert "Asked at" not in page.view.caption.note
+
+
+def test_a_closed_cluster_cannot_be_asked() -> None:
+    page, _ = shown()
+    page.view.store.set_feed_state("closed", "", 1.0)
+    page.settle()
+    assert "ask" not in page.controls
 
 
 def runs(page: Shown, clock: Clock, *starts: float) -> None:
-    """Have heartbeats tell that the task of a page runs since then, and the page hear of it."""
+    """Have heartbeats report that the task of a page runs since then, and the page hear of it."""
     rows = [(HTML, 1, 2, start) for start in starts]
     store = page.cluster.store
     store.apply(batch(time=clock.now, running=rows, strings_from=1, strings=[W2, "<b>"]))
@@ -175,22 +134,22 @@ def runs(page: Shown, clock: Clock, *starts: float) -> None:
 
 def test_a_running_task_says_since_when_for_how_long_and_where() -> None:
     page, clock = shown({**RUNNING, "actions": []}, show="times")
-    assert page.text == NOT_BEGUN
+    assert page.text.startswith("No times are known yet")
     runs(page, clock, 980.0)
-    assert page.rows("action", "start", "seconds", "worker") == [(ACTION, 980e3, 20.0, "worker 2")]
-    assert math.isnan(page.rows("thread")[0][0])
-    for words in ("Runs on</i> worker 2<", f"Runs since</i> {fmt.clock(980.0)}<"):
-        assert words in page.facts
+    assert page.rows("action", "seconds", "worker") == [("computes now", 20.0, "worker 2")]
+    assert page.facts["Runs since"] == fmt.clock(980.0)
     clock.now += 1.6
     runs(page, clock, 980.0)
-    assert page.rows("seconds") == [(pytest.approx(21.6),)]
-    assert "Runs for</i> 21.6 s<" in page.facts
+    assert page.facts["Runs for"] == "21.6 s"
+    page.events.clear()
+    clock.now += 0.2
+    page.view.update()
+    assert not page.events  # within the same second
 
 
 def test_a_run_that_has_ended_is_not_said_to_go_on() -> None:
     page, clock = shown(RUNNING, show="times")
     runs(page, clock, 999.0)
-    assert page.rows("action") == [("transfer",), ("compute",), (ACTION,)]
     page.cluster.answers["task"] = lambda _: KNOWN
     clock.now += 3
     runs(page, clock)
@@ -198,36 +157,7 @@ def test_a_run_that_has_ended_is_not_said_to_go_on() -> None:
     assert "Runs since" not in page.facts
 
 
-def test_a_settled_task_that_runs_again_is_asked_soon() -> None:
-    page, clock = shown()
-    runs(page, clock, 1000.0)
-    clock.now += 3
-    page.settle()
-    assert page.cluster.kinds() == ["task", "task"]
-
-
-def test_nothing_is_sent_of_a_running_task_within_the_same_second() -> None:
-    page, clock = shown(RUNNING, show="times")
-    runs(page, clock, 999.0)
-    clock.now += 0.4
-    page.view.update()
-    assert not page.events
-
-
-def test_a_task_that_does_not_run_or_did_not_fail_says_so() -> None:
-    page, _ = shown(show="call-stack")
-    assert page.text == "This task does not run now; it is in the state memory."
-    page.choose("error")
-    assert page.text == ERROR_NONE
-
-
-def test_an_unknown_key_is_said_to_be_in_no_record_either() -> None:
-    page, _ = shown(None)
-    assert "does not know the task “<b>key</b>”" in page.view.notice.empty
-    assert UNRECORDED in page.view.notice.empty
-
-
-def test_a_settled_task_is_asked_seldom() -> None:
+def test_a_settled_task_is_asked_seldom_and_one_that_runs_soon() -> None:
     page, clock = shown()
     clock.now += 5
     page.settle()
@@ -235,24 +165,121 @@ def test_a_settled_task_is_asked_seldom() -> None:
     clock.now += 6
     page.settle()
     assert len(page.cluster.asked) == 2
+    runs(page, clock, clock.now)
+    clock.now += 3
+    page.settle()
+    assert len(page.cluster.asked) == 3
 
 
-def test_a_failure_to_ask_is_said() -> None:
+def test_a_task_that_does_not_run_or_did_not_fail_says_so() -> None:
+    page, _ = shown(show="call-stack")
+    assert page.text == "This task does not run now; it is in the state memory."
+    page.set("section", "error")
+    assert page.text == "This task has not failed."
+
+
+def test_an_unknown_key_and_a_failure_to_ask_are_said() -> None:
+    page, _ = shown(None)
+    assert "does not know the task “<b>key</b>”" in page.view.caption.empty
     page, _ = shown("The scheduler is gone.")
-    assert page.view.notice.empty.startswith("The scheduler is gone.")
+    assert page.view.caption.empty.startswith("The scheduler is gone.")
 
 
-@pytest.mark.parametrize("show", ["dependencies", "workers", "times", "story"])
-def test_the_table_for_export_asks_for_its_data_without_a_picture(show: str) -> None:
-    page, _ = shown()
-    view = TaskPage(page.view.store, arguments={"key": HTML, "show": show})
-    assert any(len(column) for column in view.table().columns.values())
+def with_history(answer: Any = None, outcome: Outcome = Outcome.OK) -> Shown:
+    """Return the page of a task that was recorded; ``answer`` is the scheduler's."""
+    maker = BatchMaker()
+    maker.action(0, 1.5, key=HTML, worker=W1, kind=Kind.TRANSFER, source=W2)
+    maker.action(1.5, 3.5, key=HTML, worker=W1, thread=2, outcome=outcome, nbytes=2048)
+    maker.action(0, 9, key=f"x{HTML}", worker=W2).action(0, 9, key=HTML[1:], worker=W2)
+    store = Store(clock=Clock())
+    store.apply(maker.batch())
+    return Shown(
+        TaskPage(store, arguments={"key": HTML}), Answering(store, {"task": lambda _: answer})
+    )
 
 
-@pytest.mark.parametrize("show", ["dependencies", "workers", "times", "story"])
-def test_an_export_without_rows_has_the_words_of_the_page(show: str) -> None:
-    page, _ = shown(WITHOUT_ROWS, show=show)
-    view = TaskPage(page.view.store, arguments={"key": HTML, "show": show})
-    for _ in range(2):
-        view.table()
-    assert view.notice.empty == NOTHING[show]
+@pytest.mark.parametrize("answer", [None, "The scheduler is gone."])
+def test_a_task_that_nobody_knows_any_more_is_shown_as_recorded(answer: Any) -> None:
+    page = with_history(answer)
+    assert page.facts["Took"] == "1.50 s transfer, 2.00 s compute"
+    assert page.facts["Ran on"] == "10.0.0.1:4000, thread 2"
+    assert page.facts["Transfers"] == "1 from 10.0.0.2:4000"
+    # Only a scheduler that answered can have said that it forgot.
+    assert ("State" in page.facts) == (answer is None)
+    assert "what was recorded" in page.view.caption.note
+    assert page.view.section.name == "times"
+    assert page.rows("action", "seconds") == [("transfer", 1.5), ("compute", 2.0)]
+    page.set("section", "workers")
+    assert page.rows("role", "worker") == [("ran it", W1), ("sent data for it", W2)]
+
+
+def test_a_task_that_is_forgotten_while_one_looks_keeps_what_cannot_have_changed() -> None:
+    page = with_history(RUNNING)
+    assert page.facts["State"] == "processing"
+    page.cluster.answers |= {"task": lambda _: None, "call-stacks": lambda _: {"stacks": ()}}
+    page.set("ask")
+    assert page.facts["State"] == "forgotten by the scheduler"
+    assert (page.facts["Group"], page.facts["Started at"]) == ("<b>-g", fmt.clock(T0 + 1.5))
+    assert "Runs on" not in page.facts
+
+
+def test_a_task_that_was_forgotten_and_not_recorded_keeps_what_was_known() -> None:
+    page, clock = shown(RUNNING)
+    page.cluster.answers["task"] = lambda _: None
+    clock.now += 3
+    page.settle()
+    assert UNRECORDED in page.view.caption.note
+    assert page.facts["State"] == "processing"
+
+
+def test_the_log_is_searched_again_when_it_is_time_though_nothing_comes() -> None:
+    maker, store, clock = BatchMaker(), Store(clock=lambda: 0.0), Clock()
+    Answering(store, {"task": lambda _: None})
+    record = TaskRecord(store, Asked(store), HTML, clock)
+    store.apply(maker.action(0, 1, key=HTML).batch())
+    record.look()
+    store.fail(store.queries.ask("task", key=HTML), "gone")
+    record.look()
+    store.apply(maker.action(2, 3, key=HTML).batch())
+    record.look()
+    assert (len(record.recorded), record.is_due) == (1, False)
+    clock.now += LOG_INTERVAL_S
+    assert record.is_due
+    record.look()
+    assert (len(record.recorded), record.is_due) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "text"),
+    [
+        (Outcome.OK, "This task has not failed."),
+        (Outcome.ERRED, "its error has been forgotten with it"),
+        (Outcome.KILLED, "The worker died while this task ran"),
+    ],
+)
+def test_what_is_known_of_an_error_depends_on_the_last_run(outcome: Outcome, text: str) -> None:
+    page = with_history(outcome=outcome)
+    page.set("section", "error")
+    assert text in page.text
+
+
+@pytest.mark.parametrize("outcome", [Outcome.KILLED, Outcome.ERRED])
+def test_the_error_of_a_forgotten_task_is_shown_where_it_is_kept(outcome: Outcome) -> None:
+    page = with_history(outcome=outcome)
+    errors: dict[str, list[Any]] = {  # columns differ in type
+        "key": [f"x{HTML}", HTML],
+        "prefix": ["x", "x"],
+        "time": [T0, T0],
+        "workers": [(), (W1,)],
+        "exception": ["ValueError", "KilledWorker: once too often"],
+        "traceback": ["", "  File x"],
+        "count": [1, 1],
+        "kind": ["ValueError", "KilledWorker: once too often"],
+        "kind_count": [1, 1],
+        "kind_first": [T0, T0],
+        "attempts": [0, 0],
+    }
+    extras = {"errors": Change(errors)}
+    page.cluster.store.apply(BatchMaker(epoch="b").batch(extras=extras))
+    page.set("section", "error")
+    assert page.text == "KilledWorker: once too often\n\n  File x"

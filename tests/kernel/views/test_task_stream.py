@@ -1,165 +1,378 @@
-"""The task stream, read from the columns that it would send."""
+"""The task stream: rows in, blocks, captions and openings out."""
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
+import numpy as np
 import pytest
+from bokeh.events import DoubleTap
 
-from dask_diag_lab.records import Kind, Outcome
+from benchmarks.simulator import BEGIN, Simulation
+from dask_diag_lab.schema import Change, Kind, Outcome
+from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK
-from dask_diag_lab.views.stream.rects import (
-    ERRED_CODE,
-    KILLED_CODE,
-    TRANSFER_CODE,
-)
-from tests.kernel.store.batches import T0
-from tests.kernel.views.conftest import Feed
-from tests.kernel.views.task_streams import built, data
+from dask_diag_lab.views.stream.frame import ERRED_CODE, KILLED_CODE, MAX_BLOCKS, TRANSFER_CODE
+from dask_diag_lab.views.stream.task_stream import TaskStream
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.views.conftest import Clock, Feed
+from tests.kernel.views.task_streams import built, data, labels, many, move, tap
+
+# Blocks.
 
 
-def test_before_the_first_task_it_says_so_and_draws_nothing(feed: Feed) -> None:
-    view, picture = built(feed)
-    assert "No task has finished yet" in view.notice.empty
-    assert len(picture.work.model.data["left"]) == 0
-
-
-def test_without_workers_it_says_to_start_some() -> None:
-    view, _ = built(Feed())
-    assert "no workers" in view.notice.empty
-
-
-def test_a_task_is_a_rectangle_in_its_threads_row_from_the_start_of_the_run(feed: Feed) -> None:
-    feed.maker.action(5, 5.5, worker="tcp://w1:1", thread=9, prefix="inc", nbytes=100)
+def test_a_task_is_a_block_in_its_threads_row_from_the_start_of_the_run(feed: Feed) -> None:
+    key = "('<b>x</b>', \"quote'\", b'\\xff/..')" + "k" * 400
+    feed.maker.action(5, 5.5, worker="tcp://w1:1", thread=9, prefix="<inc>", key=key, nbytes=100)
     feed.send(6)
-    view, picture = built(feed)
-    rect = data(picture.work)
-    assert rect["left"] == [0.0]
-    assert rect["right"] == [0.5]
-    assert rect["lane"] == [2]
-    assert rect["nbytes"] == [100.0]
-    assert view.notice.empty == ""
-    assert data(picture.keys)["key"] == ["inc-0"]
-    assert "inc" in data(picture.texts)["text"]
+    view, figure = built(feed)
+    block = data(figure.blocks)
+    ends = (block["left"], block["right"], block["y"], block["nbytes"])
+    assert ends == ([0.0], [0.5], [2], [100.0])
+    assert data(figure.keys)["key"] == [key]
+    assert "<inc>" in data(figure.names)["text"]
+    assert view.caption.empty == view.caption.note == ""
+    assert labels(view) == ["<inc>"]
 
 
-def test_transfers_are_drawn_apart_at_half_height_below_the_middle(feed: Feed) -> None:
-    feed.maker.action(0, 1, prefix="sum")
-    feed.maker.action(0.2, 0.4, kind=Kind.TRANSFER, prefix="sum", source="tcp://w1:1")
-    feed.send(1)
-    _, picture = built(feed)
-    transfer = data(picture.moves)
-    assert transfer["code"] == [TRANSFER_CODE]
-    assert transfer["height"] == pytest.approx([0.4])
-    assert transfer["y"] == pytest.approx([0.2])
-    assert "tcp://w1:1" in data(picture.texts)["text"]
-    assert data(picture.work)["height"] == pytest.approx([0.8])
-
-
-def test_failed_and_killed_tasks_have_marks_of_their_own(feed: Feed) -> None:
-    feed.maker.action(0, 1, outcome=Outcome.ERRED)
+def test_kinds_differ_in_height_and_colour(feed: Feed) -> None:
+    feed.maker.action(0, 1, prefix="a").action(0.2, 0.4, kind=Kind.TRANSFER, source="tcp://w1:1")
+    feed.maker.action(2, 3, prefix="b").action(0, 1, outcome=Outcome.ERRED, thread=2)
     feed.maker.action(0, 2, outcome=Outcome.KILLED, thread=2)
-    feed.send(2)
-    _, picture = built(feed)
-    assert data(picture.erred)["code"] == [ERRED_CODE]
-    assert data(picture.killed)["code"] == [KILLED_CODE]
-    assert data(picture.work)["left"] == []
-    assert set(data(picture.legend)["label"]) == {"failed", "worker died"}
-
-
-def test_prefixes_get_colours_in_order_of_first_appearance(feed: Feed) -> None:
-    for index, name in enumerate("abc"):
-        feed.maker.action(index, index + 1, prefix=name)
     feed.send(3)
-    _, picture = built(feed)
-    assert data(picture.work)["code"] == [0, 1, 2]
-    assert data(picture.legend)["label"] == ["a", "b", "c"]
+    view, figure = built(feed)
+    block = data(figure.blocks)
+    drawn = sorted(zip(block["code"], np.round(block["height"], 2), block["y"], strict=True))
+    assert drawn == [
+        (0, pytest.approx(0.8), 0),
+        (2, pytest.approx(0.8), 0),
+        (TRANSFER_CODE, pytest.approx(0.4), pytest.approx(0.2)),
+        (ERRED_CODE, pytest.approx(0.8), 1),
+        (KILLED_CODE, pytest.approx(0.8), 1),
+    ]
+    assert labels(view) == ["a", "b", "transfer", "failed", "worker died"]
+    assert "tcp://w1:1" in data(figure.names)["text"]
 
 
 def test_running_tasks_grow_with_time_and_carry_their_key(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(4, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
-    view, picture = built(feed)
-    assert data(picture.running)["key"] == ["slow-1"]
-    assert data(picture.facts)["now"] == [4.0]
+    view, figure = built(feed)
+    assert data(figure.running)["key"] == ["slow-1"]
+    assert figure.texts.now == 4.0
     feed.now += 3
-    feed.send(8, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
     feed.maker.action(6, 7)
-    feed.send(8)
+    feed.send(8, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
     view.update()
-    assert data(picture.facts)["now"] == [8.0]
+    assert figure.texts.now == 8.0
     assert view.window.end >= T0 + 8
 
 
-def test_a_dead_workers_rows_end_with_a_mark(feed: Feed) -> None:
-    feed.maker.action(0, 1).action(0, 1, worker="tcp://w1:1")
-    feed.send(3, removed_workers=["tcp://w1:1"])
-    _, picture = built(feed)
-    gone = data(picture.marks.gone)
-    assert gone["left"] == [3.0]
-    assert (gone["top"], gone["bottom"]) == ([1.5], [3.5])
-    assert any("✕" in str(label) for label in picture.row_axis.major_label_overrides.values())
+def test_many_actions_are_merged_as_high_as_they_are_busy_and_that_is_said(feed: Feed) -> None:
+    many(feed, 12_000, took=5e-4)
+    feed.maker.action(5.2, 5.2001, key="bad", outcome=Outcome.ERRED)
+    feed.send(12)
+    view, figure = built(feed)
+    block = figure.blocks.model.data
+    is_failed = np.array(block["code"]) == ERRED_CODE
+    assert len(is_failed) <= MAX_BLOCKS
+    assert int(np.sum(block["count"])) == 12_001
+    assert np.array(block["height"])[~is_failed][1:-1] == pytest.approx(0.45, abs=0.05)
+    assert list(np.array(block["count"])[is_failed]) == [1]
+    assert "12\u202f001 actions, those closer than" in view.caption.note
+    assert "1 failed and" in view.caption.note
 
 
-def test_nothing_is_sent_when_nothing_changed(feed: Feed) -> None:
+def test_transfers_take_no_more_of_a_picture_zoomed_out_than_of_the_time(feed: Feed) -> None:
+    for index in range(12_000):
+        feed.maker.action(index, index + 0.996, key=f"inc-{index}")
+        feed.maker.action(index + 0.996, index + 1, kind=Kind.TRANSFER, source="tcp://w1:1")
+    feed.send(12_000)
+    view, figure = built(feed)
+    block = {name: np.array(column) for name, column in data(figure.blocks).items()}
+    moves = {name: column[block["code"] == TRANSFER_CODE] for name, column in block.items()}
+    area = (moves["right"] - moves["left"]) * moves["height"] / 0.4
+    assert moves["count"].max() > 1
+    assert float(np.sum(area)) == pytest.approx(12_000 * 0.004, rel=0.01)
+    assert "12\u202f000 transfers or disk accesses too short to see" in view.caption.note
+
+
+def test_only_the_rows_in_sight_and_a_page_beside_them_are_asked_for(clock: Clock) -> None:
+    feed = Feed().workers(*(f"tcp://w{i}:1" for i in range(500)))
+    for i in range(500):
+        feed.maker.action(0, 1, worker=f"tcp://w{i}:1")
+    feed.send(1)
+    view, figure = built(feed)
+    assert figure.y_range.bounds == (-0.5, 999.5)
+    move(figure, bottom=499.5, top=399.5)
+    clock.now += 1
+    view.update()
+    assert figure.rows == (399.5, 499.5)
+    assert view.window.is_following
+    assert "rows 257–640 of 1000" in view.caption.note
+    assert view.caption.headline.endswith("384 of 1000 threads")
+    assert min(data(figure.blocks)["y"]) >= 256
+
+
+def test_a_dead_workers_rows_end_with_a_mark_and_go_with_its_last_task() -> None:
+    feed = Feed().workers("tcp://w0:1", "tcp://w1:1", "tcp://w2:1")
+    for name in ("w0", "w1", "w2"):
+        feed.maker.action(0, 1, worker=f"tcp://{name}:1", key=name)
+    feed.send(2, removed_workers=["tcp://w1:1"])
+    view, figure = built(feed)
+    gone = data(figure.gone)
+    assert (gone["left"], gone["top"], gone["bottom"]) == ([2.0], [1.5], [3.5])
+    assert data(figure.workers)["is_gone"] == [0, 1, 0]
+    feed.maker.action(100, 101, worker="tcp://w2:1", key="late")
+    feed.send(101)
+    view.update()
+    assert data(figure.workers)["label"] == ["w0:1", "w2:1"]
+    assert data(figure.blocks)["y"] == [2]
+    assert "1 more worker had no part" in view.caption.note
+    view.window.hold(T0, T0 + 102)
+    view.update()
+    assert sorted(data(figure.blocks)["y"]) == [0, 2, 4, 4]
+
+
+def test_a_worker_that_came_later_has_no_row_in_the_past(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(50, workers=[worker_row("tcp://w9:1")])
+    view, figure = built(feed)
+    assert "w9:1" in data(figure.workers)["label"]
+    view.window.hold(T0, T0 + 10)
+    view.update()
+    assert "w9:1" not in data(figure.workers)["label"]
+
+
+# What is sent.
+
+
+def test_nothing_is_sent_when_nothing_changed_and_no_data_for_another_look(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(1)
-    view, picture = built(feed)
-    events: list[object] = []
-    document = picture.figure.document
+    view, figure = built(feed)
+    before, events = figure.sent_bytes, list[object]()
+    document = figure.figure.document
     assert document is not None
     document.on_change(events.append)
-    before = picture.sent_bytes
     for _ in range(3):
         feed.now += 0.25
         view.update()
-    assert picture.sent_bytes == before
     assert events == []
-
-
-def test_busy_share_counts_every_visible_thread(feed: Feed) -> None:
-    feed.maker.action(0, 10).action(0, 10, thread=2).action(0, 5, worker="tcp://w1:1")
-    feed.maker.action(5, 10, worker="tcp://w1:1", kind=Kind.TRANSFER)
-    feed.send(10)
-    _, picture = built(feed)
-    title = str(picture.title.text)
-    assert title.split("  ·  ")[1:] == ["4 threads", "63 % computing", "12 % transfer", "25 % idle"]
-
-
-def test_what_moves_while_a_thread_computes_counts_once(feed: Feed) -> None:
-    feed.maker.action(0, 10).action(0, 10, thread=2)
-    feed.maker.action(0, 10, worker="tcp://w1:1").action(0, 10, worker="tcp://w1:1", thread=2)
-    feed.maker.action(2, 6, kind=Kind.TRANSFER)
-    feed.send(10)
-    _, picture = built(feed)
-    shown = str(picture.title.text).split("  ·  ")[2:]
-    assert shown == ["100 % computing", "0 % idle"]
-
-
-def test_lost_and_evicted_actions_and_degradation_are_said(feed: Feed) -> None:
-    feed.maker.action(0, 1)
-    feed.send(1, actions_dropped=7, degraded="The scheduler forbids plugins.")
-    view, _ = built(feed)
-    assert "7 actions lost" in view.notice.note
-    assert "forbids plugins" in view.notice.note
-
-
-def test_restyling_sends_colours_but_no_data(feed: Feed) -> None:
-    feed.maker.action(0, 1)
-    feed.send(1)
-    view, picture = built(feed)
-    before = picture.sent_bytes
     view.look = DARK
     view.restyle()
-    assert picture.sent_bytes == before
-    assert picture.figure.background_fill_color == DARK.background
+    assert figure.sent_bytes == before
+    assert figure.figure.background_fill_color == DARK.background
 
 
-def test_odd_keys_are_kept_as_they_are(feed: Feed) -> None:
-    key = "('<b>x</b>', \"quote'\", b'\\xff/..')" + "k" * 400
-    feed.maker.action(0, 1, key=key, prefix="<script>")
+def test_following_sends_only_what_is_new(feed: Feed) -> None:
+    many(feed, 1000)
+    view, figure = built(feed)
+    feed.maker.action(1.0, 1.001, key="new-1").action(1.001, 1.002, key="new-2")
+    feed.send(1.002)
+    before = figure.blocks.sent_rows
+    view.update()
+    assert figure.blocks.sent_rows == before + 2
+    assert len(figure.blocks.model.data["left"]) == 1002
+
+
+def test_a_dense_run_and_a_large_history_stay_within_their_bytes() -> None:
+    simulation, now = Simulation(n_workers=16, n_threads=4, n_tasks=60_000), [1e6]
+    stops = np.maximum.accumulate(simulation.actions["stop"])
+    store, row = Store(clock=lambda: now[0]), 0
+    view = TaskStream(store)
+    view.build()
+    assert view.figure is not None
+    for quarter_s in range(240):  # some 600 tasks a second
+        now[0] += 0.25
+        until = int(np.searchsorted(stops, BEGIN + 1 + quarter_s / 4))
+        store.apply(simulation.batch(row, until))
+        row = until
+        view.update()
+    assert row > 20_000
+    assert view.figure.sent_bytes / 60 < 60_000
+    view = TaskStream(store)
+    view.build()
+    assert view.figure is not None
+    assert view.figure.sent_bytes < 600_000
+
+
+# Headline, notes, empty states.
+
+
+def test_shares_of_all_threads_add_up_and_time_counts_once(feed: Feed) -> None:
+    feed.maker.action(0, 10).action(0, 10, thread=2).action(0, 5, worker="tcp://w1:1")
+    feed.maker.action(2, 6, kind=Kind.TRANSFER)
+    feed.maker.action(5, 10, worker="tcp://w1:1", kind=Kind.TRANSFER)
+    feed.send(10)
+    view, _ = built(feed)
+    parts = view.caption.headline.split(" · ")
+    assert parts == ["63 % computing", "22 % transfer", "15 % idle", "4 threads"]
+
+
+def test_threads_count_only_while_their_worker_was_there(feed: Feed) -> None:
+    for worker in ("tcp://w0:1", "tcp://w1:1"):
+        feed.maker.action(0, 20, worker=worker).action(0, 20, worker=worker, thread=2)
+    feed.send(10, workers=[worker_row("tcp://w2:1")])
+    feed.maker.action(10, 20, worker="tcp://w2:1").action(10, 20, worker="tcp://w2:1", thread=2)
+    feed.send(20)
+    view, _ = built(feed)
+    assert view.caption.headline == "100 % computing · 0 % idle · 6 threads"
+    feed.send(21, removed_workers=["tcp://w2:1"])
+    view.update()
+    assert view.caption.headline.endswith("4 threads")
+
+
+def test_what_is_lost_comes_first_in_the_note(feed: Feed) -> None:
+    many(feed, 9_000)
+    feed.send(10, actions_dropped=7)
+    feed.maker = BatchMaker(epoch="2")  # another collector of the same scheduler
+    feed.send(
+        81, began=T0 + 80, workers=[worker_row("tcp://w0:1")], left_out={"names": 3, "lost_runs": 2}
+    )
+    note = built(feed)[0].caption.note
+    since, until = (time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(T0 + at)) for at in (10, 80))
+    assert note.startswith(f"nothing was recorded from {since} to {until}")
+    assert "3 tasks shown as (other): too many different names" in note
+    assert "2 runs may be missing: workers died before they could tell" in note
+    assert note.index("may be missing") < note.index("merged into")
+
+
+def test_what_ended_before_recording_began_is_said(feed: Feed) -> None:
+    feed.maker = BatchMaker(epoch="2", scheduler="Scheduler-2")
+    feed.send(2, workers=[worker_row("tcp://w0:1")], left_out={"before": 1})
+    view, _ = built(feed)
+    assert view.caption.empty.startswith(
+        "No task has finished since recording began (1 task ended before). "
+    )
+    feed.maker.action(2, 3)
+    feed.send(3, left_out={"before": 1})
+    view.update()
+    assert view.caption.note == "1 task ended before recording began"
+
+
+def test_an_empty_picture_says_why(feed: Feed) -> None:
+    assert "no workers" in built(Feed())[0].caption.empty
+    view, _ = built(feed)
+    assert "No task has finished yet" in view.caption.empty
+    feed.maker.action(0, 1)
     feed.send(1)
-    view, picture = built(feed)
-    assert data(picture.keys)["key"] == [key]
-    assert view.table().columns["key"] == [key]
+    view.window.hold(T0 + 500, T0 + 600)
+    view.update()
+    assert view.caption.empty.startswith("Nothing ran in this stretch of time")
+
+
+def test_a_legend_has_what_takes_most_time_and_counts_the_rest(feed: Feed) -> None:
+    for i in range(30):
+        feed.maker.action(i, i + 0.9 - i / 100, prefix=f"prefix-{i}")
+    feed.maker.action(30, 31, kind=Kind.TRANSFER)
+    feed.send(31)
+    names = [f"prefix-{i}" for i in range(20)]
+    assert labels(built(feed)[0]) == [*names, "transfer", "+ 10 more"]
+
+
+COLUMNS = ("context", "label", "activity", "unit", "value")
+METRICS = (
+    ("gather-dep", "", "network", "seconds", 60.0),
+    ("gather-dep", "", "deserialize", "seconds", 40.0),
+    ("gather-dep", "", "network", "bytes", 1e9),
+    ("execute", "sum", "thread-cpu", "seconds", 7.0),
+    ("execute", "sum", "deserialize", "seconds", 2.0),
+    ("execute", "sum", "disk-read", "seconds", 1.0),
+    ("execute", "inc", "serialize", "seconds", 0.001),
+    ("execute", "inc", "thread-cpu", "seconds", 1.0),
+)
+
+
+def test_the_estimate_of_serialization_is_drawn_and_said(feed: Feed) -> None:
+    feed.maker.action(0, 1, prefix="sum", kind=Kind.TRANSFER, source="tcp://w1:1")
+    feed.maker.action(1, 2, prefix="inc")
+    feed.send(2)
+    columns = {name: [row[i] for row in METRICS] for i, name in enumerate(COLUMNS)}
+    feed.store.extras.update({"activities": Change(columns, 0)}, 0.0)
+    view, figure = built(feed)
+    assert figure.block_glyph.tail_share == pytest.approx(0.4)
+    note = "estimated from the workers' totals: 40 % of transfer time is (de)serialization"
+    assert note in view.caption.note
+    assert figure.texts.transfer_note == note
+    assert "(de)serialize" in labels(view)
+    names = data(figure.names)
+    notes = dict(zip(names["text"], names["note"], strict=True))
+    assert notes["sum"].startswith("20 % (de)serialization and 10 % reading from disk")
+    assert notes["inc"] == ""
+
+
+def test_dead_workers_and_restarts_are_marked_and_other_events_are_not(feed: Feed) -> None:
+    feed.maker.action(0, 10)
+    killed = {"worker": "tcp://w1:1", "cause": "no heartbeat", "lost_tasks": 2}
+    events: list[tuple[float, str, dict[str, Any]]] = [
+        (T0 + 2, "worker-killed", killed),
+        (T0 + 3, "worker-added", {"worker": "tcp://w3:1"}),
+        (T0 + 4, "restart", {}),
+        (T0 - 1000, "restart", {}),
+    ]
+    feed.send(10, events=events)
+    marks = data(built(feed)[1].events)
+    assert marks["at"] == pytest.approx([4, 2])
+    assert marks["title"] == ["cluster restarted", "worker died: tcp://w1:1"]
+    assert marks["text"][1] == "no heartbeat · 2 running tasks lost"
+
+
+# Clicks.
+
+
+@pytest.mark.parametrize("kind", [Kind.COMPUTE, Kind.TRANSFER, Kind.DISK_READ])
+@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.ERRED, Outcome.KILLED])
+def test_every_kind_of_block_opens_the_profile_of_its_prefix_and_then_the_task(
+    feed: Feed, kind: Kind, outcome: Outcome
+) -> None:
+    feed.maker.action(0, 10, prefix="inc", kind=kind, outcome=outcome)
+    feed.send(10)
+    view, figure = built(feed)
+    before = figure.times, figure.rows
+    assert tap(view, 5.0, 0.35) == ("profile", {"prefix": "inc", "from_task": "inc-0"})
+    assert tap(view, 6.0, 0.35) == ("task", {"key": "inc-0"})
+    assert tap(view, 5.0, 3.0) is None
+    assert tap(view, 5.0, 0.35, DoubleTap) == ("task", {"key": "inc-0"})
+    view.update()
+    assert (figure.times, figure.rows) == before
+    assert view.window.is_following
+
+
+def test_a_running_task_a_transfer_above_a_task_and_a_worker_are_hit(feed: Feed) -> None:
+    feed.maker.action(0, 10, prefix="long")
+    feed.maker.action(4, 6, prefix="sum", kind=Kind.TRANSFER, source="tcp://w1:1")
+    feed.send(12, running=[("slow-1", "tcp://w0:1", "slow", 10.5)])
+    view, _ = built(feed)
+    assert tap(view, 5.0, 0.3)[1]["prefix"] == "sum"
+    assert tap(view, 5.0, -0.3)[1]["prefix"] == "long"
+    assert tap(view, 11.5, 0.0) == ("profile", {"prefix": "slow", "from_task": "slow-1"})
+    assert tap(view, 11.6, 0.0) == ("task", {"key": "slow-1"})
+    assert tap(view, -5.0, 2.6) == ("worker", {"worker": "tcp://w1:1"})
+
+
+def test_a_click_outlines_a_block_also_a_thin_one_beside_the_pointer(feed: Feed) -> None:
+    feed.maker.action(0, 1e-6, prefix="tiny").action(0.5, 101, thread=2)
+    feed.send(101)
+    view, figure = built(feed)
+    assert tap(view, 0.2, 0.0)[1]["prefix"] == "tiny"
+    chosen = data(figure.chosen)
+    assert (chosen["left"], chosen["right"]) == ([0.0], [pytest.approx(1e-6, rel=0.1)])
+    tap(view, 50.0, 3.0)
+    assert data(figure.chosen)["left"] == []
+
+
+def test_the_key_of_a_clicked_task_is_sent_though_there_are_too_many_to_send_all(
+    feed: Feed,
+) -> None:
+    for index in range(3000):
+        feed.maker.action(index, index + 0.9, key=f"inc-{index}")
+    feed.send(3000)
+    view, figure = built(feed)
+    assert data(figure.keys)["key"] == []
+    tap(view, 1000.4, 0.0)
+    assert data(figure.keys)["key"] == ["inc-1000"]
 
 
 def test_a_closed_view_ignores_updates(feed: Feed) -> None:
@@ -167,3 +380,4 @@ def test_a_closed_view_ignores_updates(feed: Feed) -> None:
     view.close()
     view.close()
     view.update()
+    assert view.figure is None

@@ -1,4 +1,4 @@
-"""The task stream where its reader moves it: panned, zoomed, frozen, cleared and live again."""
+"""The task stream where its reader moves it, and where what it draws is gathered off the loop."""
 
 from __future__ import annotations
 
@@ -7,79 +7,115 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dask_diag_lab.views.stream import frame as frames
+from dask_diag_lab.views.stream.task_stream import SETTLE_S
 from tests.kernel.store.batches import T0
-from tests.kernel.views.conftest import Feed
-from tests.kernel.views.task_streams import built, data, many, move
+from tests.kernel.views.conftest import Clock, Feed
+from tests.kernel.views.elsewhere import Elsewhere
+from tests.kernel.views.task_streams import built, data, labels, many, move
 
 
-def test_the_view_stays_where_the_reader_put_it_and_tells_how_far_live_is_ahead(
+def test_the_picture_stays_where_the_reader_put_it_and_tells_how_far_live_is_ahead(
     feed: Feed,
 ) -> None:
     feed.maker.action(0, 4)
     feed.send(4)
-    view, picture = built(feed)
-    move(picture, start=1.0, end=2.0)
+    view, figure = built(feed)
+    move(figure, start=1.0, end=2.0)
     feed.maker.action(5, 8)
     feed.send(8)
     view.update()
-    assert picture.times == pytest.approx((1.0, 2.0))
-    assert view.notice.behind_s == pytest.approx(6.0)
+    assert figure.times == pytest.approx((1.0, 2.0))
+    assert view.caption.behind_s == pytest.approx(6.0)
     view.command("live")
-    assert picture.times[1] >= 8
-    assert view.notice.behind_s == 0
+    assert figure.times[1] >= 8
+    assert view.caption.behind_s == 0
 
 
-def test_its_own_range_changes_and_their_echo_do_not_stop_it_from_following(feed: Feed) -> None:
+def test_an_echo_of_its_own_range_does_not_stop_it_from_following(feed: Feed) -> None:
     feed.maker.action(0, 4)
     feed.send(4)
-    view, picture = built(feed)
-    move(picture, start=picture.times[0], end=picture.times[1] + 1e-9)
+    view, figure = built(feed)
+    move(figure, start=figure.times[0], end=figure.times[1] + 1e-9)
     feed.maker.action(5, 40)
     feed.send(40)
     view.update()
     assert view.window.is_following
-    assert picture.times[1] >= 40
+    assert figure.times[1] >= 40
+
+
+def test_a_range_that_crossed_the_readers_is_sent_once_more(feed: Feed) -> None:
+    feed.maker.action(0, 4)
+    feed.send(4)
+    view, figure = built(feed)
+    move(figure, start=1.0, end=2.0)
+    events: list[Any] = []  # Bokeh's events have no common attributes
+    document = figure.figure.document
+    assert document is not None
+    document.on_change(events.append)
+    view.update()
+    ends = [e.new for e in events if getattr(e, "attr", "") == "end" and e.model is figure.x_range]
+    assert ends == pytest.approx([2.0])
+    assert view.window.end - T0 == pytest.approx(2.0, abs=1e-5)
 
 
 def test_a_new_burst_starts_the_picture_anew_and_history_stays_reachable(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(1)
-    view, picture = built(feed)
+    view, figure = built(feed)
     feed.maker.action(60, 61)
     feed.send(61)
     view.update()
-    assert view.window.zero == T0 + 60
+    assert figure.zero == T0 + 60
+    assert str(figure.wheel.zero_label).endswith("when this burst of work began")
     view.command("fit")
-    assert (view.window.zero, picture.times[0] < 0) == (T0, True)
-    assert len(data(picture.work)["left"]) == 2
+    assert (figure.zero, figure.times[0] < 0) == (T0, True)
+    assert data(figure.blocks)["left"] == [0.0, 60.0]
 
 
-def test_a_picture_that_was_moved_is_frozen_where_it_is(feed: Feed) -> None:
-    feed.maker.action(0, 4)
-    feed.send(4)
-    view, picture = built(feed)
-    move(picture, start=1.0, end=2.0)
-    told = [view.notice.is_frozen]
-    view.command("freeze")
-    told.append(view.notice.is_frozen)
-    assert picture.times == pytest.approx((1.0, 2.0))
-    view.command("clear")
-    told.append(view.notice.is_frozen)
-    assert told == [False, True, False]
+@pytest.mark.parametrize("verb", ["zoom-out", "pan-left"])
+def test_the_axis_begins_anew_with_what_is_seen_of_earlier_bursts(feed: Feed, verb: str) -> None:
+    feed.maker.action(0, 90).action(200, 210)
+    feed.send(210)
+    view, figure = built(feed)
+    assert figure.zero == T0 + 200
+    for _ in range(60):
+        view.command(verb)
+        if view.window.start <= T0 + 100:
+            break
+    assert figure.zero == T0
 
 
-def test_a_frozen_picture_takes_no_new_tasks(feed: Feed) -> None:
+def test_a_straggler_that_runs_bridges_a_pause(feed: Feed) -> None:
+    feed.maker.action(0, 1)
+    feed.send(1, running=[("slow", "tcp://w0:1", "slow", 0.5)])
+    view, _ = built(feed)
+    feed.maker.action(40, 41, thread=2)
+    feed.send(41, running=[("slow", "tcp://w0:1", "slow", 0.5)])
+    view.update()
+    assert view.window.zero == T0
+    feed.maker.action(0.5, 42, key="slow")  # it ends, and belongs to one burst with both
+    feed.send(42, running=[])
+    view.update()
+    assert view.window.zero == T0
+
+
+def test_a_frozen_picture_takes_no_new_tasks_and_keeps_its_caption(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(1)
-    view, picture = built(feed)
+    view, figure = built(feed)
     view.command("freeze")
+    before = view.caption
+    assert before.is_frozen
     feed.maker.action(1, 1.01, thread=2)
     feed.send(3)
     view.update()
-    assert len(data(picture.work)["left"]) == 1
-    assert view.notice.behind_s == pytest.approx(0.01)
-    view.command("live")
-    assert len(data(picture.work)["left"]) == 2
+    assert len(data(figure.blocks)["left"]) == 1
+    assert (view.caption.headline, view.caption.note) == (before.headline, before.note)
+    assert view.caption.behind_s == pytest.approx(0.01)
+    view.command("freeze")
+    assert len(data(figure.blocks)["left"]) == 2
+    assert not view.caption.is_frozen
 
 
 @pytest.mark.parametrize(
@@ -90,6 +126,8 @@ def test_keys_zoom_and_pan(feed: Feed, verb: str, factor: float, shift: float) -
     feed.maker.action(0, 10)
     feed.send(10)
     view, _ = built(feed)
+    view.command("sort-by-name")  # of another plot
+    assert view.window.is_following
     width, middle = view.window.width, (view.window.start + view.window.end) / 2
     view.command(verb)
     assert view.window.width == pytest.approx(width * factor)
@@ -100,81 +138,132 @@ def test_keys_zoom_and_pan(feed: Feed, verb: str, factor: float, shift: float) -
 def test_clear_hides_what_was_until_fit(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(2)
-    view, picture = built(feed)
+    view, figure = built(feed)
     view.command("clear")
-    assert view.notice.empty.startswith("Cleared")
+    assert view.caption.empty.startswith("Cleared")
     feed.maker.action(3, 4)
     feed.send(4)
     view.update()
-    assert view.notice.empty == ""
+    assert view.caption.empty == ""
     assert view.window.start > T0 + 1
     view.command("fit")
     assert view.window.start < T0
-    assert min(data(picture.work)["left"]) >= 0
+    assert min(data(figure.blocks)["left"]) >= 0
 
 
-@pytest.mark.parametrize("verb", ["fit", "pan-left"])
-def test_the_axis_begins_anew_with_what_is_seen_of_earlier_bursts(feed: Feed, verb: str) -> None:
-    feed.maker.action(0, 90)
-    feed.maker.action(200, 210)
-    feed.send(210)
-    view, picture = built(feed)
-    assert data(picture.facts)["zero"] == [T0 + 200]
-    view.command("zoom-out")
-    for _ in range(60):
-        view.command(verb)
-        if view.window.start <= T0 + 100:
-            break
-    assert data(picture.facts)["zero"] == [T0]
-    start, end = picture.times
-    assert end > 0
-    assert start >= -0.02 * (end - start)
+def test_panning_finds_data_beside_the_window_and_the_legend_names_none_of_it(feed: Feed) -> None:
+    many(feed, 1000)
+    feed.maker.action(1.2, 1.3, prefix="late")
+    feed.send(1.3)
+    view, figure = built(feed)
+    move(figure, start=0.2, end=0.9)
+    view.command("zoom-in")
+    lefts = np.array(figure.blocks.model.data["left"])
+    lefts = lefts[~np.isnan(lefts)]
+    assert lefts.min() < figure.times[0]
+    assert lefts.max() > figure.times[1]
+    assert len(set(lefts.tolist())) == len(lefts)
+    assert labels(view) == ["inc"]
 
 
-def test_a_verb_of_another_plot_is_ignored(feed: Feed) -> None:
-    view, _ = built(feed)
-    view.command("sort-by-name")
-    assert view.window.is_following
+def test_a_hand_that_moves_within_what_it_has_is_waited_for(feed: Feed, clock: Clock) -> None:
+    feed.maker.action(0, 1)
+    feed.send(2)
+    view, figure = built(feed)
+    clock.now += 10
+    begun = Elsewhere(feed.store)
+    move(figure, start=0.0, end=figure.times[1])
+    view.update()
+    assert view.is_behind
+    assert begun.open == []
+    clock.now += SETTLE_S
+    view.update()
+    assert [view.is_behind] == [False]
+    assert len(begun.open) == 1
 
 
-def test_scrolled_rows_stay_and_do_not_stop_following() -> None:
-    feed = Feed().workers(*(f"tcp://w{i}:1" for i in range(400)))
+# Off the loop.
+
+
+def test_the_first_look_at_a_long_log_is_gathered_off_the_loop(feed: Feed) -> None:
+    many(feed, 3000)
+    elsewhere = Elsewhere(feed.store)
+    view, figure = built(feed)
+    assert len(elsewhere.open) == 1
+    assert data(figure.blocks)["left"] == []
+    elsewhere.finish()
+    view.update()
+    assert len(data(figure.blocks)["left"]) == 3000
+    assert elsewhere.open == []
+
+
+def test_what_comes_while_a_frame_is_gathered_is_in_the_next_and_none_pile_up(feed: Feed) -> None:
+    many(feed, 3000)
+    view, figure = built(feed)
+    elsewhere = Elsewhere(feed.store)
+    for begin in (3.0, 4.0):
+        feed.maker.action(begin, begin + 0.5, key=f"late-{begin}")
+        feed.send(begin + 0.5)
+        view.update()
+    for _ in range(20):
+        view.command("zoom-in")
+        view.command("zoom-out")
+    view.command("live")
+    assert len(elsewhere.open) == 1
+    for end in (3.5, 4.5):
+        elsewhere.finish()
+        view.update()
+        assert max(data(figure.blocks)["right"]) == pytest.approx(end)
+    assert elsewhere.open == []
+
+
+def test_blocks_rows_and_zero_come_together(feed: Feed) -> None:
+    feed.maker.action(0, 1, worker="tcp://w0:1")
+    feed.send(1)
+    view, figure = built(feed)
+    elsewhere = Elsewhere(feed.store)
+    feed.workers("tcp://a0:1")  # above the others
+    feed.maker.action(60, 61, worker="tcp://w0:1")
+    feed.send(61)
+    for zero, rows in ((T0, [0]), (T0 + 60, [2])):
+        view.update()
+        assert (figure.zero, data(figure.blocks)["y"]) == (zero, rows)
+        at = data(figure.workers)["label"].index("w0:1")
+        assert data(figure.workers)["first"][at] == rows[0]
+        elsewhere.finish()
+
+
+def test_a_frozen_picture_that_is_moved_shows_where_it_was_moved_to(
+    feed: Feed, clock: Clock
+) -> None:
+    many(feed, 3000)
+    view, figure = built(feed)
+    view.command("freeze")
+    elsewhere = Elsewhere(feed.store)
+    for start in (0.5, 0.7):
+        move(figure, start=start, end=start + 0.05)
+        clock.now += 1
+        view.update()
+    for _ in range(3):
+        elsewhere.finish()
+        view.update()
+    assert 0.7 < np.nanmax(data(figure.blocks)["right"]) < 1
+    assert elsewhere.open == []
+
+
+def test_a_fault_while_gathering_is_raised_and_then_all_is_gathered_anew(
+    feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     feed.maker.action(0, 1)
     feed.send(1)
-    view, picture = built(feed)
-    top, bottom = picture.rows
-    assert bottom - top < 800
-    assert "scroll for more" in view.notice.note
-    move(picture, bottom=bottom + 50, top=top + 50)
-    feed.maker.action(1, 2)
-    feed.send(2)
+    view, figure = built(feed)
+    with monkeypatch.context() as patched:
+        patched.setattr(frames, "to_sent", lambda *_given: 1 / 0)
+        feed.maker.action(2, 3)
+        feed.send(3)
+        with pytest.raises(ZeroDivisionError):
+            view.update()
+    feed.maker.action(3, 3.5)
+    feed.send(3.5)
     view.update()
-    assert picture.rows == (top + 50, bottom + 50)
-    assert view.window.is_following
-
-
-def test_panning_finds_data_beside_the_window_at_once(feed: Feed) -> None:
-    many(feed, 1000)
-    view, picture = built(feed)
-    view.command("fit")
-    view.command("zoom-in")
-    lefts = np.array(picture.work.model.data["left"])
-    assert lefts.min() < picture.times[0]
-    assert lefts.max() > picture.times[1]
-    assert len(set(lefts.tolist())) == len(lefts)
-
-
-def test_a_range_that_crossed_the_readers_is_sent_once_more(feed: Feed) -> None:
-    feed.maker.action(0, 4)
-    feed.send(4)
-    view, picture = built(feed)
-    move(picture, start=1.0, end=2.0)
-    events: list[Any] = []  # Bokeh's events have no common attributes
-    document = picture.figure.document
-    assert document is not None
-    document.on_change(events.append)
-    view.update()
-    ends = [e.new for e in events if getattr(e, "attr", "") == "end" and e.model is picture.x_range]
-    assert ends == pytest.approx([2.0])
-    view.update()
-    assert view.window.end - T0 == pytest.approx(2.0, abs=1e-5)
+    assert max(data(figure.blocks)["right"]) == pytest.approx(3.5)

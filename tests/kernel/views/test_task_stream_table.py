@@ -1,16 +1,17 @@
-"""The table of a task stream: every action, not merged rectangles."""
+"""The table of a task stream: every action of its window, not merged blocks."""
 
 from __future__ import annotations
 
-import numpy as np
+import threading
+
 import pytest
 
-from dask_diag_lab.records import Kind, Outcome
-from dask_diag_lab.views.stream import history as history_module
-from dask_diag_lab.views.stream.history import history
+from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.views.stream.task_stream import TaskStream
+from dask_diag_lab.views.view import ArgumentError
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
+from tests.kernel.views.task_streams import built, many
 
 
 def test_the_table_has_every_action_and_works_without_a_picture(feed: Feed) -> None:
@@ -25,77 +26,66 @@ def test_the_table_has_every_action_and_works_without_a_picture(feed: Feed) -> N
     assert columns["worker"] == ["w0:1", "w0:1", "w0:1", "w1:1"]
     assert columns["prefix"] == ["inc", "inc", "inc", "slow"]
     assert columns["nbytes"][0] == 10
-    assert columns["key"][3] == "slow-1"
-    assert columns["key"][0] == "inc-0"
-    assert len({len(column) for column in columns.values()}) == 1
-
-
-def test_merged_tasks_are_all_in_the_table(feed: Feed) -> None:
-    for index in range(12_000):
-        feed.maker.action(index * 1e-3, index * 1e-3 + 9e-4, key=f"inc-{index}")
-    feed.send(12)
-    view = TaskStream(feed.store)
-    view.build()
-    assert len(view.table().columns["key"]) == 12_000
-
-
-def test_the_table_says_nothing_of_the_picture_and_all_that_is_not_in_it(
-    feed: Feed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for index in range(12_000):
-        feed.maker.action(index * 1e-3, index * 1e-3 + 9e-4, key=f"inc-{index}")
-    feed.send(12)
-    view = TaskStream(feed.store)
-    view.build()
-    assert "merged into" in view.notice.note
-    view.table()
-    assert view.notice.note == ""
-    feed.send(13, left_out={"running": 2, "addresses": 1})
-    monkeypatch.setattr(history_module, "MAX_ROWS", 100)
-    view = TaskStream(feed.store)
-    view.build()
-    view.table()
-    assert view.notice.note == (
-        "the newest 100 of 12\u202f000 actions; zoom in for the others · "
-        "1 task of the worker (other): too many different workers · "
-        "2 running tasks not shown: too many at once"
-    )
-
-
-def test_a_zoomed_picture_has_a_table_of_its_window(feed: Feed) -> None:
-    feed.maker.action(0, 1, key="early").action(10, 11, key="late")
-    feed.send(11)
-    view = TaskStream(feed.store)
-    view.build()
-    view.window.hold(T0 + 9, T0 + 12)
-    assert view.table().columns["key"] == ["late"]
-    assert view.table().columns["t"] == pytest.approx([10])
-
-
-def test_an_unchanged_table_is_made_once(feed: Feed) -> None:
-    feed.maker.action(0, 1)
-    feed.send(1)
-    view = TaskStream(feed.store)
-    first = view.table()
-    assert view.table() is first
-    feed.maker.action(1, 2)
-    feed.send(2)
-    assert len(view.table().columns["t"]) == 2
-
-
-def test_a_bounded_table_keeps_the_newest_and_says_so(
-    feed: Feed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(history_module, "MAX_ROWS", 2)
-    for start in range(5):
-        feed.maker.action(start, start + 1)
-    feed.send(5)
-    table, note = history(feed.store, -np.inf, np.inf)
-    assert table.columns["t"] == pytest.approx([3, 4])
-    assert note.startswith("the newest 2 of 5 actions")
+    assert [columns["key"][i] for i in (0, 3)] == ["inc-0", "slow-1"]
 
 
 def test_a_table_without_any_action_has_its_columns(feed: Feed) -> None:
-    table, note = history(feed.store, -np.inf, np.inf)
+    table = TaskStream(feed.store).table()
     assert table.columns["key"] == []
-    assert note == ""
+    assert table.note == ""
+
+
+def test_merged_tasks_are_all_in_the_table_and_its_note_is_not_the_pictures(feed: Feed) -> None:
+    many(feed, 12_000)
+    feed.send(13, left_out={"running": 2})
+    view, _ = built(feed)
+    assert "merged into" in view.caption.note
+    table = view.table()
+    assert len(table.columns["key"]) == 12_000
+    assert table.note == "2 running tasks not shown: too many at once"
+
+
+def test_a_zoomed_picture_has_the_table_of_its_window_also_for_who_asks_by_arguments(
+    feed: Feed,
+) -> None:
+    feed.maker.action(0, 1, key="early").action(10, 11, key="late")
+    feed.send(11)
+    view, figure = built(feed)
+    assert view.table_arguments == {}
+    view.window.hold(T0 + 9, T0 + 12)
+    assert view.table().columns["key"] == ["late"]
+    asked = TaskStream(feed.store, arguments=view.table_arguments)
+    assert asked.table().columns["key"] == ["late"]
+    assert asked.table().columns["t"] == pytest.approx([10])
+    view.show({"start": f"{T0}", "stop": f"{T0 + 2}"})
+    view.update()
+    assert figure.times == pytest.approx((0.0, 2.0))
+
+
+def test_count_bounds_a_table_to_the_newest_and_what_is_left_out_is_said(feed: Feed) -> None:
+    for start in range(5):
+        feed.maker.action(start, start + 1)
+    feed.send(5)
+    table = TaskStream(feed.store, arguments={"count": "2"}).table()
+    assert table.columns["t"] == pytest.approx([3, 4])
+    assert table.note == "the newest 2 of 5 actions"
+
+
+@pytest.mark.parametrize("given", [{"start": "soon"}, {"count": "inf"}, {"first": "1"}])
+def test_arguments_that_mean_nothing_are_refused(feed: Feed, given: dict[str, str]) -> None:
+    with pytest.raises(ArgumentError, match=next(iter(given))):
+        TaskStream(feed.store, arguments=given).table()
+
+
+def test_a_table_is_made_in_another_thread_of_what_there_was_when_it_was_asked_for(
+    feed: Feed,
+) -> None:
+    many(feed, 100)
+    job = TaskStream(feed.store).table_job()
+    feed.workers("tcp://a0:1")  # rows move
+    many(feed, 100)
+    made: list[list[str]] = []
+    thread = threading.Thread(target=lambda: made.append(list(job().columns["worker"])))
+    thread.start()
+    thread.join()
+    assert made == [["w0:1"] * 100]

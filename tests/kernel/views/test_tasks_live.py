@@ -9,14 +9,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from dask_diag_lab.collector.errors import MAX_ERRORS
-from dask_diag_lab.records import EXTRA_NAMES, GRAPH, Kind
+from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Kind
 from dask_diag_lab.store import Store
+from dask_diag_lab.views.tasks.by_prefix import ComputeTimePerKey, MemoryByKey
 from dask_diag_lab.views.tasks.events import Events
 from dask_diag_lab.views.tasks.exceptions import Exceptions
+from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
-from dask_diag_lab.views.tasks.memory_by_key import MemoryByKey
-from dask_diag_lab.views.tasks.task_groups import TaskGroupGraph
-from dask_diag_lab.views.tasks.time_by_prefix import ComputeTimePerKey
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 

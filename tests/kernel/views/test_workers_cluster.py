@@ -13,11 +13,11 @@ from distributed.core import Status
 import dask_diag_lab
 from dask_diag_lab.session import Diagnostics
 from dask_diag_lab.store import Store
+from dask_diag_lab.views.stream.transfers import Transfers
 from dask_diag_lab.views.workers.gpu import GpuUtilization
-from dask_diag_lab.views.workers.host_traffic import HostNetwork
-from dask_diag_lab.views.workers.transfers import Transfers
-from dask_diag_lab.views.workers.worker_series import CpuSeries, MemorySeries
-from dask_diag_lab.views.workers.workers_memory import WorkersMemory
+from dask_diag_lab.views.workers.memory import WorkersMemory
+from dask_diag_lab.views.workers.over_time import CpuSeries, MemorySeries
+from dask_diag_lab.views.workers.traffic import HostNetwork
 from dask_diag_lab.views.workers.workers_table import WorkersTable
 from tests.kernel.serving import wait_until
 

@@ -9,9 +9,9 @@ from bokeh.document import Document
 from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.data_table import COLOR_FIELD
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.tables import COLOR_FIELD
 from dask_diag_lab.views.workers.workers_table import WorkersTable
 from tests.kernel.views.situations import GIB, batch, store_of, worker
 
@@ -23,13 +23,14 @@ def opened(store: Store) -> tuple[WorkersTable, list[DocumentChangedEvent]]:
     view = WorkersTable(store)
     document, events = Document(), list[DocumentChangedEvent]()
     document.add_root(view.build())
+    view.update()
     document.on_change(events.append)
     return view, events
 
 
 def cells(view: WorkersTable, name: str) -> list[Any]:
     """Return a column as the page has it."""
-    return list(view.rows.source.data[name])
+    return list(view.sortable.source.data[name])
 
 
 def test_row_has_the_numbers_of_its_worker() -> None:
@@ -63,23 +64,24 @@ def test_totals_count_the_traffic_of_a_host_once() -> None:
     view, _ = opened(store_of(workers=rows))
     assert view.table().columns["network_read"][0] == 6e6
     assert view.table().columns["memory"][0] == 3 * GIB
-    assert "4 workers on 2 hosts" in view.totals.model.text
+    assert view.caption.headline == "4 workers on 2 hosts"
+    assert ("Hosts' net in, out", "6.00 MB/s, 0 B/s") in view.caption.facts
 
 
 def test_custom_metrics_appear_and_leave_as_workers_report_them() -> None:
     store = store_of(workers=[worker(0), worker(1)])
     view, _ = opened(store)
-    plain = len(view.rows.columns)
+    plain = len(view.sortable.columns)
     store.apply(batch(workers=[worker(0, metrics={"temperature": 41, "<b>site</b>": "<i>x</i>"})]))
     view.update()
-    assert [c.kind for c in view.rows.columns[plain - 1 : -1]] == ["text", "number"]
+    assert [c.unit for c in view.sortable.columns[plain - 1 : -1]] == ["text", "number"]
     assert cells(view, "metric:temperature")[0] == 41
     assert np.isnan(cells(view, "metric:temperature")[1])
-    assert "<b>site" not in "".join(str(c.title) for c in view.rows.table.columns)
+    assert "<b>site" not in "".join(str(c.title) for c in view.sortable.table.columns)
     assert view.table().columns["temperature"] == [None, 41, None]
     store.apply(batch(workers=[worker(0)]))
     view.update()
-    assert len(view.rows.columns) == plain
+    assert len(view.sortable.columns) == plain
 
 
 def test_worker_not_heard_of_for_a_minute_is_marked_by_colour_and_words() -> None:
@@ -92,7 +94,7 @@ def test_worker_not_heard_of_for_a_minute_is_marked_by_colour_and_words() -> Non
 
 def test_click_opens_the_page_of_the_worker() -> None:
     view, _ = opened(store_of(workers=[worker(0), worker(1)]))
-    view.rows.source.selected.indices = [1]
+    view.sortable.source.selected.indices = [1]
     assert view.opening is not None
     assert (view.opening.plot, view.opening.arguments) == (
         "worker",
@@ -114,8 +116,7 @@ def test_only_what_changed_is_sent() -> None:
 
 def test_no_workers_is_explained() -> None:
     view, _ = opened(store_of(workers=[]))
-    assert "cluster.scale(4)" in view.notice.empty
-    assert view.totals.model.visible is False
+    assert "cluster.scale(4)" in view.caption.empty
 
 
 def test_table_works_without_a_picture() -> None:

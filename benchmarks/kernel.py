@@ -1,0 +1,102 @@
+"""What the kernel pays: attaching, live plots, and a history of a million tasks."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable
+from statistics import mean, median
+
+import numpy as np
+import psutil
+from distributed import Client
+
+from benchmarks.clusters import quiet_cluster
+from benchmarks.report import Figure
+from benchmarks.simulator import Simulation
+from benchmarks.viewers import our_targets, watching
+from dask_diag_lab import attach
+from dask_diag_lab.store import Store
+
+_BUCKETS = 1200
+"""About as many as a wide screen has pixels."""
+_REPEATS = 5
+_SECONDS = 10.0
+
+
+def _ms(work: Callable[[], object]) -> float:
+    """Return the milliseconds of this thread that ``work`` takes."""
+    began = time.thread_time()
+    work()
+    return (time.thread_time() - began) * 1e3
+
+
+def _window_ms(store: Store, begin: float, share: float, n_slots: int | None = None) -> float:
+    """Return the median of windows that move a little, as a live one does."""
+    actions = store.actions
+    span = actions.last_stop - actions.first_start
+    slots = None if n_slots is None else np.arange(n_slots)
+    seen = []
+    for number in range(_REPEATS):
+        t0 = actions.first_start + begin * span + number * 1e-5
+        query = (t0, t0 + share * span, slots, _BUCKETS)
+        seen.append(_ms(lambda query=query: actions.query(*query).answer()))  # type: ignore[misc]  # a default
+    return median(seen)
+
+
+def million_tasks() -> list[Figure]:
+    """Return windows of several widths, and batches at the begin and the end."""
+    store, batches = Store(), list[float]()
+    for batch in Simulation(64, 4, 1_000_000).batches(rows=5000):
+        batches.append(_ms(lambda batch=batch: store.apply(batch)))  # type: ignore[misc]  # a default
+    wide = Store()
+    for batch in Simulation(1000, 4, 300_000).batches(rows=50_000):
+        wide.apply(batch)
+    all_of_it = wide.actions.query(wide.actions.first_start, wide.actions.last_stop)
+    late = f"{median(batches[20:70]):.1f} of the first ones"
+    return [
+        Figure("a window of all of it, 256 threads", "ms", _window_ms(store, 0.0, 1.0), None, 30),
+        Figure("the same, 40 threads of it", "ms", _window_ms(store, 0.0, 1.0, 40), None, 30),
+        Figure("a window of 1 % of it", "ms", _window_ms(store, 0.53, 0.01), None, 30),
+        Figure("a window of 4000 threads", "ms", _window_ms(wide, 0.0, 1.0)),
+        Figure("its rectangles", "", len(all_of_it.answer()), None, 20_000),
+        Figure("a batch of 5000 rows, mean", "ms", mean(batches)),
+        Figure("a batch at the end, median", "ms", median(batches[-50:]), None, None, late),
+    ]
+
+
+def _live() -> tuple[float, float]:
+    """Return seconds to attach, and per cent of a core with four plots of 100 workers open."""
+    process = psutil.Process()
+    with quiet_cluster(100, "moving") as cluster, Client(cluster.address) as client:
+        alone = process.cpu_percent(_SECONDS)
+        began = time.monotonic()
+        with attach(client) as diagnostics:
+            targets = our_targets(diagnostics)  # waits until it is served
+            attach_s = time.monotonic() - began
+            with watching(targets):
+                time.sleep(3)
+                return attach_s, process.cpu_percent(_SECONDS) - alone
+
+
+def _million_tasks_mb() -> float:
+    """Return MB of memory that a store of a million tasks and its keys holds."""
+    batches = list(Simulation(n_workers=64, n_threads=4, n_tasks=1_000_000).batches())
+    tracemalloc.start()
+    try:
+        store = Store()
+        for batch in batches:
+            store.apply(batch)
+        return tracemalloc.get_traced_memory()[0] / 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def kernel_cost() -> list[Figure]:
+    """Return the three figures of the design's last row."""
+    attach_s, share = _live()
+    return [
+        Figure("attach() until it is served", "s", attach_s, None, 0.3),
+        Figure("four plots of 100 workers, changing", "% of a core", share, None, 5),
+        Figure("1 000 000 tasks kept", "MB", _million_tasks_mb(), None, 150),
+    ]

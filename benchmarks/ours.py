@@ -1,0 +1,100 @@
+"""Our server over a store that a simulation fills, without a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.changing import ChangingCluster
+from benchmarks.program import Served
+from benchmarks.simulator import BEGIN, Simulation
+from dask_diag_lab.server import Server, announce
+from dask_diag_lab.store import Store
+
+_INFO: Final[dict[str, Any]] = {
+    "id": "0" * 32,
+    "name": "benchmark",
+    "kernel_id": None,
+    "scheduler": {"id": "simulated", "address": "tcp://127.0.0.1:1"},
+}
+_TOKEN: Final = "benchmark-" + "0" * 40
+_FOLLOW_S: Final = 0.25
+"""Between two batches, as of a watched feed."""
+
+
+@asynccontextmanager
+async def _serving(
+    store: Store, step: Callable[[], object] | None, interval_s: float
+) -> AsyncIterator[tuple[dict[str, str], Callable[[], object]]]:
+    """Serve a store in which ``step`` changes something each ``interval_s`` until it is asked."""
+    store.set_feed_state("live", "", time.time())
+    server = Server(store, info=lambda: _INFO, token=_TOKEN)
+    url = await server.start()
+
+    async def go_on() -> None:
+        while step is not None:
+            await asyncio.sleep(interval_s)
+            step()
+            server.tick()
+
+    going = asyncio.create_task(go_on())
+    yield {"url": url, "token": _TOKEN}, going.cancel
+    going.cancel()
+    await server.stop()
+
+
+@asynccontextmanager
+async def status_page(n_workers: str, interval_s: str) -> Served:
+    """Serve a cluster that changes each ``interval_s``; a line stops it changing."""
+    cluster = ChangingCluster(int(n_workers), 100 * int(n_workers), 200)
+    async with _serving(cluster.store, cluster.step, float(interval_s)) as served:
+        yield served
+
+
+@asynccontextmanager
+async def task_stream(n_tasks: str, runtime: str = "") -> Served:
+    """Serve tasks of 64 threads; announced in a Jupyter server's ``runtime`` folder, if given."""
+    store = Store()
+    for batch in Simulation(16, 4, int(n_tasks)).batches():
+        store.apply(batch)
+    async with _serving(store, None, 0) as (where, answer):
+        record = {
+            "schema": announce.SCHEMA,
+            **_INFO,
+            **where,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "started": time.time(),
+            "versions": announce.versions(),
+        }
+        announced = announce.write_record(record, Path(runtime)) if runtime else None
+        yield {**where, "url": f"{where['url']}/plots/task-stream"}, answer
+        if announced is not None:
+            announce.remove_record(announced)
+
+
+@asynccontextmanager
+async def dense_run(n_tasks: str) -> Served:
+    """Serve a task stream of 64 threads while it grows by some 600 tasks a second."""
+    simulation = Simulation(16, 4, int(n_tasks), deaths=0)
+    stops = simulation.actions["stop"]
+    row, now = 0, BEGIN + 1
+    store = Store()
+
+    def step() -> None:
+        nonlocal row, now
+        now += _FOLLOW_S
+        first = row
+        while row < len(stops) - 1 and stops[row] <= now:
+            row += 1
+        store.apply(simulation.batch(first, row))
+
+    step()
+    async with _serving(store, step, _FOLLOW_S) as served:
+        yield served

@@ -1,0 +1,112 @@
+"""What viewers are sent, how much and how soon: counted at their websockets."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from distributed import Client
+
+from benchmarks.clusters import quiet_cluster, separate_cluster
+from benchmarks.program import running
+from benchmarks.report import Figure
+from benchmarks.viewers import Target, our_targets, stock_targets, watching
+from dask_diag_lab import attach
+
+_WORKERS = 1000
+_HEARTBEAT_S = 6.0
+"""The heartbeat interval of `distributed` at 1000 workers: n / 200 + 1 s."""
+_SHOWN = ("cluster-memory", "workers-memory", "nprocessing", "task-stream", "progress")
+"""The five panes of a status page, with the first of the three tabs in front."""
+_TASKS = 40
+
+
+def following_kbps(n_tasks: int = 90_000) -> float:
+    """Return the kB/s that one page of a task stream is sent while it follows a dense run."""
+    with running("ours.dense_run", n_tasks) as program:
+        url, token = program.info["url"], program.info["token"]
+        return _rates([(f"{url}/plots/task-stream", token)], 2, 120)[1]
+
+
+def _rates(targets: list[Target], settle_s: float, seconds: float) -> tuple[float, float]:
+    """Return frames and kB a second, after a first picture has settled."""
+    with watching(targets) as viewers:
+        time.sleep(settle_s)
+        viewers.ask()
+        begin = time.monotonic()
+        time.sleep(seconds)
+        counts = viewers.ask()
+        elapsed = time.monotonic() - begin
+    return counts["frames"] / elapsed, counts["bytes"] / elapsed / 1000
+
+
+def idle_traffic() -> list[Figure]:
+    """Return data frames and kB per second, stock and ours on the same cluster in turn."""
+    with quiet_cluster(100) as cluster:
+        stock = _rates(stock_targets(cluster.dashboard), 5, 15)
+        with Client(cluster.address) as client, attach(client) as diagnostics:
+            time.sleep(3)
+            ours = _rates(our_targets(diagnostics), 5, 15)
+    return [
+        Figure("data frames", "1/s", ours[0], stock[0], 0),
+        Figure("data", "kB/s", ours[1], stock[1], 0),
+    ]
+
+
+def _status_page(module: str) -> tuple[float, float, float]:
+    """Return kB/s while everything changes, and frames/s and kB/s once nothing does."""
+    with running(f"{module}.status_page", _WORKERS, _HEARTBEAT_S) as program:
+        url, token = program.info["url"], program.info.get("token", "")
+        targets = [(f"{url}/plots/{name}", token) for name in _SHOWN]
+        if module == "stock":
+            targets = [(f"{url}/status", "")]
+        moving = _rates(targets, 2 * _HEARTBEAT_S, 5 * _HEARTBEAT_S)
+        program.ask()
+        still = _rates(targets, 3, 15)
+    return moving[1], *still
+
+
+def status_page() -> list[Figure]:
+    """Return bytes and frames of one page of 1000 workers, at their heartbeat rate."""
+    stock, ours = _status_page("stock"), _status_page("ours")
+    note = "every figure of every worker changes every 6 s"
+    return [
+        Figure("everything changes", "kB/s", ours[0], stock[0], 50, note),
+        Figure("nothing changes: data frames", "1/s", ours[1], stock[1], 0),
+        Figure("nothing changes", "kB/s", ours[2], stock[2], 0),
+    ]
+
+
+def _end(_: int) -> float:
+    return time.time()
+
+
+def _latencies_ms(client: Client, target: Target) -> tuple[float, float]:
+    """Return median and 95th percentile from the end of a task to the frame that draws it."""
+    found = []
+    with watching([target]) as viewers:
+        client.submit(_end, -1, pure=False).result()
+        time.sleep(2)
+        for i in range(_TASKS):
+            viewers.ask()
+            ended = client.submit(_end, i, pure=False).result()
+            deadline = time.monotonic() + 10
+            while (last := viewers.ask()["last"]) < ended and time.monotonic() < deadline:
+                time.sleep(0.01)
+            found.append(last - ended)
+            # A step that is no multiple of any polling interval meets each of their phases.
+            time.sleep(0.137)
+    median, late = np.percentile(found, [50, 95]) * 1000
+    return float(median), float(late)
+
+
+def latency() -> list[Figure]:
+    """Return median and 95th percentile, in milliseconds."""
+    with separate_cluster() as cluster, Client(cluster.address) as client:
+        stock = _latencies_ms(client, stock_targets(cluster.dashboard, ["task-stream"])[0])
+        with attach(client) as diagnostics:
+            ours = _latencies_ms(client, our_targets(diagnostics, ["task-stream"])[0])
+    return [
+        Figure("median", "ms", ours[0], stock[0]),
+        Figure("95th percentile", "ms", ours[1], stock[1], 1000),
+    ]

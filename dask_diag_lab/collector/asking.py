@@ -1,0 +1,179 @@
+"""Answers about one task from what the scheduler knows, and of workers by its `broadcast`.
+
+Reads only, bounded, and never raises into the scheduler.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from dask_diag_lab.collector.actions import ActionLog
+from dask_diag_lab.collector.strings import MAX_TEXT, cut, key_text
+
+if TYPE_CHECKING:
+    from distributed.scheduler import Scheduler, TaskState
+
+MAX_SEARCHED: Final = 20_000
+"""Tasks compared one by one for a key that cannot be looked up: about 10 ms."""
+
+LITERALS: Final = frozenset("(b0123456789-")
+"""What a tuple, bytes or a number begin with; the empty text is no key."""
+
+MAX_NEIGHBOURS: Final = 500
+MAX_STORY: Final = 200
+MAX_TRACEBACK: Final = 20_000
+MAX_WORKERS: Final = 1_000
+"""Addresses that have a task's result; scattered data may be everywhere."""
+
+
+AT_ONCE: Final = 32
+"""Workers that are asked side by side: those that are busy take half a second to answer."""
+
+
+def ask_handler(scheduler: Scheduler) -> Callable[..., Awaitable[dict[str, Any]]]:
+    """Return the RPC handler that has some workers answer one ``message``.
+
+    It answers ``{"answers": {address: answer}, "missing": {address: reason}}`` within
+    ``worker_timeout_s`` for each `AT_ONCE` workers; answers are as the workers serialized them.
+    """
+
+    async def dask_diag_lab_ask(
+        workers: Sequence[str], message: Mapping[str, Any], worker_timeout_s: float
+    ) -> dict[str, Any]:
+        answers: dict[str, Any] = {}
+        missing: dict[str, str] = {}
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def ask(worker: str) -> None:
+            async with places:
+                try:
+                    told = scheduler.broadcast(msg=dict(message), workers=[worker])
+                    answers.update(await asyncio.wait_for(told, worker_timeout_s))
+                except TimeoutError:
+                    missing[worker] = f"no answer in {worker_timeout_s:.0f} s"
+                except OSError:
+                    missing[worker] = "the worker is gone or cannot be reached"
+                except Exception as error:  # noqa: BLE001 - whatever its handler raised
+                    missing[worker] = f"{type(error).__name__}: {error!s:.300}"
+
+        await asyncio.gather(*map(ask, workers))
+        return {"answers": answers, "missing": missing}
+
+    return dask_diag_lab_ask
+
+
+def task_handler(scheduler: Scheduler, log: ActionLog) -> Callable[..., dict[str, Any]]:
+    """Return the RPC handler that answers ``key``, a key as text, with ``{"task": …}``.
+
+    None stands for a task that is not known; an error of its own comes as ``{"error": text}``.
+    """
+
+    def dask_diag_lab_task(key: str) -> dict[str, Any]:
+        try:
+            ts = _find(scheduler, key)
+            return {"task": None if ts is None else _tell(scheduler, ts, log)}
+        except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
+            return {"error": f"{type(error).__name__}: {error}"[:1000]}
+
+    return dask_diag_lab_task
+
+
+def _find(scheduler: Scheduler, text: str) -> TaskState | None:
+    """Return the task that is written so: as text, as a literal, or cut on its way to a screen."""
+    tasks = scheduler.tasks
+    ts = tasks.get(text)
+    if ts is not None:
+        return ts
+    if text[:1] in LITERALS:
+        # No literal after all, or not one that can be a key.
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            ts = tasks.get(ast.literal_eval(text))
+    if ts is not None:
+        return ts
+    for key in islice(reversed(tasks), MAX_SEARCHED):  # the newest first
+        # The text of any other key is the key itself, which has been looked up.
+        is_rewritten = type(key) is not str or len(key) > MAX_TEXT or not key.isascii()
+        if is_rewritten and key_text(key) == text:
+            return tasks[key]
+    return None
+
+
+def _tell(scheduler: Scheduler, ts: TaskState, log: ActionLog) -> dict[str, Any]:
+    sets = {
+        "dependencies": ts.dependencies,
+        "dependents": ts.dependents,
+        "waiting_on": ts.waiting_on or (),
+        "waiters": ts.waiters or (),
+    }
+    who_has = ts.who_has or ()
+    blame = ts.exception_blame
+    return {
+        "key": key_text(ts.key),
+        "prefix": key_text(ts.prefix.name),
+        "group": key_text(ts.group.name),
+        "state": ts.state,
+        "priority": str(ts.priority or ""),
+        "nbytes": ts.nbytes,
+        "type": cut(ts.type or ""),
+        "worker": ts.processing_on.address if ts.processing_on else "",
+        "who_has": [ws.address for ws in islice(who_has, MAX_WORKERS)],
+        **{name: _neighbours(members) for name, members in sets.items()},
+        "counts": {name: len(members) for name, members in (*sets.items(), ("who_has", who_has))},
+        "retries": ts.retries,
+        "suspicious": ts.suspicious,
+        "annotations": cut(_safe(ts.annotations)),
+        "restrictions": cut(_restrictions(ts)),
+        "exception": _safe(ts.exception_text, MAX_TRACEBACK),
+        "traceback": _safe(ts.traceback_text, MAX_TRACEBACK),
+        "blame": key_text(blame.key) if blame is not None and blame is not ts else "",
+        "erred_on": sorted(ts.erred_on or ())[:MAX_WORKERS],
+        "actions": log.of_key(ts.key, MAX_SEARCHED),
+        "story": _story(scheduler, ts),
+        "missing": "",
+    }
+
+
+def _neighbours(members: Iterable[TaskState]) -> list[dict[str, str]]:
+    return [{"key": key_text(t.key), "state": t.state} for t in islice(members, MAX_NEIGHBOURS)]
+
+
+def _restrictions(ts: TaskState) -> str:
+    found = {
+        "workers": sorted(ts.worker_restrictions or ()),
+        "hosts": sorted(ts.host_restrictions or ()),
+        "resources": ts.resource_restrictions,
+    }
+    words = [f"{name}: {_safe(value)}" for name, value in found.items() if value]
+    if words and ts.loose_restrictions:
+        words.append("others are allowed if these are gone")
+    return "; ".join(words)
+
+
+def _story(scheduler: Scheduler, ts: TaskState) -> list[dict[str, Any]]:
+    """Return what is left of the task's transitions: the log is one for the whole cluster."""
+    entries = [entry for entry in scheduler.transition_log if entry[0] == ts.key]
+    return [
+        {
+            "time": entry[5],
+            "start": entry[1],
+            "finish": entry[2],
+            "stimulus": cut(str(entry[4])),
+            "worker": "",
+        }
+        for entry in entries[-MAX_STORY:]
+    ]
+
+
+def _safe(value: object, limit: int = 0) -> str:
+    """Return text that msgpack can carry; '' for nothing."""
+    text = str(value) if value else ""
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    if limit and len(text) > limit:
+        return f"{text[:limit]}… ({len(text)} characters)"
+    return text

@@ -1,0 +1,261 @@
+"""The JSON that crosses a process border on the Jupyter server's side.
+
+Each message is declared here, once, and checked against its declaration on arrival. The fixtures in
+``tests/contract/fixtures`` hold this file, the kernel side and the front end together. Unknown
+extra fields are left out, missing ones are an error.
+"""
+
+# No `from __future__ import annotations`: it would hide NotRequired from TypedDict.
+
+import math
+import re
+from types import UnionType
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NotRequired,
+    TypedDict,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from dask_diag_lab.proxy.client import Address
+
+T = TypeVar("T")
+
+Kind = Literal["diagnostics", "stock"]
+State = Literal["live", "stale", "unreachable"]
+
+MAX_TEXT: Final = 1000
+MAX_ROWS: Final = 500
+
+
+class SchedulerInfo(TypedDict):
+    """The scheduler behind a dashboard; both empty where they are unknown."""
+
+    id: str
+    address: str
+
+
+class PlotInfo(TypedDict):
+    """One plot of a dashboard.
+
+    ``route``, the plot's page relative to the dashboard, is there for stock dashboards only. A
+    plot's help is not passed on: the browser asks the dashboard's own ``plots.json`` for it.
+    """
+
+    name: str
+    title: str
+    group: str
+    description: str
+    keywords: NotRequired[list[str]]
+    route: NotRequired[str]
+
+
+class TaskCounts(TypedDict):
+    """Numbers of tasks."""
+
+    total: int
+    done: int
+    erred: int
+    processing: int
+
+
+class Summary(TypedDict):
+    """The cluster in numbers; memory in bytes."""
+
+    workers: int
+    threads: int
+    memory_limit: int
+    memory: int
+    tasks: TaskCounts
+
+
+class DashboardInfo(TypedDict):
+    """One dashboard as the browser sees it: never an address to contact, never a token.
+
+    Attributes
+    ----------
+    started : float or None
+        When it began, seconds since the epoch; None for a stock dashboard.
+    plots : list of PlotInfo
+        Left out of a change that did not touch them.
+    closed_at : float
+        Seconds since the epoch; there only where its cluster has closed and its history is still
+        shown.
+    """
+
+    id: str
+    name: str
+    kind: Kind
+    kernel_id: str | None
+    scheduler: SchedulerInfo
+    started: float | None
+    state: State
+    reason: str | None
+    summary: Summary | None
+    plots: NotRequired[list[PlotInfo]]
+    closed_at: NotRequired[float]
+
+
+class DashboardList(TypedDict):
+    """Answer of ``GET api/dashboards`` and first message of ``WS api/events``."""
+
+    dashboards: list[DashboardInfo]
+
+
+class DashboardChanges(TypedDict):
+    """Every later message of ``WS api/events``: new or changed dashboards, and ids that went."""
+
+    changed: list[DashboardInfo]
+    removed: list[str]
+
+
+class RuntimeRecord(TypedDict):
+    """A diagnostics server's announcement.
+
+    Attributes
+    ----------
+    started : float
+        When that server started, seconds since the epoch.
+    host : str or None
+        The machine that ``pid`` counts on. Home folders are shared between machines on clusters.
+    start_ticks : int or None
+        When the process started, as in field 22 of ``/proc/<pid>/stat``: unlike the times of day
+        that psutil makes of it, it does not move when the clock is set.
+    """
+
+    schema: Literal[1]
+    id: str
+    pid: int
+    kernel_id: str | None
+    url: str
+    token: str
+    name: str
+    scheduler: SchedulerInfo
+    started: float
+    versions: dict[str, Any]  # of packages, for people who read the file
+    host: NotRequired[str | None]
+    start_ticks: NotRequired[int | None]
+
+
+class Health(Summary):
+    """Answer of a diagnostics server's ``/health``.
+
+    ``plots_version`` moves when its ``/plots.json`` changes. ``since``, in seconds since the epoch,
+    is when it came into its state.
+    """
+
+    state: Literal["connecting", "live", "degraded", "lost", "closed"]
+    reason: str
+    plots_version: NotRequired[int]
+    since: NotRequired[float]
+
+
+class PlotList(TypedDict):
+    """Answer of a diagnostics server's ``/plots.json``."""
+
+    plots: list[PlotInfo]
+
+
+class MessageError(ValueError):
+    """Data from another process that does not keep the contract; names the field, not its value."""
+
+
+_LOOPBACK_URL: Final = re.compile(r"http://(127\.0\.0\.1|\[::1\]):([1-9][0-9]{0,4})")
+_RECORD_PATTERNS: Final = {
+    "id": (re.compile(r"[0-9a-f]{8,64}"), "8 to 64 lower-case hex digits"),
+    "token": (re.compile(r"[A-Za-z0-9_-]{32,512}"), "32 to 512 URL-safe characters"),
+}
+
+
+def check_record(value: object) -> RuntimeRecord:
+    """Return a runtime record's JSON value, checked.
+
+    Raises
+    ------
+    MessageError
+        Naming the first field that is missing or wrong.
+    """
+    record = check(value, RuntimeRecord)
+    for field, (pattern, meaning) in _RECORD_PATTERNS.items():
+        if not pattern.fullmatch(str(record.get(field))):
+            raise MessageError(f"{field} is not {meaning}")
+    if record["pid"] == 0:
+        raise MessageError("pid is 0")
+    loopback_address(record["url"])
+    return record
+
+
+def loopback_address(url: str) -> Address:
+    """Return the address of a runtime record's URL.
+
+    Raises
+    ------
+    MessageError
+        When it is anything but ``http://127.0.0.1:<port>`` or ``http://[::1]:<port>``.
+    """
+    match = _LOOPBACK_URL.fullmatch(url)
+    if match is None or int(match[2]) > 65535:
+        raise MessageError("url is not http://127.0.0.1:<port> or http://[::1]:<port>")
+    host = match[1].strip("[]")
+    return Address("http", host, int(match[2]), host)
+
+
+def check(value: object, expected: type[T]) -> T:
+    """Return a parsed JSON value that has the fields of a declaration, without any others.
+
+    Whole numbers count from 0 up; texts and lists are bounded.
+
+    Raises
+    ------
+    MessageError
+        Naming the first field that is missing or of another type.
+    """
+    checked: T = _check(value, expected, "the message")
+    return checked
+
+
+def _check(value: object, expected: Any, field: str) -> Any:  # Any: a type, and a value of it
+    origin, arguments = get_origin(expected), get_args(expected)
+    if is_typeddict(expected):
+        return _check_object(value, expected, field)
+    if origin in (UnionType, Union):
+        return None if value is None else _check(value, arguments[0], field)
+    if origin is list and isinstance(value, list) and len(value) <= MAX_ROWS:
+        return [_check(entry, arguments[0], field) for entry in value]
+    if origin is Literal and not isinstance(value, bool) and value in arguments:
+        return value
+    if origin is dict and isinstance(value, dict):
+        return value
+    if expected is str and isinstance(value, str) and len(value) <= MAX_TEXT:
+        return value
+    if expected in (int, float) and isinstance(value, (int, float)):
+        return _check_number(value, expected, field)
+    wanted = " or ".join(map(str, arguments)) if origin is Literal else "what it has to be"
+    raise MessageError(f"{field} is not {wanted}")
+
+
+def _check_object(value: object, expected: Any, field: str) -> dict[str, Any]:  # Any: as above
+    if not isinstance(value, dict):
+        raise MessageError(f"{field} is not a JSON object")
+    missing = expected.__required_keys__ - value.keys()
+    if missing:
+        raise MessageError(f"{min(missing)} is missing")
+    fields = get_type_hints(expected).items()
+    return {name: _check(value[name], kind, name) for name, kind in fields if name in value}
+
+
+def _check_number(value: float, expected: type[float], field: str) -> float:
+    if isinstance(value, bool) or not math.isfinite(value):
+        raise MessageError(f"{field} is not a number")
+    if expected is float:
+        return float(value)
+    if value != int(value) or not 0 <= value < 2**63:
+        raise MessageError(f"{field} is not a whole number from 0 up")
+    return int(value)  # JSON does not tell 1.0 from 1

@@ -1,0 +1,189 @@
+"""Questions that views asked the cluster, and what came back."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Literal
+
+from dask_diag_lab.schema import KINDS
+
+MAX_KEPT: Final = 64
+"""Answers kept that nobody looks at; the one that was looked at the longest ago goes first."""
+
+MAX_LARGE: Final = 12
+"""Of these, answers of each kind of `LARGE`."""
+
+LARGE: Final = frozenset({"profile", "transfers"})
+"""Kinds whose answers may take some 10 MB each."""
+
+IN_USE_S: Final = 30.0
+"""A page that is seen looks at its answers more often than this. These stay above the bounds: of
+answers that push each other out, each would be asked for again with every update."""
+
+IN_USE_TIMES: Final = 4
+"""So many times the bounds is where those go as well: a script may ask for any number."""
+
+Argument = str | float
+QueryState = Literal["asked", "answered", "failed"]
+_Name = tuple[str, tuple[tuple[str, Argument], ...]]
+
+
+class Query:
+    """One question and its last answer.
+
+    Attributes
+    ----------
+    kind, arguments
+        As in `schema.QUESTIONS`.
+    state : {'asked', 'answered', 'failed'}
+        'asked' also while a new answer is under way.
+    answer : object
+        The last answer, None before the first.
+    error : str
+        Why there is no new one, in words for the user.
+    answered_at : float
+        Scheduler's clock when the last answer came; 0 before.
+    n_answers : int
+        Answers that have come so far.
+    version : int
+        Moves with every change.
+    asked_at : float
+        Monotonic time of the last question.
+    """
+
+    def __init__(self, kind: str, arguments: Mapping[str, Argument]) -> None:
+        self.kind = kind
+        self.arguments = dict(arguments)
+        self.state: QueryState = "asked"
+        self.answer: Any = None  # plain data, by kind
+        self.error = ""
+        self.answered_at = 0.0
+        self.n_answers = 0
+        self.version = 0
+        self.asked_at = 0.0
+
+
+class Queries:
+    """What has been asked, each kind and arguments once.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns monotonic seconds.
+
+    Attributes
+    ----------
+    version : int
+        Moves when any query changed.
+    on_ask : callable or None
+        Takes each `Query` that wants an answer; it is answered with `answered` or `failed`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.version = 0
+        self.on_ask: Callable[[Query], None] | None = None
+        self._clock = clock
+        self._kept: OrderedDict[_Name, Query] = OrderedDict()
+        self._looked_at: dict[_Name, float] = {}
+        self._noticed: list[Query] | None = None
+
+    @contextmanager
+    def noticed(self) -> Iterator[list[Query]]:
+        """Collect the queries that are made in this block, those known before too."""
+        before, self._noticed = self._noticed, []
+        try:
+            yield self._noticed
+        finally:
+            self._noticed = before
+
+    def ask(self, kind: str, **arguments: Argument) -> Query:
+        """Return the query with these arguments; the cluster is asked if it never was.
+
+        Raises
+        ------
+        ValueError
+            There is no such kind, or the arguments are not those of the kind.
+        """
+        if kind not in KINDS or set(arguments) != set(KINDS[kind].arguments):
+            raise ValueError(f"no question {kind!r} with arguments {sorted(arguments)}")
+        name = (kind, tuple(sorted(arguments.items())))
+        self._looked_at[name] = self._clock()
+        query = self._kept.get(name)
+        if query is None:
+            query = self._kept[name] = Query(kind, arguments)
+            self._make_room(kind)
+            self._send(query)
+        else:
+            self._kept.move_to_end(name)
+        if self._noticed is not None:
+            self._noticed.append(query)
+        return query
+
+    def known(self, kind: str, **arguments: Argument) -> Query | None:
+        """Return the query with these arguments if there is one; nobody is asked."""
+        name = (kind, tuple(sorted(arguments.items())))
+        query = self._kept.get(name)
+        if query is not None:
+            self._looked_at[name] = self._clock()
+        return query
+
+    def ask_again(self, query: Query) -> None:
+        """Ask for a newer answer, unless one is under way; the old one stays until it comes."""
+        if self._noticed is not None:
+            self._noticed.append(query)
+        if query.state != "asked":
+            query.state = "asked"
+            self._changed(query)
+            self._send(query)
+
+    def answered(self, query: Query, answer: object, time: float) -> None:
+        """Take the answer that came at `time` of the scheduler's clock."""
+        query.state, query.answer, query.error = "answered", answer, ""
+        query.answered_at = time
+        query.n_answers += 1
+        self._changed(query)
+
+    def failed(self, query: Query, error: str) -> None:
+        """Note in words for the user why no answer came; the last one stays."""
+        query.state, query.error = "failed", error
+        self._changed(query)
+
+    def clear(self) -> None:
+        """Forget all answers: they are of a cluster that is gone. Views ask anew."""
+        if self._kept:
+            self._kept.clear()
+            self._looked_at.clear()
+            self.version += 1
+
+    def _make_room(self, kind: str) -> None:
+        """Let the oldest answers go where there are too many, of this kind or of all."""
+        if kind in LARGE:
+            self._let_go([name for name in self._kept if name[0] == kind], MAX_LARGE)
+        self._let_go(list(self._kept), MAX_KEPT)
+
+    def _let_go(self, names: Sequence[_Name], most: int) -> None:
+        """Forget the first of `names` until `most` are left, or more that are looked at."""
+        before = self._clock() - IN_USE_S
+        n_over = len(names) - most
+        n_far_over = len(names) - IN_USE_TIMES * most
+        for index, name in enumerate(names[: max(n_over, 0)]):
+            if index < n_far_over or self._looked_at[name] <= before:
+                del self._kept[name], self._looked_at[name]
+
+    def _changed(self, query: Query) -> None:
+        query.version += 1
+        self.version += 1
+
+    def waited_s(self, query: Query) -> float:
+        """Return the seconds since it was asked, 0 when no answer is under way."""
+        return self._clock() - query.asked_at if query.state == "asked" else 0.0
+
+    def _send(self, query: Query) -> None:
+        query.asked_at = self._clock()
+        if self.on_ask is None:
+            self.failed(query, "Nobody is there to ask the cluster.")
+        else:
+            self.on_ask(query)

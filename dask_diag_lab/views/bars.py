@@ -1,0 +1,327 @@
+"""Plots of horizontal bars, a row for each worker, host or prefix: declared here, laid out in JS.
+
+A subclass says what a bar is made of and what its columns mean, as class attributes, and returns
+the data in `rows`. How many rows there is room for, how they are sorted, merged, shortened and
+scrolled, the axis and the tooltips are the business of `models.BarChart` in the browser.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+import numpy as np
+
+from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows, length
+from dask_diag_lab.views.figure import Source, set_properties
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.models import BarChart
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.view import Caption, Control, LegendItem
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+SPECIAL: Final = ("host", "level_index", "remark", "color")
+"""Columns that rows may have beside those that are declared; see `BarPlot.rows`."""
+
+ROWS: Final[Sequence[tuple[str, str]]] = (
+    ("auto", "as they fit"),
+    ("each", "each"),
+    ("host", "by host"),
+    ("alike", "alike ones together"),
+)
+ORDERS: Final = (("size", "by size"), ("name", "by name"))
+
+_FEW: Final = 8
+"""So many rows fit in any pane: there is no question of putting some together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    r"""One part of each bar.
+
+    Attributes
+    ----------
+    column : str
+        Its length, in `BarPlot.unit`; NaN where it is not known.
+    label : str
+        In the legend; '' has none.
+    color : str
+        Attribute of `palette.DataColors`, or ``#rrggbb``; '' for the colour of the row.
+    alpha : float
+    hatch : str
+        Pattern over the colour, one of ``/ \ - | + x .``; '' for none.
+    """
+
+    column: str
+    label: str = ""
+    color: str = ""
+    alpha: float = 1.0
+    hatch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One of the colours that a row may have.
+
+    Attributes
+    ----------
+    color : str
+        Attribute of `palette.DataColors`, or ``#rrggbb``.
+    sign : str
+        Stands before the number of the row: colour is never the only signal.
+    label : str
+        In the legend, where levels have one.
+    """
+
+    color: str
+    sign: str = ""
+    label: str = ""
+
+
+class BarPlot(DataPlot):
+    """A horizontal bar for each row.
+
+    Attributes
+    ----------
+    parts : sequence of Part
+        What a bar is made of, from the left, or from the top where `is_split`.
+    is_split : bool
+        Whether the parts of a bar lie below each other, each from 0.
+    levels : sequence of Level
+        What the column ``level_index`` counts; without that column all rows have the first.
+    merged_level : {'most', 'worst'}
+        Which level rows take that are put together: that of most of them, or the largest.
+    value : sequence of str
+        Columns that are written beside a bar; of several, those that are not 0. ``signs`` go
+        before them.
+    signs : sequence of str
+    limit : str
+        Column with the length that a bar should not pass: a strong line, and a quiet bar up to it.
+    track : str
+        Column with the length of the quiet bar where there is no limit; '' for the whole width.
+    marks : sequence of (label, share)
+        Thin lines at shares of the limit; set on the instance where they change.
+    end : float
+        Where the axis ends; 0: a round number above the longest bar.
+    noun, nouns : str
+        What a row stands for.
+    label : str
+        Column that is written beside the bars.
+    key : str
+        Column that tells rows apart; it is given to `open_row`.
+    sort_by : str
+        Column that rows are sorted by, where they are; '' for the sum of the parts.
+    order : {'own', 'size', 'name'}
+        How rows are sorted while all fit.
+    merges : {'mean', 'sum', 'none'}
+        What becomes of rows that do not fit: groups of like rows with their mean, one bar with
+        the sum of the smallest, or nothing: they can be scrolled to.
+    """
+
+    parts: Sequence[Part] = ()
+    is_split: ClassVar[bool] = False
+    levels: ClassVar[Sequence[Level]] = (Level("load_normal"),)
+    merged_level: ClassVar[Literal["most", "worst"]] = "most"
+    value: ClassVar[Sequence[str]] = ()
+    signs: ClassVar[Sequence[str]] = ()
+    limit: ClassVar[str] = ""
+    track: ClassVar[str] = ""
+    marks: Sequence[tuple[str, float]] = ()
+    end: ClassVar[float] = 0.0
+    noun: ClassVar[str] = "row"
+    nouns: ClassVar[str] = ""
+    label: ClassVar[str] = "name"
+    key: ClassVar[str] = "name"
+    sort_by: ClassVar[str] = ""
+    order: Literal["own", "size", "name"] = "own"
+    merges: ClassVar[Literal["mean", "sum", "none"]] = "mean"
+
+    _merging: str = "auto"
+    _homes = 0
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self._source = Source()
+
+    # --- what a subclass says beside its attributes
+
+    @abstractmethod
+    def rows(self) -> Rows:
+        """Return columns of equal length from ``self.store``: always the same names.
+
+        Beside the columns that the attributes name these have a meaning: ``host``, by which rows
+        may be put together; ``level_index``, the number of one of `levels`; ``remark``, a word or
+        two about a row, such as why it has its level; ``color``, ``#rrggbb`` of a row.
+        """
+
+    def open_row(self, key: str) -> None:
+        """Open what a click on a row asks for."""
+
+    def legend(self, rows: Rows) -> Sequence[LegendItem]:
+        """Return the legend: the parts that have a label, else the levels that have one.
+
+        Parts without a colour of their own are shown in the colour that most rows have.
+        """
+        level = (
+            Counter(np.asarray(rows["level_index"]).tolist())
+            if "level_index" in rows
+            else Counter([0])
+        )
+        row_color = self._color(self.levels[level.most_common(1)[0][0]].color)
+        parts = [
+            LegendItem(
+                part.label,
+                self._color(part.color) or row_color,
+                "hatch" if part.hatch else "fill",
+                part.alpha,
+            )
+            for part in self.parts
+            if part.label
+        ]
+        return parts or [
+            LegendItem(level.label, self._color(level.color))
+            for level in self.levels
+            if level.label
+        ]
+
+    def own_controls(self) -> Sequence[Control]:
+        """Return what the reader can set beside rows and order; without rows as well."""
+        return ()
+
+    # --- the picture
+
+    def build(self) -> UIElement:
+        """Return the chart; see `View.build`."""
+        self.chart = BarChart(source=self._source.model, sizing_mode="stretch_both", margin=0)
+        self.chart.on_change("clicked", self._clicked)
+        return self.chart
+
+    def draw(self) -> None:
+        """Send the columns that differ; see `View.draw`."""
+        rows = self.rows()
+        if not length(rows):
+            self._source.set({name: [] for name in self._source.model.data})
+            self.caption = Caption(empty=self.why_empty(), controls=self.own_controls())
+            return
+        set_properties(
+            self.chart,
+            spec=json.dumps(self._spec(rows)),
+            **self._colors(),
+            rows=self._merging,
+            order=self.order,
+        )
+        self._source.set({name: _sent(rows[name]) for name in self._used(rows)})
+        self.caption = Caption(
+            headline=self.headline(),
+            legend=self.legend(rows),
+            controls=[*self.own_controls(), *self._controls(rows)],
+            note=self.note(),
+        )
+
+    def state(self) -> object:
+        """Return what the reader has set; see `View.state`."""
+        return self._merging, self.order
+
+    def set_control(self, name: str, value: str) -> None:
+        """Put rows together, or order them, in another way; see `View.set_control`."""
+        if name == "rows" and value in dict(ROWS):
+            self._merging = value
+        elif name == "order" and value in ("own", "size", "name"):
+            self.order = value  # type: ignore[assignment]  # one of these
+
+    def command(self, verb: str) -> None:
+        """Scroll to the first rows with ``fit``; see `View.command`."""
+        if verb == "fit":
+            self._homes += 1
+            set_properties(self.chart, home=self._homes)
+
+    def _controls(self, rows: Rows) -> Sequence[Control]:
+        if self.merges == "none":
+            return []
+        if self.merges == "sum":
+            if self.order == "own":
+                return []
+            return [Control("order", "select", "Order", self.order, ORDERS)]
+        n, hosts = length(rows), len(set(rows.get("host", ())))
+        is_of_use = n > _FEW or 1 < hosts < n
+        ways = ROWS if 1 < hosts < n else [way for way in ROWS if way[0] != "host"]
+        return [Control("rows", "select", "Rows", self._merging, ways)] if is_of_use else []
+
+    def _clicked(self, _attribute: str, _old: object, new: Sequence[str]) -> None:
+        if new:
+            self.open_row(new[0])
+
+    def _used(self, rows: Rows) -> Sequence[str]:
+        """Return the names of the columns that the chart reads."""
+        shown = [column for column in self.columns if column.shown]
+        names = [*SPECIAL, self.label, self.key, self.limit, self.track, self.sort_by, *self.value]
+        names += [part.column for part in self.parts]
+        names += [name for column in shown for name in (column.name, column.share_of)]
+        return [name for name in dict.fromkeys(names) if name in rows]
+
+    def _spec(self, rows: Rows) -> dict[str, Any]:
+        """Return what `models.BarChart` is told of the columns, as JSON values."""
+        units = {column.name: column for column in self.columns}
+        shown = [asdict(column) for column in self.columns if column.shown]
+        told = ("name", "label", "unit", "share_of", "adds")
+        parts = [part.column for part in self.parts]
+        return {
+            "parts": [{"column": p.column, "alpha": p.alpha, "hatch": p.hatch} for p in self.parts],
+            "columns": [{name: column[name] for name in told} for column in shown],
+            "unit": units[parts[0]].unit if parts and parts[0] in units else "number",
+            "is_split": self.is_split,
+            "signs": [level.sign for level in self.levels],
+            "merged_level": self.merged_level,
+            "value": [asdict(units.get(n, Column(n))) for n in self.value or parts[:1]],
+            "value_signs": list(self.signs),
+            "limit": self.limit,
+            "track": self.track,
+            "marks": [list(mark) for mark in self.marks],
+            "end": self.end,
+            "noun": self.noun,
+            "nouns": self.nouns or f"{self.noun}s",
+            "label": self.label,
+            "key": self.key if self.key in rows else self.label,
+            "sort_by": self.sort_by,
+            "sorted_by": units[self.sort_by].label.lower() if self.sort_by in units else "",
+            "merges": self.merges,
+            "opens": type(self).open_row is not BarPlot.open_row,
+        }
+
+    def _color(self, name: str) -> str:
+        return name if name.startswith("#") or not name else getattr(data_colors(self.look), name)
+
+    def _colors(self) -> dict[str, Any]:
+        look = self.look
+        return {
+            "foreground": look.foreground,
+            "muted": look.muted,
+            "grid": look.grid,
+            "background": look.background,
+            "accent": look.accent,
+            "font": look.font,
+            "font_size": look.font_size,
+            "track": data_colors(look).track,
+            "part_colors": [self._color(part.color) for part in self.parts],
+            "level_colors": [self._color(level.color) for level in self.levels],
+        }
+
+
+def _sent(column: ColumnData) -> ColumnData:
+    """Return a column as it is sent: numbers with as many digits as anybody can see."""
+    if len(column) and isinstance(column[0], str):
+        return list(column)
+    numbers = np.asarray(column)
+    if numbers.dtype.kind == "f":
+        return numbers.astype(np.float32)
+    return numbers if numbers.dtype == np.uint8 else numbers.astype(np.float64)

@@ -1,1 +1,0 @@
-"""The plots this package comes with, a file for each group: name, words and view of each."""

@@ -1,0 +1,126 @@
+"""Plots that are rows of data: what their columns mean, and the table that follows from it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.views.view import Table, View
+
+ColumnData = npt.NDArray[Any] | Sequence[Any]  # dtypes differ from column to column
+Rows = Mapping[str, ColumnData]
+"""Columns of equal length, by name."""
+
+Unit = Literal["text", "key", "number", "count", "bytes", "rate", "percent", "seconds", "time"]
+"""How a value is written.
+
+``key`` is text that keeps its end where room is short; ``count`` what there are no halves of;
+``rate`` bytes a second; ``percent`` of values where 100 is everything; ``time`` seconds since the
+epoch, written as time of day.
+"""
+
+TABLE_UNITS: Final[Mapping[str, str]] = {
+    "bytes": "B",
+    "rate": "B/s",
+    "percent": "%",
+    "seconds": "s",
+    "time": "s",
+}
+"""The unit of a column in the table of a plot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a plot's rows.
+
+    Attributes
+    ----------
+    name : str
+        Key in what `DataPlot.rows` returns, and in the plot's table.
+    label : str
+        What people read: the header of a table, a line of a tooltip.
+    unit : str
+        See `Unit`.
+    share_of : str
+        Column of which this one's share is told as well; ``"sum"``: of the sum of all rows.
+    adds : bool
+        Whether numbers of several rows may be added up; of others a sum of rows has the range.
+    shown : bool
+        Whether tooltips have it.
+    in_table : bool
+        Whether the table has it.
+    width : int
+        Pixels in a `TablePlot`; 0: the usual one of the unit.
+    """
+
+    name: str
+    label: str = ""
+    unit: Unit = "text"
+    share_of: str = ""
+    adds: bool = True
+    shown: bool = True
+    in_table: bool = True
+    width: int = 0
+
+    @property
+    def is_text(self) -> bool:
+        return self.unit in ("text", "key")
+
+
+class DataPlot(View):
+    """A plot of rows: `rows` has the data, `columns` what it means.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+        What tooltips and table have, in their order.
+    empty : str
+        Why there are no rows, and what to do; see `why_empty`.
+    """
+
+    columns: Sequence[Column] = ()
+    empty: ClassVar[str] = "There is nothing to show yet."
+
+    @abstractmethod
+    def rows(self) -> Rows:
+        """Return columns of equal length from ``self.store``: always the same names."""
+
+    def headline(self) -> str:
+        """Return one line with what matters now, most important first; there are rows."""
+        return ""
+
+    def note(self) -> str:
+        """Return what was left out, merged or is an estimate; '' for nothing."""
+        return ""
+
+    def why_empty(self) -> str:
+        """Return why there are no rows, and what to do."""
+        return self.empty
+
+    def table(self) -> Table:
+        """Return the rows; see `View.table`."""
+        rows = self.rows()
+        columns = self.columns or [Column(name) for name in rows]
+        cells = {c.name: _cells(rows[c.name]) for c in columns if c.in_table}
+        units = {c.name: TABLE_UNITS[c.unit] for c in columns if c.unit in TABLE_UNITS}
+        return Table(cells, {name: unit for name, unit in units.items() if name in cells})
+
+
+def length(rows: Rows) -> int:
+    """Return how many rows there are."""
+    return len(next(iter(rows.values()), ()))
+
+
+def _cells(column: ColumnData) -> Sequence[Any]:
+    """Return a column as plain values, None for what is not known."""
+    if not isinstance(column, np.ndarray):
+        return list(column)
+    if column.dtype.kind == "f" and not np.isfinite(column).all():
+        return [value if np.isfinite(value) else None for value in column.tolist()]
+    values: list[Any] = column.tolist()
+    return values

@@ -1,0 +1,1 @@
+"""Pages about one thing, a worker or a task; what they need is asked while one looks."""

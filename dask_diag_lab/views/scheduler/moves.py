@@ -1,0 +1,321 @@
+"""What is moved between workers on purpose: stolen tasks, and the data of P2P shuffles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bars import BarPlot, Part
+from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.scheduler.costs import WAITING
+from dask_diag_lab.views.series import Line, Points, SeriesPlot
+from dask_diag_lab.views.stack import StackPlot
+from dask_diag_lab.views.view import Control, Table
+from dask_diag_lab.views.worker_names import open_worker, worker_in_words
+
+CONFIRMED: Final = "confirmed"
+REQUESTED: Final = "request"
+LONGEST_S: Final = 100_000
+"""So far back at most: a clock that was set would make the picture any number of seconds long."""
+NO_STEALING: Final = (
+    "No task has been moved from one worker to another. Dask does that when some workers are idle"
+    " and others have more than they can soon do."
+)
+
+
+class _StealingOverTime(SeriesPlot):
+    """Decisions a second."""
+
+    reads = ("stealing",)
+    lines = (
+        Line("moved", "Moved", "load_saturated"),
+        Line("tried", "Asked for or in vain", "load_normal"),
+    )
+    unit = "count"
+    has_band = False
+
+    def points(self, name: str) -> Points:
+        """Return how many decisions of a kind there were in each second."""
+        stealing = self.store.extras["stealing"]
+        if not len(stealing):
+            none: npt.NDArray[np.float64] = np.empty(0)
+            return Points(none, none, none, none)
+        second: npt.NDArray[Any] = np.floor(stealing["time"])
+        last = int(second.max())
+        first = max(int(second.min()), last - LONGEST_S)
+        # Of one second alone no line could be drawn; before the first decision there was none.
+        n_before = int(first == int(second.min()) and not stealing.dropped)
+        chosen = ((stealing["event"] == CONFIRMED) == (name == "moved")) & (second >= first)
+        at = (second[chosen] - first).astype(np.int64)
+        counts = np.bincount(at, minlength=last - first + 1).astype(np.float64)
+        counts = np.pad(counts, (n_before, 0))
+        times = np.arange(first - n_before, last + 1, dtype=np.float64)
+        return Points(times, counts, counts, counts)
+
+    def headline(self) -> str:
+        """Return how many there were; see `SeriesPlot.headline`."""
+        moved = int((self.store.extras["stealing"]["event"] == CONFIRMED).sum())
+        return f"Tasks moved a second: {fmt.plural(moved, 'move')} in all"
+
+    def why_empty(self) -> str:
+        """Return whether there will be any."""
+        return NO_STEALING if self.store.extras["stealing"].is_known else WAITING
+
+    def note(self) -> str:
+        """Return how many decisions there were of each kind."""
+        stealing = self.store.extras["stealing"]
+        events = stealing["event"]
+        moved, asked = (int((events == kind).sum()) for kind in (CONFIRMED, REQUESTED))
+        vain = len(events) - moved - asked
+        dropped = fmt.plural(stealing.dropped, "older decision")
+        lost = f"; {dropped} dropped" if stealing.dropped else ""
+        return (
+            f"{fmt.count(moved)} moved (solid); {fmt.count(asked)} asked for, {fmt.count(vain)} in"
+            f" vain (dashed){lost}"
+        )
+
+
+class _WorkerParts(BarPlot):
+    """Bars of workers that may have left; a click opens one that is there."""
+
+    noun = "worker"
+    label, key = "name", "worker"
+    order = "size"
+
+    def open_row(self, key: str) -> None:
+        """Open the page of a worker."""
+        open_worker(self, key)
+
+
+class _StealingWorkers(_WorkerParts):
+    """Tasks that each worker gave away and took."""
+
+    reads = ("stealing", "workers", "seen_workers")
+    columns = (
+        Column("name", "Worker", shown=False),
+        Column("gave", "Gave away", "count"),
+        Column("took", "Took", "count"),
+    )
+    parts = (
+        Part("gave", "gave away", "load_saturated"),
+        Part("took", "took", "load_idle", hatch="/"),
+    )
+    merges = "sum"
+    value = ("gave", "took")
+    signs = ("gave", "took")
+
+    def rows(self) -> Rows:
+        """Return a row for each worker that gave or took tasks."""
+        stealing = self.store.extras["stealing"]
+        moves = stealing["event"] == CONFIRMED
+        gave: Counter[str] = Counter(stealing["victim"][moves].tolist())
+        took: Counter[str] = Counter(stealing["thief"][moves].tolist())
+        ranked = [worker for worker, _ in (gave + took).most_common()]
+        return {
+            "worker": ranked,
+            "name": [worker_in_words(self.store, worker) for worker in ranked],
+            "gave": np.array([gave[worker] for worker in ranked], dtype=np.int64),
+            "took": np.array([took[worker] for worker in ranked], dtype=np.int64),
+        }
+
+    def headline(self) -> str:
+        """Return what is shown; see `DataPlot.headline`."""
+        return "Tasks that workers gave away and took (striped)"
+
+    def why_empty(self) -> str:
+        """Return whether there will be any."""
+        return NO_STEALING if self.store.extras["stealing"].is_known else WAITING
+
+
+@register_plot
+class Stealing(StackPlot):
+    """Moves a second, and for each worker the tasks that it gave away and took."""
+
+    name = "stealing"
+    title = "Work Stealing"
+    group = "Scheduler"
+    description = "Tasks that were moved from busy workers to idle ones."
+    help = (
+        "Above, tasks that were moved each second (solid), and moves that were asked for or "
+        "were in vain, such as when the task had begun (dashed); below, for each worker, how "
+        "many tasks went. The line below has the sum of each.\n"
+        "- plain: the worker gave them away\n"
+        "- striped: it took them\n"
+        "- click a worker: its page\n"
+        "- 0 s below the lines: the first decision that is shown\n"
+        "- healthy: some moves at the beginning and end of a computation\n"
+        "- many all the time: work is placed unevenly, because data is, or because durations "
+        "differ much"
+    )
+    keywords = ("balance", "steal", "idle", "saturated", "move", "victim", "thief")
+
+    needs = frozenset({"stealing"})
+    plots = (_StealingOverTime, _StealingWorkers)
+
+    def table(self) -> Table:
+        """Return every decision."""
+        stealing = self.store.extras["stealing"]
+        units = {column.name: column.unit for column in stealing.table.columns if column.unit}
+        return Table({name: stealing[name].tolist() for name in stealing.columns}, units)
+
+
+NO_SHUFFLE: Final = (
+    "No P2P shuffle has been reported since these diagnostics began. Dask uses it for merge,"
+    " set_index and rechunk of data that does not fit into one worker; one that is over within"
+    " a heartbeat reports nothing."
+)
+NEWEST: Final = ""
+MOVED: Final = ("comm_written", "comm_read", "disk_written", "disk_read")
+BUFFERS: Final = ("comm_memory", "disk_memory")
+LIMITS: Final = ("comm_limit", "disk_limit")
+
+
+class _ShuffleBars(_WorkerParts):
+    """Bytes of the chosen shuffle on each worker, as it last reported."""
+
+    reads = ("shuffles", "workers", "seen_workers")
+    chosen = NEWEST
+
+    def rows(self) -> Rows:
+        """Return a row for each worker of the shuffle, the busiest first."""
+        shuffles = self.store.extras["shuffles"]
+        at = self.shown()
+        addresses = shuffles["worker"][at].tolist()
+        nbytes = {
+            name: np.nan_to_num(shuffles[name][at].astype(np.float64))
+            for name in (*MOVED, *BUFFERS, *LIMITS)
+        }
+        return {
+            "worker": addresses,
+            "name": [worker_in_words(self.store, address) for address in addresses],
+            **nbytes,
+            "moved": np.sum([nbytes[name] for name in MOVED], axis=0),
+            "waiting": np.sum([nbytes[name] for name in BUFFERS], axis=0),
+            "most": np.max([nbytes[name] for name in LIMITS], axis=0),
+        }
+
+    def shown(self) -> npt.NDArray[np.int64]:
+        """Return the rows of the table that belong to the chosen shuffle."""
+        shuffles = self.store.extras["shuffles"]
+        ids = shuffles["id"]
+        if not len(ids):
+            return np.empty(0, dtype=np.int64)
+        shown = self.chosen if self.chosen in ids.tolist() else ids[-1]
+        rows = np.flatnonzero(ids == shown)
+        sent = shuffles["comm_written"][rows] + shuffles["comm_read"][rows]
+        return rows[np.argsort(-sent, kind="stable")]
+
+    def why_empty(self) -> str:
+        """Return whether there will be any."""
+        return NO_SHUFFLE if self.store.extras["shuffles"].is_known else WAITING
+
+    def state(self) -> object:
+        """Return what the reader has set; see `View.state`."""
+        return super().state(), self.chosen
+
+    def set_control(self, name: str, value: str) -> None:
+        """Choose the shuffle; see `View.set_control`."""
+        if name == "shuffle":
+            self.chosen = value
+        else:
+            super().set_control(name, value)
+
+    def own_controls(self) -> Sequence[Control]:
+        """Return which shuffles there are; see `BarPlot.own_controls`."""
+        ids = dict.fromkeys(self.store.extras["shuffles"]["id"].tolist())
+        if not ids:
+            return ()
+        options = [(NEWEST, "the newest"), *((name, fmt.elide(name, 40)) for name in ids)]
+        return [Control("shuffle", "select", "Shuffle", self.chosen, options)]
+
+
+class _Moved(_ShuffleBars):
+    columns = (
+        Column("name", "Worker", shown=False),
+        Column("comm_written", "Sent to other workers", "bytes"),
+        Column("comm_read", "Received", "bytes"),
+        Column("disk_written", "Written to disk", "bytes"),
+        Column("disk_read", "Read from disk", "bytes"),
+        Column("moved", "Together", "bytes"),
+    )
+    merges = "sum"
+    value = ("moved",)
+    parts = (
+        Part("comm_written", "sent", "transfer"),
+        Part("comm_read", "received", "transfer", hatch="/"),
+        Part("disk_written", "written to disk", "disk"),
+        Part("disk_read", "read from disk", "disk", hatch="/"),
+    )
+
+    def headline(self) -> str:
+        """Return the sums; see `DataPlot.headline`."""
+        shuffles, at = self.store.extras["shuffles"], self.shown()
+        sent, written = (
+            fmt.binary(float(np.nansum(shuffles[name][at])))
+            for name in ("comm_written", "disk_written")
+        )
+        return f"{sent} sent (striped: received), {written} written to disk (striped: read)"
+
+    def note(self) -> str:
+        """Return how many shuffles there are, and who reported this one."""
+        n = len(set(self.store.extras["shuffles"]["id"].tolist()))
+        workers = fmt.plural(len(self.shown()), "worker")
+        return f"{fmt.plural(n, 'shuffle')}; this one by {workers} as last reported"
+
+
+class _Buffered(_ShuffleBars):
+    columns = (
+        Column("name", "Worker", shown=False),
+        Column("comm_memory", "Waiting to be sent", "bytes", share_of="comm_limit"),
+        Column("disk_memory", "Waiting to be written", "bytes", share_of="disk_limit"),
+        Column("comm_limit", "Limit of what waits to be sent", "bytes"),
+        Column("disk_limit", "Limit of what waits to be written", "bytes"),
+        Column("waiting", "Together", "bytes"),
+    )
+    value = ("waiting",)
+    track = "most"
+    parts = (
+        Part("comm_memory", "waiting to be sent", "transfer"),
+        Part("disk_memory", "waiting to be written", "disk"),
+    )
+
+    def headline(self) -> str:
+        """Return what is shown; see `DataPlot.headline`."""
+        return "In buffers, as last reported"
+
+
+@register_plot
+class Shuffle(StackPlot):
+    """Bytes moved by one shuffle, and the bytes in its buffers, as each worker last reported."""
+
+    name = "shuffle"
+    title = "Shuffle"
+    group = "Scheduler"
+    description = "P2P shuffles: bytes sent, received and stored by each worker."
+    help = (
+        "Above, for each worker, what a shuffle moved; below, what waits in its buffers, on "
+        "a scale that ends at their limit. Workers report with their heartbeats: of a short "
+        "shuffle some tell only a part, or nothing.\n"
+        "- each bar, by parts: bytes it sent and, striped, received; in another colour bytes "
+        "written to disk and, striped, read; its number is their sum\n"
+        "- healthy: bars of like length and nearly empty buffers\n"
+        "- one long bar: the data is skewed; look at the key it is shuffled by\n"
+        "- full buffers: network or disk is the limit\n"
+        "- how long: the last report of each shuffle stays"
+    )
+    keywords = ("p2p", "merge", "join", "set_index", "rechunk", "skew", "buffer")
+
+    needs = frozenset({"shuffles"})
+    plots = (_Moved, _Buffered)
+
+    def table(self) -> Table:
+        """Return one row for each shuffle and worker."""
+        shuffles = self.store.extras["shuffles"]
+        units = {column.name: column.unit for column in shuffles.table.columns if column.unit}
+        return Table({name: shuffles[name].tolist() for name in shuffles.columns}, units)

@@ -1,0 +1,397 @@
+"""Plots of lines over time, each with the band from its lowest to its highest, that follow live.
+
+`SeriesPlot` is a plot declared as data; `SeriesChart` is the figure, for views that have several.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.models import Line as LineGlyph
+from bokeh.models import NoOverlap, Range1d, VArea
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.data import TABLE_UNITS, Unit
+from dask_diag_lab.views.figure import (
+    TailSource,
+    add_glyph,
+    quiet_figure,
+    quiet_hover,
+    restyle_figure,
+    set_properties,
+    tooltip_html,
+)
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.models import UnitHover, UnitTicker, UnitTickFormatter
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
+from dask_diag_lab.views.view import Caption, LegendItem, Table, View
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+Floats = npt.NDArray[np.float64]
+
+LIVE_S: Final = 300.0
+"""How much of the past the live picture shows."""
+YOUNG_S: Final = (10.0, 20.0, 30.0, 60.0, 120.0, 180.0, LIVE_S)
+"""Widths of the picture of a young run: it stands still while its right end fills up."""
+MAX_POINTS: Final = 500
+"""Points of a line in view; more are merged by mean, lowest and highest."""
+BAND_ALPHA: Final = 0.2
+SMALLEST: Final[Mapping[str, float]] = {
+    "bytes": 1024.0**2,
+    "rate": 1000.0,
+    "percent": 5.0,
+    "seconds": 1e-3,
+}
+"""Least end of the axis: noise near zero does not fill the picture."""
+
+_SHRINK_BELOW: Final = 0.35
+"""Share of the axis that the data falls below before it shrinks; less moves it too often."""
+_ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line.
+
+    Attributes
+    ----------
+    name : str
+        In ``store.series``, or as `SeriesPlot.points` knows it.
+    label : str
+        In headline, legend, tooltip and table.
+    color : str
+        Attribute of `palette.DataColors`, or ``#rrggbb``.
+    """
+
+    name: str
+    label: str
+    color: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Mean, lowest and highest of something at times, of equal lengths; NaN where not known.
+
+    Times are seconds since the epoch and ascend. Of what is one number `low` and `high` are the
+    mean, and `total` and `n` need not be given.
+    """
+
+    times: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+    total: Floats | None = None
+    n: npt.NDArray[Any] | None = None
+
+
+class SeriesChart:
+    """A figure of lines over the same time.
+
+    Parameters
+    ----------
+    look : Look
+    lines : sequence of Line
+    unit : str
+        See `data.Unit`.
+    band : bool
+        Whether a band from lowest to highest is drawn.
+
+    Attributes
+    ----------
+    model : figure
+    behind_s : float
+        Seconds by which the data is ahead of a picture that was moved; 0 when it follows.
+    """
+
+    def __init__(
+        self, look: Look, lines: Sequence[Line], *, unit: Unit = "number", band: bool = True
+    ) -> None:
+        self.behind_s = 0.0
+        self._lines, self._unit, self._has_band = tuple(lines), unit, band
+        self._end = 0.0
+        self._n_commands = 0
+        self._span_s: float | None = LIVE_S
+        self._time, self._y = MovingRange(), Range1d(start=0, end=1)
+        names = [f"{kind}{at}" for at in range(len(lines)) for kind in ("mean", "low", "high")]
+        self.source = TailSource("x", "time", "top", *names)
+        self.model = quiet_figure(look, x_range=self._time.model, y_range=self._y)
+        self.model.min_border_right = 24  # half of the last tick's label
+        make_time_axis(self.model)
+        ticker = UnitTicker(unit=unit)
+        self.model.yaxis[0].update(
+            formatter=UnitTickFormatter(unit=unit),
+            ticker=ticker,
+            major_label_policy=NoOverlap(min_distance=4),
+        )
+        self.model.ygrid[0].ticker = ticker
+        self.model.xgrid.visible = False
+        self._glyphs = [self._add_line(at) for at in range(len(lines))]
+        target = add_glyph(self.model, self.source.model, LineGlyph(x="x", y="top", line_alpha=0))
+        formats = {f"@mean{at}": self._format_of(at) for at in range(len(lines))}
+        formats["@time"] = UnitHover(unit="time")
+        self._hover = quiet_hover(
+            look, *self._fields(), renderers=[target], mode="vline", formatters=formats
+        )
+        self.model.add_tools(self._hover)
+        add_moves(self.model)
+        self.restyle(look)
+
+    def _add_line(self, at: int) -> tuple[VArea | None, LineGlyph]:
+        band = None
+        if self._has_band:
+            band = VArea(x="x", y1=f"low{at}", y2=f"high{at}", fill_alpha=BAND_ALPHA)
+            add_glyph(self.model, self.source.model, band)
+        line = LineGlyph(x="x", y=f"mean{at}", line_width=2)
+        if at % 2:
+            line.update(line_dash="6 3")
+        add_glyph(self.model, self.source.model, line)
+        return band, line
+
+    def _format_of(self, at: int) -> UnitHover:
+        band = {"low": f"low{at}", "high": f"high{at}"} if self._has_band else {}
+        label = self._lines[at].label
+        return UnitHover(unit=self._unit, label=label, source=self.source.model, **band)
+
+    def _fields(self) -> list[str]:
+        return ["@time{custom}", *(f"@mean{at}{{custom}}" for at in range(len(self._lines)))]
+
+    @property
+    def place(self) -> object:
+        """Where the picture is: differs when the reader has moved it, or asked for more."""
+        return self._time.place, self._span_s, self._n_commands
+
+    def command(self, verb: str) -> None:
+        """Obey ``live`` (the last minutes, as they come) and ``fit`` (everything there is)."""
+        if verb in ("live", "fit"):
+            self._span_s = LIVE_S if verb == "live" else None
+            self._n_commands += 1
+            self._time.release()
+
+    def set(self, points: Sequence[Points]) -> None:
+        """Draw points, one set for each line; also after the reader moved the picture."""
+        times = _common_times([of.times for of in points])
+        is_known = any(np.isfinite(of.mean).any() for of in points)
+        for axis in (self.model.xaxis[0], self.model.yaxis[0], self.model.ygrid[0]):
+            set_properties(axis, visible=is_known)
+        if not len(times):
+            self.source.set({name: [] for name in self.source.model.data})
+            return
+        last = float(times[-1] - times[0])
+        self._time.follow(*self._live_window(last))
+        self.behind_s = self._time.behind_s(last)
+        columns = self._in_view(points, times)
+        self.source.set(columns)
+        self._reach(float(np.nanmax(columns["top"], initial=0.0)))
+
+    def restyle(self, look: Look) -> None:
+        """Apply another look."""
+        restyle_figure(self.model, look)
+        colors = line_colors(self._lines, look)
+        for (band, line), color in zip(self._glyphs, colors, strict=True):
+            set_properties(line, line_color=color)
+            if band is not None:
+                set_properties(band, fill_color=color)
+        set_properties(self._hover, tooltips=tooltip_html(look, *self._fields()))
+
+    def legend(self, look: Look) -> list[LegendItem]:
+        """Return the legend; none for a line alone."""
+        if len(self._lines) == 1 and not self._has_band:
+            return []
+        colors = line_colors(self._lines, look)
+        items = [
+            LegendItem(line.label, color, "dash" if at % 2 else "line")
+            for at, (line, color) in enumerate(zip(self._lines, colors, strict=True))
+        ]
+        if self._has_band:
+            items.append(LegendItem("lowest to highest", colors[0], alpha=2 * BAND_ALPHA))
+        return items
+
+    def _live_window(self, last: float) -> tuple[float, float]:
+        if self._span_s is None or last <= self._span_s:
+            return 0.0, next((step for step in YOUNG_S if last <= step), last)
+        return last - self._span_s, last
+
+    def _in_view(self, points: Sequence[Points], times: Floats) -> dict[str, Floats]:
+        """Return the columns of what is in view, merged where it is too much."""
+        zero, start, end = times[0], self._time.start, self._time.end
+        # From a quarter of the width on, so that the beginning stays while the end moves.
+        quarter = (end - start) / 4
+        begin = max(math.floor(start / quarter) - 1, 0) * quarter + zero
+        first = int(np.searchsorted(times, begin))
+        stop = int(np.searchsorted(times, zero + end, side="right")) + 1
+        shown = times[first:stop]
+        groups = _groups(first, len(shown))
+        columns: dict[str, Floats] = {"x": shown[groups] - zero, "time": shown[groups]}
+        top: Floats = np.zeros(len(groups))
+        for at, data in enumerate(points):
+            merged = merged_points(_points_at(data, shown), groups)
+            columns |= {f"mean{at}": merged.mean, f"low{at}": merged.low, f"high{at}": merged.high}
+            top = np.fmax(top, merged.high if self._has_band else merged.mean)
+        return columns | {"top": top}
+
+    def _reach(self, top: float) -> None:
+        """Let the axis end at a round number above the data: grows at once, shrinks late."""
+        top = max(top, SMALLEST.get(self._unit, 1.0))
+        if top > self._end or top < self._end * _SHRINK_BELOW:
+            base = 10.0 ** math.floor(math.log10(top))
+            self._end = next(step * base for step in _ROUND if step * base >= top * (1 - 1e-9))
+        set_properties(self._y, start=0, end=self._end * 1.02)
+
+
+class SeriesPlot(View):
+    """Lines over time, of what the store has recorded since the diagnostics began.
+
+    Attributes
+    ----------
+    lines : sequence of Line
+    unit : str
+        See `data.Unit`.
+    has_band : bool
+        Whether a band from lowest to highest is drawn.
+    empty : str
+        Why there is nothing to draw, and what to do.
+    """
+
+    reads: ClassVar[Sequence[str]] = ("series",)
+    lines: ClassVar[Sequence[Line]] = ()
+    unit: ClassVar[Unit] = "number"
+    has_band: ClassVar[bool] = True
+    empty: ClassVar[str] = "Nothing has been recorded yet."
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self.chart = SeriesChart(look, self.lines, unit=self.unit, band=self.has_band)
+
+    def points(self, name: str) -> Points:
+        """Return the points of a line: those of ``store.series``."""
+        found = self.store.series.get(name)
+        return Points(found.times, found.mean, found.low, found.high, found.total, found.n)
+
+    def headline(self) -> str:
+        """Return the newest value of each line."""
+        newest = [
+            f"{fmt.write(self.unit, float(of.mean[-1]))} {line.label}"
+            for line in self.lines
+            if len((of := self.points(line.name)).mean) and np.isfinite(of.mean[-1])
+        ]
+        return f"{self.title}: {', '.join(newest) or 'unknown'}"
+
+    def note(self) -> str:
+        """Return which moment 0 is; see `Caption.note`."""
+        times = [of.times[0] for of in map(self.points, self._names()) if len(of.times)]
+        return f"0 s is {fmt.clock(float(min(times)))}, where the record begins" if times else ""
+
+    def why_empty(self) -> str:
+        """Return why no line has a point, and what to do."""
+        return self.empty
+
+    def build(self) -> UIElement:
+        """Return the figure; see `View.build`."""
+        self.update()
+        return self.chart.model
+
+    def draw(self) -> None:
+        """Add the points that came; see `View.draw`."""
+        points = [self.points(name) for name in self._names()]
+        self.chart.set(points)
+        if not any(np.isfinite(of.mean).any() for of in points):
+            self.caption = Caption(empty=self.why_empty())
+            return
+        self.caption = Caption(
+            headline=self.headline(),
+            legend=self.chart.legend(self.look),
+            note=self.note(),
+            behind_s=self.chart.behind_s,
+        )
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        self.chart.restyle(self.look)
+        self.update()
+
+    def state(self) -> object:
+        """Return where the reader has the picture; see `View.state`."""
+        return self.chart.place
+
+    def command(self, verb: str) -> None:
+        """Obey ``live`` and ``fit``; see `SeriesChart.command`."""
+        self.chart.command(verb)
+
+    def table(self) -> Table:
+        """Return one row a point in time."""
+        columns: dict[str, Sequence[Any]] = {}  # numbers and None
+        for line in self.lines:
+            of = self.points(line.name)
+            columns.setdefault("time", of.times.tolist())
+            kinds = {"mean": of.mean, "low": of.low, "high": of.high, "total": of.total}
+            for kind, values in kinds.items():
+                if values is not None:
+                    name = f"{line.label.replace(' ', '_')}_{kind}"
+                    columns[name] = [v if math.isfinite(v) else None for v in values.tolist()]
+        unit = TABLE_UNITS.get(self.unit)
+        units = {name: unit for name in columns if unit and name != "time"}
+        return Table(columns, {"time": "s", **units})
+
+    def _names(self) -> list[str]:
+        return [line.name for line in self.lines]
+
+
+def line_colors(lines: Sequence[Line], look: Look) -> list[str]:
+    """Return the colour of each line."""
+    colors = data_colors(look)
+    return [c if (c := line.color).startswith("#") else getattr(colors, c) for line in lines]
+
+
+def merged_points(data: Points, groups: npt.NDArray[np.int64]) -> Points:
+    """Return one point for each group of neighbours that begins at ``groups``."""
+    if len(groups) == len(data.times):
+        return data
+    is_known = np.isfinite(data.mean)
+    counts = np.add.reduceat(is_known.astype(np.float64), groups)
+    sums = np.add.reduceat(np.where(is_known, data.mean, 0.0), groups)
+    mean = np.divide(sums, counts, out=np.full(len(groups), np.nan), where=counts > 0)
+    low, high = np.fmin.reduceat(data.low, groups), np.fmax.reduceat(data.high, groups)
+    return Points(data.times[groups], mean, low, high)
+
+
+def _common_times(times: Sequence[Floats]) -> Floats:
+    """Return all times that any of several ascending ones has, ascending."""
+    if not times or all(np.array_equal(times[0], other) for other in times[1:]):
+        return times[0] if times else np.empty(0)
+    return np.unique(np.concatenate(times))
+
+
+def _points_at(data: Points, times: Floats) -> Points:
+    """Return the points at ``times``, NaN where there are none."""
+    found = np.searchsorted(data.times, times)
+    is_known = found < len(data.times)
+    is_known[is_known] = data.times[found[is_known]] == times[is_known]
+    columns = []
+    for column in (data.mean, data.low, data.high):
+        values = np.full(len(times), np.nan)
+        values[is_known] = column[found[is_known]]
+        columns.append(values)
+    return Points(times, *columns)
+
+
+def _groups(first: int, n: int) -> npt.NDArray[np.int64]:
+    """Return where the groups begin of ``n`` neighbours, of which the first is number ``first``.
+
+    By their numbers, so that the same ones are merged when the picture moves on.
+    """
+    factor = 1
+    while n > MAX_POINTS * factor:
+        factor *= 2
+    return np.flatnonzero(np.diff((first + np.arange(n)) // factor, prepend=-1))

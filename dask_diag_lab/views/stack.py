@@ -1,0 +1,138 @@
+"""A plot made of several: below each other, or in a grid of two columns, each with its headline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from bokeh.models.layouts import Column, Row
+from bokeh.models.widgets import Div
+
+from dask_diag_lab.views.figure import set_properties, smaller
+from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.view import Caption, View
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+_CSS: Final = """
+:host {{ flex: none; overflow: hidden; background: {background}; }}
+.bk-clearfix {{
+  padding: 4px 8px 0; font: 600 {font_size} {font}; color: {foreground};
+  overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+}}
+"""
+
+
+class StackPlot(View):
+    """Several views as one plot.
+
+    What is said of the whole, legends, controls and notes, is that of all parts together; parts
+    that are empty are not shown, and the headline of the first one that is is the plot's, unless
+    the parts lie in a grid.
+
+    Attributes
+    ----------
+    plots : sequence of type
+        Subclasses of `View` that need no name of their own.
+    is_grid : bool
+        Whether two parts lie side by side.
+    """
+
+    plots: ClassVar[Sequence[type[View]]] = ()
+    is_grid: ClassVar[bool] = False
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(store, look, arguments)
+        self.parts = [plot(store, look) for plot in self.plots]
+
+    def build(self) -> UIElement:
+        """Return all parts; see `View.build`."""
+        self._headings = [
+            Div(render_as_text=True, disable_math=True, margin=0, sizing_mode="stretch_width")
+            for _ in self.parts
+        ]
+        cells = [
+            Column(children=[heading, part.build()], sizing_mode="stretch_both", spacing=0)
+            for heading, part in zip(self._headings, self.parts, strict=True)
+        ]
+        self._cells = cells
+        width = 2 if self.is_grid else 1
+        self._rows = [
+            Row(children=list(cells[at : at + width]), sizing_mode="stretch_both", spacing=0)
+            for at in range(0, len(cells), width)
+        ]
+        self._root = Column(children=list(self._rows), sizing_mode="stretch_both", spacing=0)
+        self._style()
+        return self._root
+
+    def update(self) -> None:
+        """Bring all parts up to date; see `View.update`."""
+        for part in self.parts:
+            part.update()
+            if part.opening is not None:
+                self.opening, part.opening = part.opening, None
+        captions = [part.caption for part in self.parts]
+        first = next((caption for caption in captions if not caption.empty), None)
+        for cell, heading, caption in zip(self._cells, self._headings, captions, strict=True):
+            is_whole = caption is first and not self.is_grid
+            text = "" if is_whole else caption.headline
+            set_properties(heading, text=text, visible=bool(text))
+            set_properties(cell, visible=not caption.empty)
+        for row in self._rows:  # a row without anything in it would keep its share of the height
+            set_properties(row, visible=any(cell.visible for cell in row.children))
+        self.caption = self._together(captions)
+
+    def draw(self) -> None:
+        """Nothing: the parts draw themselves."""
+
+    def restyle(self) -> None:
+        """Apply `look` to all parts; see `View.restyle`."""
+        self._style()
+        for part in self.parts:
+            part.look = self.look
+            part.restyle()
+        self.update()
+
+    def command(self, verb: str) -> None:
+        """Pass it on to all parts; see `View.command`."""
+        for part in self.parts:
+            part.command(verb)
+
+    def set_control(self, name: str, value: str) -> None:
+        """Pass it on to all parts; see `View.set_control`."""
+        for part in self.parts:
+            part.set_control(name, value)
+
+    def close(self) -> None:
+        """Let go of all parts; see `View.close`."""
+        for part in self.parts:
+            part.close()
+
+    def _together(self, captions: Sequence[Caption]) -> Caption:
+        if all(caption.empty for caption in captions):
+            return captions[0]
+        shown = [caption for caption in captions if not caption.empty]
+        return Caption(
+            headline="" if self.is_grid else shown[0].headline,
+            legend=list(dict.fromkeys(item for caption in shown for item in caption.legend)),
+            controls=list({one.name: one for each in shown for one in each.controls}.values()),
+            note=" · ".join(dict.fromkeys(c.note for c in shown if c.note)),
+            behind_s=max(caption.behind_s for caption in shown),
+        )
+
+    def _style(self) -> None:
+        look = self.look
+        css = _CSS.format(
+            background=look.background,
+            foreground=look.foreground,
+            font=look.font,
+            font_size=smaller(look.font_size),
+        )
+        for heading in self._headings:
+            set_properties(heading, stylesheets=[css])
+        set_properties(self._root, styles={"background-color": look.background})

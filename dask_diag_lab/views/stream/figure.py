@@ -1,0 +1,273 @@
+"""The Bokeh models of a task stream: blocks, running tasks, marks, what hovering tells.
+
+Knows how things look; `task_stream` decides what is shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from bokeh.models import Quad, Scatter, Segment
+from bokeh.models.glyph import Glyph
+
+from dask_diag_lab.views.figure import (
+    Source,
+    add_glyph,
+    quiet_hover,
+    set_properties,
+    tooltip_html,
+)
+from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette
+from dask_diag_lab.views.scripted import StreamBlocks, StreamHover, StreamOutline
+from dask_diag_lab.views.shown_name import shown_name
+from dask_diag_lab.views.stream.frame import FULL_HEIGHT, PREFIX_CODES, Frame, Target
+from dask_diag_lab.views.stream.patched_source import PatchedSource
+from dask_diag_lab.views.stream.timeline import Timeline
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.views.stream.caption import SerializationEstimate
+    from dask_diag_lab.views.stream.rows import WorkerRows
+    from dask_diag_lab.views.stream.window import TimeWindow
+
+MIN_ROW_PX: Final = 4
+RUNNING_ALPHA: Final = 0.45
+GONE_ALPHA: Final = 0.12
+KEYS_SENT: Final = 1000
+"""Keys of tasks are sent when no more single blocks than this are visible."""
+KEYS_KEPT: Final = 4000
+
+_BLOCK_COLUMNS: Final = (
+    *("left", "right", "y", "height", "code", "kind", "prefix", "nbytes", "task"),
+    *("busy", "longest", "count", "source"),
+)
+_LINES: Final = tuple(
+    f"@y{{{part}}}" for part in ("title", "when", "where", "size", "share", "key")
+)
+_EVENT_LINES: Final = ("@title", "@text", "@clock")
+
+
+def code_colors(look: Look) -> tuple[list[str], list[str]]:
+    """Return fill and outline of every colour code; the outline keeps thin tasks visible."""
+    prefixes, colors = prefix_palette(look), data_colors(look)
+    fill = [prefixes[code % len(prefixes)] for code in range(PREFIX_CODES)]
+    fill += [colors.transfer, colors.disk, colors.deserialize, colors.erred, colors.killed]
+    edge = [mixed(color, look.background, 0.35) for color in fill[:-2]]
+    return fill, [*edge, colors.erred_mark, colors.killed_mark]
+
+
+class StreamFigure(Timeline):
+    """Everything the browser draws of one task stream.
+
+    Attributes
+    ----------
+    blocks : PatchedSource
+        The blocks of the last frame.
+    running : Source
+        Tasks that run, in rows of the picture.
+    names, keys : Source
+        What hovering looks up: text and note by string id, key by task.
+    gone, events, chosen : Source
+        Where workers that left had their rows; moments that explain the picture; the outline
+        around the chosen block.
+    """
+
+    def __init__(self, store: Store, look: Look, window: TimeWindow) -> None:
+        super().__init__(look, window, MIN_ROW_PX)
+        self._store = store
+        self.blocks = PatchedSource(*_BLOCK_COLUMNS)
+        self.running = Source("left", "y", "code", "prefix", "key")
+        self.names = Source("id", "text", "note")
+        self.keys = Source("task", "key")
+        self.gone = Source("left", "right", "top", "bottom", "y")
+        self.events = Source("at", "top", "bottom", "title", "text", "clock")
+        self.chosen = Source("left", "right", "y", "height")
+        self._estimate: SerializationEstimate | None = None
+        self._texts: set[int] = set()
+        self._sent_keys: set[int] = set()
+        self._add_glyphs()
+        self._add_hovers(look)
+        self.restyle(look)
+
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes of all columns that were sent."""
+        sources = (self.blocks, self.running, self.names, self.keys, self.workers)
+        marks = (self.gone, self.events, self.chosen)
+        return sum(source.sent_bytes for source in (*sources, *marks))
+
+    def _add_glyphs(self) -> None:
+        box: dict[str, Any] = {name: name for name in ("left", "right", "top", "bottom")}
+        self.band = Quad(
+            **box,
+            fill_alpha=GONE_ALPHA,
+            line_color=None,
+            hatch_pattern="right_diagonal_line",
+            hatch_alpha=0.35,
+            hatch_scale=8,
+            hatch_weight=0.5,
+        )
+        self.block_glyph = StreamBlocks(
+            y="y", left="left", right="right", height="height", code="code"
+        )
+        self.running_glyph = StreamBlocks(
+            y="y", left="left", right={"value": 0.0}, height=FULL_HEIGHT, code="code"
+        )
+        self.running_glyph.update(alpha=RUNNING_ALPHA, is_running=True)
+        self._ends = Segment(x0="left", x1="left", y0="top", y1="bottom", line_width=2)
+        self._cross = Scatter(x="left", y="y", marker="x", size=9, line_width=2, fill_color=None)
+        self._lines = Segment(
+            x0="at", x1="at", y0="top", y1="bottom", line_width=1.5, line_dash=[5, 3]
+        )
+        self._pins = Scatter(x="at", y="top", marker="inverted_triangle", size=10, line_color=None)
+        self._outline = StreamOutline(y="y", left="left", right="right", height="height")
+        glyphs: list[tuple[str, Source, Glyph]] = [
+            ("gone", self.gone, self.band),
+            ("blocks", self.blocks, self.block_glyph),
+            ("running", self.running, self.running_glyph),
+            ("ends", self.gone, self._ends),
+            ("cross", self.gone, self._cross),
+            ("lines", self.events, self._lines),
+            ("pins", self.events, self._pins),
+            ("outline", self.chosen, self._outline),
+        ]
+        self._renderers = {}
+        for name, source, glyph in glyphs:
+            self._renderers[name] = add_glyph(self.figure, source.model, glyph)
+            self._renderers[name].name = name
+
+    def _add_hovers(self, look: Look) -> None:
+        self.texts = StreamHover(
+            names=self.names.model,
+            keys=self.keys.model,
+            workers=self.workers.model,
+            times=self.x_range,
+        )
+        blocks = [self._renderers[name] for name in ("blocks", "running", "gone")]
+        events = [self._renderers[name] for name in ("pins", "lines")]
+        self._hover = quiet_hover(look, *_LINES, renderers=blocks, formatters={"@y": self.texts})
+        self._event_hover = quiet_hover(look, *_EVENT_LINES, renderers=events)
+        self.figure.add_tools(self._hover, self._event_hover)
+
+    def restyle(self, look: Look) -> None:
+        """Apply a look to every model; no data is sent again."""
+        super().restyle(look)
+        colors, (fills, edges) = data_colors(look), code_colors(look)
+        for glyph in (self.block_glyph, self.running_glyph):
+            set_properties(glyph, fills=fills, edges=edges)
+        set_properties(self.band, fill_color=colors.gone, hatch_color=colors.gone)
+        set_properties(self._ends, line_color=colors.gone)
+        set_properties(self._pins, fill_color=look.foreground)
+        set_properties(self._outline, halo_color=look.background)
+        for mark in (self._cross, self._lines, self._outline):
+            set_properties(mark, line_color=look.foreground)
+        set_properties(self._hover, tooltips=tooltip_html(look, *_LINES))
+        set_properties(self._event_hover, tooltips=tooltip_html(look, *_EVENT_LINES))
+
+    def show(self, frame: Frame) -> None:
+        """Draw a frame, with rows and names and a zero of its own."""
+        self.zero = frame.zero
+        set_properties(self.texts, zero=frame.zero)
+        self.name_rows(frame.rows.workers)
+        self.blocks.show(frame.sent)
+        blocks = frame.blocks
+        self._send_names(np.concatenate((blocks["prefix"], blocks["source"])))
+        inside = (blocks["start"] < frame.end) & (blocks["stop"] > frame.start)
+        self._send_keys(blocks["task"][inside & (blocks["count"] == 1)])
+
+    def show_running(self, tasks: dict[str, npt.NDArray[Any]], zero: float, now: float) -> None:
+        """Draw tasks that run up to ``now``: ``slot`` (row), ``start``, ``prefix``, ``key``."""
+        prefix = tasks["prefix"]
+        code = np.maximum(self._store.palette.indices(prefix), 0) % PREFIX_CODES
+        self._send_names(prefix)
+        self.running.set(
+            {
+                "left": tasks["start"] - zero,
+                "y": tasks["slot"].astype(np.float32),
+                "code": code.astype(np.uint8),
+                "prefix": prefix.astype(np.int32),
+                "key": list(tasks["key"]),
+            }
+        )
+        if len(prefix):
+            set_properties(self.running_glyph, right={"value": now - zero})
+            set_properties(self.texts, now=now - zero)
+
+    def show_estimate(self, estimate: SerializationEstimate) -> None:
+        """Draw the ends of transfers as (de)serialization, and tell of it by prefix."""
+        self._estimate = estimate
+        set_properties(self.block_glyph, tail_share=estimate.of_transfers)
+        set_properties(self.texts, transfer_note=estimate.transfer_note)
+        self.names.set(self._name_columns(sorted(self._texts)))
+
+    def show_marks(
+        self, gone: list[WorkerRows], events: list[tuple[float, str, str, str]], until: float
+    ) -> None:
+        """Draw the ends of workers, up to ``until``, and (moment, title, text, clock) of events."""
+        zero, (top, bottom) = self.zero, self.rows
+        ends = np.array([worker.ended for worker in gone])
+        first = np.array([float(worker.first) for worker in gone])
+        count = np.array([worker.count for worker in gone])
+        self.gone.set(
+            {
+                "left": ends - zero,
+                "right": np.maximum(ends, until) - zero,
+                "top": first - 0.5,
+                "bottom": first + count - 0.5,
+                "y": first + (count - 1) / 2,
+            }
+        )
+        at, title, text, clock = zip(*events, strict=True) if events else ((),) * 4
+        self.events.set(
+            {
+                "at": np.array(at) - zero,
+                "top": np.full(len(at), top),
+                "bottom": np.full(len(at), bottom),
+                "title": list(title),
+                "text": list(text),
+                "clock": list(clock),
+            }
+        )
+
+    def show_chosen(self, target: Target | None) -> None:
+        """Outline a block, or nothing."""
+        shown = [] if target is None else [target]
+        self.chosen.set(
+            {
+                "left": [one.start - self.zero for one in shown],
+                "right": [one.stop - self.zero for one in shown],
+                "y": [(one.top + one.bottom) / 2 for one in shown],
+                "height": [one.bottom - one.top for one in shown],
+            }
+        )
+        self._send_keys(np.array([one.task for one in shown if one.task >= 0], dtype=np.int64))
+
+    # What hovering looks up: each text and key is sent once, for the life of the page.
+
+    def _send_names(self, ids: npt.NDArray[np.integer]) -> None:
+        new = sorted(set(np.flatnonzero(np.bincount(ids)).tolist()) - self._texts)
+        if new:
+            self._texts.update(new)
+            self.names.stream(self._name_columns(new))
+
+    def _name_columns(self, ids: list[int]) -> dict[str, list[Any]]:
+        texts = self._store.strings.take(ids)
+        estimate = self._estimate
+        notes = [estimate.prefix_note(text) if estimate else "" for text in texts]
+        return {"id": ids, "text": [shown_name(text) for text in texts], "note": notes}
+
+    def _send_keys(self, tasks: npt.NDArray[np.integer]) -> None:
+        if not 0 < len(tasks) <= KEYS_SENT:
+            return
+        new = sorted(set(tasks.tolist()) - self._sent_keys)
+        if len(self._sent_keys) + len(new) > KEYS_KEPT:
+            self._sent_keys.clear()
+            self.keys.set({"task": [], "key": []})
+            new = np.unique(tasks).tolist()
+        if new:
+            self._sent_keys.update(new)
+            actions = self._store.actions
+            self.keys.stream({"task": new, "key": [actions.key(task) for task in new]})

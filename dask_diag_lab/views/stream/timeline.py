@@ -1,0 +1,196 @@
+"""A figure with time from left to right and one row for each thread or worker.
+
+A drag pans, with Alt or Ctrl it marks a stretch to zoom to; the wheel scrolls rows, with Ctrl it
+zooms time. All that runs in the browser, which also decides how many rows fit and how their names
+are shortened; the server learns of it by the ranges.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from bokeh.models import FixedTicker, Range1d
+from bokeh.models.annotations import BoxAnnotation
+
+from dask_diag_lab.views.figure import Source, quiet_figure, restyle_figure, set_properties
+from dask_diag_lab.views.format import clock
+from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.scripted import RowsWheelTool, RowTicker, RowTickFormatter, StretchTool
+from dask_diag_lab.views.stream.window import TimeWindow
+from dask_diag_lab.views.time_axis import make_time_axis
+
+if TYPE_CHECKING:
+    from dask_diag_lab.views.stream.rows import WorkerRows
+
+EDGE_PX: Final = 24
+"""For the half of the last tick's label that is beside the frame."""
+CROSSING_S: Final = 1.0
+"""A range sent by us less than this before the reader's may have reached the page after it."""
+
+
+class Timeline:
+    """The axes of a timeline and where its reader has them.
+
+    Parameters
+    ----------
+    look : Look
+    window : TimeWindow
+        What is to be seen; moved by the reader as well.
+    min_row_px : int
+        Rows are never thinner in the browser: those that do not fit are reached by scrolling.
+
+    Attributes
+    ----------
+    figure : figure
+    zero : float
+        What the axis calls 0 s now, in seconds since the epoch.
+    moved_at : float
+        Monotonic time when the reader last moved time or rows.
+    wheel : RowsWheelTool
+    workers : Source
+        Names of the rows: ``label``, ``first``, ``count``, ``is_gone`` of each worker.
+    """
+
+    def __init__(self, look: Look, window: TimeWindow, min_row_px: int) -> None:
+        self.window = window
+        self.zero = 0.0
+        self.moved_at = -np.inf
+        self.x_range = Range1d(start=0, end=1)
+        self.y_range = Range1d(start=0.5, end=-0.5, bounds=(-0.5, 0.5))
+        self.figure = quiet_figure(
+            look,
+            x_range=self.x_range,
+            y_range=self.y_range,
+            title=None,
+            lod_threshold=None,
+            min_border_right=EDGE_PX,
+        )
+        make_time_axis(self.figure)
+        self.workers = Source("label", "first", "count", "is_gone")
+        self._rows_axis = self.figure.yaxis[0]
+        self._rows_axis.update(
+            ticker=RowTicker(workers=self.workers.model),
+            formatter=RowTickFormatter(workers=self.workers.model),
+            major_tick_line_color=None,
+        )
+        self._dividers = FixedTicker(ticks=[])
+        self.figure.ygrid[0].ticker = self._dividers
+        self._add_gestures(min_row_px)
+        self._is_setting = self._is_crossed = False
+        self._placed_at = -np.inf
+        for attribute in ("start", "end"):
+            self.x_range.on_change(attribute, self._time_moved)
+            self.y_range.on_change(attribute, self._rows_moved)
+
+    def _add_gestures(self, min_row_px: int) -> None:
+        # The page's own: marking a stretch is no message until it is zoomed to.
+        self._stretch = BoxAnnotation(
+            visible=False,
+            editable=False,
+            syncable=False,
+            level="overlay",
+            fill_alpha=0.15,
+            line_alpha=0.8,
+            line_dash=[4, 4],
+        )
+        # Both dimensions: the rows' bounds hold them where all of them fit.
+        drag = StretchTool(dimensions="both", times=self.x_range, overlay=self._stretch)
+        self.wheel = wheel = RowsWheelTool(
+            dimensions="width",
+            rows=self.y_range,
+            min_row_px=min_row_px,
+            time_axis=self.figure.xaxis[0],
+        )
+        self.figure.add_layout(self._stretch)
+        self.figure.add_tools(drag, wheel)
+        self.figure.toolbar.active_drag = drag
+        self.figure.toolbar.active_scroll = wheel
+
+    @property
+    def rows(self) -> tuple[float, float]:
+        """Top and bottom of the visible rows."""
+        ends = _number(self.y_range.start), _number(self.y_range.end)
+        return min(ends), max(ends)
+
+    @property
+    def times(self) -> tuple[float, float]:
+        """Start and end of the visible time, seconds since the moment called 0."""
+        return _number(self.x_range.start), _number(self.x_range.end)
+
+    def place(self, zero: float, zero_is: str = "") -> None:
+        """Show the window, on an axis on which a moment is 0; ``zero_is`` tells what it was."""
+        self.zero = zero
+        label = f"0 s is {clock(zero)}{', ' if zero_is else ''}{zero_is}" if zero else ""
+        set_properties(self.wheel, zero_label=label)
+        start, end = self.window.start - zero, self.window.end - zero
+        with self._setting():
+            if self._is_crossed:
+                # Bokeh sends no value that it believes to be there: this one differs by nothing
+                # that can be seen.
+                end += 1e-7 * (end - start)
+                self._is_crossed = False
+            if set_properties(self.x_range, start=start, end=end):
+                self._placed_at = time.monotonic()
+
+    def name_rows(self, workers: Sequence[WorkerRows]) -> None:
+        """Have one row for each thread of some workers."""
+        n_rows = max(workers[-1].first + workers[-1].count if workers else 0, 1)
+        self.workers.set(
+            {
+                "label": [worker.label for worker in workers],
+                "first": np.array([worker.first for worker in workers], dtype=np.int32),
+                "count": np.array([worker.count for worker in workers], dtype=np.int32),
+                "is_gone": np.array([worker.is_gone for worker in workers], dtype=np.int32),
+            }
+        )
+        set_properties(self._dividers, ticks=[worker.first - 0.5 for worker in workers[1:]])
+        bounds = (-0.5, n_rows - 0.5)
+        if self.y_range.bounds != bounds:
+            top = max(min(self.rows[0], n_rows - 1.5), -0.5)  # where the reader has scrolled to
+            with self._setting():
+                self.y_range.update(bounds=bounds, start=n_rows - 0.5, end=top)
+
+    def show_axes(self, *, is_shown: bool) -> None:
+        """Show axes and lines, or none where text says why nothing is drawn."""
+        for part in (*self.figure.axis, *self.figure.grid):
+            set_properties(part, visible=is_shown)
+
+    def restyle(self, look: Look) -> None:
+        """Apply a look."""
+        restyle_figure(self.figure, look)
+        set_properties(self._rows_axis, major_tick_line_color=None)
+        set_properties(self.figure.ygrid[0], grid_line_color=look.grid, grid_line_alpha=1.0)
+        set_properties(self._stretch, fill_color=look.accent, line_color=look.accent)
+
+    @contextmanager
+    def _setting(self) -> Iterator[None]:
+        """Mark changes of ranges as ours: only those that come from the page move the window."""
+        before, self._is_setting = self._is_setting, True
+        try:
+            yield
+        finally:
+            self._is_setting = before
+
+    def _time_moved(self, _attribute: str, _old: float, _new: float) -> None:
+        start, end = (self.zero + at for at in self.times)
+        window = self.window
+        if max(abs(start - window.start), abs(end - window.end)) <= 1e-6 * window.width:
+            return  # an echo of what was set here
+        if not self._is_setting:
+            self.moved_at = time.monotonic()
+            is_recent = self.moved_at - self._placed_at < CROSSING_S
+            self._is_crossed |= window.is_following and is_recent
+            window.hold(start, end)
+
+    def _rows_moved(self, _attribute: str, _old: float, _new: float) -> None:
+        if not self._is_setting:
+            self.moved_at = time.monotonic()
+
+
+def _number(end: Any) -> float:  # Bokeh: float | datetime | timedelta
+    """Return a range's end, which Bokeh types as a number or a date, as the number it is."""
+    return float(end)

@@ -1,0 +1,403 @@
+"""Tables: a plot of rows of text and numbers, and the sortable table that it is made of.
+
+A table fills its pane, sorts by a click on a header and sends only columns that changed. Cells are
+text to the page, never markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+from bokeh.models import ColumnDataSource
+from bokeh.models.layouts import Column as Stack
+from bokeh.models.widgets.tables import (
+    DataTable,
+    DateFormatter,
+    NumberFormatter,
+    StringFormatter,
+)
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows, Unit, length
+from dask_diag_lab.views.figure import set_properties, smaller
+from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.palette import mixed
+from dask_diag_lab.views.table_cells import SizeCell, SteadyColumn, TextCell
+from dask_diag_lab.views.view import Caption
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+ROW_PX: Final = 24
+
+COLOR_FIELD: Final = "row color"
+"""Column of the source with a CSS colour for the text of each row."""
+
+MAX_CELL_CHARACTERS: Final = 300
+"""More of a text does not fit into a cell; a key may have 10 kB."""
+
+_UNKNOWN: Final = "–"
+
+# Numbers stay numbers, since Bokeh sorts by the values: 10 GiB comes after 9 GiB that way.
+_FORMATS: Final[Mapping[str, str]] = {
+    "number": "0,0.[00]",
+    "count": "0,0.[00]",
+    "percent": "0.[0] %",
+    "seconds": "0,0.000",
+}
+_SIZES: Final[Mapping[str, tuple[str, bool]]] = {"bytes": ("B", True), "rate": ("B/s", False)}
+"""Unit, and whether its steps are binary."""
+_UNITS: Final[Mapping[str, str]] = {"seconds": " (s)"}
+_WIDTHS: Final[Mapping[str, int]] = {
+    "text": 130,
+    "key": 180,
+    "number": 80,
+    "count": 80,
+    "bytes": 90,
+    "rate": 90,
+    "percent": 76,
+    "seconds": 86,
+    "time": 80,
+}
+
+
+class TablePlot(DataPlot):
+    """A table of `rows`, which the reader sorts by a click on a header.
+
+    Attributes
+    ----------
+    key : str
+        Column whose value is given to `open_row`; '' where a click on a row opens nothing.
+    frozen : int
+        So many columns stay when the others scroll sideways; all keep their width then.
+    """
+
+    key: ClassVar[str] = ""
+    frozen: ClassVar[int] = 0
+
+    def cells(self, rows: Rows) -> Rows:
+        """Return what the picture shows of the rows, where that differs from the data."""
+        return rows
+
+    def row_colors(self, rows: Rows) -> Sequence[str | None] | None:
+        """Return the CSS colour of the text of each row; None for the usual one."""
+        del rows
+        return None
+
+    def facts(self, rows: Rows) -> Sequence[tuple[str, str]]:
+        """Return figures of the whole, such as totals, as label and value."""
+        del rows
+        return ()
+
+    def open_row(self, key: str) -> None:
+        """Open what a click on a row asks for."""
+
+    def build(self) -> UIElement:
+        """Return the table; see `View.build`."""
+        on_click = self._clicked if self.key else None
+        columns = [column for column in self.columns if column.shown]
+        self.sortable = SortableTable(self.look, columns, on_click=on_click, frozen=self.frozen)
+        return self.sortable.model
+
+    def draw(self) -> None:
+        """Send the columns that changed; see `View.draw`."""
+        rows = self.rows()
+        self._keys = rows.get(self.key, ())
+        self.sortable.replace_columns([column for column in self.columns if column.shown])
+        self.sortable.set(self.cells(rows), self.row_colors(rows))
+        if length(rows):
+            facts = self.facts(rows)
+            self.caption = Caption(headline=self.headline(), facts=facts, note=self.note())
+        else:
+            self.caption = Caption(empty=self.why_empty())
+
+    def restyle(self) -> None:
+        """Apply `look`; see `View.restyle`."""
+        self.sortable.restyle(self.look)
+        self.update()
+
+    def _clicked(self, row: int) -> None:
+        if row < len(self._keys):
+            self.open_row(self._keys[row])
+
+
+class SortableTable:
+    """A table for a pane, or for a place below a figure.
+
+    Parameters
+    ----------
+    look : Look
+    columns : sequence of Column
+    on_click : callable, optional
+        Takes the index of the row, as given to `set`, that was clicked or reached by keyboard.
+        Without it rows can be selected, and copied with Ctrl-C.
+    frozen : int
+        So many columns stay when the others scroll sideways; all keep their width then. With 0
+        columns share the width of the pane, and scroll when that is too little.
+
+    Attributes
+    ----------
+    model : Column
+        What goes into the layout.
+    table : DataTable
+    source : ColumnDataSource
+    sent_bytes : int
+        Bytes of the columns assigned so far; text counted by its characters.
+    """
+
+    def __init__(
+        self,
+        look: Look,
+        columns: Sequence[Column],
+        *,
+        on_click: Callable[[int], None] | None = None,
+        frozen: int = 0,
+    ) -> None:
+        self.sent_bytes = 0
+        self._drawings = 0
+        self._look = look
+        self._columns = tuple(columns)
+        self._frozen = frozen
+        self._on_click = on_click
+        self.source = ColumnDataSource({c.name: [] for c in columns} | {COLOR_FIELD: []})
+        self.table = DataTable(
+            source=self.source,
+            sizing_mode="stretch_both",
+            index_position=None,
+            reorderable=False,
+            scroll_to_selection=False,
+            row_height=ROW_PX,
+            autosize_mode="none" if frozen else "force_fit",
+            frozen_columns=frozen or None,
+            margin=0,
+        )
+        self.model = Stack(
+            children=[self.table], sizing_mode="stretch_both", margin=0, min_width=0, min_height=0
+        )
+        if on_click is not None:
+            self.source.selected.on_change("indices", self._selected)
+        self._lay_out()
+        self.restyle(look)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self._columns
+
+    def set(
+        self, values: Mapping[str, ColumnData], colors: Sequence[str | None] | None = None
+    ) -> bool:
+        """Show these values; return whether anything was sent.
+
+        Parameters
+        ----------
+        values : mapping of str to array or sequence
+            One of equal length for each column, by name.
+        colors : sequence of str or None, optional
+            CSS colour of the text of each row; None for the usual one.
+        """
+        n = len(values[self._columns[0].name]) if self._columns else 0
+        plain = self._look.foreground
+        new = {c.name: _cells(c.unit, values[c.name]) for c in self._columns}
+        new[COLOR_FIELD] = [color or plain for color in colors] if colors else [plain] * n
+        current = self.source.data
+        if current.keys() != new.keys() or len(current[COLOR_FIELD]) != n:
+            changed = new
+            self.source.data = new
+        else:
+            changed = {
+                name: column for name, column in new.items() if not _same(current[name], column)
+            }
+            if changed:
+                current.update(changed)  # one event with these columns alone
+        if changed:
+            self._redraw()
+            self.sent_bytes += sum(map(_size, changed.values()))
+        return bool(changed)
+
+    def _redraw(self) -> None:
+        """Have the page draw its cells anew, where it stands scrolled and sorted.
+
+        From Bokeh 3.9.1 on it does so only when the number of rows has changed
+        (https://github.com/bokeh/bokeh/issues/15328), or when the view of the source has: its name
+        is told to the page without a search of the whole document, which another filter takes.
+        """
+        self._drawings += 1
+        self.table.view.name = f"drawing {self._drawings}"
+
+    def replace_columns(self, columns: Sequence[Column]) -> None:
+        """Show other columns from the next `set` on; the page forgets what it sorted by."""
+        if tuple(columns) == self._columns:
+            return
+        self._columns = tuple(columns)
+        kept = len(self.source.data[COLOR_FIELD])
+        old = dict(self.source.data)
+        empty = {c.name: [""] * kept for c in columns if c.name not in old}
+        self.source.data = old | empty
+        self._lay_out()
+
+    def restyle(self, look: Look) -> None:
+        """Apply another look."""
+        plain, self._look = self._look.foreground, look
+        set_properties(self.model, styles={"background-color": look.background})
+        set_properties(self.table, stylesheets=[self._css(look)])
+        colors = self.source.data[COLOR_FIELD]
+        if plain != look.foreground and len(colors):
+            renewed = [look.foreground if color == plain else color for color in colors]
+            self.source.data.update({COLOR_FIELD: renewed})
+            self._redraw()
+
+    def _css(self, look: Look) -> str:
+        return table_css(look, [c.is_text for c in self._columns], self._frozen)
+
+    def _lay_out(self) -> None:
+        width = sum(_width(column) for column in self._columns)
+        set_properties(self.model, stylesheets=[":host { overflow: auto hidden; }"])
+        self.table.update(
+            columns=[_bokeh_column(column) for column in self._columns],
+            min_width=0 if self._frozen else width,
+            stylesheets=[self._css(self._look)],
+        )
+
+    def _selected(self, _attribute: str, _old: object, new: list[int]) -> None:
+        if new and self._on_click is not None:
+            index = int(new[0])
+            # What opens something is not chosen for long, so that it can be clicked again.
+            self.source.selected.indices = []
+            if 0 <= index < len(self.source.data[COLOR_FIELD]):
+                self._on_click(index)
+
+
+def _bokeh_column(column: Column) -> SteadyColumn:
+    align = "left" if column.is_text else "right"
+    style: dict[str, Any] = {  # options of a Bokeh model have no common type
+        "text_align": align,
+        "text_color": {"field": COLOR_FIELD},
+        "nan_format": _UNKNOWN,
+        "null_format": _UNKNOWN,
+    }
+    formatter: StringFormatter
+    if column.is_text:
+        formatter = TextCell(keeps_end=column.unit == "key", **style)
+    elif column.unit == "time":
+        formatter = DateFormatter(format="%H:%M:%S", **style)
+    elif column.unit in _SIZES:
+        unit, is_binary = _SIZES[column.unit]
+        formatter = SizeCell(unit=unit, is_binary=is_binary, **style)
+    else:
+        formatter = NumberFormatter(format=_FORMATS[column.unit], **style)
+    return SteadyColumn(
+        field=column.name,
+        # The page takes a header as markup.
+        title=escape(column.label) + _UNITS.get(column.unit, ""),
+        width=_width(column),
+        formatter=formatter,
+        default_sort="ascending" if column.is_text else "descending",
+    )
+
+
+def _width(column: Column) -> int:
+    return column.width or _WIDTHS[column.unit]
+
+
+def _cells(unit: Unit, values: ColumnData) -> ColumnData:
+    """Return a column as it is sent: text cut, numbers as an array, a clock in milliseconds."""
+    if unit in ("text", "key"):
+        return [fmt.elide(str(value), MAX_CELL_CHARACTERS) for value in values]
+    numbers = np.asarray(values, dtype=np.float64)
+    if unit == "percent":
+        return numbers / 100  # Bokeh's format takes shares
+    if unit != "time":
+        return numbers
+    known = numbers[np.isfinite(numbers)]
+    if not len(known):
+        return numbers
+    # Bokeh writes UTC; the clock of the kernel is the one that people compare with.
+    offset = datetime.fromtimestamp(float(known[-1])).astimezone().utcoffset()
+    return (numbers + (offset.total_seconds() if offset else 0.0)) * 1000
+
+
+def _same(old: ColumnData, new: ColumnData) -> bool:
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
+        return bool(np.array_equal(old, new, equal_nan=True))
+    return list(old) == list(new)
+
+
+def _size(column: ColumnData) -> int:
+    if isinstance(column, np.ndarray):
+        return int(column.nbytes)
+    return sum(len(text) + 3 for text in column)
+
+
+_CSS: Final = """
+:host {{ --data-table-font-size: {font_size}; background: {background}; }}
+.bk-data-table {{
+  font: {font_size} {font}; color: {foreground}; background: {background};
+  font-variant-numeric: tabular-nums;
+}}
+.slick-header-columns {{ background: {background}; border-bottom: 1px solid {muted}; }}
+.slick-header-column, .slick-header-column.ui-state-default {{
+  background: {background}; color: {muted}; border: 0; font-weight: 600;
+}}
+.slick-header-column:hover, .slick-header-column-active,
+.slick-header-column.slick-header-column-sorted {{
+  background: {background}; color: {foreground};
+}}
+{right} {{ float: right; }}
+{right_sign} {{ float: right; margin-right: 4px; }}
+.slick-viewport, .grid-canvas, .slick-pane {{ background: {background}; }}
+.slick-row, .slick-row.odd {{ background: {background}; }}
+.slick-row:hover .slick-cell {{ background: {hover}; }}
+.slick-cell, .slick-cell.bk-cell-index {{
+  border: 0; border-bottom: 1px solid {grid}; background: {background};
+  color: {foreground}; padding: 1px 6px; line-height: 21px;
+  box-sizing: border-box; height: {row}px;
+}}
+.slick-cell > div {{ overflow: hidden; text-overflow: ellipsis; }}
+.slick-cell > .ddl-ends {{ display: flex; }}
+.ddl-ends > span {{ white-space: pre; flex: none; }}
+.ddl-ends > :first-child {{
+  flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis;
+}}
+.slick-cell.selected {{ background: {hover}; }}
+.slick-cell.active {{ border: 0; border-bottom: 1px solid {accent}; }}
+{frozen} {{ border-right: 1px solid {muted}; box-sizing: border-box; }}
+/* A bar that moves nothing: it keeps the room that the other pane's takes, so that rows align. */
+{frozen} .slick-viewport {{ scrollbar-color: transparent transparent; }}
+"""
+
+
+def table_css(look: Look, is_text: Sequence[bool], frozen: int) -> str:
+    """Return the style sheet of a table.
+
+    Parameters
+    ----------
+    look : Look
+    is_text : sequence of bool
+        For each column; headers of the others stand at the right, over their numbers.
+    frozen : int
+        Columns in the pane that does not scroll sideways.
+    """
+    right = [
+        f".slick-header-columns-{'left' if not frozen or at < frozen else 'right'} "
+        f".slick-header-column:nth-child({at + 1 - (frozen if frozen and at >= frozen else 0)})"
+        for at, is_left in enumerate(is_text)
+        if not is_left
+    ]
+    return _CSS.format(
+        foreground=look.foreground,
+        background=look.background,
+        muted=look.muted,
+        grid=look.grid,
+        accent=look.accent,
+        hover=mixed(look.background, look.accent, 0.14),
+        font=look.font,
+        font_size=smaller(look.font_size),
+        row=ROW_PX,
+        right=", ".join(f"{header} .slick-column-name" for header in right) or ".none",
+        right_sign=", ".join(f"{header} .slick-sort-indicator" for header in right) or ".none",
+        frozen=".slick-pane-left" if frozen else ".none",
+    )

@@ -1,0 +1,106 @@
+"""What numbers of tasks by state amount to: done, left, the parts of a bar, and lines of text.
+
+Pure; an array ``states`` has one row for each prefix or group, one column for each of `STATES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.schema import STATES
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.view import LegendItem
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+PARTS: Final = ("released", "memory", "erred", "processing", "queued", "no-worker")
+"""The parts of a bar from the left; what is left of it waits."""
+RELEASED_ALPHA: Final = 0.6
+
+_INDEX: Final = {state: index for index, state in enumerate(STATES)}
+_REMAINING: Final = [_INDEX[s] for s in ("waiting", "no-worker", "queued", "processing")]
+_DONE: Final = [_INDEX[s] for s in ("released", "forgotten", "memory")]
+_LABELS: Final = {
+    "waiting": "waiting",
+    "no-worker": "without worker",
+    "queued": "queued",
+    "processing": "processing",
+    "memory": "in memory",
+    "erred": "erred",
+    "released": "released",
+}
+"""States in the order of a task's life, and how they are called; what is over comes last."""
+_MATTERS: Final = ("erred", "no-worker", "processing", "memory", "queued", "waiting", "released")
+
+
+def counts(states: Ints, state: str) -> Ints:
+    """Return the tasks in one state."""
+    return states[:, _INDEX[state]]
+
+
+def done(states: Ints) -> Ints:
+    """Return the tasks that are done: also those forgotten since, if not erred."""
+    result: Ints = states[:, _DONE].sum(axis=1)
+    return result
+
+
+def remaining(states: Ints) -> Ints:
+    """Return the tasks that have not ended."""
+    result: Ints = states[:, _REMAINING].sum(axis=1)
+    return result
+
+
+def part_counts(states: Ints) -> Ints:
+    """Return the tasks in each of `PARTS`; forgotten ones count as released."""
+    columns = [counts(states, name) for name in PARTS]
+    columns[0] = columns[0] + counts(states, "forgotten")
+    return np.stack(columns, axis=1)
+
+
+def legend(look: Look) -> list[LegendItem]:
+    """Return what the parts of a bar mean."""
+    colors, some = data_colors(look), prefix_color(0, look)
+    return [
+        LegendItem("released", some, alpha=RELEASED_ALPHA),
+        LegendItem("in memory", some),
+        erred_item(look),
+        LegendItem("processing", colors.queued),
+        LegendItem("queued", colors.queued, "hatch"),
+        LegendItem("no worker", colors.no_worker, "hatch"),
+        LegendItem("waiting", colors.track),
+    ]
+
+
+def erred_item(look: Look) -> LegendItem:
+    """Return the entry of tasks that failed: black, on a dark canvas by their outline."""
+    colors = data_colors(look)
+    if look.is_dark:
+        return LegendItem("erred", colors.erred_mark, "outline")
+    return LegendItem("erred", colors.erred)
+
+
+def headline(beginning: str, states: Ints, shown: Sequence[str] = _MATTERS) -> str:
+    """Return a line with the tasks in each of the ``shown`` states, what matters most first.
+
+    Parameters
+    ----------
+    beginning : str
+    states : ndarray of int64, shape (len(STATES),)
+    shown : sequence of str
+    """
+    number = {state: int(states[_INDEX[state]]) for state in _MATTERS if state in shown}
+    counted = [f"{fmt.count(n)} {_LABELS[state]}" for state, n in number.items() if n]
+    return " · ".join([beginning, *counted])
+
+
+def state_text(states: Sequence[int], labels: Mapping[str, str] = _LABELS) -> str:
+    """Return all states that have tasks, such as ``7 waiting, 2 processing``."""
+    pairs = zip(STATES, states, strict=True)
+    return ", ".join(f"{fmt.count(n)} {labels.get(state, state)}" for state, n in pairs if n)

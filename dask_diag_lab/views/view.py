@@ -1,0 +1,323 @@
+"""What every plot is: a Bokeh model built once and brought up to date from the store."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from dask_diag_lab.schema import EXTRA_NAMES
+from dask_diag_lab.views.look import LIGHT, Look
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+
+    from dask_diag_lab.store import Store
+
+
+LegendShape = Literal["fill", "hatch", "outline", "line", "dash", "circle", "square", "diamond"]
+
+
+@dataclass(frozen=True, slots=True)
+class LegendItem:
+    """One entry of a legend, which the page draws beside the picture.
+
+    Attributes
+    ----------
+    label : str
+    color : str
+        CSS colour, ``#rrggbb``.
+    shape : str
+        What is drawn in that colour: a filled box, a hatched one, an outline, a line, a dashed
+        line, or a mark of a graph.
+    alpha : float
+        0 to 1.
+    """
+
+    label: str
+    color: str
+    shape: LegendShape = "fill"
+    alpha: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Something the reader can set; the page draws it, `View.set_control` obeys it.
+
+    Attributes
+    ----------
+    name : str
+        Given to `View.set_control`.
+    kind : str
+        ``select`` is a list to choose one of, ``choice`` the same as buttons side by side,
+        ``toggle`` a button that stays pressed, ``button`` one that does not, ``text`` a field.
+    label : str
+        What is set, or the words of the button.
+    value : str
+        What is set now: of a toggle ``on`` or ``off``.
+    options : sequence of (value, label)
+        What there is to choose, or completions of a text.
+    placeholder : str
+        Of a text field.
+    """
+
+    name: str
+    kind: Literal["select", "choice", "toggle", "button", "text"]
+    label: str
+    value: str = ""
+    options: Sequence[tuple[str, str]] = ()
+    placeholder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What stands around a picture. The page lays it out, and shortens what has no room.
+
+    Attributes
+    ----------
+    headline : str
+        One line with what matters now, most important first.
+    legend : sequence of LegendItem
+    controls : sequence of Control
+    facts : sequence of (label, value)
+        Figures of the whole, such as the totals above a table.
+    empty : str
+        Why there is nothing to draw and what to do; '' when there is something.
+    note : str
+        One line about what was merged, dropped, sampled or late; '' when all is drawn.
+    behind_s : float
+        Seconds by which live data is ahead of a picture the user has frozen or moved; 0 when
+        the picture follows.
+    is_frozen : bool
+        True while the user has frozen the picture; only of a view that freezes itself.
+    """
+
+    empty: str = ""
+    note: str = ""
+    behind_s: float = 0.0
+    is_frozen: bool = False
+    headline: str = ""
+    legend: Sequence[LegendItem] = ()
+    controls: Sequence[Control] = ()
+    facts: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A plot that a click in a picture asks for.
+
+    Attributes
+    ----------
+    plot : str
+        Its name.
+    arguments : mapping of str to str
+        What it is to show, as in `View.arguments`.
+    """
+
+    plot: str
+    arguments: Mapping[str, str]
+
+
+def check_lengths(columns: Mapping[str, Sized]) -> None:
+    """Raise ValueError, with names and lengths for people, if columns are not of equal length."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"“{name}” has {length}" for name, length in lengths.items())
+        raise ValueError(f"columns have to be of equal length: {told}")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A plot's data as named columns of equal length, for ``.json``, ``.csv`` and screen readers.
+
+    ``units`` gives the unit of each column that has one. ``note`` tells what is not in the rows;
+    None where `Caption.note` does. Raises ValueError as `check_lengths`.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    units: Mapping[str, str] = field(default_factory=dict)
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        check_lengths(self.columns)
+
+
+class ArgumentError(ValueError):
+    """A plot was asked to show what there is not; the text is for the user."""
+
+
+class View(ABC):
+    """One plot of one page: built once, updated as often as the store changes.
+
+    A subclass declares the plot by class attributes and is made known by `register_plot`. All
+    methods run on the server's loop, under the Bokeh document's lock. A view never waits, never
+    does I/O and never looks at anything but the store.
+
+    Attributes
+    ----------
+    name : str
+        Id of the plot in routes and layouts: lower-case letters, digits and hyphens. The stock
+        dashboard's name wherever there is one.
+    title : str
+        What people see.
+    group : str
+        Heading in the sidebar.
+    description : str
+        What the plot shows, in one sentence.
+    help : str
+        How to read it: what is healthy, and what to do when it is not. Lines like
+        ``- black: the task failed`` are shown as a key.
+    keywords : sequence of str
+        Words to find the plot by that are not in title and description.
+    only_with : sequence of str
+        Beginnings of worker metrics; until one is reported the plot is not listed. Empty: always.
+    reads : sequence of str
+        Tables of the store that the picture is made of, such as ``"workers"`` or the name of one
+        of `schema.EXTRAS`: `update` draws when the ``version`` of one has changed. Empty: when
+        anything has.
+    needs : frozenset of str
+        Names of `schema.EXTRAS`, and ``"graph"``, that are sent while the view is looked at;
+        those among `reads` unless it is given.
+    choices : mapping of str to sequence of str
+        The values of those arguments that have only a few; another is an `ArgumentError`.
+    freezes_itself : bool
+        Whether the view obeys ``freeze`` and ``live`` and tells `Caption.is_frozen`. A view that
+        does not is frozen by its page, which ceases to call `update`.
+    table_waits : bool
+        Whether `table` lacks something while what the view had made off the loop is not there.
+    arguments : mapping of str to str
+        What to show of many: ``{"worker": address}``, ``{"prefix": name}``; empty: no choice.
+    accepts : mapping of str to str
+        The arguments there are and what each means; another is an `ArgumentError`.
+    opening : Opening or None
+        The plot that a click asked for; the page takes it and sets it back to None.
+    """
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    group: ClassVar[str] = "Yours"
+    description: ClassVar[str] = ""
+    help: ClassVar[str] = ""
+    keywords: ClassVar[Sequence[str]] = ()
+    only_with: ClassVar[Sequence[str]] = ()
+    reads: ClassVar[Sequence[str]] = ()
+    needs: ClassVar[frozenset[str]] = frozenset()
+    accepts: ClassVar[Mapping[str, str]] = {}
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {}
+    freezes_itself: ClassVar[bool] = False
+    table_waits: ClassVar[bool] = True
+
+    _drawn: object = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "reads" in vars(cls) and "needs" not in vars(cls):
+            cls.needs = frozenset(cls.reads) & EXTRA_NAMES
+
+    def __init__(
+        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+    ) -> None:
+        self.store = store
+        self.look = look
+        self.arguments = self.check_arguments(arguments or {})
+        self.caption = Caption()
+        self.opening: Opening | None = None
+
+    @abstractmethod
+    def build(self) -> UIElement:
+        """Return the picture's root model, ``sizing_mode="stretch_both"``; called once."""
+
+    def update(self) -> None:
+        """Bring picture and `caption` up to the store; send nothing where nothing changed."""
+        now = self._basis()
+        if now != self._drawn:
+            self._drawn = None  # until it is: what fails is tried, and reported, again
+            self.draw()
+            self._drawn = self._basis()
+
+    def draw(self) -> None:
+        """Bring picture and `caption` up to date; called by `update` when something differs."""
+
+    @abstractmethod
+    def table(self) -> Table:
+        """Return what the picture shows as columns; works without `build`."""
+
+    def table_job(self) -> Callable[[], Table]:
+        """Return what makes `table` of the data of now, to be called once, in any thread.
+
+        A view whose table may be long makes it there; by default it is made at once.
+        """
+        table = self.table()
+        return lambda: table
+
+    @property
+    def table_arguments(self) -> Mapping[str, str]:
+        """The arguments with which a view made anew has the table of what is drawn now."""
+        return self.arguments
+
+    def restyle(self) -> None:
+        """Apply `look`, which has just been replaced, to all models and data colours."""
+        self.update()
+
+    def state(self) -> object:
+        """Return what the picture depends on beside `reads`, `look` and `arguments`."""
+        return None
+
+    def command(self, verb: str) -> None:
+        """Do what a key or button of the page asks: ``fit``, ``live``, ``freeze`` and the like.
+
+        A view ignores the verbs that mean nothing to it.
+        """
+
+    def set_control(self, name: str, value: str) -> None:
+        """Set one of `Caption.controls`, as the reader did; unknown ones are ignored."""
+
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Show something else: the page was asked to, by a link or by a click elsewhere."""
+        self.arguments = self.check_arguments(arguments)
+
+    def _basis(self) -> object:
+        """Return all that the picture depends on."""
+        store = self.store
+        versions: object = store.version
+        if self.reads:
+            versions = [
+                (store.extras[name] if name in EXTRA_NAMES else getattr(store, name)).version
+                for name in self.reads
+            ]
+        return versions, store.scheduler, self.look, self.arguments, self.state()
+
+    @classmethod
+    def check_arguments(cls, arguments: Mapping[str, str]) -> dict[str, str]:
+        """Return arguments that this plot can be given.
+
+        Raises
+        ------
+        ArgumentError
+            One that is in neither `accepts` nor `choices`, or a value that is no choice; the
+            message has those that there are.
+        """
+        known = {*cls.accepts, *cls.choices}
+        if unknown := sorted(arguments.keys() - known):
+            given = ", ".join(f"“{name[:40]}”" for name in unknown)
+            there_are = ", ".join(f"“{name}”" for name in sorted(known)) or "none"
+            raise ArgumentError(f"This plot has no argument {given}; those it has: {there_are}.")
+        for name, values in cls.choices.items():
+            if name in arguments and arguments[name] not in values:
+                there_are = ", ".join(f"“{value}”" for value in values)
+                given = arguments[name][:40]
+                raise ArgumentError(f"“{name}” is one of {there_are}, not “{given}”.")
+        return dict(arguments)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether `update` has more to draw of what the store has; it is called again soon then."""
+        return False
+
+    def open(self, plot: str, **arguments: str) -> None:
+        """Ask the page to open another plot."""
+        self.opening = Opening(plot, arguments)
+
+    def close(self) -> None:
+        """Let go of what `build` took; the page is gone."""

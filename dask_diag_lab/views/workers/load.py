@@ -1,0 +1,203 @@
+"""How much each worker has to do: tasks, expected seconds and CPU."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bars import Level, Part
+from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.workers.common import WORKER, WorkerBars, shared_note
+
+LOADS: Final = ("normal", "saturated", "idle")
+
+
+class LoadBars(WorkerBars):
+    """Bars in the colour of the worker's load, as the scheduler judges it."""
+
+    levels = (
+        Level("load_normal", label="normal"),
+        Level("load_saturated", "▴", "saturated"),
+        Level("load_idle", "▿", "idle"),
+    )
+
+    def load_rows(self) -> dict[str, Any]:
+        """Return what `worker_rows` does, and the load of each worker; idle wins, as in Dask."""
+        workers = self.store.workers
+        level = np.where(workers.is_idle, 2, np.where(workers.is_saturated, 1, 0))
+        loads = [LOADS[index] for index in level.tolist()]
+        remarks = ["" if load == LOADS[0] else load for load in loads]
+        rows = self.worker_rows()
+        return {**rows, "level_index": level.astype(np.uint8), "load": loads, "remark": remarks}
+
+    def load_counts(self) -> str:
+        """Return how many workers there are, and how many of them are saturated and idle."""
+        loads: list[str] = self.load_rows()["load"]
+        found = [(loads.count(load), load) for load in LOADS[1:]]
+        parts = [f"{fmt.count(number)} {load}" for number, load in found if number]
+        return ", ".join([fmt.plural(len(loads), "worker"), *parts])
+
+
+@register_plot
+class TasksProcessing(LoadBars):
+    """Tasks assigned to each worker."""
+
+    name = "nprocessing"
+    title = "Tasks Processing"
+    group = "Workers"
+    description = "How many tasks each worker has been given and not finished."
+    help = (
+        "One bar for each worker: the tasks it runs or has ready to run. The legend has the "
+        "colours, and words stand beside the bar where there is room.\n"
+        "- saturated: has more than it can soon do\n"
+        "- idle: could take more\n"
+        "- healthy: bars of like length, longer than the number of threads\n"
+        "- some saturated and some idle at the same time: work is spread unevenly, often "
+        "because data or restrictions tie it to a few workers\n"
+        "- all idle and short: there are fewer tasks than threads, or they come too slowly; "
+        "use more and smaller pieces"
+    )
+    keywords = ("load", "balance", "saturated", "idle", "queue", "assigned", "stealing")
+
+    columns = (
+        *WORKER,
+        Column("processing", "Assigned tasks", "count"),
+        Column("executing", "Running", "count"),
+        Column("nthreads", "Threads", "count"),
+        Column("load", shown=False),
+    )
+    parts = (Part("processing"),)
+    sort_by = "processing"
+
+    def rows(self) -> Rows:
+        """Return a row for each worker; see `BarPlot.rows`."""
+        workers = self.store.workers
+        return {
+            **self.load_rows(),
+            "processing": workers.processing,
+            "executing": workers.executing,
+            "nthreads": workers.nthreads,
+        }
+
+    def headline(self) -> str:
+        """Return how many tasks, and who is saturated; see `DataPlot.headline`."""
+        total = fmt.plural(int(self.store.workers.processing.sum()), "task")
+        return f"Tasks processing: {total} · {self.load_counts()}"
+
+
+@register_plot
+class Occupancy(LoadBars):
+    """Expected seconds of assigned work of each worker.
+
+    Bars have their true length; the stock dashboard's are centred on half of it.
+    """
+
+    name = "occupancy"
+    title = "Occupancy"
+    group = "Workers"
+    description = "For how many seconds each worker has work assigned, as Dask expects."
+    help = (
+        "One bar for each worker: the time that its assigned tasks are expected to take, "
+        "data transfers included, from the durations seen so far.\n"
+        "- words and colour: the worker is saturated or idle\n"
+        "- healthy: bars of like length\n"
+        "- one bar far longer than the rest: that worker will finish last; its tasks are "
+        "tied to it, or slower than others of their kind\n"
+        "- functions that have not run yet: count with a guess of half a second"
+    )
+    keywords = ("expected", "seconds", "load", "balance", "saturated", "idle", "work")
+
+    columns = (
+        *WORKER,
+        Column("occupancy", "Expected work", "seconds"),
+        Column("wall", "On its threads about", "seconds", in_table=False),
+        Column("nthreads", "Threads", "count"),
+        Column("processing", "Tasks", "count", in_table=False),
+        Column("load", shown=False),
+    )
+    parts = (Part("occupancy"),)
+    sort_by = "occupancy"
+
+    def rows(self) -> Rows:
+        """Return a row for each worker; see `BarPlot.rows`."""
+        workers = self.store.workers
+        with np.errstate(divide="ignore", invalid="ignore"):  # workers without threads
+            wall = np.where(workers.nthreads > 0, workers.occupancy / workers.nthreads, np.nan)
+        return {
+            **self.load_rows(),
+            "occupancy": workers.occupancy,
+            "wall": wall,
+            "nthreads": workers.nthreads,
+            "processing": workers.processing,
+        }
+
+    def headline(self) -> str:
+        """Return how much work there is, and how long it takes; see `DataPlot.headline`."""
+        workers = self.store.workers
+        total = fmt.duration(float(workers.occupancy.sum()))
+        wall = fmt.duration(wall_estimate_s(workers.occupancy, workers.nthreads))
+        threads = fmt.plural(int(workers.nthreads.sum()), "thread")
+        return f"Occupancy: {total} of work · about {wall} on {threads}"
+
+
+def wall_estimate_s(occupancy: npt.NDArray[np.float64], nthreads: npt.NDArray[np.int64]) -> float:
+    """Return total occupancy over all threads: the time left if work can move freely.
+
+    NaN without threads.
+    """
+    threads = int(nthreads.sum())
+    return float(occupancy.sum()) / threads if threads else float("nan")
+
+
+@register_plot
+class Cpu(WorkerBars):
+    """CPU use of each worker, on a scale that ends at all its threads at work."""
+
+    name = "cpu"
+    title = "CPU"
+    group = "Workers"
+    description = "CPU use of each worker process; 100 % is one core."
+    help = (
+        "One bar for each worker: the share of CPU its process uses, where 100 % is one "
+        "core; the scale ends at all its threads at work.\n"
+        "- healthy while tasks run: bars near the end\n"
+        "- about 100 % with several threads: tasks hold Python's interpreter lock; use more "
+        "processes with fewer threads\n"
+        "- short bars while tasks run: they wait for the network or the disk"
+    )
+    keywords = ("processor", "utilization", "cores", "gil", "load", "percent")
+
+    columns = (
+        *WORKER,
+        Column("cpu", "CPU", "percent", share_of="full"),
+        Column("nthreads", "Threads", "count"),
+        Column("full", "All its threads", "percent", in_table=False),
+    )
+    parts = (Part("cpu"),)
+    track = "full"
+    sort_by = "cpu"
+
+    def rows(self) -> Rows:
+        """Return a row for each worker; see `BarPlot.rows`."""
+        workers = self.store.workers
+        return {
+            **self.worker_rows(),
+            "cpu": workers.cpu,
+            "nthreads": workers.nthreads,
+            "full": workers.nthreads * 100,
+        }
+
+    def headline(self) -> str:
+        """Return the sum, and its share of all threads; see `DataPlot.headline`."""
+        workers = self.store.workers
+        total, possible = workers.totals().cpu, int(workers.nthreads.sum()) * 100
+        share = f" · {fmt.percent(total / possible)} in use" if possible else ""
+        return f"CPU: {fmt.count(total)} % of {fmt.count(possible)} %{share}"
+
+    def note(self) -> str:
+        """Return who shares a process; see `DataPlot.note`."""
+        return shared_note(self.store.workers)

@@ -1,0 +1,295 @@
+"""Memory of the workers by use, against limits and thresholds, and when it is near them.
+
+Colours follow ``distributed.dashboard.components.scheduler.MemoryColor``: it judges *process*
+memory, so orange means that the worker may be spilling, not that it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.store.workers import common_limit
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bars import BarPlot, Level, Part
+from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.palette import (
+    MANAGED_ALPHA,
+    UNMANAGED_OLD_ALPHA,
+    UNMANAGED_RECENT_ALPHA,
+)
+from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.worker_names import no_workers
+from dask_diag_lab.views.workers.common import WORKER, WorkerBars, shared_note
+
+RUNNING: Final = "running"
+
+_PROCESS_MEMORY: Final = ("process memory", "ram", "rss", "spill", "spilled", "disk", "limit")
+
+
+class MemoryLevel(IntEnum):
+    """How near a worker is to its memory limit; a larger value is worse."""
+
+    NORMAL = 0
+    """Blue."""
+    MAY_SPILL = 1
+    """Orange: at or above the lower one of target and spill."""
+    CRITICAL = 2
+    """Red: paused, retiring, or at or above terminate."""
+
+
+LEVEL_NAMES: Final = ("ok", "may spill", "critical")
+
+
+class MemoryBars(BarPlot):
+    """Bars where a colour is a level and a shade of it is a part.
+
+    The parts but for the last add up to the resident set size of the process.
+    """
+
+    reads = ("workers", "nthreads")
+    parts = (
+        Part("managed", "managed", alpha=MANAGED_ALPHA),
+        Part("unmanaged_old", "unmanaged, old", alpha=UNMANAGED_OLD_ALPHA),
+        Part("unmanaged_recent", "unmanaged, recent", alpha=UNMANAGED_RECENT_ALPHA),
+        Part("spilled", "spilled to disk", "spilled"),
+    )
+    levels = (Level("memory_ok"), Level("memory_near", "▴"), Level("memory_over", "‼"))
+    merged_level = "worst"
+    columns: Sequence[Column] = (
+        Column("memory", "Process memory", "bytes", share_of="memory_limit"),
+        Column("managed", "Managed", "bytes", share_of="memory_limit"),
+        Column("unmanaged_old", "Unmanaged, old", "bytes", share_of="memory_limit"),
+        Column("unmanaged_recent", "Unmanaged, recent", "bytes", share_of="memory_limit"),
+        Column("spilled", "Spilled to disk", "bytes", share_of="memory_limit"),
+        Column("memory_limit", "Memory limit", "bytes"),
+    )
+    value = ("memory",)
+    limit = "memory_limit"
+
+    def thresholds(self) -> Mapping[str, float | None]:
+        """Return the shares of the limit at which a worker does something."""
+        return self.store.scheduler.thresholds if self.store.scheduler else {}
+
+    def memory_levels(self) -> npt.NDArray[np.uint8]:
+        """Return a `MemoryLevel` for each worker."""
+        workers = self.store.workers
+        return memory_levels(
+            workers.memory, workers.memory_limit, workers.status, self.thresholds()
+        )
+
+    def headline(self) -> str:
+        """Return the memory of all processes; see `DataPlot.headline`."""
+        totals = self.store.workers.totals()
+        more = f" + {fmt.binary(totals.spilled)} spilled to disk" if totals.spilled else ""
+        return f"Process memory: {fmt.binary(totals.memory)}{more}"
+
+    def note(self) -> str:
+        """Return who shares a process; see `DataPlot.note`."""
+        return shared_note(self.store.workers)
+
+
+@register_plot
+class WorkersMemory(MemoryBars, WorkerBars):
+    """Memory of each worker by use, against its limit and thresholds."""
+
+    name = "workers-memory"
+    title = "Workers Memory"
+    group = "Workers"
+    description = "Memory of each worker by use, against its limit, and what was spilled."
+    help = (
+        "One bar for each worker, up to the memory its process uses, and its limit.\n"
+        "- solid: results that Dask manages\n"
+        "- lighter: other memory of the process that stays\n"
+        "- lightest: other memory of the last 30 s, often tasks at work\n"
+        "- grey, at the end: spilled to disk\n"
+        "- the number beside a bar: memory its process uses now\n"
+        "- blue: all is well\n"
+        "- orange, number after ▴: near the limit, where data is spilled\n"
+        "- red, number after ‼: paused, leaving or close to being killed\n"
+        "- the legend: in the colour that most bars have now\n"
+        "- healthy: bars of like length and of one colour, without signs\n"
+        "- one long bar: data is spread unevenly\n"
+        "- much in the lighter parts: memory that Dask cannot spill; look for leaks and "
+        "large temporary arrays"
+    )
+    keywords = (
+        "bytes stored per worker",
+        *_PROCESS_MEMORY,
+        *("managed", "unmanaged", "leak", "paused", "out of memory", "oom"),
+    )
+
+    columns = (
+        *WORKER,
+        Column("status", shown=False),
+        Column("level", shown=False),
+        *MemoryBars.columns,
+    )
+    sort_by = "memory"
+
+    def rows(self) -> Rows:
+        """Return a row for each worker; see `BarPlot.rows`."""
+        workers, thresholds = self.store.workers, self.thresholds()
+        levels = self.memory_levels()
+        self.marks = marks(thresholds)
+        level_and_status = zip(levels.tolist(), workers.status, strict=True)
+        return {
+            **self.worker_rows(),
+            **{column.name: workers.column(column.name) for column in MemoryBars.columns},
+            "status": list(workers.status),
+            "level": [LEVEL_NAMES[level] for level in levels.tolist()],
+            "level_index": levels,
+            "remark": [remark_of(level, status, thresholds) for level, status in level_and_status],
+        }
+
+    def headline(self) -> str:
+        """Return the memory of all processes; see `DataPlot.headline`."""
+        return f"{super().headline()} · {fmt.plural(len(self.store.workers), 'worker')}"
+
+    def note(self) -> str:
+        """Return why bars pass their limit, and who shares a process; see `DataPlot.note`."""
+        workers = self.store.workers
+        whole = workers.memory + workers.spilled
+        passed = (workers.memory_limit > 0) & (whole > workers.memory_limit) & (workers.spilled > 0)
+        notes = [
+            "past the limit: spilled, on disk and no longer in memory" if passed.any() else "",
+            super().note(),
+        ]
+        return " · ".join(filter(None, notes))
+
+
+@register_plot
+class ClusterMemory(MemoryBars):
+    """Memory of all workers together by use, in the colour of the worst worker."""
+
+    name = "cluster-memory"
+    title = "Cluster Memory"
+    group = "Workers"
+    description = "Memory of all workers together by use, against the cluster's limit."
+    help = (
+        "One bar for the whole cluster, up to the memory of all worker processes, and their "
+        "limit.\n"
+        "- solid: results that Dask manages\n"
+        "- lighter: other memory of the processes that stays\n"
+        "- lightest: other memory of the last 30 s\n"
+        "- grey, at the end: spilled to disk\n"
+        "- colour and sign: those of the worst worker, in words where you point at the bar; "
+        "▴ near its limit, ‼ paused or close to being killed\n"
+        "- healthy: no sign, and room to the right\n"
+        "- a sign with room left: one worker holds too much; see Workers Memory\n"
+        "- a full bar: release results, use smaller pieces or add workers"
+    )
+    keywords = (
+        "bytes stored",
+        *_PROCESS_MEMORY,
+        "total",
+        *("managed", "unmanaged", "out of memory", "oom"),
+    )
+
+    columns = (*MemoryBars.columns, Column("workers", "Workers", "count"))
+    noun = "cluster"
+    label = "label"
+
+    def rows(self) -> Rows:
+        """Return one row; none without workers."""
+        workers, thresholds = self.store.workers, self.thresholds()
+        if not len(workers):
+            return {"label": [], **{column.name: [] for column in self.columns}}
+        self.marks = marks(thresholds)
+        totals, levels = workers.totals(), self.memory_levels()
+        names = [column.name for column in MemoryBars.columns if column.name != self.limit]
+        limit = common_limit(workers.processes.limits(workers.memory_limit))
+        counts = [
+            (int((levels == MemoryLevel.MAY_SPILL).sum()), "may spill"),
+            (int((levels == MemoryLevel.CRITICAL).sum()), "paused or at the limit"),
+        ]
+        remarks = [f"{fmt.plural(number, 'worker')} {what}" for number, what in counts if number]
+        return {
+            "label": [""],
+            **{name: np.array([getattr(totals, name)]) for name in names},
+            "memory_limit": np.array([limit]),
+            "workers": [len(workers)],
+            "level_index": np.array([levels.max()], dtype=np.uint8),
+            "remark": [", ".join(remarks)],
+        }
+
+    def headline(self) -> str:
+        """Return the memory of all processes and its share; see `DataPlot.headline`."""
+        workers = self.store.workers
+        limit = common_limit(workers.processes.limits(workers.memory_limit))
+        share = workers.totals().memory / limit if limit else 0
+        more = f" · {fmt.percent(share)} of {fmt.binary(limit)}" if limit else ""
+        return f"{super().headline()}{more}"
+
+    def note(self) -> str:
+        """Return who has no limit, and who shares a process; see `DataPlot.note`."""
+        limits = self.store.workers.memory_limit
+        number = int((limits <= 0).sum())
+        some = f"{fmt.count(number)} of {fmt.plural(len(limits), 'worker')} without memory limit"
+        return " · ".join(filter(None, [some if 0 < number < len(limits) else "", super().note()]))
+
+    def why_empty(self) -> str:
+        """Return why there is no worker; see `DataPlot.why_empty`."""
+        return no_workers(self.store)
+
+    def open_row(self, key: str) -> None:
+        """Open the memory of each worker."""
+        del key
+        self.open("workers-memory")
+
+
+def spill_share(thresholds: Mapping[str, float | None]) -> float:
+    """Return the share of the limit where orange begins; infinity when spilling is off."""
+    return min(thresholds.get("target") or math.inf, thresholds.get("spill") or math.inf)
+
+
+def critical_share(thresholds: Mapping[str, float | None]) -> float:
+    """Return the share of the limit where red begins: terminate, the limit itself at most."""
+    return min(thresholds.get("terminate") or math.inf, 1.0)
+
+
+def memory_levels(
+    process: npt.NDArray[np.int64],
+    limit: npt.NDArray[np.int64],
+    status: Sequence[str],
+    thresholds: Mapping[str, float | None],
+) -> npt.NDArray[np.uint8]:
+    """Return a `MemoryLevel` for each worker.
+
+    Parameters
+    ----------
+    process, limit : ndarray of int64
+        Resident set size and memory limit in bytes; a limit of 0 means none, and then only the
+        status can turn a worker red.
+    status : sequence of str
+        ``WorkerState.status``.
+    thresholds : mapping
+        ``SchedulerInfo.thresholds``; None is switched off.
+    """
+    levels = np.full(len(process), MemoryLevel.NORMAL, dtype=np.uint8)
+    has_limit = np.flatnonzero(limit > 0)  # 0 times infinity, spilling being off, is no number
+    used, most = process[has_limit], limit[has_limit]
+    levels[has_limit[used >= most * spill_share(thresholds)]] = MemoryLevel.MAY_SPILL
+    levels[has_limit[used >= most * critical_share(thresholds)]] = MemoryLevel.CRITICAL
+    levels[np.array([name != RUNNING for name in status], dtype=bool)] = MemoryLevel.CRITICAL
+    return levels
+
+
+def remark_of(level: int, status: str, thresholds: Mapping[str, float | None]) -> str:
+    """Return why a worker has this level; '' when all is well."""
+    if status != RUNNING:
+        return status.replace("_", " ")
+    if level == MemoryLevel.CRITICAL:
+        return "at its memory limit" if critical_share(thresholds) >= 1 else "about to be restarted"
+    return "may spill to disk" if level == MemoryLevel.MAY_SPILL else ""
+
+
+def marks(thresholds: Mapping[str, float | None]) -> list[tuple[str, float]]:
+    """Return name and share of each threshold that is on and below the limit, ascending."""
+    found = [(name, float(share)) for name, share in thresholds.items() if share and share < 1]
+    return sorted(found, key=lambda mark: mark[1])

@@ -1,0 +1,132 @@
+/** BokehJS in a page: what is used of it, and loading it once, from the dashboard's own server. */
+
+import type { ITranslate } from './text';
+
+/** A root's view; `export` gives its picture. */
+export interface IBokehView {
+  readonly model: object;
+  export?(type: 'png', hidpi: boolean): { readonly canvas: HTMLCanvasElement };
+  /** BokehJS 3.10 has gaps among them. */
+  children_views?(): Iterable<IBokehView | null | undefined>;
+}
+
+/** The view of a figure; none of this is in Bokeh's documents, but it is there in Bokeh 3. */
+export interface IBokehFigureView extends IBokehView {
+  readonly el: HTMLElement;
+  readonly canvas_view: { readonly events_el: HTMLElement };
+  /** Puts a hint over the data for two seconds. */
+  notify_about: (message: string) => void;
+}
+
+export interface IBokehModel {
+  setv(values: object): void;
+  readonly change: { connect(slot: () => void): boolean; disconnect(slot: () => void): boolean };
+}
+
+export interface IBokehDocument {
+  get_model_by_name(name: string): IBokehModel | null;
+  roots(): readonly object[];
+  on_event(event: 'connection_lost', callback: () => void): void;
+  clear(options?: { sync?: boolean }): void;
+}
+
+export interface IBokehSession {
+  readonly document: IBokehDocument;
+  close(): void;
+}
+
+export interface IBokehConnection {
+  readonly socket: WebSocket | null;
+  connect(): Promise<IBokehSession>;
+}
+
+interface IBokehModules {
+  'client/connection': {
+    ClientConnection: new (url: string, token: string, query: string) => IBokehConnection;
+  };
+  embed: {
+    add_document_standalone(
+      document: IBokehDocument,
+      element: HTMLElement
+    ): Promise<Iterable<IBokehView>>;
+  };
+}
+
+/** One version of the library. */
+export interface IBokeh {
+  readonly version: string;
+  readonly documents: IBokehDocument[];
+  require<K extends keyof IBokehModules>(module: K): IBokehModules[K];
+}
+
+declare global {
+  // eslint-disable-next-line @typescript-eslint/naming-convention -- the browser's own name
+  interface Window {
+    /** BokehJS itself; versions live side by side under their number. */
+    Bokeh?: Readonly<Record<string, unknown>>;
+  }
+}
+
+/** Run a script of our own origin; scripts asked for in one turn run in the order asked. */
+function runScript(url: string, trans: ITranslate): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = url;
+    script.async = false;
+    script.onload = () => resolve();
+    script.onerror = () => {
+      script.remove();
+      const text = trans.__('The drawing library (BokehJS) did not arrive from the dashboard.');
+      reject(new Error(text));
+    };
+    document.head.append(script);
+  });
+}
+
+/** Loads BokehJS; callers that ask for the same script share one load, and a failed one is retried. */
+export class BokehLoader {
+  constructor(
+    private readonly _trans: ITranslate,
+    private readonly _run: typeof runScript = runScript
+  ) {}
+
+  /**
+   * Return the library of a version, loading what the page lacks of it.
+   *
+   * `urls` are absolute; the first is the library, the others add to it. They are told apart by
+   * their file name, so that the same version from two dashboards is loaded once.
+   */
+  async load(version: string, urls: readonly string[]): Promise<IBokeh> {
+    const keys = urls.map(url => `${version}/${url.slice(url.lastIndexOf('/') + 1)}`);
+    const loads = urls.map((url, i) => this._once(keys[i] ?? url, url, i === 0 ? version : null));
+    const results = await Promise.allSettled(loads);
+    const failed = results.findIndex(({ status }) => status === 'rejected');
+    // A script that comes after one that failed ran without it: both are loaded again next time.
+    keys.slice(failed < 0 ? keys.length : failed).forEach(key => this._loads.delete(key));
+    await Promise.all(loads);
+    const bokeh = window.Bokeh?.[version];
+    if (!isBokeh(bokeh)) {
+      throw new Error(
+        this._trans.__('The dashboard sent a drawing library other than BokehJS %1.', version)
+      );
+    }
+    return bokeh;
+  }
+
+  private _once(key: string, url: string, library: string | null): Promise<void> {
+    const isThere = library !== null && isBokeh(window.Bokeh?.[library]);
+    const load =
+      this._loads.get(key) ?? (isThere ? Promise.resolve() : this._run(url, this._trans));
+    this._loads.set(key, load);
+    return load;
+  }
+
+  private readonly _loads = new Map<string, Promise<void>>();
+}
+
+function isBokeh(value: unknown): value is IBokeh {
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
+  return 'require' in value && typeof value.require === 'function' && 'version' in value;
+}

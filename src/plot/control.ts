@@ -1,0 +1,237 @@
+/** What a page and its plot exchange: arguments, the session's reply, the control model; checked. */
+
+import { ProtocolError } from './text';
+
+/** The name of the second root of each plot's document. */
+export const CONTROL_NAME = 'dask-diag-control';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Return the fields of an object; throw `ProtocolError` naming `where` for anything else. */
+export function fieldsOf(value: unknown, where: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ProtocolError(where);
+  }
+  return value as Fields; // checked above: a plain object
+}
+
+/** Return a field that is a text and not empty, else throw. */
+export function nameOf(fields: Fields, key: string, where: string): string {
+  const value = fields[key];
+  if (!isText(value) || value === '') {
+    throw new ProtocolError(`${where}.${key}`);
+  }
+  return value;
+}
+
+/** Return a field that is a list, else throw. */
+export function listOf(fields: Fields, key: string, where: string): readonly unknown[] {
+  const value = fields[key];
+  if (!Array.isArray(value)) {
+    throw new ProtocolError(`${where}.${key}`);
+  }
+  return value;
+}
+
+/** What a plot is to show of many, such as the profile of one prefix; an empty one chooses nothing. */
+export type PlotArguments = Readonly<Record<string, string>>;
+
+export const NO_ARGUMENTS: PlotArguments = {};
+
+const ARGUMENT_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+/** A server's own parameters in the query of a page. */
+const RESERVED: readonly string[] = ['token', 'bare'];
+const MAX_VALUE = 2000;
+const MAX_COUNT = 16;
+
+/** Return the arguments in a value from outside, sorted, without what cannot be one. */
+export function argumentsOf(value: unknown): PlotArguments {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return NO_ARGUMENTS;
+  }
+  const pairs = Object.entries(value).filter(
+    (pair): pair is [string, string] =>
+      isText(pair[1]) &&
+      pair[1].length <= MAX_VALUE &&
+      ARGUMENT_NAME.test(pair[0]) &&
+      !RESERVED.includes(pair[0])
+  );
+  return Object.fromEntries(pairs.slice(0, MAX_COUNT).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function isSameArguments(one: PlotArguments, other: PlotArguments): boolean {
+  return JSON.stringify(argumentsOf(one)) === JSON.stringify(argumentsOf(other));
+}
+
+/** Return a query of the arguments, with its question mark; '' for none. */
+export function queryOf(given: PlotArguments): string {
+  const query = new URLSearchParams(argumentsOf(given)).toString();
+  return query === '' ? '' : `?${query}`;
+}
+
+/** Arguments that say what a picture is about; others, such as a range of time, say how much. */
+const SUBJECTS = ['key', 'task', 'prefix', 'group', 'span', 'worker', 'name'];
+const MAX_SUBJECT = 60;
+
+/** Return a plot's title with what its arguments choose: `Profile: inc`. */
+export function headingOf(title: string, given: PlotArguments): string {
+  const name = SUBJECTS.find(one => (given[one] ?? '') !== '');
+  // All addresses begin with the same protocol.
+  const subject = (given[name ?? ''] ?? '').replace(/^[a-z+]+:\/\//, '').replace(/\s+/g, ' ');
+  const short = subject.length > MAX_SUBJECT ? `${subject.slice(0, MAX_SUBJECT - 1)}…` : subject;
+  return short === '' ? title : `${title}: ${short}`;
+}
+
+const PLOT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** True for what can be the name of a plot; such a name may stand in a Python string as it is. */
+export function isPlotName(text: string): boolean {
+  return PLOT_NAME.test(text);
+}
+
+/** Colour scales of task prefixes: Dask's own, and one that is safe with colour blindness. */
+export const PALETTES = ['viridis', 'okabe-ito'] as const;
+export type Palette = (typeof PALETTES)[number];
+
+/** Colours and font of the page, as the views take them; colours are `#rrggbb`. */
+export interface ILook {
+  readonly name: 'light' | 'dark' | 'high-contrast';
+  readonly foreground: string;
+  readonly muted: string;
+  readonly grid: string;
+  readonly background: string;
+  readonly accent: string;
+  readonly font: string;
+  readonly font_size: string;
+  readonly palette: Palette;
+}
+
+export interface ILegendItem {
+  readonly label: string;
+  readonly color: string;
+  readonly shape: string;
+  readonly alpha: number;
+}
+
+/** Something the reader can set; the kinds are explained in `views/view.py`. */
+export interface IPlotControl {
+  readonly name: string;
+  readonly kind: 'select' | 'choice' | 'toggle' | 'button' | 'text';
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly (readonly [string, string])[];
+  readonly placeholder: string;
+}
+
+/** Another plot of the same dashboard that a click in a picture asks for. */
+export interface IOpening {
+  readonly plot: string;
+  readonly arguments: PlotArguments;
+  /** Counts the requests of one page, so that the same one can be made twice. */
+  readonly n: number;
+}
+
+const STATES = ['connecting', 'live', 'degraded', 'lost', 'closed', 'error'] as const;
+
+/** What the server says about one page's picture: its state, and the caption around it. */
+export interface IControl {
+  readonly state: (typeof STATES)[number];
+  readonly message: string;
+  /** When the cluster closed, in s since the epoch; 0 before. */
+  readonly closedAt: number;
+  readonly headline: string;
+  readonly legend: readonly ILegendItem[];
+  readonly controls: readonly IPlotControl[];
+  readonly facts: readonly (readonly [string, string])[];
+  readonly empty: string;
+  readonly note: string;
+  readonly behind_s: number;
+  readonly isFrozen: boolean;
+  /** What a table of the picture is asked with, such as the stretch of time that it shows. */
+  readonly tableArguments: PlotArguments;
+  /** What a click in the picture asked for last; null before any. */
+  readonly open: IOpening | null;
+}
+
+/** Return what a control model holds now; what it lacks counts as nothing to show. */
+export function controlOf(model: object): IControl {
+  const fields = model as Fields; // any object has string keys
+  const text = (key: string): string => (isText(fields[key]) ? fields[key] : '');
+  const positive = (key: string): number => Math.max(Number(fields[key]) || 0, 0);
+  return {
+    state: STATES.find(state => state === fields['state']) ?? 'connecting',
+    message: text('message'),
+    closedAt: positive('closed_at'),
+    headline: text('headline'),
+    // The kernel's own lists, written by `server/control.py` from declared classes.
+    legend: listIn<ILegendItem>(text('legend')),
+    controls: listIn<IPlotControl>(text('controls')),
+    facts: listIn<readonly [string, string]>(text('facts')),
+    empty: text('empty'),
+    note: text('note'),
+    behind_s: positive('behind_s'),
+    isFrozen: fields['frozen'] === true,
+    tableArguments: argumentsOf(parsed(text('table'))),
+    open: openingOf(text('open'))
+  };
+}
+
+function listIn<T>(text: string): readonly T[] {
+  const list = parsed(text);
+  return Array.isArray(list) ? (list as T[]) : []; // as above
+}
+
+/** Longer than any request that a view makes. */
+const MAX_OPENING = 100_000;
+
+/** Return the plot that a control's `open` asks for, or null when it asks for none that can be. */
+export function openingOf(text: string): IOpening | null {
+  const given = text.length > MAX_OPENING ? null : parsed(text);
+  if (typeof given !== 'object' || given === null) {
+    return null;
+  }
+  const { plot, arguments: asked, n } = given as Fields; // any object has string keys
+  if (!isText(plot) || !isPlotName(plot) || typeof n !== 'number') {
+    return null;
+  }
+  return { plot, arguments: argumentsOf(asked), n };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** The answer to `POST plots/<name>/session`. */
+export interface ISessionReply {
+  readonly token: string;
+  readonly bokeh: string;
+  readonly scripts: readonly string[];
+}
+
+/** Scripts lie below `static/` and nowhere else: the page runs what they name. */
+const SCRIPT_PATH = /^static\/(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.js$/;
+
+/** Return a plot session's reply, checked. */
+export function sessionReplyOf(value: unknown): ISessionReply {
+  const fields = fieldsOf(value, 'session');
+  const scripts = listOf(fields, 'scripts', 'session').filter(isText);
+  if (scripts.length === 0 || !scripts.every(path => SCRIPT_PATH.test(path))) {
+    throw new ProtocolError('session.scripts');
+  }
+  return {
+    token: nameOf(fields, 'token', 'session'),
+    bokeh: nameOf(fields, 'bokeh', 'session'),
+    scripts
+  };
+}

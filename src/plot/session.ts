@@ -1,0 +1,197 @@
+/** One plot's live document: asked for, connected, drawn natively, closed without a trace. */
+
+import type { BokehLoader, IBokeh, IBokehModel, IBokehSession, IBokehView } from './bokeh';
+import {
+  CONTROL_NAME,
+  controlOf,
+  sessionReplyOf,
+  type IControl,
+  type ILook,
+  type IOpening,
+  type PlotArguments
+} from './control';
+import { adoptFigures } from './figures';
+import { pngOf } from './png';
+import type { ITranslate } from './text';
+
+/** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
+export type Verb =
+  'zoom-in' | 'zoom-out' | 'pan-left' | 'pan-right' | 'fit' | 'live' | 'freeze' | 'clear';
+
+/** A dashboard's server, directly or behind Jupyter's relay; paths are relative to it. */
+export interface IPlotServer {
+  /** POST JSON; resolves with the JSON of the answer. */
+  post(path: string, body: object): Promise<unknown>;
+  url(path: string): string;
+  socketUrl(path: string): string;
+  /** What Jupyter wants in the query of a socket; '' for nothing. */
+  readonly socketQuery: string;
+}
+
+/** An opening that takes longer is given up and tried again; a busy kernel answers late (ms). */
+const OPEN_TIMEOUT_MS = 60_000;
+
+/** Open the live document of a plot. */
+export async function openSession(
+  server: IPlotServer,
+  loader: BokehLoader,
+  trans: ITranslate,
+  plot: string,
+  look: ILook,
+  given: PlotArguments
+): Promise<PlotSession> {
+  const path = `plots/${encodeURIComponent(plot)}`;
+  const answer = await server.post(`${path}/session`, { look, arguments: given });
+  const reply = sessionReplyOf(answer);
+  const bokeh = await loader.load(
+    reply.bokeh,
+    reply.scripts.map(script => server.url(script))
+  );
+  const { ClientConnection } = bokeh.require('client/connection');
+  const url = server.socketUrl(`${path}/ws`);
+  const connection = new ClientConnection(url, reply.token, server.socketQuery);
+  const session = await inTime(connection.connect(), trans);
+  if (connection.socket !== null) {
+    dropLateMessages(connection.socket);
+  }
+  return new PlotSession(bokeh, session, trans);
+}
+
+/** After either side's goodbye Bokeh still sends resizes, which browsers report as errors. */
+function dropLateMessages(socket: WebSocket): void {
+  const send = socket.send.bind(socket);
+  socket.send = data => {
+    if (socket.readyState === WebSocket.OPEN) {
+      send(data);
+    }
+  };
+}
+
+/** A session that comes after its time is closed unseen. */
+function inTime(pulling: Promise<IBokehSession>, trans: ITranslate): Promise<IBokehSession> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error(trans.__('No answer in time.')));
+    }, OPEN_TIMEOUT_MS);
+    pulling
+      .then(session => (isLate ? session.close() : resolve(session)), reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+/** A connected document; what it is told after its end is dropped. */
+export class PlotSession {
+  constructor(
+    private readonly _bokeh: IBokeh,
+    private readonly _session: IBokehSession,
+    private readonly _trans: ITranslate
+  ) {
+    const { document } = _session;
+    this._control = document.get_model_by_name(CONTROL_NAME);
+    if (this._control === null) {
+      this.dispose();
+      throw new Error(_trans.__('The dashboard is of another version of dask_diag_lab.'));
+    }
+    this._opening = this.control.open?.n;
+    this._control.change.connect(this._onChange);
+    document.on_event('connection_lost', () => this._onLost());
+  }
+
+  /** The server said something new. */
+  onChanged: () => void = () => undefined;
+  /** The connection ended, and not by `dispose`. */
+  onClosed: () => void = () => undefined;
+  /** A click in the picture asked for another plot. */
+  onOpening: (opening: IOpening) => void = () => undefined;
+
+  get control(): IControl {
+    return controlOf(this._control ?? {});
+  }
+
+  /** False once the connection ended. */
+  get isOpen(): boolean {
+    return this._isOpen;
+  }
+
+  async draw(element: HTMLElement): Promise<void> {
+    const { add_document_standalone } = this._bokeh.require('embed');
+    this._views = [...(await add_document_standalone(this._session.document, element))];
+    this._release = adoptFigures(this._views);
+  }
+
+  setVisible(isVisible: boolean): void {
+    this._set({ visible: isVisible });
+  }
+
+  setLook(look: ILook): void {
+    this._set({ look: JSON.stringify(look) });
+  }
+
+  /** Ask something of the view: a verb, `show` with arguments, or `set` with controls' values. */
+  send(verb: Verb | 'show' | 'set', given?: Readonly<Record<string, string>>): void {
+    this._commands += 1;
+    const command = { verb, n: this._commands, ...(given ? { arguments: given } : {}) };
+    this._set({ command: JSON.stringify(command) });
+  }
+
+  /** The picture with its headline and legend as PNG. */
+  async picture(title: string, look: ILook): Promise<Blob> {
+    const roots = this._session.document.roots();
+    const view = this._views.find(one => one.export !== undefined && roots.includes(one.model));
+    const canvas = view?.export?.('png', true).canvas;
+    if (canvas === undefined) {
+      throw new Error(this._trans.__('There is no picture yet.'));
+    }
+    return pngOf(canvas, title, this.control.legend, look, this._trans);
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    this._isOpen = false;
+    const { document } = this._session;
+    this._release();
+    this._control?.change.disconnect(this._onChange);
+    this._session.close(); // before clear(), which would be sent to the server
+    document.clear({ sync: false });
+    const index = this._bokeh.documents.indexOf(document);
+    if (index >= 0) {
+      this._bokeh.documents.splice(index, 1); // Bokeh keeps every document it ever made
+    }
+  }
+
+  private _set(values: object): void {
+    if (this._isOpen) {
+      this._control?.setv(values);
+    }
+  }
+
+  private _onLost(): void {
+    if (this._isOpen) {
+      this._isOpen = false;
+      this._session.close(); // else Bokeh goes on sending what a resize changes in the last picture
+      this.onClosed();
+    }
+  }
+
+  private readonly _onChange = (): void => {
+    const { open } = this.control;
+    if (open !== null && open.n !== this._opening) {
+      this._opening = open.n;
+      this.onOpening(open);
+    }
+    this.onChanged();
+  };
+
+  private readonly _control: IBokehModel | null;
+  private _views: readonly IBokehView[] = [];
+  private _release: () => void = () => undefined;
+  private _isOpen = true;
+  private _isDisposed = false;
+  private _commands = 0;
+  private _opening: number | undefined;
+}

@@ -1,0 +1,97 @@
+import { Caption } from '../plot/caption';
+import { controlOf } from '../plot/control';
+import { english } from '../plot/text';
+
+let caption: Caption;
+let set: [string, string][];
+
+beforeEach(() => {
+  set = [];
+  const onSet = (name: string, value: string): void => void set.push([name, value]);
+  caption = new Caption({ trans: english, onLive: () => undefined, onSet });
+  document.body.replaceChildren(...caption.nodes);
+});
+
+function show(values: object): void {
+  const texts = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value)
+  ]);
+  caption.setControl(controlOf(Object.fromEntries(texts)), 'Progress');
+}
+
+const BARS = {
+  name: 'bars',
+  kind: 'select',
+  label: 'Bars',
+  value: 'prefix',
+  options: [
+    ['prefix', 'by prefix'],
+    ['group', 'by group']
+  ]
+};
+
+it('is headed by the plot’s headline, else by its title, not repeated beside its name', () => {
+  show({ headline: '' });
+  expect(caption.headline).toBe('Progress');
+  show({ headline: '40 of 60 done' });
+  expect(caption.headline).toBe('40 of 60 done');
+  caption.setName('Progress');
+  show({ headline: '' });
+  expect(caption.headline).toBe('');
+});
+
+it('has a legend and facts where the plot has some', () => {
+  show({
+    legend: [{ label: 'in memory', color: '#ff0000', shape: 'fill', alpha: 1 }],
+    facts: [['workers', '4']]
+  });
+  expect(document.querySelector('.jp-DaskDiag-legend')?.textContent).toBe('in memory');
+  expect(document.querySelector('dd')?.textContent).toBe('4');
+  show({});
+  expect(document.querySelector<HTMLElement>('.jp-DaskDiag-legend')?.hidden).toBe(true);
+});
+
+it('sets what the reader chooses', () => {
+  const choice = { ...BARS, name: 'rows', kind: 'choice' };
+  const toggle = { name: 'log', kind: 'toggle', label: 'Log', value: 'on', options: [] };
+  const button = { name: 'go', kind: 'button', label: 'Go', value: '', options: [] };
+  show({ controls: [BARS, choice, toggle, button] });
+  const select = document.querySelector('select')!;
+  expect(select.value).toBe('prefix');
+  select.value = 'group';
+  select.dispatchEvent(new Event('change'));
+  document
+    .querySelectorAll<HTMLElement>('.jp-DaskDiag-controls button')
+    .forEach(one => one.click());
+  expect(set).toEqual([
+    ['bars', 'group'],
+    ['rows', 'prefix'],
+    ['rows', 'group'],
+    ['log', 'off'],
+    ['go', 'on']
+  ]);
+});
+
+it('leaves a field alone in which somebody types', () => {
+  const text = { name: 'find', kind: 'text', label: 'Find', value: '', options: [] };
+  show({ controls: [text] });
+  const input = document.querySelector('input')!;
+  input.focus();
+  input.value = 'in';
+  show({ controls: [{ ...text, value: 'old' }] });
+  expect(document.querySelector('input')).toBe(input);
+  expect(input.value).toBe('in');
+  input.blur();
+  show({ controls: [{ ...text, value: 'inc' }] });
+  expect(input.value).toBe('inc');
+});
+
+it('says all in the reader’s language that can be in it', () => {
+  const shout = { ...english, __: (text: string): string => text.toUpperCase() };
+  caption = new Caption({ trans: shout, onLive: () => undefined, onSet: () => undefined });
+  document.body.replaceChildren(...caption.nodes);
+  show({ controls: [BARS], legend: [{ label: 'erred', color: '#000', shape: 'fill', alpha: 1 }] });
+  expect(document.querySelector('label')?.textContent).toBe('BARSBY PREFIXBY GROUP');
+  expect(document.querySelector('li')?.textContent).toBe('ERRED');
+});

@@ -1,0 +1,140 @@
+import { LivePlot } from '../plot/live';
+import { english } from '../plot/text';
+import { FakeSession, LOOK, settled } from './plots';
+
+let sessions: FakeSession[];
+let asked: string[];
+let failure: Error | null;
+let plot: LivePlot;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  sessions = [];
+  asked = [];
+  failure = null;
+  plot = new LivePlot({
+    plot: 'progress',
+    arguments: {},
+    look: LOOK,
+    trans: english,
+    open: dashboard => {
+      asked.push(dashboard);
+      if (failure !== null) {
+        return Promise.reject(failure);
+      }
+      const session = new FakeSession();
+      sessions.push(session);
+      return Promise.resolve(session.asSession);
+    }
+  });
+  document.body.append(plot.node);
+  plot.setTitles('Progress', 'a.ipynb', null);
+});
+
+afterEach(() => {
+  plot.dispose();
+  plot.node.remove();
+  jest.useRealTimers();
+});
+
+async function open(dashboard = 'd1'): Promise<FakeSession> {
+  plot.setTarget(dashboard);
+  await settled();
+  return sessions[sessions.length - 1]!;
+}
+
+function shown(name: string): string {
+  const element = plot.node.querySelector<HTMLElement>(`.jp-DaskDiag-${name}`);
+  return element === null || element.hidden ? '' : (element.textContent ?? '');
+}
+
+/** Hide the browser tab, or show it again. */
+function setHidden(isHidden: boolean): void {
+  Object.defineProperty(document, 'visibilityState', {
+    configurable: true,
+    value: isHidden ? 'hidden' : 'visible'
+  });
+  document.dispatchEvent(new Event('visibilitychange'));
+}
+
+it('draws its dashboard’s picture and says what the server says of it', async () => {
+  const session = await open();
+  expect(plot.node.dataset['state']).toBe('live');
+  expect(shown('stage')).toBe('picture');
+  expect(shown('title')).toBe('Progress');
+  session.say({ headline: '3 of 4 done', note: 'all drawn', empty: '' });
+  expect([shown('title'), shown('note')]).toEqual(['3 of 4 done', 'all drawn']);
+});
+
+it('tells the server when nobody sees it, and connects nothing unseen', async () => {
+  const session = await open();
+  setHidden(true);
+  expect(session.isVisible).toBe(false);
+  expect(plot.node.dataset['state']).toBe('paused');
+  session.end();
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(asked).toHaveLength(1);
+  setHidden(false);
+  await settled();
+  expect(asked).toHaveLength(2);
+});
+
+it('tries again after a failure, later each time, and says why', async () => {
+  failure = new Error('The kernel is busy.');
+  await open();
+  expect(shown('message')).toContain('Cannot open Progress of a.ipynb: The kernel is busy.');
+  await jest.advanceTimersByTimeAsync(600);
+  expect(asked).toHaveLength(2);
+  failure = null;
+  await jest.advanceTimersByTimeAsync(1100);
+  expect(plot.node.dataset['state']).toBe('live');
+});
+
+it('keeps the last picture, grey, until the next one is there', async () => {
+  const first = await open();
+  first.end();
+  expect(shown('stage')).toBe('picture');
+  expect(plot.node.dataset['greyed']).toBe('true');
+  expect(first.isDisposed).toBe(false);
+  await jest.advanceTimersByTimeAsync(600);
+  expect(first.isDisposed).toBe(true);
+  expect(plot.node.dataset['greyed']).toBe('false');
+});
+
+it('freezes the picture again that was frozen before the connection ended', async () => {
+  const first = await open();
+  first.say({ frozen: true });
+  first.end();
+  await jest.advanceTimersByTimeAsync(600);
+  expect(sessions[1]?.sent).toEqual([['freeze']]);
+});
+
+it('leaves a dashboard at once, and hears no more of it', async () => {
+  const first = await open('d1');
+  plot.setTarget(null);
+  first.say({ headline: 'late' });
+  expect(plot.control).toBeNull();
+  await open('d2');
+  expect(asked).toEqual(['d1', 'd2']);
+  expect(first.isDisposed).toBe(true);
+});
+
+it('sends what is chosen while it connects once it is connected', async () => {
+  plot.setTarget('d1');
+  plot.show({ prefix: 'inc' });
+  await settled();
+  expect(sessions[0]?.sent).toEqual([['show', { prefix: 'inc' }]]);
+});
+
+it('has keys of its own only while no field in it is used; Escape leads out of a field', async () => {
+  const session = await open();
+  const controls = [{ name: 'find', kind: 'text', label: 'Find', value: '', options: [] }];
+  session.say({ controls: JSON.stringify(controls) });
+  const field = plot.node.querySelector('input')!;
+  field.focus();
+  expect(field.closest('[data-lm-suppress-shortcuts]')).not.toBeNull();
+  field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+  expect(document.activeElement).toBe(plot.node);
+  expect(plot.node.hasAttribute('data-lm-suppress-shortcuts')).toBe(false);
+  expect(session.sent).toEqual([]);
+});

@@ -1,0 +1,19 @@
+import { doneOfAll, gridOf } from '../models/progress';
+
+describe('bars of progress', () => {
+  it('go below each other, then side by side, then closer together, then are scrolled', () => {
+    expect(gridOf(3, 860, 400)).toMatchObject({ columns: 1, seen: 3, rows: 3 });
+    expect(gridOf(20, 860, 400)).toMatchObject({ columns: 2, seen: 10, rows: 10 });
+    const close = gridOf(20, 300, 210);
+    expect(close).toMatchObject({ columns: 2, seen: 10, rows: 10 });
+    expect(close.rowPx).toBeLessThan(30);
+    expect(gridOf(100, 300, 200)).toMatchObject({ columns: 2, seen: 9, rows: 50 });
+    expect(gridOf(1, 60, 20)).toMatchObject({ columns: 1, seen: 1, rows: 1 });
+  });
+
+  it('tell failures as long as there is any room, and never too early that all is done', () => {
+    expect(doneOfAll(5, 10, 0)).toEqual(['5 / 10', '50 %']);
+    expect(doneOfAll(5, 10, 2)).toEqual(['2 erred · 5 / 10', '2 erred · 50 %', '⚠ 50 %']);
+    expect(doneOfAll(9_999, 10_000, 0)[1]).toBe('99 %');
+  });
+});

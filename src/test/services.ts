@@ -1,0 +1,49 @@
+/** What panes and lists are given in tests. */
+
+import { CommandRegistry } from '@lumino/commands';
+import { Signal } from '@lumino/signaling';
+
+import { BokehLoader } from '../plot/bokeh';
+import { Server } from '../api/server';
+import type { IPlotServices } from '../widgets/services';
+import { DashboardList, trans } from './dashboards';
+import { LOOK } from './plots';
+
+/** Services with a list that the test sets, and a server that never answers. */
+export function services(
+  dashboards = new DashboardList(),
+  server: Partial<Server> = {}
+): IPlotServices & { readonly dashboards: DashboardList } {
+  const relayed: Server['relayed'] = () => ({
+    post: () => new Promise(() => undefined),
+    url: path => `http://jupyter/relay/${path}`,
+    socketUrl: path => `ws://jupyter/relay/${path}`,
+    socketQuery: ''
+  });
+  return {
+    dashboards,
+    server: Object.assign(Object.create(Server.prototype), { relayed, ...server }) as Server,
+    loader: new BokehLoader(trans),
+    trans,
+    look: LOOK,
+    lookChanged: new Signal<object, void>({}),
+    keys: () => [{ keys: 'F', label: 'Fit' }]
+  };
+}
+
+/** As much of Lab as commands need; its shell keeps what was added, and where. */
+export class FakeApp {
+  readonly commands = new CommandRegistry();
+  readonly restored = Promise.resolve();
+  readonly serviceManager = { ready: Promise.resolve() };
+  readonly added: [id: string, options: object][] = [];
+  readonly shell = {
+    node: document.createElement('div'),
+    currentWidget: null,
+    add: (widget: { id: string }, _: string, options: object) =>
+      void this.added.push([widget.id, options]),
+    activateById: () => undefined,
+    widgets: () => []
+  };
+  contextMenuHitTest = (): HTMLElement | undefined => undefined;
+}

@@ -1,0 +1,68 @@
+import { controlOf } from '../plot/control';
+import { presentationOf, type ISituation } from '../plot/state';
+import { english } from '../plot/text';
+
+const NOW = new Date(2026, 10, 23, 14, 2, 10).getTime();
+
+function present(
+  values: Partial<ISituation>,
+  control: object = {}
+): ReturnType<typeof presentationOf> {
+  const open = { phase: 'open', control: controlOf({ state: 'live', ...control }) } as const;
+  const situation: ISituation = {
+    now: NOW,
+    plotTitle: 'Progress',
+    dashboardName: 'a.ipynb',
+    trouble: null,
+    link: open,
+    isSeen: true,
+    hasPicture: true,
+    frozenSince: 0,
+    ...values
+  };
+  return presentationOf(situation, english);
+}
+
+describe('a plot', () => {
+  it('is live where somebody sees it, and paused where nobody does or it is frozen', () => {
+    expect(present({}).state).toBe('live');
+    expect(present({ isSeen: false }).state).toBe('paused');
+    expect(present({ isSeen: false, link: { phase: 'none' } }).state).toBe('paused');
+    const frozen = present({ frozenSince: NOW }, { frozen: true });
+    expect([frozen.state, frozen.pill]).toEqual(['paused', 'frozen at 14:02:10']);
+    expect(present({}, { behind_s: 12 }).pill).toBe('live is 12 s ahead');
+  });
+
+  it('says why it is empty, over a picture that is not grey', () => {
+    const { message, isGreyed, state } = present({}, { empty: 'No tasks yet.' });
+    expect([message, isGreyed, state]).toEqual(['No tasks yet.', false, 'live']);
+  });
+
+  it('stays grey after its end and says when that was', () => {
+    const { message, isGreyed, state, pill } = present(
+      {},
+      { state: 'closed', closed_at: NOW / 1000 }
+    );
+    expect(message).toBe('Cluster closed at 14:02 · history kept until the kernel stops');
+    expect([isGreyed, state, pill]).toEqual([true, 'stale', '']);
+  });
+
+  it('waits without a flicker, then says what for and how long', () => {
+    const opening = (since: number): ISituation['link'] => ({ phase: 'opening', since });
+    expect(present({ link: opening(NOW - 100) }).message).toBe('');
+    const busy = present({ link: opening(NOW - 5000) });
+    expect(busy.message).toBe('a.ipynb has not answered yet; its kernel is busy.');
+    expect(busy.elapsed).toBe('5 s');
+    const failed = present({ link: { phase: 'failed', reason: 'No.', retryAt: NOW + 3000 } });
+    expect([failed.message, failed.elapsed]).toEqual([
+      'Cannot open Progress of a.ipynb: No.',
+      'next try in 3 s'
+    ]);
+  });
+
+  it('has a trouble of its surroundings before its own state', () => {
+    const trouble = { state: 'stale', message: 'Busy.', since: NOW - 2000 } as const;
+    const { state, message, elapsed, isGreyed } = present({ trouble });
+    expect([state, message, elapsed, isGreyed]).toEqual(['stale', 'Busy.', '2 s', true]);
+  });
+});

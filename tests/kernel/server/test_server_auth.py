@@ -1,0 +1,86 @@
+"""Nobody passes without the token: neither our routes, nor Bokeh's, nor a websocket."""
+
+from __future__ import annotations
+
+import pytest
+from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.websocket import websocket_connect
+
+from dask_diag_lab.server.auth import cookie_value
+from tests.kernel.serving import TOKEN, serving
+
+COOKIE = "dask-diag-lab-0123456789abcdef"
+KEY = cookie_value(TOKEN)
+ROUTES = [
+    *("/", "/status", "/health", "/plots.json", "/individual-plots.json", "/tasks", "/info"),
+    *("/individual-task-stream", "/plots/task-stream", "/plots/task-stream.json"),
+    *("/plots/task-stream.csv", "/plots/task-stream/session", "/plots/task-stream/ws"),
+    *("/plots/task-stream/autoload.js", "/plots/task-stream/metadata", "/favicon.ico"),
+    *("/static/js/bokeh.min.js", "/static/dask-diag-lab/page.css", "/nothing"),
+]
+
+
+async def test_every_route_refuses_every_verb_without_the_token() -> None:
+    async with serving() as served:
+        for token in (None, "", "wrong", TOKEN[:-1], TOKEN + "x", KEY):
+            for path in ROUTES:
+                for method in ("GET", "POST", "PUT", "DELETE"):
+                    body = "{}" if method in ("POST", "PUT") else None
+                    reply = await served.ask(path, token=token, method=method, body=body)
+                    assert reply.code == 403, (method, path)
+                    assert TOKEN.encode() not in reply.body
+                    assert "Set-Cookie" not in reply.headers
+
+
+async def test_a_token_in_the_query_becomes_a_cookie_and_leaves_the_address() -> None:
+    async with serving() as served:
+        reply = await served.ask(f"/status?a=1&token={TOKEN}", token=None)
+        assert (reply.code, reply.headers["Location"]) == (302, "/status?a=1")
+        cookie = reply.headers["Set-Cookie"]
+        assert cookie.startswith(f"{COOKIE}={KEY};")
+        assert TOKEN not in str(reply.headers)
+        assert {"HttpOnly", "SameSite=Lax"} <= set(cookie.split("; "))
+        kept = {"Cookie": cookie.partition(";")[0]}
+        assert (await served.ask("/health", token=None, headers=kept)).code == 200
+        other = await served.ask(f"//evil.example/x?token={TOKEN}", token=None)
+        assert other.headers["Location"] == "/evil.example/x"
+        post = await served.ask(f"/?token={TOKEN}", token=None, method="POST", body="")
+        assert post.code == 403
+
+
+async def test_only_loopback_names_are_answered_whatever_the_port() -> None:
+    names = {"127.0.0.1:1": 200, "localhost:99": 200, "[::1]:80": 200, "LOCALHOST": 200}
+    names |= dict.fromkeys(["evil.example", "127.0.0.1.evil.example:80", "[::1"], 403)
+    async with serving() as served:
+        codes = {host: (await served.ask("/health", headers={"Host": host})).code for host in names}
+        assert codes == names
+
+
+async def test_a_foreign_page_cannot_use_the_cookie() -> None:
+    async with serving() as served:
+
+        async def code(cookie: str, origin: str = "") -> int:
+            headers = {"Cookie": cookie} | ({"Origin": origin} if origin else {})
+            return (await served.ask("/health", token=None, headers=headers)).code
+
+        assert await code(f"{COOKIE}={KEY}", served.url) == 200
+        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", "http://[", "//["):
+            assert await code(f"{COOKIE}={KEY}", origin) == 403
+        others = (TOKEN, "", "wr\u00f6ng", cookie_value("another server"))
+        for cookie in ("", ";;;", f"other={KEY}", *(f"{COOKIE}={other}" for other in others)):
+            assert await code(cookie) == 403
+
+
+async def test_the_relay_may_carry_the_browsers_origin() -> None:
+    async with serving() as served:
+        reply = await served.ask("/health", headers={"Origin": "https://hub.example"})
+        assert reply.code == 200
+
+
+async def test_websockets_are_refused_without_the_token_and_from_foreign_pages() -> None:
+    async with serving() as served:
+        url = served.url.replace("http", "ws", 1) + "/plots/task-stream/ws"
+        foreign = {"Cookie": f"{COOKIE}={KEY}", "Origin": "http://evil.example"}
+        for headers in ({}, {"Authorization": "token wrong"}, foreign):
+            with pytest.raises(HTTPClientError, match="403"):
+                await websocket_connect(HTTPRequest(url, headers=headers))

@@ -1,0 +1,441 @@
+"""Open documents: first picture, updates when and only when needed, commands, faults, their end."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+from functools import partial
+
+import pytest
+from bokeh.events import DoubleTap
+from bokeh.models import ColumnDataSource
+from bokeh.models import Plot as BokehPlot
+from bokeh.util.token import generate_jwt_token, generate_session_id
+
+from dask_diag_lab.server import page as page_module
+from dask_diag_lab.views.asked import UNASKED
+from dask_diag_lab.views.registry import built_in_plots
+from tests.kernel.server.browser import BrowserPage, connect, is_refused
+from tests.kernel.server.sample_views import SAMPLES, Choosing, Counting, Failing, live_view
+from tests.kernel.serving import Served, make_batch, serving, until
+
+PLOTS = built_in_plots()
+
+KEY = "('x-é\"<b>', 3, 'ß')"
+
+
+async def drawn(served: Served, page: BrowserPage) -> None:
+    """Wait until a page of the counting view shows the store's version."""
+    await until(
+        lambda: page.control.note == f"version {served.store.version}", "the page is behind"
+    )
+
+
+async def notes(page: BrowserPage, note: str) -> None:
+    await until(lambda: page.control.note == note, f"{page.control.note!r} is not {note!r}")
+
+
+def picture(page: BrowserPage) -> BokehPlot:
+    found = page.document.select_one({"name": "picture"})
+    assert isinstance(found, BokehPlot)
+    return found
+
+
+# --- updates
+
+
+async def test_the_first_picture_has_the_data_the_look_and_the_words() -> None:
+    async with serving(SAMPLES) as served:
+        look = {"name": "dark", "background": "#123456", "font": "a;b{}", "grid": "url(x)"}
+        page = await BrowserPage.open(served, "counting", look)
+        assert picture(page).background_fill_color == "#123456"
+        assert page.control.state == "live"
+        assert page.control.note == f"version {served.store.version}"
+        await page.close()
+
+
+async def test_an_update_is_one_message_and_there_is_none_while_nothing_changes() -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "counting")
+        await page.quiet()
+        view, updates, patches = live_view(), live_view().updates, page.patches
+        for n in range(2, 52):
+            served.feed(make_batch(n))
+        await drawn(served, page)
+        frames = await page.quiet()
+        source = page.document.select_one({"type": ColumnDataSource})
+        assert isinstance(source, ColumnDataSource)
+        assert source.data["y"] == [served.store.version]
+        assert 1 <= view.updates - updates <= 3
+        assert page.patches - patches == view.updates - updates
+        for _ in range(20):
+            served.server.tick()
+            await asyncio.sleep(0)
+        assert await page.quiet() == frames
+        await page.close()
+
+
+async def test_a_view_with_more_to_draw_is_updated_until_it_has_drawn_all() -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "reading")
+        await notes(page, "5 of 5")
+        await page.quiet()
+        assert live_view().updates == 5
+        await page.close()
+
+
+async def test_a_hidden_page_gets_nothing_and_is_brought_up_to_date_when_shown() -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "counting")
+        await until(lambda: served.watched == [True], "nobody was told about the viewer")
+        await page.set(visible=False)
+        await until(lambda: served.watched == [True, False], "hidden, and still watched")
+        await page.quiet()
+        patches, updates = page.patches, live_view().updates
+        served.feed(make_batch(2))
+        await page.quiet()
+        assert (page.patches, live_view().updates) == (patches, updates)
+        await page.set(visible=True)
+        await drawn(served, page)
+        assert served.watched == [True, False, True]
+        await page.close()
+
+
+async def test_what_is_needed_is_wanted_only_while_it_is_seen() -> None:
+    async with serving(SAMPLES) as served:
+        other = await BrowserPage.open(served, "counting")
+        await until(lambda: served.wanted == [frozenset()], "a viewer was not counted")
+        page = await BrowserPage.open(served, "choosing")
+        await until(lambda: served.wanted[-1] == Choosing.needs, "it is not wanted")
+        await page.set(visible=False)
+        await until(lambda: not served.wanted[-1], "hidden, and still wanted")
+        await page.set(visible=True)
+        await until(lambda: served.wanted[-1] == Choosing.needs, "it is not wanted again")
+        await page.close()
+        await until(lambda: not served.wanted[-1], "closed, and still wanted")
+        assert served.watched[-1]
+        await other.close()
+
+
+async def test_the_rest_after_a_round_spares_the_loop_and_not_who_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page_module, "SHARE", 1e-9)
+    monkeypatch.setattr(page_module, "LONGEST_REST_S", 3600.0)
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "counting")
+        await page.quiet()
+        shown = page.control.note
+        served.feed(make_batch(3))
+        await page.quiet()
+        assert page.control.note == shown
+        await page.command("zoom-in")  # what the user does
+        await drawn(served, page)
+        served.feed(make_batch(4))
+        served.server.tick(is_awaited=True)  # an answer
+        await drawn(served, page)
+        served.feed(make_batch(5))
+        second = await BrowserPage.open(served, "counting")  # a viewer
+        await drawn(served, second)
+        assert page.control.note != second.control.note
+        await page.close()
+        await second.close()
+
+
+async def test_pictures_stay_for_a_while_when_the_last_worker_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page_module, "HOLD_S", 0.2)
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "counting")
+        served.feed(make_batch(2))
+        await drawn(served, page)
+        shown = page.control.note
+        served.feed(make_batch(3, workers=0))
+        await asyncio.sleep(0.1)
+        assert page.control.note == shown
+        await drawn(served, page)
+        await page.close()
+
+
+@pytest.mark.parametrize("plot", [plot.name for plot in PLOTS])
+async def test_every_plot_draws_without_an_error_and_sends_nothing_while_all_is_still(
+    plot: str,
+) -> None:
+    async with serving() as served:
+        page = await BrowserPage.open(served, plot, {"name": "dark"})
+        assert page.control.state == "live", page.control.message
+        served.feed(make_batch(2))
+        await page.set(look=json.dumps({"name": "light"}))
+        for verb in ("fit", "freeze", "live", "unknown"):
+            await page.command(verb)
+        frames = await page.quiet()
+        assert page.control.state == "live", page.control.message
+        for _ in range(5):
+            served.feed(make_batch(2))
+            await asyncio.sleep(0.05)
+        assert page.frames == frames
+        await page.close()
+
+
+# --- what the page asks for
+
+
+async def test_look_and_commands_reach_the_view_and_bad_ones_do_nothing() -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "counting")
+        for bad in ("", "nonsense", "[]", '{"verb": 3}', "x" * 5000, "[" * 4000, '{"n": 1}'):
+            await page.set(look=bad, command=bad)
+        await page.set(look=json.dumps({"name": "dark", "background": "#abcdef"}))
+        await until(
+            lambda: picture(page).background_fill_color == "#abcdef", "the look is the old one"
+        )
+        verbs = ["zoom-in", "zoom-in", "fit"]
+        for verb in verbs:
+            await page.command(verb)
+        await until(lambda: live_view().verbs == verbs, "not commanded")
+        # 1.5 s behind is told in whole seconds.
+        await until(lambda: page.control.behind_s == 2.0, "the pill has the old number")
+        view, before = live_view(), live_view().updates
+        await page.patch(picture(page).x_range, "start", 1.0)
+        await until(lambda: view.updates > before, "the move went unnoticed")
+        assert page.control.state == "live"
+        await page.close()
+
+
+async def test_an_open_page_can_be_asked_to_show_something_else() -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "choosing", arguments={"key": KEY})
+        assert page.control.note == f"shows {KEY}"
+        await page.command("show", arguments={"key": "b"})
+        await notes(page, "shows b")
+        await page.command("set", arguments={"key": "c"})
+        await notes(page, "shows c")
+        await page.command("freeze")
+        await until(lambda: page.control.frozen, "not frozen")
+        await page.command("show")
+        await notes(page, "shows all")
+        assert page.control.frozen
+        await page.close()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"key": 3}, ["key"], {"": "x"}, {"k" * 99: "x"}, {"key": "x" * 4096}, {"nope": "x"}],
+)
+async def test_bad_arguments_change_nothing_and_open_nothing(arguments: object) -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "choosing", arguments={"key": "a"})
+        await page.command("show", arguments=arguments)
+        await page.command("fit")
+        await until(lambda: live_view().verbs == ["fit"], "the good command was lost")
+        assert live_view().arguments == {"key": "a"}
+        body = json.dumps({"arguments": arguments})
+        reply = await served.ask("/plots/choosing/session", method="POST", body=body)
+        assert reply.code == 400
+        await page.close()
+
+
+async def test_a_click_is_one_message_and_may_ask_the_page_to_open_another_plot() -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "choosing")
+        await page.quiet()
+
+        def was_asked(n: int) -> bool:
+            wanted = {"plot": "task", "arguments": {"key": "inc-1"}, "n": n}
+            return bool(json.loads(page.control.open or "{}") == wanted)
+
+        view, updates, patches = live_view(), live_view().updates, page.patches
+        await page.tap()
+        await until(partial(was_asked, 1), "the page was not asked")
+        await page.quiet()
+        assert picture(page).border_fill_color == picture(page).background_fill_color == "red"
+        assert page.patches - patches == 1 + view.updates - updates
+        await page.tap()
+        await until(partial(was_asked, 2), "the page was not asked again")
+        await page.close()
+
+
+# --- frozen
+
+
+async def pass_by(served: Served, page: BrowserPage) -> None:
+    """Let the store move on and wait until the page has had its turn."""
+    served.feed(make_batch(served.store.version + 1))
+    reason = f"at {served.store.version}"
+    served.store.set_feed_state("degraded", reason, 1.0)
+    served.server.tick()
+    await until(lambda: page.control.message == reason, "the page is behind")
+
+
+async def test_a_frozen_plot_draws_nothing_new_also_while_hidden_until_it_is_let_go() -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "counting")
+        for verb in ("freeze", "live", "fit"):
+            await page.command("freeze")
+            await until(lambda: page.control.frozen, "it does not say that it is frozen")
+            await page.quiet()
+            note, updates = page.control.note, live_view().updates
+            await pass_by(served, page)
+            await page.set(visible=False)
+            await until(lambda: served.watched[-1] is False, "hidden, and still watched")
+            await page.set(visible=True, look=json.dumps({"background": "#abcdef"}))
+            await pass_by(served, page)
+            await until(
+                lambda: picture(page).background_fill_color == "#abcdef", "the look is the old one"
+            )
+            assert (page.control.note, live_view().updates) == (note, updates)
+            await page.command(verb)
+            await drawn(served, page)
+            await until(lambda: not page.control.frozen, "it still says frozen")
+        await page.close()
+
+
+async def test_a_view_that_freezes_itself_is_updated() -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "selffreezing")
+        await page.command("freeze")
+        await until(lambda: page.control.frozen, "it does not say that it is frozen")
+        await pass_by(served, page)
+        await drawn(served, page)
+        await page.command("clear")
+        await until(lambda: not page.control.frozen, "it still says frozen")
+        await page.close()
+
+
+# --- faults
+
+
+@pytest.mark.parametrize("state", ["lost", "closed"])
+async def test_the_end_of_a_scheduler_is_said_and_its_return_too(state: str) -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "choosing")
+        assert page.control.empty == "Waiting for the answer."
+        served.store.set_feed_state(state, "It is gone.", 5.0)  # type: ignore[arg-type]  # it is one
+        served.server.tick()
+        await until(lambda: page.control.state == state, "not told")
+        assert (page.control.message, page.control.empty) == ("It is gone.", UNASKED)
+        assert page.control.closed_at == (5.0 if state == "closed" else 0.0)
+        served.store.set_feed_state("live", "", 2.0)
+        served.server.tick()
+        await until(lambda: page.control.state == "live", "not told")
+        await until(lambda: not page.control.message, "the reason stays")
+        await page.close()
+
+
+async def test_a_failing_view_says_so_once_and_harms_no_other(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with serving(SAMPLES) as served:
+        broken, sound, unbuilt = [
+            await BrowserPage.open(served, name) for name in ("failing", "counting", "unbuildable")
+        ]
+        assert broken.control.state == unbuilt.control.state == "error"
+        assert "ZeroDivisionError: 100 % on purpose" in broken.control.message
+        assert "LookupError" in unbuilt.control.message
+        assert "opened again" in unbuilt.control.message
+        for n in range(2, 4):
+            served.feed(make_batch(n))
+            await drawn(served, sound)
+        told = [r.levelname for r in caplog.records if "failing failed" in r.getMessage()]
+        assert told == ["WARNING"]
+        Failing.is_broken = False
+        served.feed(make_batch(9))
+        await drawn(served, broken)
+        await until(lambda: broken.control.state == "live", "it still says error")
+    for page in (broken, sound, unbuilt):
+        await page.close()
+    assert all(view.is_closed for view in Counting.made)  # though one of them failed to close
+
+
+async def test_what_cannot_be_done_is_said_until_the_next_command(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "choosing")
+        await page.command("show", arguments={"key": "bad"})
+        await until(lambda: "there is no such task" in page.control.message, "no reason")
+        await page.command("show", arguments={"key": "good"})
+        await notes(page, "shows good")
+        await until(lambda: page.control.state == "live", "it still says error")
+        await page.tap(DoubleTap)
+        await until(lambda: "clicked beside it" in page.control.message, "no reason")
+        assert page.control.state == "error"
+        await page.tap()
+        await until(lambda: page.control.open, "the page is stuck")
+        await until(lambda: page.control.state == "live", "it still says error")
+        await page.close()
+    assert {record.name.split(".")[0] for record in caplog.records} == {"dask_diag_lab"}
+
+
+# --- sessions
+
+
+async def test_pages_are_forgotten_soon_after_their_browser_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    collected: list[object] = []
+    monkeypatch.setattr(gc, "collect", lambda *_: collected.append(1))
+    async with serving(SAMPLES) as served:
+        pages = [await BrowserPage.open(served, "counting") for _ in range(2)]
+        assert served.server.page_count == 2
+        for page in pages:
+            await page.close()
+        await until(lambda: served.watched == [True, False], "nobody was told")
+        await until(lambda: served.server.page_count == 0, "pages are kept", limit_s=45)
+        assert all(view.is_closed for view in Counting.made)
+    assert not collected  # the kernel's user would wait for that
+
+
+async def test_a_page_that_comes_late_gets_its_document_all_the_same() -> None:
+    async with serving(SAMPLES) as served:
+        body = json.dumps({"arguments": {"key": "a"}})
+        session = await served.json("/plots/choosing/session", method="POST", body=body)
+        await until(lambda: served.server.page_count == 0, "it is kept for nobody", limit_s=45)
+        page = await BrowserPage.open(served, "choosing", session=session)
+        assert page.control.note == "shows a"
+        await page.close()
+
+
+async def test_stopping_closes_sockets_and_views() -> None:
+    async with serving(SAMPLES) as served:
+        page = await BrowserPage.open(served, "counting")
+        await served.server.stop()
+        await until(lambda: page.is_closed, "the websocket is open")
+        assert served.server.connection_count == 0
+        assert all(view.is_closed for view in Counting.made)
+        await served.server.stop()
+
+
+async def test_session_tokens_that_are_not_ours_or_too_old_are_refused_without_noise(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(SAMPLES) as served:
+        secret = b"somebody else's"
+        unsigned = generate_jwt_token(generate_session_id(), signed=False)
+        foreign = generate_jwt_token(generate_session_id(secret, signed=True), secret, signed=True)
+        session = await served.json("/plots/counting/session", method="POST", body="{}")
+        for token in (unsigned, foreign, "nonsense", "e30", "a.b.c"):
+            assert await is_refused(served, "counting", token)
+        assert await is_refused(served, "failing", session["token"])
+        now = __import__("time").time()
+        monkeypatch.setattr("dask_diag_lab.server.sessions.time.time", lambda: now + 400)
+        assert await is_refused(served, "counting", session["token"])
+    assert not [r for r in caplog.records if r.levelno >= logging.ERROR]
+
+
+async def test_a_socket_survives_what_no_page_would_send() -> None:
+    async with serving(SAMPLES) as served:
+        session = await served.json("/plots/counting/session", method="POST", body="{}")
+        socket = await connect(served, "counting", session["token"])
+        for part in ("nonsense", "{}", "{}"):
+            await socket.write_message(part)
+        while await socket.read_message() is not None:
+            continue
+        socket.close()
+        await until(lambda: not served.server.connection_count, "the socket is still open")
+        page = await BrowserPage.open(served, "counting")
+        assert page.control.state == "live"
+        await page.close()

@@ -1,0 +1,213 @@
+"""The pages of a browser tab: which plots they draw, how they lead to each other, what they say."""
+
+from __future__ import annotations
+
+import asyncio
+from html.parser import HTMLParser
+from urllib.parse import quote
+
+import dask
+import pytest
+from distributed.dashboard.scheduler import applications
+
+from dask_diag_lab.server.info import shown_configuration
+from dask_diag_lab.server.pages import IN_BAR, MOVED, PLANS, help_html, plans_for
+from dask_diag_lab.store.queries import Query
+from dask_diag_lab.views.registry import Plot, built_in_plots
+from tests.kernel.server.sample_views import Counting, sample_plot
+from tests.kernel.serving import Served, make_batch, serving
+
+PLOTS = built_in_plots()
+
+NAMES = tuple(dict.fromkeys(name for plan in PLANS for cell in plan.cells for name in cell.plots))
+EVERY = tuple(sample_plot(name, Counting) for name in (*NAMES, "worker", "task"))
+WORKER = quote("tcp://1.2.3.4:5", safe="")
+
+
+class Elements(HTMLParser):
+    """The elements of a page: tag and attributes, in their order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.all: list[tuple[str, dict[str, str]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.all.append((tag, {name: value or "" for name, value in attrs}))
+
+    def role(self, role: str) -> list[dict[str, str]]:
+        return [attributes for _, attributes in self.all if attributes.get("role") == role]
+
+    def values(self, name: str) -> list[str]:
+        return [attributes[name] for _, attributes in self.all if attributes.get(name)]
+
+
+async def page_of(path: str, plots: tuple[Plot, ...] = EVERY) -> Elements:
+    async with serving(plots) as served:
+        reply = await served.ask(path)
+        assert reply.code == 200, reply.body
+        return Elements(reply.body.decode())
+
+
+async def test_each_page_draws_its_plots_and_can_be_reached_from_every_other() -> None:
+    for plan in PLANS:
+        page = await page_of(f"/{plan.name}")
+        assert page.values("data-plot") == [plot for cell in plan.cells for plot in cell.plots]
+        assert {f"./{plan.name}" for plan in PLANS} <= set(page.values("href"))
+        assert [link["href"] for _, link in page.all if "aria-current" in link] == [
+            f"./{plan.name}"
+        ]
+
+
+def test_every_page_of_the_stock_scheduler_is_here() -> None:
+    # Those of /individual-… are plots; /sitemap.json and the like are not Bokeh applications.
+    stock = {path.strip("/") for path in applications if not path.startswith("/individual-")}
+    assert stock <= {plan.name for plan in PLANS} | set(MOVED)
+
+
+async def test_tabs_can_be_used_without_eyes_and_without_a_mouse() -> None:
+    page = await page_of("/status")
+    tabs, panels = page.role("tab"), page.role("tabpanel")
+    assert page.role("tablist")[0]["aria-label"]
+    assert [tab["aria-controls"] for tab in tabs] == [panel["id"] for panel in panels]
+    assert [panel["aria-labelledby"] for panel in panels] == [tab["id"] for tab in tabs]
+    assert [tab["aria-selected"] for tab in tabs] == ["true", "false", "false", "false"]
+    assert ["hidden" in panel for panel in panels] == [False, True, True, True]
+
+
+async def test_a_page_has_only_the_plots_there_are_and_is_not_there_without_any() -> None:
+    few = tuple(plot for plot in EVERY if plot.name in ("task-stream", "cpu"))
+    page = await page_of("/status", few)
+    assert page.values("data-plot") == ["cpu", "task-stream"]
+    assert not page.role("tab")
+    assert set(plans_for({"task-stream", "cpu"})) == {"status", "tasks", "workers"}
+    async with serving(few) as served:
+        reply = await served.ask("/gpu")
+        assert reply.code == 404
+        assert b"plots/cpu" in reply.body
+    links = set((await page_of("/status", PLOTS)).values("href"))
+    assert {"./plots/cpu", "./shuffle"} <= links
+    assert not {"./plots/gpu-memory", "./gpu"} & links  # no worker has anything to show
+
+
+async def test_a_plots_own_page_has_bar_and_help_and_a_bare_one_has_not() -> None:
+    page = await page_of("/plots/cpu")
+    assert {f"../{name}" for name in IN_BAR} <= set(page.values("href"))
+    bare = await page_of("/plots/cpu?bare=1&worker=x")
+    assert bare.values("data-plot") == ["cpu"]
+    assert not [tag for tag, _ in bare.all if tag == "a" and "href" in _]
+    plot = next(plot for plot in PLOTS if plot.name == "cpu")
+    async with serving((plot,)) as served:
+        for path in ("/plots/cpu", "/status"):
+            assert help_html(plot.help) in (await served.ask(path)).body.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("One\nbar.\n\nTwo.", "<p>One bar.</p><p>Two.</p>"),
+        (
+            "Bars.\n- a: done\n- at: its\n  page\n- no",
+            "<p>Bars.</p><ul><li><b>a</b>: done</li><li><b>at</b>: its page</li><li>no</li></ul>",
+        ),
+        ("<b>\n- <i>: &", "<p>&lt;b&gt;</p><ul><li><b>&lt;i&gt;</b>: &amp;</li></ul>"),
+    ],
+)
+def test_lines_of_a_help_become_a_key_and_all_is_escaped(text: str, html: str) -> None:
+    assert help_html(text) == html
+
+
+@pytest.mark.parametrize(
+    ("path", "location"),
+    [
+        ("/", "status"),
+        ("/info/main/workers.html", "../../info"),
+        ("/info/main/exceptions.html", "../../exceptions"),
+        ("/individual-task-stream", "plots/task-stream"),
+        ("/individual-worker?worker=a%26b", "plots/worker?worker=a%26b"),
+        (f"/info/worker/{WORKER}.html", f"../../plots/worker?worker={WORKER}"),
+        (f"/info/logs/{WORKER}.html", f"../../plots/worker?worker={WORKER}&show=logs"),
+        ("/info/task/%28%27x-1%27%2C%200%29.html", "../../plots/task?key=%28%27x-1%27%2C+0%29"),
+    ],
+)
+async def test_other_paths_of_the_stock_dashboard_lead_to_ours_behind_any_prefix(
+    path: str, location: str
+) -> None:
+    async with serving(EVERY) as served:
+        reply = await served.ask(path)
+        assert (reply.code, reply.headers["Location"]) == (302, location)
+
+
+async def info_of(served: Served) -> str:
+    reply = await served.ask("/info")
+    assert reply.code == 200
+    return reply.body.decode()
+
+
+def answer_log(served: Served, *messages: str) -> None:
+    """Have the cluster answer each question for the log a moment later, as it does."""
+
+    def ask(query: Query) -> None:
+        lines = [{"level": "INFO", "message": message} for message in messages]
+        loop = asyncio.get_running_loop()
+        loop.call_soon(served.store.answer, query, {"lines": lines})
+        loop.call_soon(served.server.tick)
+
+    served.store.queries.on_ask = ask
+
+
+async def test_info_has_scheduler_workers_versions_and_log_and_nothing_of_it_is_html() -> None:
+    async with serving(EVERY) as served:
+        answer_log(served, "first", "<script>alert(1)</script>")
+        batch = make_batch(2)
+        batch.tables["workers"].columns["name"][:] = "<img src=x>"
+        served.feed(batch)
+        page = await info_of(served)
+        for text in ("tcp://127.0.0.1:3999", "Scheduler-test", "distributed", "2.00 GiB"):
+            assert text in page
+        worker = "tcp%3A%2F%2F127.0.0.1%3A4000"
+        assert f'href="./plots/worker?worker={worker}&amp;show=logs"' in page
+        assert page.index("INFO: &lt;script&gt;alert") < page.index("INFO: first")
+        assert "&lt;img src=x&gt;" in page
+        assert "<img" not in page
+
+
+async def test_info_says_what_cannot_be_had() -> None:
+    info = {"id": "1", "name": "x", "scheduler": {"id": "", "address": "tls://10.0.0.1:8786"}}
+    async with serving(EVERY, info=lambda: info) as served:
+        served.store.workers.clear()
+        served.store.scheduler = None
+        served.store.queries.on_ask = lambda query: served.store.fail(query, "It is <gone>.")
+        page = await info_of(served)
+        for text in ("tls://10.0.0.1:8786", "There are no workers.", "It is &lt;gone&gt;."):
+            assert text in page
+
+
+async def test_configuration_is_shown_but_nothing_that_could_be_a_secret() -> None:
+    config = {
+        "distributed": {
+            "worker": {"memory": {"target": 0.6}, "preload": ["https://me:pw@host/x.py"]},
+            "comm": {
+                "timeouts": {"connect": "30s"},
+                "tls": {"ca-file": "ca"},
+                "apikey": "hidden",
+                "account": "ghp_" + 36 * "x",
+            },
+            "nanny": {"environ": {"API": "hidden"}},
+            "scheduler": {"contact-address": "hidden", "idle_timeout": None},
+        },
+        "diag-lab": {"auto-attach": True, "where": "https://me:pw@host"},
+        "coiled": {"account": "hidden"},
+        "my-password": "hidden",
+    }
+    assert shown_configuration(config) == [
+        ("diag-lab.auto-attach", "True"),
+        ("distributed.comm.timeouts.connect", "30s"),
+        ("distributed.scheduler.idle-timeout", "None"),
+        ("distributed.worker.memory.target", "0.6"),
+    ]
+    async with serving(EVERY) as served:
+        with dask.config.set({"distributed.worker.s3-key": "only-for-tests"}):
+            page = await info_of(served)
+        assert "diag-lab.auto-attach" in page
+        assert "only-for-tests" not in page

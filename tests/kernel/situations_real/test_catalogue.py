@@ -1,0 +1,115 @@
+"""All plots without tasks and without workers, names of odd keys, and Hardware."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import partial
+
+import pytest
+from bokeh.model import Model
+from bokeh.models import ColumnDataSource
+from dask.utils import key_split
+from distributed import wait
+
+from dask_diag_lab.views.registry import built_in_plots
+from dask_diag_lab.views.shown_name import shown_name
+from tests.kernel.situations_real.clusters import Cluster, cluster
+
+NAMES = [plot.name for plot in built_in_plots()]
+ONLY_OF_WORKERS = {
+    *("workers-memory", "cluster-memory", "nprocessing", "cpu", "occupancy", "workers"),
+    *("workers-transfer-bytes", "workers-network", "workers-disk", "worker"),
+    *("gpu-utilization", "gpu-memory", "rmm-memory"),
+    *("workers-cpu-timeseries", "workers-memory-timeseries"),
+    *("workers-network-timeseries", "workers-disk-timeseries"),
+}
+# Of the scheduler, and events: when workers and the client came.
+SHOWN_WITHOUT_WORKERS = {"scheduler-system", "contention", "counters", "events"}
+SHOWN_WITHOUT_TASKS = SHOWN_WITHOUT_WORKERS | (
+    ONLY_OF_WORKERS - {"gpu-utilization", "gpu-memory", "rmm-memory"}
+)
+"""They have something to show of workers that do nothing; all others have to say why not."""
+# Real are the time of idle threads, and event loops, which run also where no task does.
+HAVE_ROWS = SHOWN_WITHOUT_TASKS | {"costs", "profile-server"}
+KEYS: tuple[Hashable, ...] = (
+    *(1, 2.5, ("x", 1), "a b", "<b>x</b>", "<module.>", " ", "\u200b", "a\nb", "\u202eabc"),
+    *("ae05086432ca935f6eba409a8ecd4896", "abcdef12", "()", "$$x$$"),
+)
+"""Nobody would write them, but somebody does."""
+
+
+def why_empty(found: Cluster, name: str) -> str:
+    """Return why a plot is empty, or ''."""
+    caption = found.caption(name)
+    # The one plot that is empty until its button is pressed, which it shows, says so beside it.
+    return caption.empty or (caption.note if name == "hardware" else "")
+
+
+@pytest.fixture(scope="module")
+def idle() -> Iterator[Cluster]:
+    """Two workers that have nothing to do."""
+    with cluster(n_workers=2, threads_per_worker=1) as found:
+        found.becomes(lambda: len(found.table("workers-memory")["worker"]), 2)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def deserted() -> Iterator[Cluster]:
+    """A scheduler without a worker."""
+    with cluster(n_workers=0) as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_tasks_a_plot_shows_the_workers_or_says_why_it_is_empty(
+    idle: Cluster, name: str
+) -> None:
+    def is_explained(reason: str) -> bool:
+        if name in SHOWN_WITHOUT_TASKS:
+            return not reason
+        return reason.endswith(".") and "Waiting" not in reason
+
+    idle.until(lambda: why_empty(idle, name), is_explained)
+    assert name in HAVE_ROWS or not any(map(len, idle.table(name).values()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_workers_a_plot_says_why_it_is_empty(deserted: Cluster, name: str) -> None:
+    def is_explained(reason: str) -> bool:
+        is_reason = reason.endswith(".") or name in SHOWN_WITHOUT_WORKERS
+        return is_reason and (name not in ONLY_OF_WORKERS or "worker" in reason.lower())
+
+    deserted.until(lambda: why_empty(deserted, name), is_explained)
+
+
+def texts(_: object, picture: Model) -> set[str]:
+    """Return all texts of a picture's data."""
+    sources = [m for m in picture.references() if isinstance(m, ColumnDataSource)]
+    columns = [column for source in sources for column in source.data.values()]
+    found = {text for column in columns for text in column if isinstance(text, str)}
+    return found | {text.removeprefix("prefix ") for text in found}
+
+
+def test_an_odd_prefix_has_one_visible_name_in_every_plot() -> None:
+    with cluster(n_workers=1, threads_per_worker=2) as found:
+        found.held = [found.client.submit(bytes, 9 + n, key=key) for n, key in enumerate(KEYS)]
+        wait(found.held)
+        shown = {shown_name(key_split(key)) for key in KEYS}
+        for plot in ("progress", "groups", "task-stream"):  # bars name their rows in the browser
+            found.until(partial(found.drawn, plot, texts), shown.issubset)
+        legend = [item.label for item in found.caption("task-stream").legend]
+        assert set(legend) >= shown - {""}
+        assert all(label == shown_name(label) for label in legend)
+
+
+@pytest.mark.slow
+def test_hardware_measures_once_its_button_is_pressed_and_never_unasked(idle: Cluster) -> None:
+    assert idle.rows("hardware") == []
+    assert "Nothing was measured yet" in idle.caption("hardware").empty
+    idle.drawn("hardware", lambda view, _: view.set_control("measure", ""))
+    rows = idle.until(lambda: idle.rows("hardware"), bool)
+    rates = {(row["kind"], row["size"]): row["rate"] for row in rows}
+    assert {kind for kind, _ in rates} == {"memory", "disk", "network"}
+    assert all(rate > 0 for rate in rates.values())
+    assert rates["memory", 1 << 20] > 2**20  # bytes a second
+    assert idle.caption("hardware").note.startswith("Means of all workers at ")

@@ -1,0 +1,257 @@
+"""When tasks ran and for how long, and what their time went into, as `distributed` recorded it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import statistics
+import time
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import pytest
+from dask.utils import key_split
+from distributed import Scheduler, span, wait
+from distributed.metrics import context_meter
+
+from dask_diag_lab.transport import following
+from tests.kernel.situations_real.clusters import LIMIT_S, Cluster, cluster, near, sums
+
+CONFIG = {
+    "distributed.worker.profile.interval": "10ms",
+    "distributed.worker.profile.cycle": "200ms",
+}
+Stream = list[Mapping[str, Any]]  # tasks as `distributed` records them
+
+
+def slow(x: int) -> int:
+    context_meter.digest_metric("pages", 3, "pages")
+    time.sleep(0.15)
+    return x
+
+
+def fast(x: int) -> int:
+    time.sleep(0.02)
+    return x
+
+
+def spin(x: int) -> int:
+    until = time.thread_time() + 0.02
+    while time.thread_time() < until:
+        pass
+    return x
+
+
+@pytest.fixture(scope="module")
+def timed() -> Iterator[tuple[Cluster, Stream]]:
+    """Eight slow tasks and twelve fast ones in spans, ten that compute; `distributed`'s record."""
+    with cluster(CONFIG, n_workers=2, threads_per_worker=2) as found:
+        found.client.get_task_stream()  # `distributed` records from the first question on
+        with span("ingest"):
+            found.held = found.client.map(slow, range(8))
+            with span("clean"):
+                found.held += found.client.map(fast, range(12))
+        found.held += found.client.map(spin, range(10))
+        wait(found.held)
+        yield found, list(found.client.get_task_stream())
+
+
+Timed = tuple[Cluster, Stream]
+
+
+def seconds(scheduler: Scheduler) -> dict[str, float]:
+    """Return the seconds that tasks of each prefix were computed."""
+    return {p.name: p.all_durations["compute"] for p in scheduler.task_prefixes.values()}
+
+
+def test_blocks_are_those_of_distributeds_task_stream(timed: Timed) -> None:
+    found, stream = timed
+    theirs = {
+        (task["key"], action["action"]): (action["start"], action["stop"], task["nbytes"])
+        for task in stream
+        for action in task["startstops"]
+    }
+    # More where 5 ms passed on a busy machine: `distributed` calls that disk work.
+    assert sum(kind == "compute" for _, kind in theirs) == 30
+    ours = found.until(
+        lambda: {
+            (row["key"], row["kind"]): (row["start"], row["stop"], row["nbytes"])
+            for row in found.rows("task-stream")
+        },
+        lambda ours: ours.keys() == theirs.keys(),
+    )
+    for key, numbers in theirs.items():
+        assert ours[key] == pytest.approx(numbers, abs=1e-5)
+
+
+def test_no_thread_does_two_things_at_once(timed: Timed) -> None:
+    found, stream = timed
+    threads: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for row in found.until(found.computed, lambda rows: len(rows) == len(stream)):
+        threads.setdefault((row["worker"], row["thread"]), []).append((row["start"], row["stop"]))
+    assert len(threads) == len({(task["worker"], task["thread"]) for task in stream}) == 4
+    for runs in threads.values():
+        assert all(a[1] <= b[0] + 1e-3 for a, b in itertools.pairwise(sorted(runs)))
+
+
+def test_compute_time_of_each_prefix_is_the_schedulers(timed: Timed) -> None:
+    found, _ = timed
+    shown = found.agree(
+        lambda: found.by("prefix", "compute-time-per-key", "seconds"),
+        seconds,
+        is_same=near(1e-6),
+    )
+    assert shown["slow"] >= 8 * 0.149  # a busy machine sleeps longer
+
+
+def test_mean_and_median_are_those_of_the_runs(timed: Timed) -> None:
+    found, stream = timed
+    runs: dict[str, list[float]] = {}
+    for task in stream:
+        took = sum(a["stop"] - a["start"] for a in task["startstops"] if a["action"] == "compute")
+        runs.setdefault(key_split(task["key"]), []).append(took)
+    for plot, mean, median in (
+        ("compute-time-per-key", "mean_s", "median_s"),
+        ("progress", "duration", "median"),
+    ):
+        shown = found.until(
+            partial(found.by, "prefix", plot, mean, median),
+            lambda shown: shown.keys() == runs.keys(),
+        )
+        for prefix, took in runs.items():
+            assert shown[prefix][0] == pytest.approx(statistics.mean(took), rel=1e-3)
+            # The median is known to a share of an octave.
+            assert shown[prefix][1] == pytest.approx(statistics.median(took), rel=0.1)
+
+
+def test_group_progress_has_the_thread_seconds_of_each_prefix(timed: Timed) -> None:
+    found, _ = timed
+
+    def shown() -> dict[str, float]:
+        rows = found.rows("group-progress")
+        for row in rows:
+            row["seconds"] = (row["stop"] - row["start"]) * row["threads"]
+        return sums(rows, "prefix", "seconds")
+
+    found.agree(shown, seconds, is_same=near(0.02))
+
+
+def test_time_of_each_action_is_that_of_the_blocks(timed: Timed) -> None:
+    found, stream = timed
+    theirs: dict[str, float] = {}
+    for action in itertools.chain.from_iterable(task["startstops"] for task in stream):
+        took = action["stop"] - action["start"]
+        theirs[action["action"]] = theirs.get(action["action"], 0.0) + took
+    found.until(
+        lambda: sums(found.rows("aggregate-time-per-action"), "action", "seconds"),
+        lambda shown: near(1e-3)(shown, theirs),
+    )
+
+
+def test_fine_metrics_are_the_schedulers(timed: Timed) -> None:
+    found, _ = timed
+
+    def theirs(scheduler: Scheduler) -> dict[tuple[str, ...], float]:
+        metrics = scheduler.cumulative_worker_metrics.items()
+        return {tuple(map(str, key)): float(v) for key, v in metrics if isinstance(key, tuple)}
+
+    def shown() -> dict[tuple[str, ...], float]:
+        """Return our rows under `distributed`'s keys, summed over spans."""
+        rows = found.rows("fine-performance-metrics")
+        for row in rows:
+            parts = ("context", "label", "activity", "unit")
+            row["key"] = tuple(row[part] for part in parts if row[part])
+        return sums(rows, "key", "value")
+
+    def is_complete(metrics: dict[tuple[str, ...], float]) -> bool:
+        slept = metrics.get(("execute", "slow", "thread-noncpu", "seconds"), 0.0)
+        spun = metrics.get(("execute", "spin", "thread-cpu", "seconds"), 0.0)
+        is_long = slept >= 8 * 0.149 and spun >= 0.199
+        return is_long and metrics.get(("execute", "slow", "pages", "pages")) == 24
+
+    found.agree(shown, theirs, is_complete, near(1e-6))
+
+
+def test_costs_and_idle_threads_are_no_more_than_the_time_of_all_threads(timed: Timed) -> None:
+    """Pauses, in which nobody computes, count for nothing."""
+    found, _ = timed
+
+    def of_threads(scheduler: Scheduler) -> float:
+        history = [*scheduler.total_nthreads_history, (time.time(), 0)]
+        return float(
+            sum(n * (until - since) for (since, n), (until, _) in itertools.pairwise(history))
+        )
+
+    def shown() -> float:
+        return sums(found.rows("costs"), "context", "seconds").get("execute", 0.0)
+
+    found.agree(shown, of_threads, is_same=lambda ours, theirs: 0 < ours < theirs)
+    costs = sums(found.rows("costs"), "class", "seconds")
+    assert costs["Waiting in tasks"] > 8 * 0.149
+    assert costs["Computing"] > 0.199
+    assert costs["Idle threads"] > 0
+
+
+def test_progress_by_span_counts_their_tasks(timed: Timed) -> None:
+    found, _ = timed
+    found.until(
+        lambda: found.by("span", "progress", "done", by="span"),
+        lambda shown: (shown.get("ingest"), shown.get("ingest > clean")) == (20, 12),
+    )
+
+
+def test_profile_of_a_prefix_is_its_function_for_about_as_long_as_it_ran(timed: Timed) -> None:
+    """A sample stands for 10 ms: a busy machine takes fewer than the 120 there should be."""
+    found, _ = timed
+    shown = found.until(
+        lambda: found.by("function", "profile", "samples", "total_s", prefix="slow"),
+        lambda functions: functions.get("slow", (0, 0.0))[0] >= 20,
+    )
+    samples, total_s = shown["slow"]
+    assert total_s == pytest.approx(0.01 * samples)
+    assert total_s <= 1.34 * found.ask(seconds)["slow"]
+    assert "fast" not in shown
+
+
+def test_the_page_of_a_forgotten_task_has_when_and_where_it_ran(timed: Timed) -> None:
+    found, _ = timed
+    future = found.client.submit(fast, -1, key="gone-1", workers=[found.addresses[1]])
+    wait(future)
+    (task,) = (task for task in found.client.get_task_stream() if task["key"] == "gone-1")
+    del future
+    found.becomes(lambda: found.ask(lambda scheduler: "gone-1" in scheduler.tasks), False)
+    rows = found.until(lambda: found.rows("task", key="gone-1", show="times"), bool)
+    (row,) = (row for row in rows if row["action"] == "compute")
+    (action,) = (action for action in task["startstops"] if action["action"] == "compute")
+    assert row["start"] == pytest.approx(action["start"], abs=1e-5)
+    assert row["seconds"] == pytest.approx(action["stop"] - action["start"], abs=1e-5)
+    assert row["worker"] == "worker 1"
+    assert row["thread"] in {1, 2}
+
+
+def test_a_table_that_nobody_looked_at_before_has_what_has_just_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(following, "BRIEFLY_S", LIMIT_S)  # a busy machine takes its time
+    with cluster(n_workers=1, threads_per_worker=1) as found:
+        wait(found.client.map(fast, range(5)))
+        assert len(found.computed()) == 5
+
+
+def nap(x: int) -> int:
+    time.sleep(0.1)
+    return x
+
+
+def test_time_left_is_right_within_a_factor_of_two_where_most_threads_idle() -> None:
+    with cluster(n_workers=4, threads_per_worker=1) as found:
+        futures = found.client.map(nap, range(100), workers=found.addresses[:1])
+        found.until(lambda: sum(found.table("progress")["done"]), lambda done: done >= 40)
+        headline = found.caption("progress").headline
+        began = time.monotonic()
+        wait(futures)
+        left_s = time.monotonic() - began
+    match = re.search(r"about ([\d.]+) s left", headline)
+    assert match, headline
+    assert left_s / 2 < float(match[1]) < left_s * 2

@@ -1,0 +1,27 @@
+"""Times in which something ran, out of the actions that were logged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dask_diag_lab.store import Store
+from tests.kernel.store.batches import T0, BatchMaker
+
+
+def test_stretches_are_joined_over_short_pauses_and_whatever_the_order() -> None:
+    maker, store = BatchMaker(), Store()
+    store.apply(maker.action(0, 10).action(2, 3).action(20, 21).batch())
+    store.apply(maker.action(10.2, 12).action(15, 20.5).batch())
+    busy = store.busy
+    assert list(zip(busy.start - T0, busy.stop - T0, strict=True)) == [
+        pytest.approx((0, 12)),
+        pytest.approx((15, 21)),
+    ]
+
+
+def test_threads_count_only_while_something_ran() -> None:
+    maker, store = BatchMaker(), Store()
+    store.apply(maker.action(0, 10).action(20, 30).batch())
+    times, nthreads = np.array([T0 - 100.0, T0 + 5.0]), np.array([2, 4])
+    assert store.busy.thread_seconds(times, nthreads) == pytest.approx(5 * 2 + 15 * 4)

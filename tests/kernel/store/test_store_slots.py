@@ -1,0 +1,259 @@
+"""Slots: order, stability, threads that come and go, workers that come and go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.store import Store
+from dask_diag_lab.store.slots import MAX_EXTRA_SLOTS, host_of
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+
+A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
+
+
+def slots_of(store: Store) -> list[tuple[str, int]]:
+    texts = store.strings.take(store.slots.worker.tolist())
+    return list(zip(texts, store.slots.thread_index.tolist(), strict=True))
+
+
+def slots_of_actions(store: Store) -> list[int]:
+    slots: list[int] = store.actions.since(0)[1]["slot"].tolist()
+    return slots
+
+
+def test_slots_are_there_before_any_task_in_natural_order_of_names() -> None:
+    store = Store()
+    rows = [worker_row(f"tcp://{n}", name=f"w-{n}", nthreads=1) for n in (10, 9, 1)]
+    store.apply(BatchMaker().batch(workers=rows))
+    assert store.slots.label == ["w-1", "w-9", "w-10"]
+    assert store.workers.name == ["w-1", "w-9", "w-10"]
+
+
+def test_later_workers_take_their_place_by_host_and_name_whenever_they_come() -> None:
+    store, maker = Store(), BatchMaker()
+    rows = [
+        worker_row(f"tcp://10.0.0.{host}:{4000 + name}", name=f"w-{name}", nthreads=1)
+        for host, name in ((10, 1), (9, 10), (9, 2))
+    ]
+    store.apply(maker.batch(workers=rows[:1]))
+    maker.action(0, 1, worker=rows[0]["address"], thread=7)
+    store.apply(maker.batch(workers=rows))
+    assert store.slots.label == store.workers.name == ["w-2", "w-10", "w-1"]
+    assert slots_of_actions(store) == [2]
+    assert store.slots.is_alive.all()
+
+
+def test_rows_follow_a_worker_that_is_renamed() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(A, name="b"), worker_row(B, name="a")]))
+    assert store.workers.address == [A, B]  # hosts come first
+    here = [f"tcp://a:{port}" for port in (1, 2)]
+    both = [worker_row(a, name=n) for a, n in zip(here, ("2", "1"), strict=True)]
+    store.apply(maker.batch(workers=both))
+    assert store.workers.name[:2] == ["1", "2"]
+    store.apply(maker.batch(workers=[both[0], worker_row(here[1], name="3")]))
+    assert store.workers.name[:2] == ["2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("tcp://10.0.0.1:4000", "10.0.0.1"),
+        ("tls://node-7.example:4000", "node-7.example"),
+        ("tcp://[::1]:4000", "[::1]"),
+        ("inproc://10.0.0.1/123/4", "10.0.0.1"),
+        ("", ""),
+    ],
+)
+def test_host_is_read_from_any_address(address: str, host: str) -> None:
+    assert host_of(address) == host
+
+
+def test_threads_take_slots_by_first_sight_and_keep_them() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(0, 1, worker=A, thread=900).action(0, 1, worker=A, thread=100)
+    store.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
+    for i in range(1, 4):
+        maker.action(i, i + 1, worker=A, thread=100).action(i, i + 1, worker=A, thread=900)
+        store.apply(maker.batch())
+    assert slots_of_actions(store) == [0, 1, 1, 0, 1, 0, 1, 0]
+
+
+def test_seceded_thread_gets_a_slot_next_to_its_worker() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(0, 1, worker=A, thread=1).action(0, 1, worker=B, thread=1)
+    store.apply(maker.batch(workers=[worker_row(A, nthreads=1), worker_row(B, nthreads=1)]))
+    before = store.actions.query(T0, T0 + 1).answer()
+    assert before.slot.tolist() == [0, 1]
+    store.apply(maker.action(0, 1, worker=A, thread=2, prefix="extra").batch())
+    assert slots_of(store) == [(A, 0), (A, 1), (B, 0)]
+    assert store.actions.query(T0, T0 + 1).answer().slot.tolist() == [0, 1, 2]
+    assert slots_of_actions(store) == [0, 2, 1]
+
+
+def test_worker_whose_tasks_all_secede_has_a_bounded_number_of_slots() -> None:
+    store, maker = Store(), BatchMaker()
+    for i in range(500):
+        maker.action(i, i + 0.5, worker=A, thread=i + 1)
+    store.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
+    assert store.slots.count == 2 + MAX_EXTRA_SLOTS
+    threads = store.actions.since(0)[1]["thread"]
+    np.testing.assert_array_equal(threads, np.arange(1, 501))
+
+
+def test_transfer_shares_the_slot_of_its_task() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(0, 1, key="x", kind=Kind.TRANSFER, thread=5).action(1, 2, key="x", thread=5)
+    store.apply(maker.batch())
+    assert slots_of_actions(store) == [0, 0]
+
+
+def test_killed_tasks_without_a_thread_do_not_overlap_others() -> None:
+    store, maker = Store(), BatchMaker()
+    for thread, stop in ((1, 1.0), (2, 3.0), (3, 2.0)):
+        maker.action(0, stop, worker=A, thread=thread)
+    store.apply(maker.batch(workers=[worker_row(A, nthreads=3)]))
+    for start in (3.1, 1.05, 2.2):
+        maker.action(start, 5, worker=A, thread=0, outcome=Outcome.KILLED)
+    store.apply(maker.batch(removed_workers=[A]))
+    assert slots_of_actions(store)[3:] == [1, 0, 2]
+
+
+def test_worker_that_died_keeps_its_slots_and_says_when() -> None:
+    store, maker = Store(), BatchMaker()
+    rows = [worker_row(A), worker_row(B)]
+    store.apply(maker.action(0, 1, worker=A).batch(workers=rows))
+    maker.time += 5
+    store.apply(maker.batch(removed_workers=[A, B]))
+    assert slots_of(store) == [(A, 0), (A, 1)]  # B never did anything
+    assert store.slots.is_alive.tolist() == [False, False]
+    assert store.slots.ended.tolist() == [T0 + 5, T0 + 5]
+    assert len(store.workers) == 0
+
+
+def test_actions_that_come_after_the_worker_left_do_not_revive_it() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[worker_row(A)]))
+    store.apply(maker.batch(removed_workers=[A], workers=[]))
+    store.apply(maker.action(0, 1, worker=A).batch())
+    assert store.slots.is_alive.tolist() == [False]
+    assert store.slots.ended.tolist() == [T0]
+
+
+def test_worker_that_returns_to_its_address_returns_to_its_slots() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(0, 1, worker=A, thread=7).batch(workers=[worker_row(A)]))
+    store.apply(maker.batch(removed_workers=[A]))
+    store.apply(maker.action(2, 3, worker=A, thread=8).batch(workers=[worker_row(A)]))
+    assert slots_of_actions(store) == [0, 0]
+    assert store.slots.is_alive.all()
+    assert np.isnan(store.slots.ended).all()
+
+
+def test_worker_that_left_and_came_back_within_a_batch_is_alive() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A)]))
+    store.apply(maker.batch(removed_workers=[A], workers=[worker_row(A)]))
+    assert store.slots.is_alive.all()
+    assert store.workers.address == [A]
+
+
+def test_workers_known_only_from_history_ended_with_their_last_task() -> None:
+    store, maker = Store(), BatchMaker()
+    maker.action(-100, -90, worker=C).action(0, 1, worker=A)
+    store.apply(maker.batch(workers=[worker_row(A)]))
+    assert slots_of(store) == [(A, 0), (A, 1), (C, 0)]
+    assert store.slots.is_alive.tolist() == [True, True, False]
+    assert store.slots.ended[2] == T0 - 90
+
+
+def test_dead_workers_are_forgotten_with_their_last_action() -> None:
+    store, maker = Store(max_actions=160), BatchMaker()
+    store.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A), worker_row(B)]))
+    store.apply(maker.batch(removed_workers=[A]))
+    assert store.slots.count == 4
+    for i in range(200):
+        maker.action(i, i + 1, worker=B)
+    store.apply(maker.batch())
+    assert slots_of(store) == [(B, 0), (B, 1)]
+    assert set(slots_of_actions(store)) == {0}
+    assert store.actions.query(T0, T0 + 300, np.array([0])).answer().total == store.actions.count
+
+
+def test_version_moves_only_when_slots_change() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A)]))
+    version = store.slots.version
+    store.apply(maker.action(1, 2, worker=A).batch(workers=[worker_row(A, cpu=1.0)]))
+    assert store.slots.version == version
+    store.apply(maker.batch(workers=[worker_row(A, name="renamed")]))
+    assert store.slots.version > version
+    assert store.slots.label[0] == "renamed · 1"
+
+
+def test_order_does_not_depend_on_batch_boundaries_of_a_few_thousand_slots() -> None:
+    store = Store()
+    rows = [worker_row(f"tcp://{n}", name=str(n), nthreads=4) for n in range(1000)]
+    store.apply(BatchMaker().batch(workers=reversed(rows)))
+    assert store.slots.count == 4000
+    assert store.slots.label[4 * 999] == "999 · 1"
+    np.testing.assert_array_equal(store.slots.thread_index, np.tile(np.arange(4), 1000))
+
+
+def _left(store: Store) -> dict[str, float]:
+    """Return when each worker that has slots left, seconds after `T0`; NaN for who is there."""
+    slots = store.slots
+    names = store.strings.take(slots.worker.tolist())
+    return dict(zip(names, (slots.ended - T0).tolist(), strict=True))
+
+
+def test_a_worker_left_when_its_event_says_so_however_late_it_is_missed() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.action(0, 1).batch(workers=[worker_row("tcp://w0:1")]))
+    killed = (T0 + 2, "worker-killed", {"worker": "tcp://w0:1"})
+    maker.time = T0 + 3
+    store.apply(maker.batch(events=[killed]))
+    maker.time = T0 + 4
+    store.apply(maker.batch(removed_workers=["tcp://w0:1"]))
+    assert _left(store) == {"tcp://w0:1": 2.0}
+
+
+def test_a_worker_that_came_and_left_before_anybody_looked_is_not_alive() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(workers=[]))
+    killed = (T0 + 2, "worker-killed", {"worker": "tcp://w0:1"})
+    maker.time = T0 + 3
+    store.apply(maker.action(0, 1).batch(events=[killed]))
+    assert _left(store) == {"tcp://w0:1": 2.0}
+
+
+def test_tasks_of_a_worker_that_has_left_may_come_after_its_event() -> None:
+    store, maker = Store(), BatchMaker()
+    store.apply(maker.batch(events=[(T0 + 2, "worker-removed", {"worker": "tcp://w0:1"})]))
+    store.apply(maker.action(0, 1).batch())
+    assert _left(store) == {"tcp://w0:1": 2.0}
+
+
+def test_an_event_ends_no_worker_that_is_still_told_of() -> None:
+    store, maker = Store(), BatchMaker()
+    removed = (T0 - 9, "worker-removed", {"worker": "tcp://w0:1"})
+    rows = [worker_row("tcp://w0:1")]
+    store.apply(maker.action(0, 1).batch(workers=rows, events=[removed]))
+    store.apply(maker.batch(events=[removed]))
+    assert np.isnan(_left(store)["tcp://w0:1"])
+
+
+def test_a_worker_that_came_back_leaves_at_its_second_end() -> None:
+    store, maker = Store(), BatchMaker()
+    events = [
+        (T0 + 1, "worker-removed", {"worker": "tcp://w0:1"}),
+        (T0 + 2, "worker-added", {"worker": "tcp://w0:1", "name": "0", "nthreads": 1}),
+    ]
+    rows = [worker_row("tcp://w0:1")]
+    store.apply(maker.action(0, 1).batch(workers=rows, events=events))
+    assert np.isnan(_left(store)["tcp://w0:1"])
+    maker.time = T0 + 5
+    store.apply(maker.batch(removed_workers=["tcp://w0:1"]))
+    assert _left(store) == {"tcp://w0:1": 5.0}

@@ -1,0 +1,59 @@
+"""A plot in a document that notes what it would send."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent
+from bokeh.models import ColumnDataSource, Model
+
+from dask_diag_lab.views.view import View
+
+V = TypeVar("V", bound=View)
+
+
+class Drawn(Generic[V]):
+    """A view that was built and updated in a document.
+
+    Attributes
+    ----------
+    view : View
+    document : Document
+    """
+
+    def __init__(self, view: V) -> None:
+        self.view = view
+        self.document = Document()
+        self.document.add_root(view.build())
+        view.update()
+        self._events: list[DocumentChangedEvent] = []
+        self.document.on_change(self._events.append)
+
+    @property
+    def data(self) -> dict[str, list[Any]]:
+        """The columns that the browser has; of several parts those of the first."""
+        return self.sources[0]
+
+    @property
+    def sources(self) -> list[dict[str, list[Any]]]:
+        """The columns of each part, in the order in which they were made."""
+        return [
+            {name: list(column) for name, column in source.data.items()}
+            for source in self.models(ColumnDataSource)
+        ]
+
+    def models(self, kind: type[Model]) -> list[Any]:
+        """Return all models of a kind, in the order in which they were made."""
+        found = self.document.select({"type": kind})
+        return sorted(found, key=lambda model: int(model.id.lstrip("p")))
+
+    def sent(self) -> list[str]:
+        """Update the view; return the names of what was sent since the last time, columns too."""
+        self.view.update()
+        names: list[str] = []
+        for event in self._events:
+            told: Any = event  # kinds of events have no common attributes
+            names += getattr(told, "cols", None) or [told.attr]
+        self._events.clear()
+        return sorted(names)

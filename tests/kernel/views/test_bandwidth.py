@@ -1,0 +1,78 @@
+"""Bandwidths: by type of the data, and from which worker to which as a map or as bars."""
+
+from __future__ import annotations
+
+import pytest
+
+from dask_diag_lab.schema import Change
+from dask_diag_lab.views.models import BarChart
+from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.workers.bandwidth import MAP_MOST, BandwidthTypes, BandwidthWorkers
+from tests.kernel.views.drawn import Drawn
+from tests.kernel.views.scheduler_tables import change
+from tests.kernel.views.situations import batch, store_of, worker
+
+ADDRESS = [str(worker(i)["address"]) for i in range(300)]
+
+
+def pairs(n: int) -> dict[str, Change]:
+    """Return bandwidths of each worker to the next one."""
+    rows = [(ADDRESS[at], ADDRESS[(at + 1) % n], 1e6 * (at + 1)) for at in range(n)]
+    return change("bandwidth-workers", rows)
+
+
+def shown(n: int) -> Drawn[BandwidthWorkers]:
+    store = store_of(workers=[worker(i) for i in range(n)], extras=pairs(n))
+    return Drawn(BandwidthWorkers(store))
+
+
+def test_pairs_are_a_map_with_exact_rates() -> None:
+    drawn = shown(4)
+    _, data = drawn.sources
+    assert list(zip(data["y"], data["x"], strict=True)) == [(0, 1), (1, 2), (2, 3), (3, 0)]
+    assert data["pair"][3] == "worker 3 → worker 0"
+    assert (data["rate"][3], data["written"][3]) == (4e6, "4.00 MB/s")
+    assert len(set(data["color"])) == 4
+    said = "Bandwidth by pair of workers: 1.00 MB/s to 4.00 MB/s, paler is slower"
+    assert drawn.view.caption.headline == said
+    assert drawn.view.table().columns["rate"] == [1e6, 2e6, 3e6, 4e6]
+    assert drawn.view.table().units == {"rate": "B/s"}
+
+
+@pytest.mark.parametrize(("n", "note"), [(60, "pairs"), (300, "the slowest 200 of 300 pairs")])
+def test_too_many_workers_for_a_map_become_bars_slowest_first_and_that_is_said(
+    n: int, note: str
+) -> None:
+    drawn = shown(n)
+    assert drawn.view.caption.note == f"more than {MAP_MOST} workers: {note} as bars"
+    said = "Bandwidth by pair of workers: 1.00 MB/s to "
+    assert drawn.view.caption.headline.startswith(said)
+    bars = drawn.view.parts[1]
+    assert bars.table().columns["rate"][:2] == [1e6, 2e6]
+    drawn.models(BarChart)[0].clicked = [f"{ADDRESS[3]} {ADDRESS[4]}", "1"]
+    drawn.view.update()
+    assert drawn.view.opening == Opening("transfers", {"worker": ADDRESS[4]})
+    drawn.view.store.apply(batch(extras=pairs(20)))
+    drawn.view.update()
+    assert len(drawn.sources[1]["x"]) == 20
+    assert drawn.view.caption.note == ""
+
+
+def test_square_of_a_worker_that_left_says_so() -> None:
+    store = store_of(workers=[worker(0), worker(1)])
+    store.apply(batch(workers=[worker(0)], removed_workers=[ADDRESS[1]], extras=pairs(2)))
+    assert "worker 1 (left)" in Drawn(BandwidthWorkers(store)).sources[1]["pair"][0]
+
+
+def test_bandwidth_of_types_waits_then_explains_then_draws() -> None:
+    store = store_of(workers=[worker(0)])
+    drawn = Drawn(BandwidthTypes(store))
+    assert drawn.view.caption.empty.startswith("Waiting")
+    store.apply(batch(extras=change("bandwidth-types", [])))
+    drawn.view.update()
+    assert drawn.view.caption.empty.startswith("No transfers above 1 MB")
+    store.apply(batch(extras=change("bandwidth-types", [("<b>a</b>", 5e7), ("b", 1e8)])))
+    drawn.view.update()
+    assert drawn.data["rate"] == [5e7, 1e8]
+    assert drawn.view.caption.headline == "Bandwidth by type: 50.0 MB/s to 100 MB/s"
+    assert drawn.view.table().columns == {"type": ["<b>a</b>", "b"], "rate": [5e7, 1e8]}

@@ -1,0 +1,142 @@
+"""Plots of bars: what is sent to the browser, when, and what the reader can set."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dask_diag_lab.views.bars import BarPlot, Level, Part
+from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.look import DARK
+from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.view import Opening
+from tests.kernel.views.drawn import Drawn
+from tests.kernel.views.situations import batch, store_of, worker
+
+
+class Memory(BarPlot):
+    """A bar for each worker."""
+
+    reads = ("workers",)
+    columns = (
+        Column("name", "Worker", shown=False),
+        Column("memory", "Memory", "bytes", share_of="limit"),
+        Column("limit", "Limit", "bytes", in_table=False),
+        Column("cpu", "CPU", "percent"),
+    )
+    parts = (Part("memory", "in use"),)
+    levels = (Level("memory_ok"), Level("memory_over", "‼"))
+    limit = "limit"
+    noun = "worker"
+    empty = "Nobody is here."
+
+    def rows(self) -> Rows:
+        workers = self.store.workers
+        return {
+            "name": list(workers.name),
+            "memory": workers.memory,
+            "limit": workers.memory_limit,
+            "cpu": np.where(workers.cpu > 0, workers.cpu, np.nan),
+            "host": list(workers.host),
+            "level_index": (workers.memory > 1000).astype(np.uint8),
+        }
+
+    def headline(self) -> str:
+        return f"{len(self.store.workers)} workers"
+
+    def open_row(self, key: str) -> None:
+        self.open("worker", worker=key)
+
+
+def drawn(n: int = 2, **given: Any) -> Drawn[Memory]:
+    return Drawn(Memory(store_of(workers=[worker(i, **given) for i in range(n)])))
+
+
+def chart_of(view: BarPlot) -> Any:  # Bokeh's properties are not typed as their values
+    return view.chart
+
+
+def data(view: BarPlot) -> dict[str, list[Any]]:
+    return {name: list(column) for name, column in chart_of(view).source.data.items()}
+
+
+def test_rows_are_sent_as_columns_and_told_in_caption_and_table() -> None:
+    view = drawn(memory=2000, memory_limit=4000, cpu=50.0).view
+    assert data(view)["memory"] == [2000, 2000]
+    assert data(view)["level_index"] == [1, 1]
+    assert view.caption.headline == "2 workers"
+    red = data_colors(view.look).memory_over
+    assert [(item.label, item.color) for item in view.caption.legend] == [("in use", red)]
+    table = view.table()
+    assert table.columns == {"name": ["0", "1"], "memory": [2000, 2000], "cpu": [50.0, 50.0]}
+    assert table.units == {"memory": "B", "cpu": "%"}
+
+
+def test_the_browser_is_told_what_columns_mean() -> None:
+    spec = json.loads(chart_of(drawn().view).spec)
+    assert [column["name"] for column in spec["columns"]] == ["memory", "limit", "cpu"]
+    assert (spec["unit"], spec["limit"], spec["noun"]) == ("bytes", "limit", "worker")
+    assert (spec["signs"], spec["nouns"], spec["opens"]) == (["", "‼"], "workers", True)
+
+
+def test_only_columns_that_differ_are_sent_and_nothing_while_nothing_changes() -> None:
+    shown = drawn()
+    shown.view.update()
+    assert shown.sent() == []
+    store = shown.view.store
+    store.apply(batch(workers=[worker(0, memory=5), worker(1, executing=1)]))
+    shown.view.update()
+    assert shown.sent() == ["memory"]
+    store.apply(batch(workers=[worker(2)]))
+    shown.view.update()
+    assert shown.sent() == ["data"]
+
+
+def test_another_look_sends_colours_alone() -> None:
+    shown = drawn()
+    shown.view.look = DARK
+    shown.view.restyle()
+    colours = {"background", "foreground", "muted", "grid", "accent", "track", "level_colors"}
+    assert set(shown.sent()) <= colours
+    assert chart_of(shown.view).level_colors[0] == data_colors(DARK).memory_ok
+
+
+def test_no_rows_say_why() -> None:
+    shown = drawn()
+    gone = [worker(i)["address"] for i in range(2)]
+    shown.view.store.apply(batch(workers=[], removed_workers=gone))
+    shown.view.update()
+    assert shown.view.caption.empty == "Nobody is here."
+    assert data(shown.view)["memory"] == []
+
+
+@pytest.mark.parametrize(
+    ("hosts", "n", "ways"),
+    [(1, 2, []), (1, 20, ["auto", "each", "alike"]), (2, 4, ["auto", "each", "host", "alike"])],
+)
+def test_rows_can_be_put_together_where_that_makes_sense(
+    hosts: int, n: int, ways: list[str]
+) -> None:
+    rows = [worker(i, host=f"h{i % hosts}") for i in range(n)]
+    shown = Drawn(Memory(store_of(workers=rows)))
+    assert [way for c in shown.view.caption.controls for way, _ in c.options] == ways
+    if "alike" in ways:
+        shown.view.set_control("rows", "alike")
+        shown.view.update()
+        assert shown.sent() == ["rows"]
+        assert shown.view.caption.controls[0].value == "alike"
+
+
+def test_a_click_opens_what_the_row_stands_for() -> None:
+    view = drawn().view
+    chart_of(view).clicked = ["1", "1"]
+    assert view.opening == Opening("worker", {"worker": "1"})
+
+
+def test_values_that_are_not_known_are_none_in_the_table_and_not_drawn() -> None:
+    view = drawn(cpu=0.0).view
+    assert view.table().columns["cpu"] == [None, None]
+    assert np.isnan(data(view)["cpu"]).all()

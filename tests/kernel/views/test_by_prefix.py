@@ -1,0 +1,119 @@
+"""What the tasks of each prefix hold and took: sums, shares, colours, nothing hidden."""
+
+from __future__ import annotations
+
+import pytest
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.look import DARK, LIGHT, Look
+from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.tasks.by_prefix import (
+    AggregateTimePerAction,
+    ComputeTimePerKey,
+    MemoryByKey,
+)
+from tests.kernel.store.batches import BatchMaker
+from tests.kernel.views.drawn import Drawn
+from tests.kernel.views.scheduler_tables import change
+from tests.kernel.views.situations import MIB, batch, prefix, store_of
+
+ROWS = (
+    ("load", "compute", 30.0),
+    ("load", "disk-write", 2.0),
+    ("sum", "compute", 10.0),
+    ("sum", "transfer", 6.0),
+    ("idle", "compute", 0.0),
+)
+
+
+def timed(*rows: tuple[str, str, float]) -> Store:
+    """Return a store that knows these durations."""
+    known = [prefix("load", 0.5, memory=60), prefix("sum", 1.0, released=10)]
+    return store_of(prefixes=known, extras=change("durations", rows))
+
+
+def test_memory_is_that_of_the_results_held_largest_first() -> None:
+    rows = [
+        prefix("a", memory=2, released=3, nbytes=MIB),
+        prefix("b", memory=1, nbytes=3 * MIB),
+        prefix("gone", released=5),
+    ]
+    shown = Drawn(MemoryByKey(store_of(prefixes=rows)))
+    assert (shown.data["prefix"], shown.data["nbytes"]) == (["b", "a"], [3 * MIB, MIB])
+    assert shown.view.caption.headline == "Memory by key: 4.00 MiB · 3 results in memory"
+    table = shown.view.table()
+    assert table.columns == {"prefix": ["b", "a"], "nbytes": [3 * MIB, MIB], "count": [1, 2]}
+    assert table.units == {"nbytes": "B"}
+
+
+def test_order_can_be_by_name() -> None:
+    shown = Drawn(MemoryByKey(store_of(prefixes=[prefix("a", memory=1, nbytes=1)])))
+    shown.view.set_control("order", "name")
+    assert shown.sent() == ["order"]
+    assert [control.value for control in shown.view.caption.controls] == ["name"]
+
+
+def test_no_results_and_sizes_that_nobody_tells_are_explained() -> None:
+    store = store_of(prefixes=[prefix("a", waiting=3)])
+    shown = Drawn(MemoryByKey(store))
+    assert shown.view.caption.empty.startswith("No results are in memory")
+    store.apply(batch(prefixes=[prefix("a", memory=3, nbytes=-1)]))
+    shown.view.update()
+    assert "is not known" in shown.view.caption.empty
+    store.apply(batch(prefixes=[prefix("a", memory=3, nbytes=MIB)]))
+    shown.view.update()
+    assert shown.view.caption.empty == ""
+
+
+def test_compute_time_leaves_out_what_was_not_computing() -> None:
+    shown = Drawn(ComputeTimePerKey(timed(*ROWS)))
+    assert (shown.data["prefix"], shown.data["seconds"]) == (["load", "sum"], [30, 10])
+    assert shown.view.caption.headline == "Compute time per key: 40.0 s of thread time"
+    assert shown.view.table().columns["prefix"] == ["load", "sum"]
+
+
+def test_mean_and_median_are_of_the_tasks_that_were_recorded() -> None:
+    store, maker = Store(), BatchMaker()
+    for at in range(31):
+        maker.action(at, at + (0.1 if at else 3.1), prefix="load")
+    rows = [prefix("load", 3.0, memory=31)]  # what the scheduler expects of the next one
+    extras = change("durations", [("load", "compute", 6.1)])
+    store.apply(maker.batch(prefixes=rows, extras=extras))
+    table = ComputeTimePerKey(store).table()
+    assert table.columns["count"] == [31]
+    assert table.columns["mean_s"] == [pytest.approx(6.1 / 31)]
+    assert table.columns["median_s"] == [pytest.approx(0.1, rel=0.05)]
+
+
+def test_actions_are_summed_over_prefixes() -> None:
+    shown = Drawn(AggregateTimePerAction(timed(*ROWS)))
+    assert shown.data["action"] == ["compute", "transfer", "disk-write"]
+    assert shown.data["seconds"] == [40, 6, 2]
+    assert shown.data["most_for"][0] == "load 30.0 s, sum 10.0 s"
+    assert shown.view.caption.headline == "Aggregate time per action: 48.0 s in all"
+    assert shown.view.table().columns["seconds"] == [row[2] for row in ROWS]
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
+def test_colours_are_those_of_the_task_stream(look: Look) -> None:
+    store = timed(*ROWS)
+    actions = Drawn(AggregateTimePerAction(store, look))
+    colors = data_colors(look)
+    assert actions.data["color"][1:] == [colors.transfer, colors.disk]
+    expected = [prefix_color(store.palette.index(name), look) for name in ("load", "sum")]
+    assert Drawn(ComputeTimePerKey(store, look)).data["color"] == expected
+
+
+@pytest.mark.parametrize("plot", [ComputeTimePerKey, AggregateTimePerAction])
+def test_waiting_is_told_from_nothing(
+    plot: type[ComputeTimePerKey | AggregateTimePerAction],
+) -> None:
+    store = store_of()
+    shown = Drawn(plot(store))
+    assert shown.view.caption.empty.startswith("Waiting")
+    store.apply(batch(extras=change("durations", [])))
+    shown.view.update()
+    assert shown.view.caption.empty.startswith("No task has ended")
+    store.apply(batch(extras=change("durations", [("a", "compute", 1.0)])))
+    shown.view.update()
+    assert shown.view.caption.empty == ""

@@ -1,0 +1,129 @@
+"""Columns of which only the rows that changed are sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.document import Document
+from bokeh.protocol import Protocol
+
+from dask_diag_lab.views.stream.patched_source import Columns, PatchedSource
+
+NAMES = ("left", "right", "y", "kind", "busy")
+
+
+def rows(n: int, **changed: dict[int, float]) -> Columns:
+    columns: Columns = {
+        "left": np.arange(n, dtype=np.float32),
+        "right": np.arange(n, dtype=np.float32) + 1,
+        "y": np.zeros(n, dtype=np.float32),
+        "kind": np.zeros(n, dtype=np.uint8),
+        "busy": np.ones(n, dtype=np.float32),
+    }
+    for name, values in changed.items():
+        for index, value in values.items():
+            columns[name][index] = value
+    return columns
+
+
+def drawn(source: PatchedSource) -> set[tuple[Any, ...]]:
+    """Return the rows that a page would draw now."""
+    data = source.model.data
+    table = zip(*(np.asarray(data[name]).tolist() for name in NAMES), strict=True)
+    return {row for row in table if not np.isnan(row[0])}
+
+
+def expected(columns: Columns) -> set[tuple[Any, ...]]:
+    return set(zip(*(columns[name].tolist() for name in NAMES), strict=True))
+
+
+def put(source: PatchedSource, columns: Columns) -> bool:
+    """Show these rows; return whether anything was sent."""
+    before = source.sent_bytes
+    source.show(columns)
+    return source.sent_bytes > before
+
+
+def test_equal_rows_are_not_sent_again() -> None:
+    source = PatchedSource(*NAMES)
+    put(source, rows(100))
+    sent = source.sent_bytes
+    assert not put(source, rows(100))
+    assert source.sent_bytes == sent
+
+
+def test_rows_in_another_order_are_the_same_rows() -> None:
+    source = PatchedSource(*NAMES)
+    put(source, rows(100))
+    turned = {name: column[::-1].copy() for name, column in rows(100).items()}
+    assert not put(source, turned)
+
+
+def test_new_rows_are_appended_alone() -> None:
+    source = PatchedSource(*NAMES)
+    put(source, rows(100))
+    before = source.sent_rows
+    put(source, rows(110))
+    assert source.sent_rows == before + 10
+    assert drawn(source) == expected(rows(110))
+
+
+def test_a_row_that_grew_is_patched_in_the_columns_that_changed() -> None:
+    source = PatchedSource(*NAMES)
+    put(source, rows(100))
+    sent = source.sent_bytes
+    grown = rows(100, right={99: 123.0})
+    put(source, grown)
+    assert source.sent_bytes - sent < 100
+    assert drawn(source) == expected(grown)
+
+
+def test_other_rows_altogether_are_sent_at_once() -> None:
+    source = PatchedSource(*NAMES)
+    put(source, rows(100))
+    other = {name: column[50:] for name, column in rows(200).items()}
+    put(source, other)
+    assert drawn(source) == expected(other)
+    assert len(source.model.data["left"]) == 150
+
+
+def test_other_types_are_sent_at_once() -> None:
+    source = PatchedSource(*NAMES)
+    put(source, rows(10))
+    wide = rows(10)
+    wide["left"] = wide["left"].astype(np.float64) + 0.1  # no float32 is equal to that
+    put(source, wide)
+    assert drawn(source) == expected(wide)
+
+
+def test_sums_that_differ_in_their_last_bits_are_the_same() -> None:
+    source = PatchedSource(*NAMES)
+    put(source, rows(10, busy={3: 1.5}))
+    assert not put(source, rows(10, busy={3: np.nextafter(np.float32(1.5), np.float32(2))}))
+
+
+def test_many_changes_at_random_end_in_the_same_rows() -> None:
+    random = np.random.default_rng(3)
+    source = PatchedSource(*NAMES)
+    for _ in range(60):
+        chosen = np.sort(random.choice(400, size=random.integers(150, 300), replace=False))
+        columns = {name: column[chosen] for name, column in rows(400).items()}
+        columns["right"] = columns["right"] + (random.random(len(chosen)) < 0.1).astype(np.float32)
+        put(source, columns)
+        assert drawn(source) == expected(columns)
+
+
+def test_a_page_that_gets_the_changes_has_the_same_rows() -> None:
+    source, document = PatchedSource(*NAMES), Document()
+    document.add_root(source.model)
+    put(source, rows(100))
+    page = Document.from_json(document.to_json())
+    sent: list[Any] = []  # events of documents, of several types
+    document.on_change(sent.append)
+    put(source, {name: column[2:] for name, column in rows(105, busy={7: 3.5}).items()})
+    Protocol().create("PATCH-DOC", sent).apply_to_document(page)
+    there: Any = page.roots[0]  # the source
+    assert len(sent) == 2
+    for name in NAMES:
+        np.testing.assert_array_equal(there.data[name], source.model.data[name])

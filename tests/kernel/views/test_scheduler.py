@@ -1,0 +1,219 @@
+"""The plots of the scheduler: tables as the collector sends them in, columns and words out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import pytest
+from bokeh.models.widgets import Div
+
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.format import clock
+from dask_diag_lab.views.look import DARK
+from dask_diag_lab.views.models import BarChart
+from dask_diag_lab.views.registry import Plot, built_in_plots
+from dask_diag_lab.views.scheduler.moves import Shuffle, Stealing
+from dask_diag_lab.views.scheduler.system import Contention, Counters, SchedulerSystem
+from dask_diag_lab.views.view import Opening
+from tests.kernel.views.drawn import Drawn
+from tests.kernel.views.scheduler_tables import FINE, change
+from tests.kernel.views.situations import batch, store_of, worker
+
+T0: Final = 1000.0
+NAN = float("nan")
+PLOTS = [plot for plot in built_in_plots() if plot.group == "Scheduler"]
+
+
+def system_row(time: float, **given: float) -> tuple[float, ...]:
+    values = {"cpu": 10.0, "memory": 1e8, "read": 1e3, "write": 2e3} | given
+    return (
+        *(time, values["cpu"], values["memory"], values["read"], values["write"]),
+        *(NAN, NAN, values.get("fds", 40.0), values.get("gil", NAN), values.get("loop", 0.02)),
+    )
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
+def test_nothing_yet_is_said_in_words_and_nothing_is_sent_again(plot: Plot) -> None:
+    assert Drawn(plot(Store())).view.caption.empty
+    store = store_of(
+        workers=[worker(0, metrics={"event_loop_interval": 0.02})],
+        extras={
+            **change("fine", FINE),
+            **change("system", [system_row(T0), system_row(T0 + 1)]),
+            **change("counters", [("transitions", "count", 5.0)]),
+            **change("stealing", [(T0, "confirmed", "k", 1, "a", "b", 1.0, 0.0)]),
+            **change("shuffles", [shuffle_row("one", 0, 9.0)]),
+        },
+    )
+    shown = Drawn(plot(store))
+    assert shown.sent() == []
+    shown.view.look = DARK
+    shown.view.restyle()
+    assert set(shown.sent()).isdisjoint({"data", "value"})
+
+
+# --- event loops and the scheduler's process
+
+
+def test_a_busy_scheduler_is_said() -> None:
+    rows = [system_row(T0 + i, cpu=97.0) for i in range(20)]
+    shown = Drawn(SchedulerSystem(store_of(extras=change("system", rows))))
+    assert "97 % of a core" in shown.view.caption.note
+    headings = [div.text for div in shown.models(Div)]
+    assert headings == [
+        "CPU: 97 %",
+        "Memory: 95.4 MiB",
+        "Network of its host: 1.00 kB/s in, 2.00 kB/s out",
+        "Open files: 40",
+    ]
+
+
+def test_samples_that_come_later_are_added() -> None:
+    store = store_of(extras=change("system", [system_row(T0)]))
+    shown = Drawn(SchedulerSystem(store))
+    store.apply(batch(extras=change("system", [system_row(T0 + 1, cpu=50.0)])))
+    shown.view.update()
+    assert shown.data["mean0"] == [10, 50]
+    assert shown.view.table().columns["cpu"] == [10.0, 50.0]
+
+
+def test_event_loops_are_those_of_scheduler_and_workers() -> None:
+    rows = [worker(i, metrics={"event_loop_interval": 0.02 * (i + 1)}) for i in range(12)]
+    store = store_of(workers=rows, extras=change("system", [system_row(T0)]))
+    shown = Drawn(Contention(store))
+    assert shown.data["name"][:2] == ["Scheduler", "worker 0"]
+    assert shown.data["remark"] == [""] * 6 + ["high"] * 7
+    said = "Event loop interval: scheduler 20.0 ms · workers 130 ms on average, 240 ms at most"
+    assert shown.view.caption.headline == said
+    assert "gilknocker" in shown.view.caption.note
+    table = shown.view.table().columns
+    assert (table["name"][:2], table["event_loop_interval"][:2]) == (["Scheduler", "0"], [0.02] * 2)
+    shown.models(BarChart)[0].clicked = [rows[3]["address"], "1"]
+    shown.view.update()
+    assert shown.view.opening == Opening("worker", {"worker": rows[3]["address"]})
+
+
+def test_waiting_for_the_interpreter_is_shown_where_it_is_measured() -> None:
+    rows = [worker(0, metrics={"event_loop_interval": 0.02, "gil_contention": 0.5})]
+    shown = Drawn(Contention(store_of(workers=rows)))
+    assert shown.view.parts[1].table().columns["value"] == [50.0]
+    assert "gilknocker" not in shown.view.caption.note
+    headings = [div.text for div in shown.models(Div) if div.visible]
+    assert headings == ["Waiting for the interpreter's lock: workers 50 % on average, 50 % at most"]
+
+
+# --- counters
+
+
+def counted(store: Store, transitions: float, time: float) -> None:
+    """Have a store told of the scheduler's transitions at this time."""
+    rows = [("transitions", "count", transitions)]
+    store.apply(batch(extras=change("counters", rows), time=time))
+
+
+def counting() -> tuple[Store, Drawn[Counters]]:
+    """Return a store with 100 transitions at `T0`, and their plot."""
+    store = Store(clock=lambda: 0.0)
+    counted(store, 100, T0)
+    return store, Drawn(Counters(store))
+
+
+def growth(shown: Drawn[Counters]) -> float:
+    shown.view.update()
+    return float(shown.data["growth"][0])
+
+
+def test_counters_grow_by_the_second() -> None:
+    store, shown = counting()
+    assert math.isnan(growth(shown))
+    assert "how fast they grow takes two readings" in shown.view.caption.note
+    counted(store, 150, T0 + 5)
+    assert growth(shown) == pytest.approx(10)
+    assert shown.view.caption.note == "1 counter since the scheduler began"
+    shown.view.look = DARK
+    shown.view.restyle()  # is no new reading
+    assert growth(shown) == pytest.approx(10)
+    assert shown.view.table().columns == {
+        "name": ["transitions"],
+        "value": [150.0],
+        "unit": ["count"],
+    }
+
+
+def test_counters_of_a_scheduler_that_is_gone_do_not_grow() -> None:
+    store, shown = counting()
+    counted(store, 150, T0 + 5)
+    assert growth(shown) == pytest.approx(10)
+    store.set_feed_state("lost", "The scheduler is gone.", 1.0)
+    assert math.isnan(growth(shown))
+
+
+def test_counters_of_another_scheduler_are_not_said_to_shrink() -> None:
+    store, shown = counting()
+    counted(store, 20, T0 + 5)
+    assert math.isnan(growth(shown))
+
+
+def test_counters_are_not_compared_with_what_somebody_saw_long_ago() -> None:
+    now = 0.0
+    store = Store(clock=lambda: now)
+    counted(store, 100, T0)
+    now = 420.0
+    shown = Drawn(Counters(store))
+    assert f"as of {clock(T0)}" in shown.view.caption.note
+    counted(store, 84_100, T0 + 420)
+    assert math.isnan(growth(shown))
+    assert "as of" not in shown.view.caption.note
+    counted(store, 84_200, T0 + 420.5)
+    assert growth(shown) == pytest.approx(200)
+
+
+# --- what is moved on purpose
+
+A, B = "tcp://10.0.0.0:4000", "tcp://10.0.0.1:4000"
+
+
+def test_stolen_tasks_are_counted_by_second_and_by_worker() -> None:
+    rows = [
+        (T0, "request", "x", 1, A, B, 2.0, 0.0),
+        (T0, "request", "z", 1, A, B, 2.0, 0.0),
+        (T0 + 0.1, "confirmed", "x", 1, A, B, NAN, NAN),
+        (T0 + 0.1, "already-computing", "z", -1, A, B, NAN, NAN),
+        (T0 + 3, "confirmed", "y", 1, A, B, 2.0, 0.0),
+    ]
+    store = store_of(workers=[worker(0), worker(1)], extras=change("stealing", rows))
+    shown = Drawn(Stealing(store))
+    assert shown.data["mean0"] == [0, 1, 0, 0, 1]
+    assert shown.data["mean1"] == [0, 3, 0, 0, 0]
+    assert shown.view.parts[1].table().columns == {
+        "name": ["worker 0", "worker 1"],
+        "gave": [2, 0],
+        "took": [0, 2],
+    }
+    assert shown.view.caption.note == "2 moved (solid); 2 asked for, 1 in vain (dashed)"
+    assert shown.view.table().columns["event"] == [row[1] for row in rows]
+
+
+def shuffle_row(shuffle: str, number: int, sent: float) -> tuple[Any, ...]:
+    buffers = (sent, sent, sent / 2, 10.0, 100.0, sent, sent / 4, 0.0, 20.0, NAN)
+    return (shuffle, f"tcp://10.0.0.{number}:4000", *buffers, T0)
+
+
+def test_the_newest_shuffle_is_shown_busiest_worker_first() -> None:
+    rows = [
+        shuffle_row("old", 0, 9.0),
+        shuffle_row("new", 0, 1024.0),
+        shuffle_row("new", 1, 4096.0),
+    ]
+    store = store_of(workers=[worker(0), worker(1)], extras=change("shuffles", rows))
+    shown = Drawn(Shuffle(store))
+    assert shown.data["name"] == ["worker 1", "worker 0"]
+    said = "5.00 KiB sent (striped: received), 1.25 KiB written to disk (striped: read)"
+    assert shown.view.caption.headline == said
+    assert shown.view.caption.note == "2 shuffles; this one by 2 workers as last reported"
+    assert [control.name for control in shown.view.caption.controls] == ["shuffle", "order"]
+    shown.view.set_control("shuffle", "old")
+    shown.view.update()
+    assert shown.data["name"] == ["worker 0"]
+    assert shown.view.parts[1].table().columns["comm_limit"] == [100.0]

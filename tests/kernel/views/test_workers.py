@@ -1,0 +1,305 @@
+"""Plots of workers and hosts: rows of workers in, headline, columns, remarks and table out."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from dask_diag_lab.server.handlers import health_of
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.bars import BarPlot
+from dask_diag_lab.views.view import Opening, View
+from dask_diag_lab.views.workers.gpu import GpuMemory, GpuUtilization, RmmMemory
+from dask_diag_lab.views.workers.load import Cpu, Occupancy, TasksProcessing
+from dask_diag_lab.views.workers.memory import ClusterMemory, WorkersMemory
+from dask_diag_lab.views.workers.over_time import CpuSeries, DiskSeries, MemorySeries, NetworkSeries
+from dask_diag_lab.views.workers.traffic import DataTransfer, HostDisk, HostNetwork
+from dask_diag_lab.views.workers.workers_table import WorkersTable
+from tests.kernel.views.situations import GIB, MIB, THRESHOLDS, batch, store_of, worker
+
+NET = {"host_net_io.read_bps": 3e6, "host_net_io.write_bps": 1e6}
+GPU = {"gpu_utilization": 40, "gpu_memory_used": 2 * GIB, "gpu-memory-total": 16 * GIB}
+SHARED = "3 workers share one process"
+
+V = TypeVar("V", bound=View)
+
+
+def drawn(view: V) -> V:
+    """Return a view that was drawn."""
+    view.build()
+    view.update()
+    return view
+
+
+def shown(kind: type[BarPlot], *rows: dict[str, Any], **more: Any) -> BarPlot:
+    """Return a plot of workers, drawn."""
+    return drawn(kind(store_of(workers=list(rows), **more)))
+
+
+def column(view: BarPlot, name: str) -> list[Any]:
+    """Return a column as it is sent."""
+    chart: Any = view.chart  # Bokeh's properties are not typed as their values
+    return list(chart.source.data[name])
+
+
+# --- load
+
+
+def test_occupancy_is_told_as_work_and_as_time_on_all_threads() -> None:
+    rows = [worker(0, occupancy=30.0, processing=3), worker(1, occupancy=10.0)]
+    view = shown(Occupancy, *rows)
+    assert view.caption.headline == "Occupancy: 40.0 s of work · about 5.00 s on 8 threads"
+    assert column(view, "wall") == [7.5, 2.5]
+    assert view.table().columns["occupancy"] == [30.0, 10.0]
+
+
+def test_worker_without_threads_has_no_time() -> None:
+    view = shown(Occupancy, worker(0, occupancy=30.0, nthreads=0))
+    assert np.isnan(column(view, "wall")[0])
+    assert "unknown" in view.caption.headline
+
+
+def test_load_is_a_level_a_remark_and_a_column_where_idle_wins() -> None:
+    rows = [
+        worker(0),
+        worker(1, is_saturated=True, processing=9),
+        worker(2, is_idle=True, is_saturated=True),
+    ]
+    view = shown(TasksProcessing, *rows)
+    assert column(view, "remark") == ["", "saturated", "idle"]
+    assert column(view, "level_index") == [0, 1, 2]
+    assert view.table().columns["load"] == ["normal", "saturated", "idle"]
+    told = "Tasks processing: 9 tasks · 3 workers, 1 saturated, 1 idle"
+    assert view.caption.headline == told
+    assert [item.label for item in view.caption.legend] == ["normal", "saturated", "idle"]
+
+
+def test_cpu_reaches_to_all_threads() -> None:
+    view = shown(Cpu, worker(0, cpu=150.0), worker(1, cpu=50.0, nthreads=2))
+    assert view.caption.headline == "CPU: 200 % of 600 % · 33 % in use"
+    assert column(view, "full") == [400, 200]
+    assert view.table().units == {"cpu": "%"}
+
+
+def test_names_are_those_of_people_and_a_click_opens_the_worker() -> None:
+    view = shown(Cpu, worker(0), worker(1, name="alpha"), worker(2, name="tcp://10.0.0.2:1"))
+    assert column(view, "label") == ["worker 0", "alpha", "10.0.0.2:1"]
+    view.open_row(worker(1)["address"])
+    assert view.opening == Opening("worker", {"worker": worker(1)["address"]})
+    view.opening = None
+    view.open_row("tcp://gone:1")
+    assert view.opening is None
+
+
+# --- memory
+
+
+def test_memory_is_stacked_by_use_and_spilled_comes_after_it() -> None:
+    row = worker(0, managed=GIB, unmanaged_old=GIB // 2, spilled=2 * GIB)
+    view = shown(WorkersMemory, row)
+    parts = [column(view, part.column)[0] / GIB for part in view.parts]
+    assert parts == [1.0, 0.5, 0.0, 2.0]
+    headline = "Process memory: 1.50 GiB + 2.00 GiB spilled to disk · 1 worker"
+    assert view.caption.headline == headline
+    assert view.table().units["memory_limit"] == "B"
+
+
+@pytest.mark.parametrize(
+    ("given", "level", "remark"),
+    [
+        ({"managed": GIB}, "ok", ""),
+        ({"managed": int(2.5 * GIB)}, "may spill", "may spill to disk"),
+        ({"managed": int(3.9 * GIB)}, "critical", "about to be restarted"),
+        ({"managed": 1, "status": "paused"}, "critical", "paused"),
+        ({"managed": 1, "status": "closing_gracefully"}, "critical", "closing gracefully"),
+        ({"managed": 100 * GIB, "memory_limit": 0}, "ok", ""),
+        ({"managed": 0, "spilled": 50 * GIB}, "ok", ""),
+    ],
+)
+def test_level_follows_process_memory_and_status(
+    given: dict[str, Any], level: str, remark: str
+) -> None:
+    view = shown(WorkersMemory, worker(0, **given))
+    assert view.table().columns["level"] == [level]
+    assert column(view, "remark") == [remark]
+
+
+@pytest.mark.parametrize(
+    ("share", "thresholds", "level"),
+    [
+        (0.59, THRESHOLDS, "ok"),
+        (0.60, THRESHOLDS, "may spill"),
+        (0.95, THRESHOLDS, "critical"),
+        (0.65, {**THRESHOLDS, "target": None}, "ok"),
+        (0.99, dict.fromkeys(THRESHOLDS), "ok"),
+        (1.00, dict.fromkeys(THRESHOLDS), "critical"),
+    ],
+)
+def test_levels_begin_at_the_thresholds_that_are_on(
+    share: float, thresholds: dict[str, float | None], level: str
+) -> None:
+    row = worker(0, managed=int(share * 1000), memory_limit=1000)
+    assert shown(WorkersMemory, row, thresholds=thresholds).table().columns["level"] == [level]
+
+
+def test_thresholds_that_are_on_are_marks() -> None:
+    view = shown(WorkersMemory, worker(0), thresholds={**THRESHOLDS, "spill": None})
+    assert view.marks == [("target", 0.6), ("pause", 0.8), ("terminate", 0.95)]
+
+
+def test_a_bar_that_passes_its_limit_by_what_is_on_disk_says_so() -> None:
+    over = worker(0, managed=3 * GIB, spilled=2 * GIB)
+    assert "on disk" in shown(WorkersMemory, over).caption.note
+    assert not shown(WorkersMemory, worker(0, managed=GIB, spilled=2 * GIB)).caption.note
+
+
+def test_cluster_memory_is_one_bar_in_the_level_of_the_worst_worker() -> None:
+    rows = [worker(0, managed=GIB), worker(1, managed=3 * GIB), worker(2, status="paused")]
+    view = shown(ClusterMemory, *rows)
+    assert column(view, "level_index") == [2]
+    assert column(view, "remark") == ["1 worker may spill, 1 worker paused or at the limit"]
+    assert view.caption.headline == "Process memory: 4.00 GiB · 33 % of 12.0 GiB"
+    view.open_row("")
+    assert view.opening == Opening("workers-memory", {})
+
+
+def test_one_worker_without_limit_leaves_the_cluster_without_one() -> None:
+    view = shown(ClusterMemory, worker(0, managed=GIB), worker(1, memory_limit=0))
+    assert view.table().columns["memory_limit"] == [0]
+    assert view.caption.headline == "Process memory: 1.00 GiB"
+    assert view.caption.note == "1 of 2 workers without memory limit"
+
+
+# --- traffic and GPUs
+
+
+def test_bytes_in_transfer_have_two_halves() -> None:
+    view = shown(DataTransfer, worker(0, incoming_bytes=30 * MIB, outgoing_bytes=10 * MIB))
+    assert view.caption.headline == "Bytes in transfer: 30.0 MiB incoming, 10.0 MiB outgoing"
+    assert [part.color for part in view.parts] == ["incoming", "outgoing"]
+    assert view.table().columns["outgoing_bytes"] == [10 * MIB]
+
+
+def test_host_of_several_workers_is_one_bar() -> None:
+    rows = [worker(i, host="h", metrics=NET) for i in range(3)]
+    view = shown(HostNetwork, *rows, worker(7, host="other", metrics=NET))
+    assert view.caption.headline == "Network: 6.00 MB/s received, 2.00 MB/s sent"
+    table = view.table().columns
+    assert (table["host"], table["workers"]) == (["h", "other"], [3, 1])
+    view.open_row("h")
+    assert view.opening == Opening("workers", {})
+    view.open_row("other")
+    assert view.opening == Opening("worker", {"worker": worker(7)["address"]})
+
+
+def test_traffic_that_is_not_reported_is_none_or_explained() -> None:
+    view = shown(HostNetwork, worker(0, metrics=NET), worker(1))
+    assert view.table().columns["received"] == [3e6, None]
+    assert "system-monitor.disk" in shown(HostDisk, worker(0, metrics=NET)).caption.empty
+
+
+@pytest.mark.parametrize("kind", [GpuUtilization, GpuMemory, RmmMemory])
+def test_cluster_without_gpus_says_so(kind: type[BarPlot]) -> None:
+    assert shown(kind, worker(0)).caption.empty.startswith("No worker reports")
+
+
+def test_only_workers_that_report_a_gpu_have_a_bar() -> None:
+    rows = [worker(0), worker(1, metrics=GPU), worker(2, metrics={**GPU, "gpu_utilization": 90})]
+    view = shown(GpuUtilization, *rows)
+    assert column(view, "gpu_utilization") == [40, 90]
+    assert view.caption.headline == "GPU use: 65 % on average · 2 of 3 workers"
+
+
+def test_gpu_that_appears_later_is_drawn_with_its_size_as_limit() -> None:
+    store = store_of(workers=[worker(0)])
+    view = drawn(GpuMemory(store))
+    store.apply(batch(workers=[worker(0, metrics=GPU)]))
+    view.update()
+    assert view.caption.headline == "GPU memory: 2.00 GiB of 16.0 GiB · 1 worker"
+    assert column(view, view.limit) == [16 * GIB]
+
+
+def test_pool_of_rmm_is_split_into_used_and_free() -> None:
+    metrics = {**GPU, "rmm.rmm-used": GIB, "rmm.rmm-total": 4 * GIB}
+    view = shown(RmmMemory, worker(0, metrics=metrics))
+    assert [column(view, part.column) for part in view.parts] == [[GIB], [3 * GIB]]
+    assert view.table().columns["rmm_pool"] == [4 * GIB]
+
+
+# --- workers that share a process
+
+
+def of_process(number: int, process: str, **given: Any) -> dict[str, Any]:
+    """Return a worker of a process with 3 GiB, of which it manages a half itself."""
+    parts = {"managed": GIB // 2, "unmanaged_old": 2 * GIB, "unmanaged_recent": GIB // 2}
+    return worker(number, process=process, cpu=300.0, metrics={"num_fds": 40}, **parts, **given)
+
+
+@pytest.fixture
+def shared() -> Store:
+    """Return three workers in one process, and one in its own."""
+    rows = [of_process(n, "inproc://host/17") for n in range(3)]
+    return store_of(workers=[*rows, worker(3, managed=GIB, cpu=50.0)], nthreads=16)
+
+
+@pytest.mark.parametrize("kind", [WorkersTable, WorkersMemory, ClusterMemory, Cpu])
+def test_plots_of_cpu_and_memory_say_which_workers_share_a_process(
+    kind: type[View], shared: Store
+) -> None:
+    note = f"{SHARED}, counted once in totals: CPU and memory are those of the process"
+    assert note in drawn(kind(shared)).caption.note
+    alone = store_of(workers=[of_process(n, f"host/{n}") for n in range(3)])
+    assert "process" not in drawn(kind(alone)).caption.note
+
+
+def test_a_shared_process_counts_once(shared: Store) -> None:
+    assert drawn(Cpu(shared)).caption.headline == "CPU: 350 % of 1600 % · 22 % in use"
+    memory = drawn(ClusterMemory(shared))
+    assert memory.caption.headline == "Process memory: 4.00 GiB · 50 % of 8.00 GiB"
+    columns = memory.table().columns
+    parts = [columns[name][0] / GIB for name in ("managed", "unmanaged_old", "unmanaged_recent")]
+    assert parts == [2.5, 1.0, 0.5]  # what one manages is not unmanaged for the others
+    shared.set_feed_state("live", "", 0.0)
+    health = health_of(shared)
+    assert (health["memory"], health["memory_limit"]) == (4 * GIB, 8 * GIB)
+
+
+def test_limit_of_a_process_is_the_lowest_of_its_workers() -> None:
+    rows = [of_process(n, "inproc://host/17", memory_limit=(n + 1) * 4 * GIB) for n in range(3)]
+    headline = shown(ClusterMemory, *rows).caption.headline
+    assert headline == "Process memory: 3.00 GiB · 75 % of 4.00 GiB"
+
+
+def test_lines_over_time_are_of_processes_where_workers_share_one(shared: Store) -> None:
+    for kind, said in ((CpuSeries, "175 % CPU"), (MemorySeries, "2.00 GiB process memory")):
+        view = drawn(kind(shared))
+        headline = view.caption.headline
+        assert headline.endswith(" · mean of 2 processes, band from lowest to highest")
+        assert said in headline
+        assert view.caption.note.endswith(f"; {SHARED}, counted once")
+    assert "process" not in drawn(NetworkSeries(shared)).caption.note
+
+
+# --- over time
+
+
+def test_series_are_recorded_before_anybody_looks() -> None:
+    store = store_of(workers=[worker(0, cpu=10.0), worker(1, cpu=30.0)])
+    store.apply(batch(time=1005.0, workers=[worker(0, cpu=50.0)]))
+    view = drawn(CpuSeries(store))
+    table = view.table()
+    assert table.columns["CPU_mean"] == [20.0, 40.0]
+    assert (table.columns["CPU_low"][0], table.columns["CPU_high"][0]) == (10.0, 30.0)
+    assert table.units["CPU_mean"] == "%"
+    assert "40 % CPU · mean of 2 workers" in view.caption.headline
+
+
+def test_series_count_a_host_once() -> None:
+    store = store_of(workers=[worker(i, host="h", metrics=NET) for i in range(4)])
+    assert NetworkSeries(store).table().columns["received_total"] == [3e6]
+
+
+def test_series_that_nobody_reports_is_explained() -> None:
+    assert "disk traffic" in drawn(DiskSeries(store_of(workers=[worker(0)]))).caption.empty

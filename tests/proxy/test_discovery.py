@@ -1,0 +1,158 @@
+"""Records that must not be believed, found by a real scan next to a good one."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dask_diag_lab.proxy.discovery import Discovery, ProcessError, find_process, read_record
+from dask_diag_lab.proxy.messages import loopback_address
+from dask_diag_lab.proxy.stock import check_owner
+from tests.proxy.backends import FIXTURES, Backend
+
+LOG = logging.getLogger("test.records")
+
+
+@pytest.fixture
+def discovery(jp_runtime_dir: Path) -> Discovery:
+    return Discovery(jp_runtime_dir, LOG)
+
+
+def scanned(discovery: Discovery) -> list[str]:
+    return [announcement.record["id"] for announcement in discovery.scan()]
+
+
+def test_bad_records_are_each_reported_once_and_harm_no_other(
+    discovery: Discovery, announced: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    paths = []
+    for fixture in FIXTURES.glob("runtime_record/bad*.json"):
+        paths.append(discovery.folder / f"dask-diag-lab-{fixture.stem}.json")
+        paths[-1].write_text(fixture.read_text())
+        paths[-1].chmod(0o600)
+    with caplog.at_level(logging.INFO):
+        assert scanned(discovery) == scanned(discovery) == [announced.id]
+    warnings = sorted(str(record.getMessage()) for record in caplog.records)
+    assert len(warnings) == len(paths) > 10
+    for path, warning in zip(sorted(paths), warnings, strict=True):
+        assert warning.startswith(f"Ignoring the runtime record {path.name}: ")
+        assert path.exists(), "only the record of a dead process may be removed"
+    assert "Zm9v" not in caplog.text
+
+
+def _link(path: Path) -> None:
+    real = path.with_name("elsewhere.json")
+    path.rename(real)
+    path.symlink_to(real)
+
+
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path, 0o600)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "word"),
+    [
+        (lambda path: path.chmod(0o640), "mode"),
+        pytest.param(
+            lambda path: os.chown(path, 12345, -1),
+            "another user",
+            marks=pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away"),
+        ),
+        (_link, "plain file"),
+        (_pipe, "regular file"),
+        (lambda path: path.write_text(path.read_text() + " " * 70_000), "larger than"),
+        (lambda path: path.rename(path.with_name("dask-diag-lab-0123456789abcdef.json")), "name"),
+        (lambda path: path.write_text("[" * 60_000), "not JSON"),
+    ],
+)
+def test_spoilt_file_is_not_believed(
+    spoil: Callable[[Path], None],
+    word: str,
+    discovery: Discovery,
+    announced: Backend,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    spoil(announced.path)
+    assert scanned(discovery) == scanned(discovery) == []
+    (warning,) = [record.getMessage() for record in caplog.records]
+    assert word in warning
+    assert announced.token not in warning
+
+
+def test_change_of_a_file_is_noticed(discovery: Discovery, announced: Backend) -> None:
+    path = announced.path
+    path.chmod(0o644)
+    assert scanned(discovery) == []
+    path.chmod(0o600)
+    assert scanned(discovery) == [announced.id]
+    path.write_text(json.dumps({}).ljust(path.stat().st_size))
+    assert scanned(discovery) == []
+
+
+@pytest.mark.parametrize("is_zombie", [False, True])
+def test_record_of_a_dead_process_is_removed(
+    is_zombie: bool, discovery: Discovery, announced: Backend
+) -> None:
+    assert scanned(discovery) == [announced.id]
+    announced.process.kill()
+    os.waitid(os.P_PID, announced.pid, os.WEXITED | os.WNOWAIT)  # dead, not yet collected
+    if not is_zombie:
+        announced.kill()
+    assert scanned(discovery) == []
+    assert not announced.path.exists()
+
+
+@pytest.mark.parametrize("step_s", [-3600, 3600])
+def test_stepped_clock_removes_no_record(
+    step_s: float, discovery: Discovery, announced: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Setting the clock moves the boot time, of which psutil makes the time a process began.
+    now, create_time = time.time, psutil.Process.create_time
+    monkeypatch.setattr(time, "time", lambda: now() + step_s)
+    monkeypatch.setattr(psutil.Process, "create_time", lambda self: create_time(self) + step_s)
+    assert scanned(discovery) == [announced.id]
+    assert scanned(Discovery(announced.folder, LOG)) == [announced.id]
+
+
+def test_record_of_an_earlier_process_with_the_number_is_removed(
+    discovery: Discovery, backend: Backend
+) -> None:
+    path = backend.announce(start_ticks=backend.start_ticks - 100)
+    assert scanned(discovery) == []
+    assert not path.exists()
+
+
+def test_process_that_listens_elsewhere_is_refused_and_its_record_kept(
+    discovery: Discovery, backend: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Backend(backend.folder) as other:
+        path = backend.announce(url=other.url)
+        assert scanned(discovery) == scanned(discovery) == []
+    assert path.exists()
+    (warning,) = [record.getMessage() for record in caplog.records]
+    assert f"does not listen on port {other.port}" in warning
+
+
+def test_port_of_another_user_is_refused(announced: Backend) -> None:
+    record = read_record(announced.path)
+    with pytest.raises(ProcessError, match="another user"):
+        find_process(record, os.getuid() + 1)
+    if os.getuid() != 0:  # what root has opened counts as one's own
+        with pytest.raises(ProcessError, match="another user"):
+            check_owner(loopback_address(announced.url), os.getuid() + 1)
+    check_owner(loopback_address(announced.url), os.getuid())
+
+
+def test_records_of_other_machines_are_left_alone(discovery: Discovery, announced: Backend) -> None:
+    path = announced.announce(id="0123456789abcdef", host="another-node", pid=2**22 + 1)
+    assert scanned(discovery) == [announced.id]
+    assert path.exists()

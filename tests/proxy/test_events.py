@@ -1,0 +1,111 @@
+"""Dashboards appear, change and go by themselves, on a real Jupyter server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from dask_diag_lab.proxy.extension import DaskDiagLab
+from tests.proxy.backends import Backend
+from tests.proxy.client import Client, Listing
+
+
+def is_live(found: Listing) -> bool:
+    return bool(found and found[0]["plots"] and found[0]["state"] == "live")
+
+
+async def test_record_is_pushed_with_its_plots_and_goes_when_its_process_dies(
+    client: Client, backend: Backend
+) -> None:
+    async with client.events() as events:
+        await events.until(lambda found: not found)
+        backend.announce()
+        (dashboard,) = await events.until(is_live)
+        assert dashboard["id"] == backend.id
+        assert dashboard["plots"][0]["name"] == "task-stream"
+        assert dashboard["summary"]["workers"] == 4
+        backend.kill()
+        await events.until(lambda found: not found)
+    assert not backend.path.exists()
+
+
+async def test_only_what_changed_is_pushed(client: Client, announced: Backend) -> None:
+    with Backend(announced.folder) as other:
+        other.announce()
+        async with client.events() as events:
+            await events.until(lambda found: all(map(is_live, [[one] for one in found])))
+            await client.control(announced, more_plots=1)
+            await events.until(lambda found: len(found[0]["plots"]) == 4)
+            n_before = len(events.messages)
+            await client.control(announced, health="health_lost.json")
+            await events.until(lambda found: found[0]["state"] == "stale")
+            (change,) = [c for one in events.messages[n_before:] for c in one["changed"]]
+            assert change["id"] == announced.id
+            assert "plots" not in change
+            other.path.unlink()
+            await events.until(lambda found: len(found) == 1)
+    assert events.messages[-1] == {"changed": [], "removed": [other.id]}
+    assert "help" not in json.dumps(events.messages)
+
+
+async def test_nothing_is_asked_while_nobody_listens_and_then_the_first_message_is_of_now(
+    client: Client, announced: Backend, extension: DaskDiagLab
+) -> None:
+    async with client.events() as events:
+        await events.until(is_live)
+    async with asyncio.timeout(30):
+        while extension.state.registry.is_watching:
+            await asyncio.sleep(0.02)
+    before = (await client.control(announced))["asked"]
+    await asyncio.sleep(1.5)  # longer than a health interval: the claim is that nothing happens
+    assert (await client.control(announced))["asked"] == before + 1
+    with Backend(announced.folder) as other:
+        announced.path.unlink()
+        other.announce()
+        async with client.events() as events:
+            await events.until(bool)
+    assert [dashboard["id"] for dashboard in events.messages[0]["dashboards"]] == [other.id]
+
+
+async def test_list_is_looked_for_on_demand_in_order_of_beginning(
+    client: Client, backend: Backend
+) -> None:
+    assert await client.dashboards() == []
+    with Backend(backend.folder) as other:
+        backend.announce(name="second.ipynb", kernel_id=None)
+        other.announce(name="Ünïcode <b>.ipynb", started=1795180000.25)
+        first, second = await client.dashboards()
+        assert (first["name"], first["started"]) == ("Ünïcode <b>.ipynb", 1795180000.25)
+        assert (second["name"], second["kernel_id"]) == ("second.ipynb", None)
+        assert len(first["plots"]) == len(second["plots"]) == 3
+        other.path.unlink()
+        assert len(await client.dashboards()) == 1
+
+
+async def test_kernel_that_holds_the_interpreter_is_unreachable_with_words_and_comes_back(
+    client: Client, announced: Backend
+) -> None:
+    async with client.events() as events:
+        await events.until(is_live)
+        held = asyncio.ensure_future(client.relayed(announced, "hold", params={"seconds": "10"}))
+        (dashboard,) = await events.until(lambda found: found[0]["state"] == "unreachable")
+        assert "holding the interpreter" in dashboard["reason"]
+        assert dashboard["plots"], "the plots stay known"
+        await events.until(is_live)
+        await held
+
+
+async def test_end_of_the_scheduler_is_stale_with_the_reason_or_the_time(
+    client: Client, announced: Backend
+) -> None:
+    async with client.events() as events:
+        (before,) = await events.until(is_live)
+        await client.control(announced, health="health_lost.json")
+        (lost,) = await events.until(lambda found: found[0]["state"] == "stale")
+        assert "stopped answering" in lost["reason"]
+        await client.control(announced, health="health_closed.json")
+        (closed,) = await events.until(lambda found: "closed_at" in found[0])
+    assert "closed_at" not in before
+    assert (closed["state"], closed["closed_at"]) == ("stale", 1795180931.5)
+    assert closed["reason"] is None, "the browser says it, by its own clock"
+    assert closed["plots"] == before["plots"]
