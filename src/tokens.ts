@@ -62,7 +62,6 @@ export namespace CommandIDs {
 export namespace MimeTypes {
   export const plot = 'application/vnd.dask-diag-lab.plot+json';
   export const widgetFactory = 'application/vnd.lumino.widget-factory';
-  export const cells = 'application/vnd.jupyter.cells';
 }
 
 /** Routes of our server extension, below Jupyter's base URL. */

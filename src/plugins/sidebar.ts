@@ -10,6 +10,7 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { MenuSvg } from '@jupyterlab/ui-components';
 
 import { CommandIDs, NAMESPACE, PAGES, PluginIDs, SIDEBAR_ID } from '../tokens';
+import { plotCode } from '../widgets/code';
 import { IPlotServices } from '../widgets/services';
 import { Sidebar } from '../widgets/sidebar';
 import { SidebarModel } from '../widgets/sidebarmodel';
@@ -63,7 +64,7 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
         void commands.execute(CommandIDs.openPlot, { dashboard, plot }),
       openLayout: dashboard => void commands.execute(CommandIDs.openLayout, { dashboard }),
       createPane: (dashboard, plot) => panes.create(plot, dashboard),
-      onCodeDropped: cell => void runDropped(app, notebooks, cell),
+      insertCell: (plot, x, y) => insertCell(notebooks, plot, x, y),
       openMenu: clusterMenu(app, trans.__('Other pages in browser tabs')),
       insertClient: () => void commands.execute(CommandIDs.insertClient)
     });
@@ -124,27 +125,40 @@ async function rememberGroups(model: SidebarModel, state: IStateDB): Promise<voi
   await state.fetch(GROUPS_KEY).then(stored => model.restoreGroups(stored ?? {}), warn);
 }
 
-/** Select the cell that a plot became where it was dropped, and run it where the kernel is idle. */
-async function runDropped(
-  { commands }: JupyterFrontEnd,
+/**
+ * Insert a plot where it was dropped on a notebook, and run it where the kernel is idle.
+ *
+ * Only in the middle third, where the dock would put a pane over the notebook: beside it there is
+ * place for a pane on each side.
+ */
+function insertCell(
   notebooks: INotebookTracker | null,
-  id: string
-): Promise<void> {
-  const panel = notebooks?.find(one => one.content.widgets.some(cell => cell.model.id === id));
-  if (!panel) {
-    return;
+  plot: string,
+  clientX: number,
+  clientY: number
+): boolean {
+  const panel = notebooks?.find(({ isVisible, node }) => {
+    const { left, top, width, height } = node.getBoundingClientRect();
+    const x = (clientX - left) / width;
+    const y = (clientY - top) / height;
+    return isVisible && Math.min(x, y, 1 - x, 1 - y) > 1 / 3;
+  });
+  if (!panel?.model) {
+    return false;
   }
-  const { content, sessionContext } = panel;
-  content.deselectAll(); // Lab 4.6 extends the selection to the cell before it
-  content.activeCellIndex = content.widgets.findIndex(cell => cell.model.id === id);
-  if (sessionContext.session?.kernel?.status !== 'idle') {
-    return;
+  const { content, model, sessionContext } = panel;
+  const below = content.widgets.findIndex(({ node }) => {
+    const { top, height } = node.getBoundingClientRect();
+    return clientY < top + height / 2;
+  });
+  const index = below < 0 ? content.widgets.length : below;
+  model.sharedModel.insertCell(index, { cell_type: 'code', source: plotCode(plot) });
+  content.deselectAll();
+  content.activeCellIndex = index;
+  if (sessionContext.session?.kernel?.status === 'idle') {
+    void NotebookActions.run(content, sessionContext);
   }
-  if (notebooks?.currentWidget === panel && commands.hasCommand('notebook:run-cell')) {
-    await commands.execute('notebook:run-cell');
-  } else {
-    await NotebookActions.run(content, sessionContext);
-  }
+  return true;
 }
 
 function addFavoriteCommand(

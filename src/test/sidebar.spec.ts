@@ -94,7 +94,7 @@ describe('the sidebar', () => {
       openPlot: jest.fn(),
       openLayout: jest.fn(),
       createPane: jest.fn(),
-      onCodeDropped: jest.fn(),
+      insertCell: jest.fn(),
       openMenu: jest.fn(),
       insertClient: jest.fn()
     };

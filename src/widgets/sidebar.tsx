@@ -36,8 +36,8 @@ export interface ISidebarHost {
   openPlot(dashboard: string, plot: string): void;
   openLayout(dashboard: string): void;
   createPane(dashboard: string, plot: string): Widget;
-  /** A plot's code was dropped, perhaps as the cell of this id. */
-  onCodeDropped(cell: string): void;
+  /** Make a plot a cell of the notebook whose middle is at this place; false if there is none. */
+  insertCell(plot: string, clientX: number, clientY: number): boolean;
   openMenu(dashboard: string, anchor: HTMLElement): void;
   /** Put the code of a local cluster into the active notebook. */
   insertClient(): void;
@@ -381,7 +381,7 @@ function Row(props: {
             plot: name,
             title,
             createPane: () => host.createPane(dashboard, name),
-            onCodeDropped: cell => host.onCodeDropped(cell)
+            insertCell: (x, y) => host.insertCell(name, x, y)
           })
         }
       >

@@ -33,6 +33,11 @@ export class Notebook {
     return this.panel.locator('.jp-CodeCell').nth(index);
   }
 
+  /** The code cells with this text. */
+  cells(source: string): Locator {
+    return this.panel.locator('.jp-CodeCell').filter({ hasText: source });
+  }
+
   /** Wait until the kernel has introduced itself and waits for work; before, a cell is not run. */
   async ready(): Promise<void> {
     const isReady = async (path: string): Promise<boolean> => {

@@ -22,6 +22,19 @@ test('a plot in a cell is live and shows what its arguments choose', async ({ la
   );
 });
 
+test('a plot dropped in the middle of a notebook is a cell there, and live', async ({
+  lab,
+  server
+}) => {
+  const notebook = await lab.open(server.writeNotebook('dropped.ipynb', [CLUSTER, WORK]));
+  await notebook.run(0);
+  await lab.dropIn('task-stream', notebook.panel);
+  const made = notebook.cells('dask_diag_lab.plot("task-stream")');
+  await expect(made.locator('.jp-DaskDiag-plot')).toHaveAttribute('data-state', 'live');
+  await expect(lab.panes()).toHaveCount(0);
+  await expect(lab.page.locator('.lm-DockPanel-overlay')).toBeHidden();
+});
+
 test('Notebook 7 opens a plot from the command palette', async ({ lab, page, server }) => {
   const path = server.writeNotebook('seven.ipynb', [CLUSTER, WORK]);
   const notebook = await lab.openNotebook7(path);
