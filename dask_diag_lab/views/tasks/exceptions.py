@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from bokeh.models import Column as Stack
 from bokeh.models.widgets import PreText
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Column
+from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.figure import set_properties, smaller
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.shown_name import shown_name
-from dask_diag_lab.views.tables import SortableTable
-from dask_diag_lab.views.tasks.failures import (
-    OLDER,
-    OLDER_TEXTS,
-    Failure,
-    FailureCounts,
-    FailureKind,
-    kinds_of,
-)
-from dask_diag_lab.views.view import Caption, Control, Table, View
-from dask_diag_lab.views.worker_names import readable_name, worker_in_words
+from dask_diag_lab.views.tables import TablePlot
+from dask_diag_lab.views.view import Control, Table
+from dask_diag_lab.views.worker_names import worker_in_words
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -35,13 +25,11 @@ if TYPE_CHECKING:
 
 NO_FAILURES: Final = "No task has failed."
 WAITING: Final = "Waiting for the scheduler's answer."
+OLDER_TEXTS: Final = "No details: older than the texts that are kept of this kind"
 
-COLUMNS: Final = (
-    Column("exception", "Exception", "text", width=148),
-    Column("tasks", "Tasks", "number", width=50),
-    Column("time", "Last", "time", width=66),
-    Column("prefix", "Function", "text", width=84),
-    Column("workers", "Workers", "text", width=68),
+TABLE: Final = (
+    *("exception", "tasks", "time", "prefix", "workers", "attempts", "key", "traceback"),
+    *("kind", "kind_tasks", "kind_first"),
 )
 WORKERS_SHOWN: Final = 3
 TEXTS_SHOWN: Final = 20
@@ -49,7 +37,6 @@ _EXAMPLE: Final = 80
 """Characters of a text in a row, where others have to be told of as well."""
 _OTHER: Final = 200
 """Characters of the other texts, a line each below the traceback."""
-_NAME_CHARACTERS: Final = 40
 
 _TRACEBACK_CSS: Final = """
 :host {{
@@ -62,9 +49,71 @@ pre {{
 }}
 """
 
+Task = Mapping[str, Any]  # a row of the extra ``errors``, whose columns differ in type
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorKind:
+    """Failures of one prefix with one type of exception that was raised at one place.
+
+    Attributes
+    ----------
+    tasks : list of mapping
+        Those that are listed, the last one first; never empty.
+    texts : dict of str to mapping
+        The last task of each text that is kept, the last one first.
+    """
+
+    tasks: list[Task] = field(default_factory=list)
+    texts: dict[str, Task] = field(default_factory=dict)
+
+    @property
+    def last(self) -> Task:
+        return self.tasks[0]
+
+    @property
+    def id(self) -> str:
+        return f"{self.last['prefix']} {self.last['kind']}"
+
+    @property
+    def n_tasks(self) -> int:
+        """Failures of all its texts; a task that failed again counts again."""
+        return int(self.last["kind_count"])
+
+    @property
+    def n_attempts(self) -> int:
+        """How many of them were run again."""
+        return sum(int(text["attempts"]) for text in self.texts.values())
+
+    @property
+    def n_not_kept(self) -> int:
+        """Failures whose text is not kept any more."""
+        return self.n_tasks - sum(int(text["count"]) for text in self.texts.values())
+
+    @property
+    def other_texts(self) -> str:
+        """Such as ``and other texts (4)``; '' for none."""
+        number = len(self.texts) - 1 + self.n_not_kept
+        # One that is not kept may have been equal to another one.
+        most = "up to " if self.n_not_kept else ""
+        return f"and other texts ({most}{fmt.count(number)})" if number else ""
+
+
+def error_kinds(store: Store) -> list[ErrorKind]:
+    """Return the kinds of errors, that of the last failure first."""
+    errors = store.extras["errors"]
+    columns = (errors[name].tolist() for name in errors.columns)
+    rows = [dict(zip(errors.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+    kinds: dict[tuple[str, str], ErrorKind] = {}
+    for row in reversed(rows):
+        kind = kinds.setdefault((row["prefix"], row["kind"]), ErrorKind())
+        kind.tasks.append(row)
+        kind.texts.setdefault(row["exception"], row)
+    return list(kinds.values())
+
 
 @register_plot
-class Exceptions(View):
+class Exceptions(TablePlot):
     """A table of errors, and below it what is known of the one that was clicked."""
 
     name = "exceptions"
@@ -94,33 +143,34 @@ class Exceptions(View):
     )
     keywords = ("errors", "erred", "failed", "traceback", "failures", "killed", "crash")
 
-    reads = ("errors", "actions", "workers", "seen_workers")
+    reads = ("errors", "workers", "seen_workers")
+    columns = (
+        Column("exception", "Exception", width=148),
+        Column("tasks", "Tasks", "number", width=50),
+        Column("time", "Last", "time", width=66),
+        Column("prefix", "Function", width=84),
+        Column("workers", "Workers", width=68),
+    )
+    key: ClassVar[str] = "id"
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
-        self.kinds: list[FailureKind] = []
-        self._counts = FailureCounts()
-        self._chosen: tuple[str, str, str] | None = None
+    kinds: Sequence[ErrorKind] = ()
+    _chosen = ""
 
     # --- the picture
 
     def build(self) -> UIElement:
         """Return the table and the place for a traceback; see `View.build`."""
-        self.rows = SortableTable(self.look, COLUMNS, on_click=self.choose)
         self.details = PreText(text="", sizing_mode="stretch_both", margin=0, visible=False)
         self._root = Stack(
-            children=[self.rows.model, self.details], sizing_mode="stretch_both", spacing=0
+            children=[super().build(), self.details], sizing_mode="stretch_both", spacing=0
         )
         self._style()
         return self._root
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""
-        self.rows.restyle(self.look)
         self._style()
-        self.update()
+        super().restyle()
 
     def _style(self) -> None:
         look = self.look
@@ -133,40 +183,33 @@ class Exceptions(View):
         )
         set_properties(self.details, stylesheets=[css])
 
-    # --- keeping it up to date
-
-    def update(self) -> None:
-        """Read on, and draw what differs; see `View.update`."""
-        self._counts.read(self.store)
-        super().update()
-
     def state(self) -> object:
         """Return what is chosen and known; see `View.state`."""
-        is_settled = self._counts.are_settled(self.store)
-        return is_settled, self.store.left_out.get("errors", 0), self._chosen
+        return self._chosen, self.store.left_out.get("errors", 0)
 
-    def draw(self) -> None:
-        """Show the errors and the chosen one; see `View.draw`."""
-        kinds = self.kinds = kinds_of(self.store, self._counts)
-        chosen = next((kind for kind in kinds if _name(kind) == self._chosen), None)
-        self.rows.set(
-            {
-                "exception": [_row(kind) for kind in kinds],
-                "tasks": [kind.n_tasks for kind in kinds],
-                "time": [kind.last.time for kind in kinds],
-                "prefix": [shown_name(kind.last.prefix) for kind in kinds],
-                "workers": [_workers(kind, self._name_of) for kind in kinds],
-            },
-            [self.look.accent if kind is chosen else None for kind in kinds],
-        )
-        text = f"{_line(chosen, self._name_of)}\n\n{_details(chosen)}" if chosen else ""
-        set_properties(self.details, text=text, visible=chosen is not None)
-        self.caption = self._caption_now(chosen)
+    def rows(self) -> Rows:
+        """Return a row for each kind of error, which `kinds` are then."""
+        kinds = self.kinds = error_kinds(self.store)
+        return {
+            "id": [kind.id for kind in kinds],
+            "exception": [_example(kind) for kind in kinds],
+            "tasks": [kind.n_tasks for kind in kinds],
+            "time": [kind.last["time"] for kind in kinds],
+            "prefix": [shown_name(kind.last["prefix"]) for kind in kinds],
+            "workers": [self._workers(kind) for kind in kinds],
+        }
 
-    def _caption_now(self, chosen: FailureKind | None) -> Caption:
-        if not self.kinds:
-            is_known = self.store.extras["errors"].is_known
-            return Caption(empty=NO_FAILURES if is_known else WAITING)
+    def row_colors(self, rows: Rows) -> Sequence[str | None]:
+        """Return a colour for the row that was clicked."""
+        return [self.look.accent if each == self._chosen else None for each in rows["id"]]
+
+    def headline(self) -> str:
+        """Return how many tasks failed, and of how many kinds of error."""
+        failed = fmt.plural(sum(kind.n_tasks for kind in self.kinds), "failed task")
+        return f"{failed}, {fmt.plural(len(self.kinds), 'kind')} of error"
+
+    def note(self) -> str:
+        """Return what is counted that was run again, or that is not kept."""
         notes = []
         if again := sum(kind.n_attempts for kind in self.kinds):
             notes.append(f"{fmt.plural(again, 'attempt')} counted whose task was run again")
@@ -174,152 +217,99 @@ class Exceptions(View):
             notes.append(f"{fmt.plural(dropped, 'older failure')} of other errors not kept")
         if cut := sum(kind.n_not_kept for kind in self.kinds):
             notes.append(f"texts of {fmt.plural(cut, 'older failure')} not kept")
-        if unknown := sum(kind.n_tasks for kind in self.kinds if _is_unknown(kind)):
-            notes.append(f"no details of {fmt.plural(unknown, 'failure')}")
-        if killed := self._counts.killed:
-            # No heartbeat names a run that ends its worker within a moment.
-            notes.append(f"at least {fmt.plural(killed, 'run')} lost with a worker that died")
-        controls = [
-            *(
-                [Control("task", "button", "Open the task")]
-                if chosen and chosen.last.last_key
-                else []
-            ),
-            *([Control("close", "button", "Close")] if chosen else []),
-        ]
-        failed = fmt.plural(sum(kind.n_tasks for kind in self.kinds), "failed task")
-        kinds = fmt.plural(len(self.kinds), "kind")
-        return Caption(
-            headline=f"{failed}, {kinds} of error", note="; ".join(notes), controls=controls
-        )
+        return "; ".join(notes)
+
+    def why_empty(self) -> str:
+        """Return whether nothing failed, as far as is known."""
+        return NO_FAILURES if self.store.extras["errors"].is_known else WAITING
+
+    def draw(self) -> None:
+        """Show the errors and the chosen one; see `View.draw`."""
+        super().draw()
+        kind = self._chosen_kind()
+        set_properties(self.details, text=self._words(kind) if kind else "", visible=bool(kind))
+        if kind:
+            controls = [
+                Control("task", "button", "Open the task"),
+                Control("close", "button", "Close"),
+            ]
+            self.caption = replace(self.caption, controls=controls)
+
+    def _chosen_kind(self) -> ErrorKind | None:
+        return next((kind for kind in self.kinds if kind.id == self._chosen), None)
 
     # --- what a reader does
 
-    def choose(self, index: int) -> None:
-        """Show the traceback of one row, by its place in `kinds`."""
-        self._chosen = _name(self.kinds[index])
+    def open_row(self, key: str) -> None:
+        """Show the traceback of one row; see `TablePlot.open_row`."""
+        self._chosen = key
         self.update()
 
     def command(self, verb: str) -> None:
         """``clear`` closes the traceback; see `View.command`."""
         if verb == "clear":
-            self._chosen = None
-            self.update()
+            self.open_row("")
 
     def set_control(self, name: str, value: str) -> None:
         """Open the page of the task that failed last, or close the traceback."""
         del value
+        kind = self._chosen_kind()
         if name == "close":
-            self.command("clear")
-        elif name == "task":
-            keys = [kind.last.last_key for kind in self.kinds if _name(kind) == self._chosen]
-            if keys and keys[0]:
-                self.open("task", key=keys[0])
+            self.open_row("")
+        elif name == "task" and kind:
+            self.open("task", key=kind.last["key"])
 
-    def _name_of(self, address: str) -> str:
-        return shown_name(worker_in_words(self.store, address), _NAME_CHARACTERS)
+    # --- the texts
 
     def table(self) -> Table:
         """Return one row for each text, with its traceback, and what all of its kind share."""
-        self._counts.read(self.store)
-        rows = [
-            (kind, failure) for kind in kinds_of(self.store, self._counts) for failure in _all(kind)
-        ]
-        columns: dict[str, Sequence[object]] = {
-            "exception": [failure.exception for _, failure in rows],
-            "tasks": [failure.n_tasks for _, failure in rows],
-            "time": [failure.time if failure.is_kept else None for _, failure in rows],
-            "prefix": [failure.prefix for _, failure in rows],
-            "workers": [", ".join(failure.workers) for _, failure in rows],
-            "attempts": [failure.n_attempts for _, failure in rows],
-            "key": [failure.last_key for _, failure in rows],
-            "traceback": [failure.traceback for _, failure in rows],
-            "kind": [kind.name for kind, _ in rows],
-            "kind_tasks": [kind.n_tasks for kind, _ in rows],
-            "kind_first": [kind.first if isfinite(kind.first) else None for kind, _ in rows],
-        }
+        rows: list[tuple[object, ...]] = []
+        for kind in error_kinds(self.store):
+            prefix, name, first = (kind.last[name] for name in ("prefix", "kind", "kind_first"))
+            shared = (name, kind.n_tasks, first)
+            for text, last in kind.texts.items():
+                tasks = [task for task in kind.tasks if task["exception"] == text]
+                workers = ", ".join(_addresses(tasks))
+                failed = (text, last["count"], last["time"], prefix, workers)
+                rows.append((*failed, last["attempts"], last["key"], last["traceback"], *shared))
+            if kind.n_not_kept:
+                rows.append((OLDER_TEXTS, kind.n_not_kept, None, prefix, "", 0, "", "", *shared))
+        columns = {name: [row[at] for row in rows] for at, name in enumerate(TABLE)}
         return Table(columns, {"time": "s", "kind_first": "s"})
 
+    def _workers(self, kind: ErrorKind) -> str:
+        """Return the names of the workers it happened on, and how many more there are."""
+        addresses = _addresses(kind.tasks)
+        names = [shown_name(worker_in_words(self.store, each), 40) for each in addresses]
+        shown, n_more = ", ".join(names[:WORKERS_SHOWN]), len(names) - WORKERS_SHOWN
+        return f"{shown} and {n_more} more" if n_more > 0 else shown
 
-def _name(kind: FailureKind) -> tuple[str, str, str]:
-    """Return what a kind is found again by; of what is not kept the reason stands for it."""
-    return kind.last.prefix, kind.name, "" if kind.name else kind.last.exception
+    def _words(self, kind: ErrorKind) -> str:
+        """Return who failed, where and when, the last traceback, and the other texts."""
+        last, first = kind.last, fmt.clock(kind.last["kind_first"])
+        on = "on" if len(kind.tasks) >= kind.n_tasks else "lately on"
+        failed = f"{fmt.plural(kind.n_tasks, 'task')} failed {on} {self._workers(kind)}"
+        line = [
+            f"{shown_name(last['prefix'], 40)}: {failed}",
+            f"{fmt.count(kind.n_attempts)} of them run again" if kind.n_attempts else "",
+            f"{first} to {fmt.clock(last['time'])}",
+            f"last: {shown_name(last['key'], 80)}",
+        ]
+        others = [shown_name(text, _OTHER) for text in kind.texts][1 : TEXTS_SHOWN + 1]
+        parts = [
+            " · ".join(filter(None, line)),
+            f"{last['traceback']}\n{last['exception']}".strip("\n"),
+            "\n".join([f"{kind.other_texts}:", *others]) if kind.other_texts else "",
+        ]
+        return "\n\n".join(filter(None, parts))
 
 
-def _is_unknown(kind: FailureKind) -> bool:
-    """Return whether only the number is known; the note counts the older ones by themselves."""
-    return not kind.last.is_kept and kind.last.exception != OLDER
+def _addresses(tasks: Sequence[Task]) -> list[str]:
+    """Return the workers that tasks failed on, the last one first."""
+    return list(dict.fromkeys(address for task in tasks for address in task["workers"]))
 
 
-def _all(kind: FailureKind) -> list[Failure]:
-    """Return a kind's failures, and as one those whose texts are not kept."""
-    if not kind.n_not_kept:
-        return kind.failures
-    rest = Failure(kind.last.prefix, OLDER_TEXTS, n_tasks=kind.n_not_kept, is_kept=False)
-    return [*kind.failures, rest]
-
-
-def _row(kind: FailureKind) -> str:
+def _example(kind: ErrorKind) -> str:
     """Return the last text, and how many others there are."""
-    text, others = kind.last.exception, _others(kind)
+    text, others = kind.last["exception"], kind.other_texts
     return f"{shown_name(text, _EXAMPLE)} {others}" if others else shown_name(text)
-
-
-def _workers(kind: FailureKind, name_of: Callable[[str], str]) -> str:
-    """Return the names of the workers it happened on, and how many more there are.
-
-    One that came back under its name after it died has another address, which tells them apart.
-    """
-    addresses = kind.workers
-    names = {address: name_of(address) for address in addresses[:WORKERS_SHOWN]}
-    times = Counter(names.values())
-    shown = ", ".join(
-        f"{name} at {shown_name(readable_name(address))}" if times[name] > 1 else name
-        for address, name in names.items()
-    )
-    n_more = len(addresses) - WORKERS_SHOWN
-    return f"{shown} and {n_more} more" if n_more > 0 else shown
-
-
-def _line(kind: FailureKind, name_of: Callable[[str], str]) -> str:
-    """Return one line of who failed, where and when."""
-    tasks = fmt.plural(kind.n_tasks, "task")
-    on = "on" if kind.knows_all_workers else "lately on"
-    place = f" {on} {_workers(kind, name_of)}" if kind.workers else ""
-    key = f" · last: {shown_name(kind.last.last_key, 80)}" if kind.last.last_key else ""
-    again = f"{fmt.count(kind.n_attempts)} of them run again" if kind.n_attempts else ""
-    said = f"{shown_name(kind.last.prefix, 40)}: {tasks} failed{place}"
-    return " · ".join(filter(None, (said, again, _when(kind)))) + key
-
-
-def _details(kind: FailureKind) -> str:
-    """Return the last traceback with its text, and the other texts below."""
-    last = kind.last
-    text = f"{last.traceback}\n{last.exception}" if last.traceback else last.exception
-    return "\n\n".join(filter(None, (text.strip("\n"), _other_texts(kind))))
-
-
-def _others(kind: FailureKind) -> str:
-    """Return ``and other texts (4)``, which says no less where it is cut off; '' for none."""
-    if not kind.n_other_texts:
-        return ""
-    # One that is not kept may have been equal to another one.
-    most = "up to " if kind.n_not_kept else ""
-    return f"and other texts ({most}{fmt.count(kind.n_other_texts)})"
-
-
-def _when(kind: FailureKind) -> str:
-    if not isfinite(kind.first):
-        return ""
-    first, last = fmt.clock(kind.first), fmt.clock(kind.last.time)
-    return first if first == last else f"{first} to {last}"
-
-
-def _other_texts(kind: FailureKind) -> str:
-    others = kind.failures[1:]
-    if not others:
-        return _others(kind)
-    shown = [shown_name(failure.exception, _OTHER) for failure in others[:TEXTS_SHOWN]]
-    are_all = len(shown) == kind.n_other_texts
-    which = "" if are_all else f", the last {fmt.count(len(shown))}"
-    return "\n".join([f"{_others(kind)}{which}:", *shown])

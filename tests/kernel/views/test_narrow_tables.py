@@ -17,7 +17,7 @@ NARROW_PX = 420
 
 TABLES = (
     (Counters.columns, ["name", "value", "growth"]),
-    (exceptions.COLUMNS, ["exception", "tasks", "time"]),
+    (exceptions.Exceptions.columns, ["exception", "tasks", "time"]),
     (workers_table.COLUMNS, ["name", "cpu", "memory", "memory_share", "status"]),
 )
 
@@ -31,7 +31,7 @@ def test_what_a_table_is_for_is_in_sight(
     assert sum(column.width for column in first) <= NARROW_PX
 
 
-@pytest.mark.parametrize("columns", [Counters.columns, exceptions.COLUMNS])
+@pytest.mark.parametrize("columns", [Counters.columns, exceptions.Exceptions.columns])
 def test_a_table_that_shares_its_width_needs_no_scrolling(columns: Sequence[Column]) -> None:
     assert sum(column.width for column in columns) <= NARROW_PX
 

@@ -100,7 +100,7 @@ def test_failures_with_a_text_each_are_one_row_with_all_tasks_and_other_errors_s
             await client.gather(client.map(parse, range(250)), errors="skip")
             await until(lambda: max(store.extras["errors"]["kind_count"], default=0) == 250)
             view.update()
-            data = view.rows.source.data
+            data = view.sortable.source.data
             assert (data["prefix"], list(data["tasks"])) == (["parse", "divide"], [250, 1])
             assert data["exception"][0].endswith("is bad') and other texts (up to 249)")
             table = view.table().columns
