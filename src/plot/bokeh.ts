@@ -35,8 +35,14 @@ export interface IBokehSession {
   close(): void;
 }
 
+/** A message of Bokeh's protocol; a patch has events. */
+export interface IBokehMessage {
+  readonly content: { events?: { readonly attr?: string }[] | undefined };
+}
+
 export interface IBokehConnection {
   readonly socket: WebSocket | null;
+  send(message: IBokehMessage): void;
   connect(): Promise<IBokehSession>;
 }
 

@@ -1,6 +1,13 @@
 /** One plot's live document: asked for, connected, drawn natively, closed without a trace. */
 
-import type { BokehLoader, IBokeh, IBokehModel, IBokehSession, IBokehView } from './bokeh';
+import type {
+  BokehLoader,
+  IBokeh,
+  IBokehConnection,
+  IBokehModel,
+  IBokehSession,
+  IBokehView
+} from './bokeh';
 import {
   CONTROL_NAME,
   controlOf,
@@ -50,19 +57,30 @@ export async function openSession(
   const { ClientConnection } = bokeh.require('client/connection');
   const url = server.socketUrl(`${path}/ws`);
   const connection = new ClientConnection(url, reply.token, server.socketQuery);
-  const session = await inTime(connection.connect(), trans);
-  if (connection.socket !== null) {
-    dropLateMessages(connection.socket);
-  }
-  return new PlotSession(bokeh, session, trans);
+  sendChoices(connection);
+  return new PlotSession(bokeh, await inTime(connection.connect(), trans), trans);
 }
 
-/** After either side's goodbye Bokeh still sends resizes, which browsers report as errors. */
-function dropLateMessages(socket: WebSocket): void {
-  const send = socket.send.bind(socket);
-  socket.send = data => {
-    if (socket.readyState === WebSocket.OPEN) {
-      send(data);
+/** What BokehJS writes into a figure at each layout. */
+const SIZES: ReadonlySet<string> = new Set([
+  'inner_width',
+  'inner_height',
+  'outer_width',
+  'outer_height'
+]);
+
+/**
+ * Let through what the reader does, not what a resize changes, which the kernel has no use for; and
+ * nothing after either side's goodbye, which browsers report as an error.
+ */
+function sendChoices(connection: IBokehConnection): void {
+  const send = connection.send.bind(connection);
+  connection.send = message => {
+    const { content } = message;
+    const events = content.events?.filter(({ attr }) => attr === undefined || !SIZES.has(attr));
+    if (events?.length !== 0 && connection.socket?.readyState === WebSocket.OPEN) {
+      content.events = events;
+      send(message);
     }
   };
 }
