@@ -5,8 +5,8 @@ Pure; knows neither Bokeh nor the store.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.views import format as fmt
@@ -20,74 +20,64 @@ if TYPE_CHECKING:
 Detail = Mapping[str, Any]  # as in `store.events`: whatever `distributed` logged
 Names = Mapping[str, str]
 
+ROWS: Final = {
+    "Workers came": ("triangle", "load_saturated"),
+    "Retiring": ("hex", "gone"),
+    "Workers left": ("inverted_triangle", "gone"),
+    "Workers died": ("square_x", "memory_over"),
+    "Paused": ("square", "memory_near"),
+    "Spill": ("square_dot", "spilled"),
+    "Errors": ("circle_x", "erred"),
+    "Stealing": ("diamond", "load_normal"),
+    "Graphs": ("circle", "accent"),
+    "Clients": ("circle_dot", "muted"),
+    "Cluster": ("star", "foreground"),
+}
+"""Rows of the timeline from the top: marker, and colour as attribute of `DataColors` or `Look`."""
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row of the timeline: its words, the kinds of events in it, their marker.
+KINDS: Final = {
+    "worker-added": ("Workers came", "worker {worker} came with {threads}"),
+    "worker-closing": ("Retiring", "worker {worker} closes when its data has been moved"),
+    "worker-removed": ("Workers left", "worker {worker} left{cause}{lost_tasks}"),
+    "worker-killed": ("Workers died", "worker {worker} died{cause}{lost_tasks}"),
+    "worker-paused": ("Paused", "worker {worker} paused: its memory is over the pause threshold"),
+    "worker-resumed": ("Paused", "worker {worker} goes on"),
+    "spill-began": ("Spill", "worker {worker} began to spill to disk{size}"),
+    "spill-ended": ("Spill", "worker {worker} has no data on disk any more"),
+    "task-erred": ("Errors", "{tasks} of {prefix} failed, last on worker {worker}"),
+    "steal-burst": ("Stealing", "{tasks} moved to another worker"),
+    "update-graph": ("Graphs", "{graphs} of {new_tasks} submitted by {client}"),
+    "client-added": ("Clients", "{client} connected"),
+    "client-removed": ("Clients", "{client} left"),
+    "recording-began": ("Cluster", "recording began{recalled}"),
+    "not-recorded": ("Cluster", "nobody recorded what was done for a while"),
+    "restart": ("Cluster", "the cluster was restarted"),
+    "workers-retired": ("Cluster", "{workers} retired"),
+    "scheduler-lost": ("Cluster", "the scheduler does not answer{cause}"),
+    "scheduler-back": ("Cluster", "the scheduler answers again after {lost_for}"),
+    "events-dropped": ("Cluster", "{events} lost on the scheduler"),
+}
+"""Row and words of each kind of event; others go to the last row."""
 
-    ``ends`` are those of the kinds that only tell that another one is over.
-    """
+ENDS: Final = frozenset({"worker-resumed", "spill-ended", "client-removed"})
+"""Kinds that only tell that another event is over."""
 
-    title: str
-    kinds: tuple[str, ...]
-    marker: str
-    ends: tuple[str, ...] = ()
-
-
-ROWS: Final = (
-    Row("Workers came", ("worker-added",), "triangle"),
-    Row("Retiring", ("worker-closing",), "hex"),
-    Row("Workers left", ("worker-removed",), "inverted_triangle"),
-    Row("Workers died", ("worker-killed",), "square_x"),
-    Row("Paused", ("worker-paused", "worker-resumed"), "square", ("worker-resumed",)),
-    Row("Spill", ("spill-began", "spill-ended"), "square_dot", ("spill-ended",)),
-    Row("Errors", ("task-erred",), "circle_x"),
-    Row("Stealing", ("steal-burst",), "diamond"),
-    Row("Graphs", ("update-graph",), "circle"),
-    Row("Clients", ("client-added", "client-removed"), "circle_dot", ("client-removed",)),
-    Row(
-        "Cluster",
-        (
-            *("recording-began", "not-recorded", "restart", "workers-retired"),
-            *("scheduler-lost", "scheduler-back", "events-dropped"),
-        ),
-        "star",
-    ),
-)
-"""From the top. Kinds that are not named here go to the last row."""
-
-ROW_OF: Final = {kind: index for index, row in enumerate(ROWS) for kind in row.kinds}
-ENDS: Final = frozenset(kind for row in ROWS for kind in row.ends)
+ROW_OF: Final = {kind: list(ROWS).index(row) for kind, (row, _) in KINDS.items()}
+_FIELD: Final = re.compile(r"\{(\w+)\}")
 
 
-def row_colors(look: Look) -> tuple[tuple[str, str, str], ...]:
-    """Return fill and outline of the marks of each row, and the colour of its lines."""
-    colors = data_colors(look)
-    plain = (
-        *(colors.load_saturated, colors.gone, colors.gone),
-        *(colors.memory_over, colors.memory_near),
-        *(colors.spilled, colors.erred, colors.load_normal, look.accent, look.muted),
-        look.foreground,
-    )
-    lines = {ROW_OF["task-erred"]: colors.erred_mark if look.is_dark else colors.transfer}
-    lines[ROW_OF["worker-killed"]] = look.foreground
-    # A line has no outline, and black would not be seen.
-    spans = {ROW_OF["task-erred"]: colors.erred_mark} if look.is_dark else {}
-    return tuple(
-        (fill, lines.get(row, fill), spans.get(row, fill)) for row, fill in enumerate(plain)
-    )
+def row_colors(row: str, look: Look) -> tuple[str, str]:
+    """Return fill and outline of the marks of a row."""
+    colors, name = data_colors(look), ROWS[row][1]
+    fill: str = getattr(look, name) if hasattr(look, name) else getattr(colors, name)
+    erred = colors.erred_mark if look.is_dark else colors.transfer
+    return fill, {"Errors": erred, "Workers died": look.foreground}.get(row, fill)
 
 
 def number_of(detail: Detail) -> int:
     """Return how many things an event stands for: bursts are one event with a number."""
     number = detail.get("count", detail.get("graphs", 1))
     return max(int(number), 1) if isinstance(number, int | float) else 1
-
-
-def worker_name(detail: Detail, names: Names) -> str:
-    """Return what people call the worker of an event."""
-    address = str(detail.get("worker", ""))
-    return shown_name(readable_name(names.get(address, address)) or "unknown", 60)
 
 
 def words(kind: str, detail: Detail, names: Names) -> str:
@@ -100,116 +90,62 @@ def words(kind: str, detail: Detail, names: Names) -> str:
     names : mapping of str to str
         Names of workers by address.
     """
-    write = _WORDS.get(kind)
-    if write is None:
+    if kind not in KINDS:
         return shown_name(kind.replace("-", " "), 120)
-    return write(detail, names)
+    return _FIELD.sub(lambda field: _FIELDS[field[1]](detail, names), KINDS[kind][1])
 
 
-def gap_words(n_ended: int, n_undated: int) -> list[str]:
-    """Return what is not shown of the time before the recording.
-
-    Parameters
-    ----------
-    n_ended : int
-        Tasks that ended before.
-    n_undated : int
-        Workers of which it is not known when they came.
-    """
-    gaps = []
-    if n_ended:
-        tasks = fmt.plural(n_ended, "task")
-        gaps.append(f"before ★ {tasks} ended: what failed or spilled by then is not known")
-    if n_undated:
-        they = "it" if n_undated == 1 else "they"
-        gaps.append(f"of {fmt.plural(n_undated, 'worker')} nobody knows when {they} came")
-    return gaps
+def _worker(detail: Detail, names: Names) -> str:
+    address, name = str(detail.get("worker", "")), detail.get("name")
+    called = names.get(address, address) if name in (None, "") else str(name)  # may be number 0
+    return shown_name(readable_name(called) or "unknown", 60)
 
 
-def _came(detail: Detail, names: Names) -> str:
-    del names
-    known = detail.get("name")  # may be the number 0
-    called = str(detail.get("worker", "") if known in (None, "") else known)
-    name = shown_name(readable_name(called), 60)
-    return f"worker {name} came with {fmt.plural(int(detail.get('nthreads', 0)), 'thread')}"
+def _number(noun: str, name: str = "") -> Callable[[Detail, Names], str]:
+    """Return what writes a number of the details; without ``name`` that of `number_of`."""
+    return lambda detail, _: fmt.plural(
+        int(detail.get(name) or 0) if name else number_of(detail), noun
+    )
 
 
-def _gone(verb: str) -> Callable[[Detail, Names], str]:
-    def write(detail: Detail, names: Names) -> str:
-        lost = int(detail.get("lost_tasks") or 0)
-        tasks = f"; {fmt.plural(lost, 'task')} ran on it" if lost else ""
-        cause = shown_name(str(detail.get("cause") or ""), 160) if detail.get("cause") else ""
-        return f"worker {worker_name(detail, names)} {verb}{f': {cause}' if cause else ''}{tasks}"
-
-    return write
+def _text(name: str) -> Callable[[Detail, Names], str]:
+    return lambda detail, _: shown_name(str(detail.get(name, "")), 80)
 
 
-def _worker(verb: str) -> Callable[[Detail, Names], str]:
-    return lambda detail, names: f"worker {worker_name(detail, names)} {verb}"
+def _cause(detail: Detail, _: Names) -> str:
+    cause = detail.get("cause") or detail.get("reason")
+    return f": {shown_name(str(cause), 200)}" if cause else ""
 
 
-def _spilled(detail: Detail, names: Names) -> str:
-    size = f": {fmt.binary(float(detail['nbytes']))}" if detail.get("nbytes") else ""
-    return f"worker {worker_name(detail, names)} began to spill to disk{size}"
+def _lost_tasks(detail: Detail, _: Names) -> str:
+    lost = int(detail.get("lost_tasks") or 0)
+    return f"; {fmt.plural(lost, 'task')} ran on it" if lost else ""
 
 
-def _erred(detail: Detail, names: Names) -> str:
-    tasks = fmt.plural(number_of(detail), "task")
-    prefix = shown_name(str(detail.get("prefix", "")), 80)
-    return f"{tasks} of {prefix} failed, last on worker {worker_name(detail, names)}"
+def _size(detail: Detail, _: Names) -> str:
+    return f": {fmt.binary(float(detail['nbytes']))}" if detail.get("nbytes") else ""
 
 
-def _stolen(detail: Detail, _names: Names) -> str:
-    return f"{fmt.plural(number_of(detail), 'task')} moved to another worker"
-
-
-def _graphs(detail: Detail, _names: Names) -> str:
-    graphs = fmt.plural(int(detail.get("graphs") or 1), "graph")
-    tasks = fmt.plural(int(detail.get("tasks") or 0), "new task")
-    return f"{graphs} of {tasks} submitted by {shown_name(str(detail.get('client', '')), 60)}"
-
-
-def _client(verb: str) -> Callable[[Detail, Names], str]:
-    return lambda detail, _names: f"{shown_name(str(detail.get('client', '')), 80)} {verb}"
-
-
-def _back(detail: Detail, _names: Names) -> str:
-    return f"the scheduler answers again after {fmt.duration(float(detail.get('lost_s') or 0))}"
-
-
-def _lost(detail: Detail, _names: Names) -> str:
-    reason = shown_name(str(detail.get("reason") or ""), 200) if detail.get("reason") else ""
-    return f"the scheduler does not answer{f': {reason}' if reason else ''}"
-
-
-def _began(detail: Detail, _names: Names) -> str:
+def _recalled(detail: Detail, _: Names) -> str:
     recalled = int(detail.get("recalled") or 0)
-    if not recalled:
-        return "recording began"
-    return f"recording began; the scheduler recalled {fmt.plural(recalled, 'event')} before it"
+    before = f"; the scheduler recalled {fmt.plural(recalled, 'event')} before it"
+    return before if recalled else ""
 
 
-_WORDS: Final[Mapping[str, Callable[[Detail, Names], str]]] = {
-    "worker-added": _came,
-    "worker-removed": _gone("left"),
-    "worker-killed": _gone("died"),
-    "worker-paused": _worker("paused: its memory is over the pause threshold"),
-    "worker-resumed": _worker("goes on"),
-    "worker-closing": _worker("closes when its data has been moved"),
-    "workers-retired": lambda detail, _names: f"{fmt.plural(number_of(detail), 'worker')} retired",
-    "spill-began": _spilled,
-    "spill-ended": _worker("has no data on disk any more"),
-    "task-erred": _erred,
-    "steal-burst": _stolen,
-    "restart": lambda _detail, _names: "the cluster was restarted",
-    "update-graph": _graphs,
-    "client-added": _client("connected"),
-    "client-removed": _client("left"),
-    "recording-began": _began,
-    "not-recorded": lambda _detail, _names: "nobody recorded what was done for a while",
-    "scheduler-lost": _lost,
-    "scheduler-back": _back,
-    "events-dropped": lambda detail, _names: (
-        f"{fmt.plural(number_of(detail), 'event')} lost on the scheduler"
-    ),
+_FIELDS: Final[Mapping[str, Callable[[Detail, Names], str]]] = {
+    "worker": _worker,
+    "threads": _number("thread", "nthreads"),
+    "cause": _cause,
+    "lost_tasks": _lost_tasks,
+    "size": _size,
+    "tasks": _number("task"),
+    "prefix": _text("prefix"),
+    "graphs": _number("graph"),
+    "new_tasks": _number("new task", "tasks"),
+    "client": _text("client"),
+    "recalled": _recalled,
+    "workers": _number("worker"),
+    "events": _number("event"),
+    "lost_for": lambda detail, _: fmt.duration(float(detail.get("lost_s") or 0)),
 }
+"""What stands in the words of `KINDS`."""
