@@ -5,88 +5,149 @@ Both are made of the fine metrics that workers send with their heartbeats.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import STATES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
+from dask_diag_lab.views.extras import extra_table, why_none
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.scheduler import activities as act
 from dask_diag_lab.views.view import Control, LegendItem, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dask_diag_lab.store import Store
 
-WAITING: Final = "Waiting for the scheduler's answer."
 NO_METRICS: Final = (
     "No worker has reported what its time went to yet. Figures appear a second or two after the"
     " first task has ended."
 )
 NOT_CHOSEN: Final = "Nothing was reported in this unit for this span. Choose others above."
-IDLE: Final = "Idle threads"
 THREAD_CONTEXT: Final = "execute"
 """The context whose activities hold a worker's thread; all others run beside the threads."""
 SENDING: Final = "get-data"
 """The context of the worker that sends; the one that receives measures the same transfer."""
-SMALL_TASK_S: Final = 0.1
-"""Tasks that take less on average may be too small: Dask's own overhead is about a millisecond."""
-LARGE_COST_S: Final = 0.02
-"""A task that costs more than this around its own work does not do so for being small."""
+ENCLOSING: Final = ("idle", "process", "p2p-idle", "p2p-process")
+"""Spans of the shuffle's background loops: nothing to do, or all that is measured one by one."""
 
-ADVICE: Final = {
-    act.COMPUTE: "tasks use the CPU, which is what it is for",
-    act.WAITING: "tasks wait: look for files, locks, or many threads of pure Python",
-    act.NETWORK: "data moves much: use larger pieces, or keep related data together",
-    act.SERIALIZATION: "packing data is slow: prefer arrays and Arrow strings to Python objects",
-    act.DISK: "data is spilled: use more memory, smaller pieces, or release results",
-    act.MEMORY: "data is copied much",
-    act.FAILED: "work is lost: see Exceptions",
-    act.OVERHEAD: "tasks are too small: use larger pieces",
-    act.OWN: "an activity of your own",
-    IDLE: "threads have nothing to do: too few tasks, or they wait for each other",
+
+class Cost(NamedTuple):
+    """A class of activities of `distributed`'s fine metrics.
+
+    The classes are those of the questions that people ask about a slow computation. Reserved
+    colours are those of the task stream; the hatch tells a class without colour.
+
+    Attributes
+    ----------
+    style : (str, str)
+        Colour, an attribute of `palette.DataColors`, and hatch.
+    meaning, advice : str
+    activities : str
+        Separated by spaces; those of P2P shuffles without the "p2p-" that some have in front.
+    """
+
+    style: tuple[str, str]
+    meaning: str
+    advice: str
+    activities: str = ""
+
+
+IDLE: Final = "Idle threads"
+OWN: Final = "Measured by you"
+COSTS: Final[Mapping[str, Cost]] = {
+    "Computing": Cost(
+        ("load_saturated", ""),
+        "Tasks used the CPU",
+        "tasks use the CPU, which is what it is for",
+        "thread-cpu shard-partition-cpu get-output-cpu",
+    ),
+    "Waiting in tasks": Cost(
+        ("memory_near", "/"),
+        "Tasks held a thread and did not use the CPU: files, locks, the interpreter's lock",
+        "tasks wait: look for files, locks, or many threads of pure Python",
+        "thread-noncpu shard-partition-noncpu get-output-noncpu comms-limiter disk-limiter",
+    ),
+    "Network": Cost(
+        ("transfer", "-"),
+        "Data moved between workers",
+        "data moves much: use larger pieces, or keep related data together",
+        "network send",
+    ),
+    "(De)serialization": Cost(
+        ("deserialize", "."),
+        "Data was packed, unpacked, compressed or decompressed",
+        "packing is slow: prefer arrays and Arrow strings to Python objects, and scatter what each"
+        " task carries",
+        "serialize deserialize compress decompress offload",
+    ),
+    "Disk": Cost(
+        ("disk", "|"),
+        "Spilled data was written or read back",
+        "data is spilled: use more memory, smaller pieces, or release results",
+        "disk-read disk-write",
+    ),
+    "Copying in memory": Cost(
+        ("load_normal", "+"),
+        "Data was looked up in memory",
+        "data is copied much",
+        "memory-read",
+    ),
+    "Failed or cancelled": Cost(
+        ("killed", "x"),
+        "Work without a result: failed, cancelled, or the data was gone or its worker busy",
+        "work is lost: see Exceptions",
+        "failed cancelled missing busy",
+    ),
+    "Overhead": Cost(
+        ("waiting", "\\"),
+        "Dask itself, around the tasks and transfers",
+        "tasks are small, use larger pieces; or each carries much, scatter large functions and"
+        " arguments",
+        "executor other",
+    ),
+    OWN: Cost(
+        ("incoming", "."),
+        "Activities of your own, recorded with distributed.metrics.context_meter",
+        "an activity of your own",
+    ),
+    IDLE: Cost(
+        ("track", ""),
+        "Worker threads without a task while others had one",
+        "threads have nothing to do: too few tasks, or they wait for each other",
+    ),
 }
-"""What each cost means, and what to do or look for where that is known."""
-LARGE_TASKS: Final = (
-    "each task carries much: look for large functions or arguments sent with every task, and"
-    " scatter them"
-)
+"""All classes, in the order in which they are shown."""
 
-_ENDED: Final = [STATES.index(state) for state in ("released", "memory", "forgotten", "erred")]
+_CLASS_OF: Final = {
+    activity: name for name, cost in COSTS.items() for activity in cost.activities.split()
+}
+
+
+def class_of(activity: str) -> str:
+    """Return the class of an activity; one that `distributed` does not have is the user's own."""
+    return _CLASS_OF.get(activity.removeprefix("p2p-"), OWN)
 
 
 class FineBars(BarPlot):
     """Bars of the table ``fine``, with a part for each class of activity."""
 
     reads = ("fine", "workers")
-    noun = "bar"
 
     def why_empty(self) -> str:
         """Return whether there will be figures; see `DataPlot.why_empty`."""
-        return NO_METRICS if self.store.extras["fine"].is_known else WAITING
+        return why_none(self.store.extras["fine"], NO_METRICS)
 
-    def amounts(self, chosen: npt.NDArray[np.bool_]) -> list[tuple[str, act.Amount]]:
-        """Return label and amount of the chosen rows of the table, without enclosing spans."""
+    def amounts(self, chosen: npt.NDArray[np.bool_]) -> Iterable[tuple[str, str, str, float]]:
+        """Return label, context, activity and value of rows, without enclosing spans."""
         fine = self.store.extras["fine"]
-        is_whole = np.isin(fine["activity"].astype(str), list(act.ENCLOSING))
-        rows = np.flatnonzero(chosen & ~is_whole)
+        rows = chosen & ~np.isin(fine["activity"].astype(str), ENCLOSING)
         names = ("label", "context", "activity", "value")
-        columns = [fine[name][rows].tolist() for name in names]
-        return [(label, act.Amount(*amount)) for label, *amount in zip(*columns, strict=True)]
-
-
-def _by_class(amounts: Sequence[act.Amount]) -> dict[str, float]:
-    return {
-        name: sum(amount.value for amount in members)
-        for name, members in act.by_class(amounts).items()
-    }
+        return zip(*(fine[name][rows].tolist() for name in names), strict=True)
 
 
 @register_plot
@@ -128,12 +189,8 @@ class Costs(FineBars):
         Column("most", "Most of it"),
         Column("meaning", ""),
         Column("offered", "Offered by all threads", "seconds", shown=False, in_table=False),
-        *(Column(name, name, "seconds", shown=False, in_table=False) for name in act.CLASSES),
     )
-    parts = (
-        *(Part(name, color=color, hatch=hatch) for name, (color, hatch) in act.STYLES.items()),
-        Part(IDLE, color="track"),
-    )
+    parts = tuple(Part(n, "", color, hatch=hatch) for n, ((color, hatch), *_) in COSTS.items())
     label = key = "class"
     value = ("seconds",)
     merges = "sum"
@@ -141,102 +198,67 @@ class Costs(FineBars):
 
     def rows(self) -> Rows:
         """Return a row for each class that there is, and one for idle threads."""
-        amounts = self._amounts()
-        if not amounts:
-            return {column.name: [] for column in self.columns}
-        classes = act.by_class(act.merged(amounts))
-        sums = {name: sum(one.value for one in members) for name, members in classes.items()}
-        sums[IDLE] = self._idle_s(amounts)
-        most = {
-            name: ", ".join(f"{one.label} {fmt.duration(one.value)}" for one in members[:3])
-            for name, members in classes.items()
-        }
-        names = list(sums)
-        meaning = {**act.DOCS, IDLE: "Worker threads without a task while others had one"}
-        seconds = np.array(list(sums.values()))
+        sums: dict[str, float] = {}
+        most: dict[str, list[str]] = {}
+        offered_s = 0.0
+        for name, context, activity, seconds in self._amounts():
+            sums[name] = sums.get(name, 0.0) + seconds
+            part = f"{activity} in {context} {fmt.duration(seconds)}" if activity else ""
+            most.setdefault(name, []).append(part)
+            offered_s += seconds * (context == THREAD_CONTEXT)
         return {
-            "class": names,
-            "seconds": seconds,
-            "most": [most.get(name, "") for name in names],
-            "meaning": [meaning[name] for name in names],
-            "offered": np.full(len(names), self._offered_s(amounts)),
-            **{
-                part.column: np.where(np.array(names) == part.column, seconds, 0.0)
-                for part in self.parts
-            },
+            "class": list(sums),
+            "seconds": np.array(list(sums.values())),
+            "most": [", ".join(most[name][:3]) for name in sums],
+            "meaning": [COSTS[name].meaning for name in sums],
+            "offered": np.full(len(sums), offered_s),
+            **{name: np.array([sums[n] * (n == name) for n in sums]) for name in COSTS},
         }
 
     def headline(self) -> str:
         """Return the largest cost and what to do about it; idle threads only while work goes on."""
-        rows, amounts = self.rows(), self._amounts()
-        sums = dict(zip(rows["class"], np.asarray(rows["seconds"]).tolist(), strict=True))
+        rows = self.rows()
+        sums = dict(zip(rows["class"], rows["seconds"], strict=True))
         if not self.store.workers.totals().processing:
             del sums[IDLE]
         largest = max(sums, key=lambda name: sums[name])
-        most = (
-            f"{largest} most" if IDLE in sums else f"Nothing runs now. {largest} most of what ran"
-        )
-        return f"{most}: {self._advice(largest, amounts)}"
+        return f"{largest} most: {COSTS[largest].advice}"
 
     def note(self) -> str:
         """Return what the shares are of; see `DataPlot.note`."""
-        offered_s = self._offered_s(self._amounts())
         return (
-            f"Since the scheduler started; shares of the {fmt.duration(offered_s)} that all"
-            " worker threads offered while anything ran. Network, disk and packing also run"
-            " beside the threads, so shares need not add up to 100 %."
+            f"Since the scheduler started; shares of the {fmt.duration(self.rows()['offered'][0])}"
+            " that all worker threads offered while anything ran. Network, disk and packing also"
+            " run beside the threads, so shares need not add up to 100 %."
         )
 
     def table(self) -> Table:
         """Return one row for each activity, and one for idle threads."""
         amounts = self._amounts()
-        rows = [
-            (name, amount.context, amount.activity, amount.value)
-            for name, members in act.by_class(act.merged(amounts)).items()
-            for amount in members
-        ]
-        rows.append((IDLE, THREAD_CONTEXT, "", self._idle_s(amounts)))
-        names = ("class", "context", "activity", "seconds")
-        return Table({n: [row[i] for row in rows] for i, n in enumerate(names)}, {"seconds": "s"})
+        names = enumerate(("class", "context", "activity", "seconds"))
+        return Table({name: [row[i] for row in amounts] for i, name in names}, {"seconds": "s"})
 
-    def _amounts(self) -> list[act.Amount]:
-        fine = self.store.extras["fine"]
+    def _amounts(self) -> list[tuple[str, str, str, float]]:
+        """Return class, context, activity and seconds, largest first; idle threads last."""
+        fine, nthreads = self.store.extras["fine"], self.store.nthreads
         # What tasks do for a shuffle is counted among their own time as well.
         is_twice = (fine["context"] == "p2p") & (fine["label"] == "foreground")
         is_sent = (fine["context"] == SENDING) & (fine["activity"] == "network")
+        sums: defaultdict[tuple[str, str], float] = defaultdict(float)
         chosen = (fine["unit"] == "seconds") & ~is_twice & ~is_sent
-        return [amount for _, amount in self.amounts(chosen)]
-
-    def _advice(self, name: str, amounts: Sequence[act.Amount]) -> str:
-        """Return what helps; what is spent around each task may be due to what it brings along."""
-        of_tasks = [amount for amount in amounts if amount.context == THREAD_CONTEXT]
-        spent_s = sum(one.value for one in of_tasks if act.class_of(one.activity) == name)
-        is_spilled = any(act.class_of(one.activity) == act.DISK for one in of_tasks)
-        is_around_tasks = name == act.OVERHEAD or (name == act.SERIALIZATION and not is_spilled)
-        n_ended = int(self.store.prefixes.states[:, _ENDED].sum())
-        is_large = spent_s >= LARGE_COST_S * n_ended
-        is_long = self._held_s(amounts) >= SMALL_TASK_S * n_ended
-        if n_ended and spent_s and is_around_tasks and (is_large or is_long):
-            return LARGE_TASKS
-        return ADVICE[name]
-
-    def _idle_s(self, amounts: Sequence[act.Amount]) -> float:
-        return self._offered_s(amounts) - self._held_s(amounts)
-
-    @staticmethod
-    def _held_s(amounts: Sequence[act.Amount]) -> float:
-        return sum(amount.value for amount in amounts if amount.context == THREAD_CONTEXT)
-
-    def _offered_s(self, amounts: Sequence[act.Amount]) -> float:
-        """Return what threads offered; at least what was used, some of it before we looked."""
-        nthreads = self.store.nthreads
-        offered_s = self.store.busy.thread_seconds(nthreads.times, nthreads.values)
-        return max(offered_s, self._held_s(amounts))
+        for _, context, activity, seconds in self.amounts(chosen):
+            sums[context, activity] += seconds
+        amounts = [(class_of(a), context, a, s) for (context, a), s in sums.items() if s > 0]
+        if amounts:
+            held_s = sum(amount[3] for amount in amounts if amount[1] == THREAD_CONTEXT)
+            offered_s = self.store.busy.thread_seconds(nthreads.times, nthreads.values)
+            # Some of what was used may have been offered before we looked.
+            amounts.append((IDLE, THREAD_CONTEXT, "", max(offered_s - held_s, 0.0)))
+        order = list(COSTS)
+        return sorted(amounts, key=lambda amount: (order.index(amount[0]), -amount[3]))
 
 
-_STYLES: Final = act.STYLES.items()
-_UNITS: Final[dict[str, Unit]] = {"seconds": "seconds", "bytes": "bytes"}
-_FIRST_UNITS: Final = ("seconds", "bytes", "count")
+_UNITS: Final[Mapping[str, Unit]] = {"seconds": "seconds", "bytes": "bytes", "count": "number"}
 _CONTEXTS: Final = {
     "gather-dep": "Fetching data (gather-dep)",
     "get-data": "Sending data (get-data)",
@@ -275,9 +297,8 @@ class FineMetrics(FineBars):
         *("gather-dep", "get-data", "thread-cpu", "spill"),
     )
 
-    parts = tuple(Part(name, name, color, hatch=hatch) for name, (color, hatch) in _STYLES)
-    label = key = "function"
-    noun, nouns = "function", "functions"
+    parts = tuple(Part(n, n, color, hatch=hatch) for n, ((color, hatch), *_) in COSTS.items())
+    label = key = noun = "function"
     value: ClassVar[Sequence[str]] = ("total",)
     sort_by = "total"
     order = "size"
@@ -298,30 +319,28 @@ class FineMetrics(FineBars):
             Column("function", "Function", "key"),
             Column("total", "Total", unit, share_of="sum"),
             Column("most", "Most of it"),
-            *(Column(name, name, unit, shown=False) for name in act.CLASSES),
+            *(Column(name, name, unit, shown=False) for name in COSTS),
         )
 
     def rows(self) -> Rows:
         """Return a row for each function, and for what runs beside the tasks, largest first."""
-        found: dict[str, list[act.Amount]] = {}
         fine = self.store.extras["fine"]
-        chosen = fine["unit"] == self.unit
-        if self.span:
-            chosen = chosen & (fine["span"] == self.span)
-        for label, amount in self.amounts(chosen):
-            found.setdefault(_function(amount.context, label), []).append(amount)
-        sums = {name: _by_class(amounts) for name, amounts in found.items()}
-        total = {name: sum(of_class.values()) for name, of_class in sums.items()}
+        chosen = (fine["unit"] == self.unit) & ((fine["span"] == self.span) | (not self.span))
+        found: dict[str, defaultdict[str, float]] = {}
+        for label, context, activity, value in self.amounts(chosen):
+            found.setdefault(_function(context, label), defaultdict(float))[activity] += value
+        total = {name: sum(amounts.values()) for name, amounts in found.items()}
         names = sorted((n for n in total if total[n] > 0), key=lambda name: -total[name])
-        columns: dict[str, Any] = {  # texts and numbers
-            name: np.array([sums[function].get(name, 0.0) for function in names])
-            for name in act.CLASSES
-        }
         return {
             "function": names,
             "total": np.array([total[name] for name in names]),
-            "most": [self._largest(act.merged(found[name]), total[name]) for name in names],
-            **columns,
+            "most": [self._largest(found[name], total[name]) for name in names],
+            **{
+                cost: np.array(
+                    [sum(v for a, v in found[n].items() if class_of(a) == cost) for n in names]
+                )
+                for cost in COSTS
+            },
         }
 
     def headline(self) -> str:
@@ -330,20 +349,13 @@ class FineMetrics(FineBars):
         return f"{self._written(float(total.sum()))} over {fmt.plural(len(total), 'function')}"
 
     def note(self) -> str:
-        """Return what is put together or left out; see `DataPlot.note`."""
-        fine = self.store.extras["fine"]
-        names = set(fine["span"].tolist())
-        has_inner = bool(self.span) and any(n.startswith(f"{self.span} > ") for n in names)
-        together = "all spans of this name together, " if self.span else ""
-        together += "without those inside them, " if has_inner else ""
-        has_shuffle = "p2p" in fine["context"].tolist()
-        idle = "; waiting loops of shuffles are left out" if has_shuffle else ""
-        return f"{together}since the scheduler started{idle}"
+        """Return since when; see `DataPlot.note`."""
+        together = "all spans of this name together, without those inside them, "
+        return f"{together if self.span else ''}since the scheduler started"
 
     def legend(self, rows: Rows) -> Sequence[LegendItem]:
         """Return the classes that there are."""
-        items = super().legend(rows)
-        return [item for item in items if np.any(np.asarray(rows[item.label]) > 0)]
+        return [item for item in super().legend(rows) if np.any(np.asarray(rows[item.label]) > 0)]
 
     def why_empty(self) -> str:
         """Return whether there is anything of other units or spans; see `DataPlot.why_empty`."""
@@ -351,8 +363,7 @@ class FineMetrics(FineBars):
 
     def table(self) -> Table:
         """Return every row of the metrics, of all units and spans."""
-        fine = self.store.extras["fine"]
-        return Table({name: fine[name].tolist() for name in fine.columns})
+        return extra_table(self.store.extras["fine"])
 
     def state(self) -> object:
         """Return what the reader has set; see `View.state`."""
@@ -360,10 +371,8 @@ class FineMetrics(FineBars):
 
     def set_control(self, name: str, value: str) -> None:
         """Choose unit or span; see `View.set_control`."""
-        if name == "unit":
-            self.unit = value
-        elif name == "span":
-            self.span = value
+        if name in ("unit", "span"):
+            setattr(self, name, value)
         else:
             super().set_control(name, value)
 
@@ -375,33 +384,22 @@ class FineMetrics(FineBars):
 
     def own_controls(self) -> Sequence[Control]:
         """Return units and spans; see `BarPlot.own_controls`."""
-        fine = self.store.extras["fine"]
-        found = set(fine["unit"].tolist())
-        units = [u for u in _FIRST_UNITS if u in found] + sorted(found - set(_FIRST_UNITS))
-        if not units:
-            return ()
-        controls = [Control("unit", "select", "Unit", self.unit, [(u, u) for u in units])]
-        spans = sorted(set(fine["span"].tolist()) - {""})
-        if len(spans) > 1:
-            options = [("", "All spans"), *((span, fmt.elide(span, 60)) for span in spans)]
-            controls.append(Control("span", "select", "Span", self.span, options))
-        return controls
+        units, spans = (set(self.store.extras["fine"][name].tolist()) for name in ("unit", "span"))
+        shown = [(u, u) for u in dict.fromkeys([*_UNITS, *sorted(units)]) if u in units]
+        options = [("", "All spans"), *((s, fmt.elide(s, 60)) for s in sorted(spans - {""}))]
+        controls = [
+            Control("unit", "select", "Unit", self.unit, shown),
+            Control("span", "select", "Span", self.span, options),
+        ]
+        return controls[: bool(shown) + (len(options) > 2)]
 
-    def _largest(self, amounts: Sequence[act.Amount], total: float) -> str:
-        ranked = sorted(amounts, key=lambda amount: -amount.value)[:5]
-        return ", ".join(
-            f"{one.activity} {self._written(one.value)} ({fmt.percent(one.value / total)})"
-            for one in ranked
-            if one.value > 0
-        )
+    def _largest(self, amounts: Mapping[str, float], total: float) -> str:
+        ranked = sorted(amounts.items(), key=lambda amount: -amount[1])[:5]
+        return ", ".join(f"{a} {self._written(v)} ({fmt.percent(v / total)})" for a, v in ranked)
 
     def _written(self, amount: float) -> str:
-        if self.unit == "seconds":
-            return fmt.duration(amount)
-        if self.unit == "bytes":
-            return fmt.binary(amount)
-        unit = "" if self.unit == "count" else f" {fmt.elide(self.unit, 20)}"
-        return f"{fmt.significant(amount)}{unit}"
+        unit = "" if self.unit in _UNITS else f" {fmt.elide(self.unit, 20)}"
+        return fmt.write(_UNITS.get(self.unit, "number"), amount) + unit
 
 
 def _function(context: str, label: str) -> str:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.bars import BarPlot, Part
+from dask_diag_lab.views.bars import Part
 from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.extras import extra_table, why_none
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.scheduler.costs import WAITING
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.stack import StackPlot
 from dask_diag_lab.views.view import Control, Table
-from dask_diag_lab.views.worker_names import open_worker, worker_in_words
+from dask_diag_lab.views.worker_names import worker_in_words
+from dask_diag_lab.views.workers.common import WorkerBars
 
 CONFIRMED: Final = "confirmed"
 REQUESTED: Final = "request"
@@ -43,20 +44,13 @@ class _StealingOverTime(SeriesPlot):
     def points(self, name: str) -> Points:
         """Return how many decisions of a kind there were in each second."""
         stealing = self.store.extras["stealing"]
-        if not len(stealing):
-            none: npt.NDArray[np.float64] = np.empty(0)
-            return Points(none, none, none, none)
-        second: npt.NDArray[Any] = np.floor(stealing["time"])
-        last = int(second.max())
-        first = max(int(second.min()), last - LONGEST_S)
-        # Of one second alone no line could be drawn; before the first decision there was none.
-        n_before = int(first == int(second.min()) and not stealing.dropped)
+        second = stealing["time"].astype(np.int64)
+        last = int(second.max(initial=-1))
+        # Of one second alone no line could be drawn.
+        first = max(int(second.min()) - 1, last - LONGEST_S) if len(second) else 0
         chosen = ((stealing["event"] == CONFIRMED) == (name == "moved")) & (second >= first)
-        at = (second[chosen] - first).astype(np.int64)
-        counts = np.bincount(at, minlength=last - first + 1).astype(np.float64)
-        counts = np.pad(counts, (n_before, 0))
-        times = np.arange(first - n_before, last + 1, dtype=np.float64)
-        return Points(times, counts, counts, counts)
+        counts = np.bincount(second[chosen] - first, minlength=last - first + 1).astype(np.float64)
+        return Points(np.arange(first, last + 1, dtype=np.float64), counts, counts, counts)
 
     def headline(self) -> str:
         """Return how many there were; see `SeriesPlot.headline`."""
@@ -65,7 +59,7 @@ class _StealingOverTime(SeriesPlot):
 
     def why_empty(self) -> str:
         """Return whether there will be any."""
-        return NO_STEALING if self.store.extras["stealing"].is_known else WAITING
+        return why_none(self.store.extras["stealing"], NO_STEALING)
 
     def note(self) -> str:
         """Return how many decisions there were of each kind."""
@@ -74,28 +68,17 @@ class _StealingOverTime(SeriesPlot):
         moved, asked = (int((events == kind).sum()) for kind in (CONFIRMED, REQUESTED))
         vain = len(events) - moved - asked
         dropped = fmt.plural(stealing.dropped, "older decision")
-        lost = f"; {dropped} dropped" if stealing.dropped else ""
         return (
             f"{fmt.count(moved)} moved (solid); {fmt.count(asked)} asked for, {fmt.count(vain)} in"
-            f" vain (dashed){lost}"
+            f" vain (dashed){f'; {dropped} dropped' if stealing.dropped else ''}"
         )
 
 
-class _WorkerParts(BarPlot):
-    """Bars of workers that may have left; a click opens one that is there."""
-
-    noun = "worker"
-    label, key = "name", "worker"
-    order = "size"
-
-    def open_row(self, key: str) -> None:
-        """Open the page of a worker."""
-        open_worker(self, key)
-
-
-class _StealingWorkers(_WorkerParts):
+class _StealingWorkers(WorkerBars):
     """Tasks that each worker gave away and took."""
 
+    label = "name"
+    order = "size"
     reads = ("stealing", "workers", "seen_workers")
     columns = (
         Column("name", "Worker", shown=False),
@@ -130,7 +113,7 @@ class _StealingWorkers(_WorkerParts):
 
     def why_empty(self) -> str:
         """Return whether there will be any."""
-        return NO_STEALING if self.store.extras["stealing"].is_known else WAITING
+        return why_none(self.store.extras["stealing"], NO_STEALING)
 
 
 @register_plot
@@ -160,9 +143,7 @@ class Stealing(StackPlot):
 
     def table(self) -> Table:
         """Return every decision."""
-        stealing = self.store.extras["stealing"]
-        units = {column.name: column.unit for column in stealing.table.columns if column.unit}
-        return Table({name: stealing[name].tolist() for name in stealing.columns}, units)
+        return extra_table(self.store.extras["stealing"])
 
 
 NO_SHUFFLE: Final = (
@@ -176,9 +157,11 @@ BUFFERS: Final = ("comm_memory", "disk_memory")
 LIMITS: Final = ("comm_limit", "disk_limit")
 
 
-class _ShuffleBars(_WorkerParts):
+class _ShuffleBars(WorkerBars):
     """Bytes of the chosen shuffle on each worker, as it last reported."""
 
+    label = "name"
+    order = "size"
     reads = ("shuffles", "workers", "seen_workers")
     chosen = NEWEST
 
@@ -187,10 +170,7 @@ class _ShuffleBars(_WorkerParts):
         shuffles = self.store.extras["shuffles"]
         at = self.shown()
         addresses = shuffles["worker"][at].tolist()
-        nbytes = {
-            name: np.nan_to_num(shuffles[name][at].astype(np.float64))
-            for name in (*MOVED, *BUFFERS, *LIMITS)
-        }
+        nbytes = {name: np.nan_to_num(shuffles[name][at]) for name in (*MOVED, *BUFFERS, *LIMITS)}
         return {
             "worker": addresses,
             "name": [worker_in_words(self.store, address) for address in addresses],
@@ -203,17 +183,15 @@ class _ShuffleBars(_WorkerParts):
     def shown(self) -> npt.NDArray[np.int64]:
         """Return the rows of the table that belong to the chosen shuffle."""
         shuffles = self.store.extras["shuffles"]
-        ids = shuffles["id"]
-        if not len(ids):
-            return np.empty(0, dtype=np.int64)
-        shown = self.chosen if self.chosen in ids.tolist() else ids[-1]
-        rows = np.flatnonzero(ids == shown)
+        ids = shuffles["id"].tolist()
+        chosen = self.chosen if self.chosen in ids else next(reversed(ids), NEWEST)
+        rows = np.array([at for at, name in enumerate(ids) if name == chosen], dtype=np.int64)
         sent = shuffles["comm_written"][rows] + shuffles["comm_read"][rows]
         return rows[np.argsort(-sent, kind="stable")]
 
     def why_empty(self) -> str:
         """Return whether there will be any."""
-        return NO_SHUFFLE if self.store.extras["shuffles"].is_known else WAITING
+        return why_none(self.store.extras["shuffles"], NO_SHUFFLE)
 
     def state(self) -> object:
         """Return what the reader has set; see `View.state`."""
@@ -229,10 +207,8 @@ class _ShuffleBars(_WorkerParts):
     def own_controls(self) -> Sequence[Control]:
         """Return which shuffles there are; see `BarPlot.own_controls`."""
         ids = dict.fromkeys(self.store.extras["shuffles"]["id"].tolist())
-        if not ids:
-            return ()
         options = [(NEWEST, "the newest"), *((name, fmt.elide(name, 40)) for name in ids)]
-        return [Control("shuffle", "select", "Shuffle", self.chosen, options)]
+        return [Control("shuffle", "select", "Shuffle", self.chosen, options)] if ids else []
 
 
 class _Moved(_ShuffleBars):
@@ -316,6 +292,4 @@ class Shuffle(StackPlot):
 
     def table(self) -> Table:
         """Return one row for each shuffle and worker."""
-        shuffles = self.store.extras["shuffles"]
-        units = {column.name: column.unit for column in shuffles.table.columns if column.unit}
-        return Table({name: shuffles[name].tolist() for name in shuffles.columns}, units)
+        return extra_table(self.store.extras["shuffles"])

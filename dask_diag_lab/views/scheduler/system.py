@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.bars import BarPlot, Level, Part
+from dask_diag_lab.views.bars import Level, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
+from dask_diag_lab.views.extras import extra_table, why_none
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.scheduler.costs import WAITING
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.stack import StackPlot
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Table
-from dask_diag_lab.views.worker_names import name_in_words, open_worker
+from dask_diag_lab.views.worker_names import name_in_words
+from dask_diag_lab.views.workers.common import EVENT_LOOP, WorkerBars, metric
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
 Floats = npt.NDArray[np.float64]
 
-LOOP: Final = "event_loop_interval"
-GIL: Final = "gil_contention"
 LATE_S: Final = 0.1
 """Five times `distributed`'s own interval of 20 ms (`distributed.admin.tick.interval`)."""
-NO_GIL: Final = (
-    "Waiting for the interpreter's lock is not measured: install gilknocker on scheduler and"
-    " workers for that"
-)
 NOTHING_COUNTED: Final = (
     "The scheduler has counted nothing yet. Run something, and counters appear here."
 )
-BUSY_PERCENT: Final = 80.0
-"""Of one core: the scheduler's loop is one thread, so it cannot do much more."""
 
 
-class ProcessBars(BarPlot):
+class ProcessBars(WorkerBars):
     """A bar for the scheduler and for each worker, the highest first.
 
     Attributes
@@ -56,86 +48,76 @@ class ProcessBars(BarPlot):
 
     reads = ("system", "workers")
     noun, nouns = "process", "processes"
-    label, key = "name", "worker"
+    label = "name"
     sort_by = "value"
     order = "size"
     merged_level = "worst"
     levels = (Level("load_normal"), Level("memory_near", "▴"))
-    empty = "Waiting for the first heartbeat of a worker."
+    parts = (Part("value"),)
 
-    title: ClassVar[str] = ""
     unit: ClassVar[Unit] = "number"
     metric: ClassVar[str] = ""
     own: ClassVar[str] = ""
     factor: ClassVar[float] = 1.0
     high: ClassVar[float] = 0.0
 
+    @property
+    def columns(self) -> Sequence[Column]:  # type: ignore[override]  # in words of the subclass
+        """Name of the process and its value."""
+        return Column("name", "Process", shown=False), Column("value", self.title, self.unit)
+
+    def values(self) -> Floats:
+        """Return the value of the scheduler and those of all workers, NaN where not known."""
+        own = self.store.extras["system"][self.own][-1:]
+        values = [own if len(own) else [np.nan], metric(self.store.workers, self.metric)]
+        return np.concatenate(values) * self.factor
+
     def rows(self) -> Rows:
         """Return a row for each process that reports; see `BarPlot.rows`."""
-        workers, values = self.store.workers, measured(self.store, self.metric, self.own)
+        workers, values = self.store.workers, self.values()
         names = ["Scheduler", *(name_in_words(name) for name in workers.name)]
         addresses = ["", *workers.address]
-        known = np.flatnonzero(np.isfinite(values))
-        shown = values[known] * self.factor
-        is_high = shown > self.high
+        known = np.flatnonzero(np.isfinite(values)).tolist()
+        is_high = values[known] > self.high
         return {
-            "worker": [addresses[index] for index in known.tolist()],
-            "name": [names[index] for index in known.tolist()],
-            "value": shown,
+            "worker": [addresses[index] for index in known],
+            "name": [names[index] for index in known],
+            "value": values[known],
             "level_index": is_high.astype(np.uint8),
             "remark": ["high" if high else "" for high in is_high.tolist()],
         }
 
     def headline(self) -> str:
         """Return the scheduler's, and mean and highest of the workers."""
-        values = measured(self.store, self.metric, self.own)
-        own, workers = values[0] * self.factor, values[1:] * self.factor
-        workers = workers[np.isfinite(workers)]
+        own, *workers = self.values().tolist()
+        workers = [value for value in workers if np.isfinite(value)]
         parts = [f"scheduler {fmt.write(self.unit, own)}"] if np.isfinite(own) else []
-        if len(workers):
-            mean, most = (fmt.write(self.unit, float(n)) for n in (workers.mean(), workers.max()))
+        if workers:
+            mean, most = (fmt.write(self.unit, n) for n in (np.mean(workers), max(workers)))
             parts.append(f"workers {mean} on average, {most} at most")
         return f"{self.title}: {' · '.join(parts)}"
 
-    def open_row(self, key: str) -> None:
-        """Open the page of a worker."""
-        open_worker(self, key)
-
-
-def measured(store: Store, metric: str, own: str) -> Floats:
-    """Return the value of the scheduler and those of all workers, NaN where not known."""
-    system, workers = store.extras["system"], store.workers
-    nan = float("nan")
-    values = [float(system[own][-1]) if len(system) else nan]
-    values += [float(metrics.get(metric, nan)) for metrics in workers.metrics]
-    return np.array(values, dtype=np.float64)
+    def why_empty(self) -> str:
+        """Return why no process reports; see `DataPlot.why_empty`."""
+        return self.empty
 
 
 class EventLoops(ProcessBars):
     """How late the event loop of each process is; 20 ms when nothing holds it up."""
 
     title, unit = "Event loop interval", "seconds"
-    columns = (
-        Column("name", "Process", shown=False),
-        Column("value", "Event loop interval", "seconds"),
-    )
-    parts = (Part("value"),)
-    metric, own, high = LOOP, "loop_s", LATE_S
+    metric, own, high = EVENT_LOOP, "loop_s", LATE_S
     end = LATE_S
+    empty = "Waiting for the first heartbeat of a worker."
 
 
 class InterpreterLock(ProcessBars):
     """The share of time in which a thread of each process waited for the interpreter's lock."""
 
     title, unit = "Waiting for the interpreter's lock", "percent"
-    columns = (
-        Column("name", "Process", shown=False),
-        Column("value", "Time with a waiting thread", "percent"),
-    )
-    parts = (Part("value"),)
-    metric, own, factor, high = GIL, "gil", 100.0, 50.0
+    metric, own, factor, high = "gil_contention", "gil", 100.0, 50.0
     end = 100.0
-    empty = NO_GIL
+    empty = "Not measured: install gilknocker on scheduler and workers for that."
 
 
 @register_plot
@@ -163,18 +145,12 @@ class Contention(StackPlot):
     needs = frozenset({"system"})
     plots = (EventLoops, InterpreterLock)
 
-    def update(self) -> None:
-        """Say as well where the lock is not measured; see `View.update`."""
-        super().update()
-        loops, lock = (part.caption for part in self.parts)
-        if lock.empty and not loops.empty:
-            self.caption = replace(self.caption, note=NO_GIL)
-
     def table(self) -> Table:
         """Return one row for the scheduler and one for each worker."""
         names = ["Scheduler", *map(str, self.store.workers.name)]
-        loops, locks = (measured(self.store, *of) for of in ((LOOP, "loop_s"), (GIL, "gil")))
-        return Table({"name": names, LOOP: loops.tolist(), GIL: locks.tolist()}, {LOOP: "s"})
+        loops, locks = (part.values() for part in self.parts if isinstance(part, ProcessBars))
+        columns = {EVENT_LOOP: loops.tolist(), "gil_contention": (locks / 100).tolist()}
+        return Table({"name": names, **columns}, {EVENT_LOOP: "s"})
 
 
 class SystemSeries(SeriesPlot):
@@ -192,30 +168,17 @@ class SystemSeries(SeriesPlot):
     def headline(self) -> str:
         """Return what is so now; see `SeriesPlot.headline`."""
         system = self.store.extras["system"]
-        now = [
-            f"{fmt.write(self.unit, float(system[line.name][-1]))} {line.label}".strip()
-            for line in self.lines
-        ]
-        return f"{self.title}: {', '.join(now)}"
+        newest = ((fmt.write(self.unit, system[line.name][-1]), line.label) for line in self.lines)
+        return f"{self.title}: {', '.join(' '.join(now).strip() for now in newest)}"
 
     def why_empty(self) -> str:
         """Return whether there will be samples."""
-        return "No sample yet." if self.store.extras["system"].is_known else WAITING
+        return why_none(self.store.extras["system"], "No sample yet.")
 
 
 class _Cpu(SystemSeries):
     title, unit = "CPU", "percent"
     lines = (Line("cpu", "", "load_normal"),)
-
-    def note(self) -> str:
-        """Return what is wrong, where anything is."""
-        cpu = float(np.mean(self.store.extras["system"]["cpu"][-10:]))
-        if cpu < BUSY_PERCENT:
-            return ""
-        return (
-            f"The scheduler uses {fmt.count(cpu)} % of a core: it may be what tasks wait for."
-            " Fewer and larger tasks help."
-        )
 
 
 class _Memory(SystemSeries):
@@ -260,9 +223,7 @@ class SchedulerSystem(StackPlot):
 
     def table(self) -> Table:
         """Return every sample."""
-        system = self.store.extras["system"]
-        units = {column.name: column.unit for column in system.table.columns if column.unit}
-        return Table({name: system[name].tolist() for name in system.columns}, units)
+        return extra_table(self.store.extras["system"])
 
 
 WINDOW_S: Final = 10.0
@@ -298,62 +259,32 @@ class Counters(TablePlot):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self._seen: list[tuple[float, dict[str, float]]] = []
+        self._seen: dict[float, Mapping[str, float]] = {}
 
     def rows(self) -> Rows:
-        """Return a row for each counter."""
+        """Return a row for each counter; its growth is NaN at the first look."""
         counters = self.store.extras["counters"]
         names, values = counters["name"].tolist(), counters["value"]
+        now = counters.told_at
+        # What was seen before and is older is of a time when nobody looked.
+        self._seen = {at: seen for at, seen in self._seen.items() if now - at <= WINDOW_S}
+        self._seen[now] = dict(zip(names, values.tolist(), strict=True))
+        then, before = next(iter(self._seen.items()))
+        old = np.array([before.get(name, 0.0) for name in names])
+        growth = (values - old) / (now - then) if now > then else np.full(len(names), np.nan)
         return {
             "name": names,
             "value": values,
-            "growth": self._growth(names, values),
+            "growth": growth,
             "unit": counters["unit"].tolist(),
         }
 
-    def draw(self) -> None:
-        """Compare with what was seen before; see `View.draw`."""
-        counters = self.store.extras["counters"]
-        sums = zip(counters["name"].tolist(), counters["value"].tolist(), strict=True)
-        if len(counters):
-            self._see(counters.told_at, dict(sums))
-        super().draw()
-
     def note(self) -> str:
-        """Return what the sums are of, and of when where nobody has looked for a while."""
+        """Return how many there are, and when the scheduler told of them."""
         counters = self.store.extras["counters"]
-        is_old = self.store.time - counters.told_at > WINDOW_S
-        as_of = f" · as of {fmt.clock(counters.told_at)}" if is_old else ""
-        is_early = len(self._seen) == 1 and not self._is_over
-        later = " · how fast they grow takes two readings" if is_early else ""
-        return f"{fmt.plural(len(counters), 'counter')} since the scheduler began{as_of}{later}"
+        n = fmt.plural(len(counters), "counter")
+        return f"{n} since the scheduler began · as of {fmt.clock(counters.told_at)}"
 
     def why_empty(self) -> str:
         """Return whether there will be counters; see `DataPlot.why_empty`."""
-        return NOTHING_COUNTED if self.store.extras["counters"].is_known else WAITING
-
-    def state(self) -> object:
-        """Return whether nothing is told any more; see `View.state`."""
-        return self._is_over
-
-    @property
-    def _is_over(self) -> bool:
-        return self.store.feed_state.state in ("lost", "closed")
-
-    def _see(self, now: float, sums: dict[str, float]) -> None:
-        """Keep the sums of ``now`` and those that they are compared with."""
-        if self._seen and now - self._seen[-1][0] > WINDOW_S:
-            self._seen.clear()  # nobody looked meanwhile: that growth would not be of now
-        if not self._seen or now > self._seen[-1][0]:
-            self._seen.append((now, sums))
-        while len(self._seen) > 2 and now - self._seen[1][0] >= WINDOW_S:
-            self._seen.pop(0)
-
-    def _growth(self, names: Sequence[str], values: Floats) -> Floats:
-        """Return the growth a second of each, NaN where nothing is there to compare."""
-        if self._is_over or len(self._seen) < 2:
-            return np.full(len(names), np.nan)
-        (then, before), (now, _) = self._seen[0], self._seen[-1]
-        old = np.array([before.get(name, 0.0) for name in names])
-        growth = (values - old) / (now - then)
-        return np.where(growth >= 0, growth, np.nan)  # what fell is of another scheduler
+        return why_none(self.store.extras["counters"], NOTHING_COUNTED)

@@ -5,7 +5,6 @@ Moving averages that the scheduler keeps over transfers above 1 MB.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,13 +12,13 @@ import numpy.typing as npt
 from bokeh.events import Event, Tap
 from bokeh.models import FixedTicker, NoOverlap, Range1d
 
-from dask_diag_lab.store.slots import natural_order
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, DataPlot, Rows
+from dask_diag_lab.views.extras import extra_table, why_none
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.figure_view import FigureView
-from dask_diag_lab.views.palette import data_colors, mixed
+from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import StackPlot
 from dask_diag_lab.views.view import Table
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource
     from bokeh.plotting import figure
 
-WAITING: Final = "Waiting for the scheduler's answer."
 NO_TRANSFERS: Final = (
     "No transfers above 1 MB yet. Workers send results to each other when a task needs data "
     "that another worker holds."
@@ -41,9 +39,8 @@ MOST_WRITTEN: Final = 4
 MOST_PAIRS: Final = 200
 """A thousand workers have tens of thousands of pairs: nobody scrolls further than this."""
 
-_SHADES: Final = 24
-_PALEST: Final = 0.82
-"""Share of the canvas in the shade of the slowest pair."""
+_PALEST, _STRONGEST = 0.15, 0.65
+"""Opacity of the slowest and the fastest pair: text stays readable on both."""
 
 
 class Bandwidth(DataPlot):
@@ -72,7 +69,7 @@ class Bandwidth(DataPlot):
         """Return whether there will be any; see `DataPlot.why_empty`."""
         if self.store.scheduler is None:
             return NO_DATA
-        return NO_TRANSFERS if self.store.extras[self.reads[0]].is_known else WAITING
+        return why_none(self.store.extras[self.reads[0]], NO_TRANSFERS)
 
 
 @register_plot
@@ -121,19 +118,20 @@ class Pairs(Bandwidth):
     heading = "Bandwidth by pair of workers"
 
     @property
-    def ends(self) -> tuple[list[str], list[str]]:
+    def pairs(self) -> list[tuple[str, str]]:
         """Addresses of source and destination of each row of the table."""
         pairs = self.store.extras["bandwidth-workers"]
-        source, destination = (pairs[name].tolist() for name in ("source", "destination"))
-        return source, destination
+        return list(zip(pairs["source"].tolist(), pairs["destination"].tolist(), strict=True))
 
     def addresses(self) -> list[str]:
-        """Return the addresses of all workers of any pair, first those that are there."""
-        source, destination = self.ends
-        found = {*source, *destination}
+        """Return the workers of all pairs: those that are there first, in the usual order."""
+        found = {address for pair in self.pairs for address in pair}
         here = [address for address in self.store.workers.address if address in found]
-        gone = sorted(found - set(here), key=lambda a: natural_order(worker_name(self.store, a)))
-        return [*here, *gone]
+        return [*here, *sorted(found - set(here))]
+
+    def pair_name(self, pair: tuple[str, str]) -> str:
+        """Return both workers by name."""
+        return " → ".join(worker_in_words(self.store, address) for address in pair)
 
     def open_transfers(self, worker: str) -> None:
         """Open the single transfers of the worker that received."""
@@ -145,33 +143,28 @@ class BandwidthMap(Pairs, FigureView):
 
     columns = (
         *(Column("pair"), Column("rate", unit="rate"), Column("source"), Column("destination")),
-        *(Column(name, in_table=False) for name in ("x", "y", "said", "written", "color", "ink")),
+        *(Column(name, in_table=False) for name in ("x", "y", "said", "written", "alpha")),
     )
 
     def rows(self) -> Rows:
         """Return a row for each pair; `x` and `y` number the workers."""
-        addresses = self._mapped = self.addresses()
-        if len(addresses) > MAP_MOST:
-            addresses.clear()
-            return {column.name: [] for column in self.columns}
-        number = {address: at for at, address in enumerate(addresses)}
-        names = {address: worker_in_words(self.store, address) for address in addresses}
-        source, destination = self.ends
-        written = [fmt.si(rate, "B/s") for rate in self.rates.tolist()]
-        shades = self._shades()
-        share = self.rates / self.rates.max() if len(self.rates) else self.rates
-        shade = np.minimum((share * _SHADES).astype(np.int64), _SHADES - 1).tolist()
+        self._mapped = self.addresses()
+        if len(self._mapped) > MAP_MOST:
+            self._mapped = []
+        pairs, rates = (self.pairs, self.rates) if self._mapped else ([], np.empty(0))
+        number = {address: float(at) for at, address in enumerate(self._mapped)}
+        written = [fmt.si(rate, "B/s") for rate in rates.tolist()]
+        share = rates / rates.max(initial=1.0)
         return {
-            "pair": [f"{names[s]} → {names[d]}" for s, d in zip(source, destination, strict=True)],
-            "rate": self.rates,
-            "source": source,
-            "destination": destination,
-            "x": np.array([number[address] for address in destination], dtype=np.float64),
-            "y": np.array([number[address] for address in source], dtype=np.float64),
+            "pair": [self.pair_name(pair) for pair in pairs],
+            "rate": rates,
+            "source": [source for source, _ in pairs],
+            "destination": [destination for _, destination in pairs],
+            "x": np.array([number[destination] for _, destination in pairs]),
+            "y": np.array([number[source] for source, _ in pairs]),
             "said": [f"{text}, moving average" for text in written],
-            "written": written if len(addresses) <= MOST_WRITTEN else [""] * len(written),
-            "color": [shades[index][0] for index in shade],
-            "ink": [shades[index][1] for index in shade],
+            "written": written if len(number) <= MOST_WRITTEN else [""] * len(written),
+            "alpha": _PALEST + (_STRONGEST - _PALEST) * share,
         }
 
     def headline(self) -> str:
@@ -188,15 +181,14 @@ class BandwidthMap(Pairs, FigureView):
             y_axis_label="from worker",
         )
         picture.grid.visible = False
-        squares = picture.rect(
-            *("x", "y"), width=0.94, height=0.94, source=source, fill_color="color"
-        )
-        squares.glyph.line_color = self.look.grid
+        squares = picture.rect("x", "y", width=0.94, height=0.94, source=source, fill_alpha="alpha")
+        set_properties(squares.glyph, line_color=self.look.grid)
+        set_properties(squares.glyph, fill_color=data_colors(self.look).load_normal)
         picture.hover.renderers = [squares]
         picture.text(
             *("x", "y", "written"),
             source=source,
-            text_color="ink",
+            text_color=self.look.foreground,
             text_align="center",
             text_baseline="middle",
             text_font_size=self.look.font_size,
@@ -229,18 +221,6 @@ class BandwidthMap(Pairs, FigureView):
             if 0 <= number < len(self._mapped):
                 self.open_transfers(self._mapped[number])
 
-    def _shades(self) -> Sequence[tuple[str, str]]:
-        """Return fill and colour of the text of each shade, the slowest first."""
-        full = data_colors(self.look).load_normal
-        found = []
-        for step in range(_SHADES):
-            fill = mixed(full, self.look.background, _PALEST * (1 - step / (_SHADES - 1)))
-            red, green, blue = (int(fill[i : i + 2], 16) / 255 for i in (1, 3, 5))
-            # Relative luminance, with a power for WCAG's curve: black and white are alike at 0.18.
-            luminance = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
-            found.append((fill, "#000000" if luminance > 0.18 else "#ffffff"))
-        return found
-
 
 class PairBars(Pairs, BarPlot):
     """The slowest pairs, where there are too many for a map."""
@@ -256,14 +236,12 @@ class PairBars(Pairs, BarPlot):
 
     def rows(self) -> Rows:
         """Return a row for each of the slowest pairs; none where a map shows all."""
-        if len(self.addresses()) <= MAP_MOST:
-            return {"pair": [], "key": [], "rate": []}
-        source, destination = self.ends
-        slowest = np.argsort(self.rates, kind="stable")[:MOST_PAIRS].tolist()
-        ends = [(source[at], destination[at]) for at in slowest]
+        is_mapped = len(self.addresses()) <= MAP_MOST
+        slowest = np.argsort(self.rates, kind="stable")[: 0 if is_mapped else MOST_PAIRS]
+        pairs = [self.pairs[at] for at in slowest.tolist()]
         return {
-            "pair": [" → ".join(worker_in_words(self.store, end) for end in pair) for pair in ends],
-            "key": [" ".join(pair) for pair in ends],
+            "pair": [self.pair_name(pair) for pair in pairs],
+            "key": [" ".join(pair) for pair in pairs],
             "rate": self.rates[slowest],
         }
 
@@ -302,5 +280,4 @@ class BandwidthWorkers(StackPlot):
 
     def table(self) -> Table:
         """Return one row a pair, in bytes a second."""
-        pairs = self.store.extras["bandwidth-workers"]
-        return Table({name: c.tolist() for name, c in pairs.columns.items()}, {"rate": "B/s"})
+        return extra_table(self.store.extras["bandwidth-workers"])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from math import isfinite
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot
 from dask_diag_lab.views.data import Column
-from dask_diag_lab.views.worker_names import name_in_words, no_workers
+from dask_diag_lab.views.worker_names import name_in_words, no_workers, open_worker
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.workers import WorkerTable
@@ -28,7 +28,7 @@ WORKER: Final = (Column("worker", shown=False), Column("name", shown=False))
 class WorkerBars(BarPlot):
     """A bar for each worker; a click opens its page."""
 
-    reads = ("workers", "nthreads")
+    reads: ClassVar[Sequence[str]] = ("workers", "nthreads")
     noun = "worker"
     label = "label"
     key = "worker"
@@ -50,68 +50,32 @@ class WorkerBars(BarPlot):
         return self.empty if len(self.store.workers) else no_workers(self.store)
 
     def open_row(self, key: str) -> None:
-        """Open the page of the worker with this address."""
-        if key in self.store.workers:
-            self.open("worker", worker=key)
-
-
-def sharing_note(workers: WorkerTable) -> str:
-    """Return how many workers share a process; '' for none."""
-    processes = workers.processes
-    if not processes.n_shared:
-        return ""
-    is_one = processes.n_shared == 1
-    where = "one process" if is_one else f"{fmt.count(processes.n_shared)} processes"
-    return f"{fmt.plural(processes.n_sharing, 'worker')} share {where}"
+        """Open the page of the worker with this address, if it is still there."""
+        open_worker(self, key)
 
 
 def shared_note(workers: WorkerTable) -> str:
     """Return how many workers share a process, and what their numbers mean; '' for none."""
-    sharing = sharing_note(workers)
-    if not sharing:
+    n_processes = len(workers.processes.told_by)
+    if n_processes == len(workers):
         return ""
-    return f"{sharing}, counted once in totals: CPU and memory are those of the process"
+    where = "one process" if n_processes == 1 else f"{fmt.count(n_processes)} processes"
+    return (
+        f"{fmt.plural(len(workers), 'worker')} in {where}, counted once in totals: CPU and memory"
+        " are those of the process"
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Hosts:
-    """Hosts in the order of their first workers, and what is known of a host through them.
+def newest_by_host(workers: WorkerTable, values: Floats) -> dict[str, float]:
+    """Return for each host what the worker says that was heard of last; NaN: nobody does.
 
     A heartbeat tells the network and disk traffic of the whole host: adding up its workers would
     count it several times.
-
-    Attributes
-    ----------
-    names : list of str
-    of_worker : ndarray of int64
-        Index of the host of each worker.
     """
-
-    names: list[str]
-    of_worker: Ints
-
-    @classmethod
-    def of(cls, hosts: Sequence[str]) -> Hosts:
-        """Return the hosts of workers, given one name for each."""
-        numbers: dict[str, int] = {}
-        index = [numbers.setdefault(host, len(numbers)) for host in hosts]
-        return cls(list(numbers), np.array(index, dtype=np.int64))
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @property
-    def workers(self) -> Ints:
-        """Number of workers of each host."""
-        return np.bincount(self.of_worker, minlength=len(self))
-
-    def newest(self, values: Floats, last_seen: Floats) -> Floats:
-        """Return for each host what the worker says that was heard of last; NaN: nobody does."""
-        known = np.flatnonzero(np.isfinite(values))
-        found = np.full(len(self), np.nan)
-        in_time = known[np.argsort(last_seen[known], kind="stable")]
-        found[self.of_worker[in_time]] = values[in_time]  # the last one written stays
-        return found
+    in_time = sorted(zip(workers.last_seen, workers.host, values.tolist(), strict=True))
+    found = dict.fromkeys(workers.host, float("nan"))
+    found.update((host, value) for _, host, value in in_time if isfinite(value))
+    return found
 
 
 # --- heartbeat metrics: those that Dask always sends, and those of users
@@ -127,9 +91,6 @@ GPU_MEMORY: Final = "gpu_memory_used"
 GPU_MEMORY_TOTAL: Final = "gpu-memory-total"
 RMM_USED: Final = "rmm.rmm-used"
 RMM_TOTAL: Final = "rmm.rmm-total"
-
-MAX_CUSTOM: Final = 40
-"""Columns of custom metrics in a table; more cannot be read."""
 
 _DASKS_OWN: Final = frozenset(
     {
@@ -151,19 +112,15 @@ def metric(workers: WorkerTable, key: str) -> Floats:
         return np.array([_number(row.get(key)) for row in rows], dtype=np.float64)
 
 
-def custom_metrics(workers: WorkerTable) -> tuple[dict[str, list[Any]], int]:
-    """Return the metrics that Dask does not always send, and how many more there are.
+def custom_metrics(workers: WorkerTable) -> list[tuple[str, list[Any]]]:
+    """Return name and values of the metrics that Dask does not always send, by name.
 
-    The first has one list a metric, by name, with one number or text for each worker and None
-    where it does not report it; at most `MAX_CUSTOM`.
+    Each has one number or text for each worker, and None where it does not report it.
     """
     # Workers of a kind report the same names in the same order: few different ones to look at.
     found = set().union(*{tuple(row) for row in workers.metrics})
     names = sorted(n for n in found - _DASKS_OWN if not n.startswith(_DASKS_OWN_PARTS))
-    shown = names[:MAX_CUSTOM]
-    return {name: [row.get(name) for row in workers.metrics] for name in shown}, len(names) - len(
-        shown
-    )
+    return [(name, [row.get(name) for row in workers.metrics]) for name in names]
 
 
 def _number(value: object) -> float:

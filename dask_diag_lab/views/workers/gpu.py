@@ -57,9 +57,8 @@ class GpuBars(WorkerBars):
 
     def of_workers(self) -> str:
         """Return of how many workers this is, for the end of a headline."""
-        number, every = len(self.reported()[0]), len(self.store.workers)
-        more = "" if number == every else f" of {fmt.count(every)}"
-        return f" · {fmt.count(number)}{more} {'worker' if every == 1 else 'workers'}"
+        picked, every = len(self.reported()[0]), fmt.plural(len(self.store.workers), "worker")
+        return f" · {every if picked == len(self.store.workers) else f'{picked} of {every}'}"
 
 
 @register_plot
@@ -91,16 +90,6 @@ class GpuUtilization(GpuBars):
         """Return the mean; see `DataPlot.headline`."""
         mean = fmt.percent(float(self.reported()[1][0].mean()) / 100)
         return f"GPU use: {mean} on average{self.of_workers()}"
-
-    def why_empty(self) -> str:
-        """Return why there is nothing to draw: some GPUs report their memory alone."""
-        workers = self.store.workers
-        if any(np.isfinite(metric(workers, name)).any() for name in USED):
-            return (
-                "The GPUs of these workers cannot tell how busy they are. Their memory is shown by "
-                "GPU Memory."
-            )
-        return super().why_empty()
 
 
 @register_plot
@@ -134,8 +123,8 @@ class GpuMemory(GpuBars):
     def headline(self) -> str:
         """Return the sums; see `DataPlot.headline`."""
         used, total = self.reported()[1]
-        of = f" of {fmt.binary(float(total.sum()))}" if (total > 0).all() else ""
-        return f"GPU memory: {fmt.binary(float(used.sum()))}{of}{self.of_workers()}"
+        sums = f"{fmt.binary(float(used.sum()))} of {fmt.binary(float(total.sum()))}"
+        return f"GPU memory: {sums}{self.of_workers()}"
 
 
 @register_plot

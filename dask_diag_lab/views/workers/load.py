@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Level, Part
@@ -33,13 +32,6 @@ class LoadBars(WorkerBars):
         remarks = ["" if load == LOADS[0] else load for load in loads]
         rows = self.worker_rows()
         return {**rows, "level_index": level.astype(np.uint8), "load": loads, "remark": remarks}
-
-    def load_counts(self) -> str:
-        """Return how many workers there are, and how many of them are saturated and idle."""
-        loads: list[str] = self.load_rows()["load"]
-        found = [(loads.count(load), load) for load in LOADS[1:]]
-        parts = [f"{fmt.count(number)} {load}" for number, load in found if number]
-        return ", ".join([fmt.plural(len(loads), "worker"), *parts])
 
 
 @register_plot
@@ -85,8 +77,11 @@ class TasksProcessing(LoadBars):
 
     def headline(self) -> str:
         """Return how many tasks, and who is saturated; see `DataPlot.headline`."""
-        total = fmt.plural(int(self.store.workers.processing.sum()), "task")
-        return f"Tasks processing: {total} · {self.load_counts()}"
+        workers, loads = self.store.workers, self.load_rows()["load"]
+        counted = [f"{loads.count(load)} {load}" for load in LOADS[1:] if load in loads]
+        total = fmt.plural(int(workers.processing.sum()), "task")
+        known = ", ".join([fmt.plural(len(workers), "worker"), *counted])
+        return f"Tasks processing: {total} · {known}"
 
 
 @register_plot
@@ -125,12 +120,10 @@ class Occupancy(LoadBars):
     def rows(self) -> Rows:
         """Return a row for each worker; see `BarPlot.rows`."""
         workers = self.store.workers
-        with np.errstate(divide="ignore", invalid="ignore"):  # workers without threads
-            wall = np.where(workers.nthreads > 0, workers.occupancy / workers.nthreads, np.nan)
         return {
             **self.load_rows(),
             "occupancy": workers.occupancy,
-            "wall": wall,
+            "wall": workers.occupancy / np.maximum(workers.nthreads, 1),
             "nthreads": workers.nthreads,
             "processing": workers.processing,
         }
@@ -138,19 +131,9 @@ class Occupancy(LoadBars):
     def headline(self) -> str:
         """Return how much work there is, and how long it takes; see `DataPlot.headline`."""
         workers = self.store.workers
-        total = fmt.duration(float(workers.occupancy.sum()))
-        wall = fmt.duration(wall_estimate_s(workers.occupancy, workers.nthreads))
-        threads = fmt.plural(int(workers.nthreads.sum()), "thread")
-        return f"Occupancy: {total} of work · about {wall} on {threads}"
-
-
-def wall_estimate_s(occupancy: npt.NDArray[np.float64], nthreads: npt.NDArray[np.int64]) -> float:
-    """Return total occupancy over all threads: the time left if work can move freely.
-
-    NaN without threads.
-    """
-    threads = int(nthreads.sum())
-    return float(occupancy.sum()) / threads if threads else float("nan")
+        total, n_threads = float(workers.occupancy.sum()), int(workers.nthreads.sum())
+        wall, threads = fmt.duration(total / max(n_threads, 1)), fmt.plural(n_threads, "thread")
+        return f"Occupancy: {fmt.duration(total)} of work · about {wall} on {threads}"
 
 
 @register_plot
@@ -195,8 +178,8 @@ class Cpu(WorkerBars):
         """Return the sum, and its share of all threads; see `DataPlot.headline`."""
         workers = self.store.workers
         total, possible = workers.totals().cpu, int(workers.nthreads.sum()) * 100
-        share = f" · {fmt.percent(total / possible)} in use" if possible else ""
-        return f"CPU: {fmt.count(total)} % of {fmt.count(possible)} %{share}"
+        share = fmt.percent(total / max(possible, 1))
+        return f"CPU: {fmt.count(total)} % of {fmt.count(possible)} % · {share} in use"
 
     def note(self) -> str:
         """Return who shares a process; see `DataPlot.note`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,8 @@ class MemoryLevel(IntEnum):
 
 
 LEVEL_NAMES: Final = ("ok", "may spill", "critical")
+REMARKS: Final = ("", "may spill to disk", "at its memory limit")
+PARTS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled")
 
 
 class MemoryBars(BarPlot):
@@ -52,7 +54,7 @@ class MemoryBars(BarPlot):
     The parts but for the last add up to the resident set size of the process.
     """
 
-    reads = ("workers", "nthreads")
+    reads: ClassVar[Sequence[str]] = ("workers", "nthreads")
     parts = (
         Part("managed", "managed", alpha=MANAGED_ALPHA),
         Part("unmanaged_old", "unmanaged, old", alpha=UNMANAGED_OLD_ALPHA),
@@ -134,33 +136,23 @@ class WorkersMemory(MemoryBars, WorkerBars):
 
     def rows(self) -> Rows:
         """Return a row for each worker; see `BarPlot.rows`."""
-        workers, thresholds = self.store.workers, self.thresholds()
-        levels = self.memory_levels()
-        self.marks = marks(thresholds)
-        level_and_status = zip(levels.tolist(), workers.status, strict=True)
+        workers, levels = self.store.workers, self.memory_levels()
+        self.marks = marks(self.thresholds())
         return {
             **self.worker_rows(),
             **{column.name: workers.column(column.name) for column in MemoryBars.columns},
             "status": list(workers.status),
             "level": [LEVEL_NAMES[level] for level in levels.tolist()],
             "level_index": levels,
-            "remark": [remark_of(level, status, thresholds) for level, status in level_and_status],
+            "remark": [
+                REMARKS[level] if status == RUNNING else status.replace("_", " ")
+                for level, status in zip(levels.tolist(), workers.status, strict=True)
+            ],
         }
 
     def headline(self) -> str:
         """Return the memory of all processes; see `DataPlot.headline`."""
         return f"{super().headline()} · {fmt.plural(len(self.store.workers), 'worker')}"
-
-    def note(self) -> str:
-        """Return why bars pass their limit, and who shares a process; see `DataPlot.note`."""
-        workers = self.store.workers
-        whole = workers.memory + workers.spilled
-        passed = (workers.memory_limit > 0) & (whole > workers.memory_limit) & (workers.spilled > 0)
-        notes = [
-            "past the limit: spilled, on disk and no longer in memory" if passed.any() else "",
-            super().note(),
-        ]
-        return " · ".join(filter(None, notes))
 
 
 @register_plot
@@ -197,41 +189,32 @@ class ClusterMemory(MemoryBars):
 
     def rows(self) -> Rows:
         """Return one row; none without workers."""
-        workers, thresholds = self.store.workers, self.thresholds()
+        workers = self.store.workers
         if not len(workers):
             return {"label": [], **{column.name: [] for column in self.columns}}
-        self.marks = marks(thresholds)
+        self.marks = marks(self.thresholds())
         totals, levels = workers.totals(), self.memory_levels()
-        names = [column.name for column in MemoryBars.columns if column.name != self.limit]
-        limit = common_limit(workers.processes.limits(workers.memory_limit))
-        counts = [
-            (int((levels == MemoryLevel.MAY_SPILL).sum()), "may spill"),
-            (int((levels == MemoryLevel.CRITICAL).sum()), "paused or at the limit"),
-        ]
-        remarks = [f"{fmt.plural(number, 'worker')} {what}" for number, what in counts if number]
+        n_critical = int((levels == MemoryLevel.CRITICAL).sum())
+        remark = f"{fmt.plural(n_critical, 'worker')} paused or at the limit" * bool(n_critical)
         return {
             "label": [""],
-            **{name: np.array([getattr(totals, name)]) for name in names},
-            "memory_limit": np.array([limit]),
+            **{name: np.array([getattr(totals, name)]) for name in PARTS},
+            "memory_limit": np.array([self.cluster_limit()]),
             "workers": [len(workers)],
             "level_index": np.array([levels.max()], dtype=np.uint8),
-            "remark": [", ".join(remarks)],
+            "remark": [remark or REMARKS[int(levels.max())]],
         }
 
     def headline(self) -> str:
         """Return the memory of all processes and its share; see `DataPlot.headline`."""
-        workers = self.store.workers
-        limit = common_limit(workers.processes.limits(workers.memory_limit))
-        share = workers.totals().memory / limit if limit else 0
-        more = f" · {fmt.percent(share)} of {fmt.binary(limit)}" if limit else ""
-        return f"{super().headline()}{more}"
+        limit = self.cluster_limit()
+        share = fmt.percent(self.store.workers.totals().memory / max(limit, 1))
+        return super().headline() + (f" · {share} of {fmt.binary(limit)}" if limit else "")
 
-    def note(self) -> str:
-        """Return who has no limit, and who shares a process; see `DataPlot.note`."""
-        limits = self.store.workers.memory_limit
-        number = int((limits <= 0).sum())
-        some = f"{fmt.count(number)} of {fmt.plural(len(limits), 'worker')} without memory limit"
-        return " · ".join(filter(None, [some if 0 < number < len(limits) else "", super().note()]))
+    def cluster_limit(self) -> int:
+        """Return the sum of the limits of all processes; 0 where one has none."""
+        workers = self.store.workers
+        return common_limit(workers.processes.limits(workers.memory_limit))
 
     def why_empty(self) -> str:
         """Return why there is no worker; see `DataPlot.why_empty`."""
@@ -241,16 +224,6 @@ class ClusterMemory(MemoryBars):
         """Open the memory of each worker."""
         del key
         self.open("workers-memory")
-
-
-def spill_share(thresholds: Mapping[str, float | None]) -> float:
-    """Return the share of the limit where orange begins; infinity when spilling is off."""
-    return min(thresholds.get("target") or math.inf, thresholds.get("spill") or math.inf)
-
-
-def critical_share(thresholds: Mapping[str, float | None]) -> float:
-    """Return the share of the limit where red begins: terminate, the limit itself at most."""
-    return min(thresholds.get("terminate") or math.inf, 1.0)
 
 
 def memory_levels(
@@ -271,22 +244,12 @@ def memory_levels(
     thresholds : mapping
         ``SchedulerInfo.thresholds``; None is switched off.
     """
-    levels = np.full(len(process), MemoryLevel.NORMAL, dtype=np.uint8)
-    has_limit = np.flatnonzero(limit > 0)  # 0 times infinity, spilling being off, is no number
-    used, most = process[has_limit], limit[has_limit]
-    levels[has_limit[used >= most * spill_share(thresholds)]] = MemoryLevel.MAY_SPILL
-    levels[has_limit[used >= most * critical_share(thresholds)]] = MemoryLevel.CRITICAL
-    levels[np.array([name != RUNNING for name in status], dtype=bool)] = MemoryLevel.CRITICAL
-    return levels
-
-
-def remark_of(level: int, status: str, thresholds: Mapping[str, float | None]) -> str:
-    """Return why a worker has this level; '' when all is well."""
-    if status != RUNNING:
-        return status.replace("_", " ")
-    if level == MemoryLevel.CRITICAL:
-        return "at its memory limit" if critical_share(thresholds) >= 1 else "about to be restarted"
-    return "may spill to disk" if level == MemoryLevel.MAY_SPILL else ""
+    spill = min(thresholds.get("target") or math.inf, thresholds.get("spill") or math.inf)
+    used = process / np.where(limit > 0, limit, np.inf)
+    levels = np.where(used >= spill, MemoryLevel.MAY_SPILL, MemoryLevel.NORMAL)
+    is_running = np.array([name == RUNNING for name in status], dtype=bool)
+    is_critical = (used >= min(thresholds.get("terminate") or math.inf, 1.0)) | ~is_running
+    return np.where(is_critical, MemoryLevel.CRITICAL, levels).astype(np.uint8)
 
 
 def marks(thresholds: Mapping[str, float | None]) -> list[tuple[str, float]]:

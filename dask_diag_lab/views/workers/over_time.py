@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from dask_diag_lab.store.series import OF_PROCESS
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, SeriesPlot
 from dask_diag_lab.views.worker_names import no_workers
 from dask_diag_lab.views.workers import common
 
-_LATE_S: Final = 30.0
-"""A scheduler that ran so much longer than was recorded is worth a word."""
-
-_PLURAL: Final = {"process": "processes"}
+_MOVES: Final = (
+    "- 0 s below: the first heartbeat that was recorded\n"
+    "- drag: pan\n"
+    "- Ctrl-wheel: zoom\n"
+    "- L: back to live\n"
+)
 
 
 class WorkerSeries(SeriesPlot):
@@ -25,48 +26,24 @@ class WorkerSeries(SeriesPlot):
 
     Attributes
     ----------
-    of : str
-        What the mean is over; `OF_PROCESS` is of processes where workers share one.
+    nouns : str
+        What the mean is over.
     """
 
     reads = ("series", "nthreads", "workers")
-    of: ClassVar[str] = "worker"
+    group = "Workers"
+    nouns: ClassVar[str] = "hosts"
 
     def headline(self) -> str:
         """Return the newest means, and of how many; see `SeriesPlot.headline`."""
         last = (self.points(line.name).n for line in self.lines)
-        numbers = [int(n[-1]) for n in last if n is not None and len(n)]
-        number = max(numbers, default=0)
-        if number <= 1:
-            return super().headline()
-        of = "process" if self._is_of_processes and self._is_shared else self.of
-        counted = f"{fmt.count(number)} {_PLURAL.get(of, f'{of}s')}"
-        return f"{super().headline()} · mean of {counted}, band from lowest to highest"
-
-    def note(self) -> str:
-        """Return since when there is a record, and who shares a process; see `Caption.note`."""
-        sharing = common.sharing_note(self.store.workers) if self._is_of_processes else ""
-        counted = f"{sharing}, counted once" if sharing else ""
-        return "; ".join(filter(None, [super().note() + self._since(), counted]))
+        number = max((int(n[-1]) for n in last if n is not None and len(n)), default=0)
+        of = f" · mean of {fmt.count(number)} {self.nouns}, band from lowest to highest"
+        return super().headline() + of * (number > 1)
 
     def why_empty(self) -> str:
         """Return why there is nothing; see `SeriesPlot.why_empty`."""
         return self.empty if len(self.store.series) else no_workers(self.store)
-
-    @property
-    def _is_of_processes(self) -> bool:
-        return all(line.name in OF_PROCESS for line in self.lines)
-
-    @property
-    def _is_shared(self) -> bool:
-        return self.store.workers.processes.n_shared > 0
-
-    def _since(self) -> str:
-        scheduler, times = self.store.scheduler, self.points(self.lines[0].name).times
-        if scheduler is None or not len(times) or times[0] - scheduler.started < _LATE_S:
-            return ""
-        earlier = fmt.duration(float(times[0]) - scheduler.started)
-        return f"; the scheduler had been running for {earlier} by then"
 
 
 @register_plot
@@ -75,7 +52,6 @@ class CpuSeries(WorkerSeries):
 
     name = "workers-cpu-timeseries"
     title = "CPU over Time"
-    group = "Workers"
     description = "CPU use of the workers over time: mean, lowest and highest."
     help = (
         "CPU of the worker processes, where 100 % is one core; recorded since the "
@@ -83,12 +59,8 @@ class CpuSeries(WorkerSeries):
         "- line: mean over all workers, where those that share a process count once: a "
         "heartbeat tells of the whole process\n"
         "- band: from the lowest to the highest of these\n"
-        "- 0 s below: the first heartbeat that was recorded\n"
-        "- drag: pan\n"
-        "- Ctrl-wheel: zoom\n"
-        "- L: back to live\n"
-        "- healthy while tasks run: near 100 % times the threads of a worker, with a narrow "
-        "band\n"
+        f"{_MOVES}"
+        "- healthy while tasks run: near 100 % times the threads of a worker, with a narrow band\n"
         "- a wide band: some workers work while others wait\n"
         "- low everywhere: tasks wait for network or disk, or hold the interpreter lock"
     )
@@ -96,6 +68,7 @@ class CpuSeries(WorkerSeries):
 
     lines = (Line("cpu", "CPU", "load_normal"),)
     unit = "percent"
+    nouns = "processes"
 
 
 @register_plot
@@ -104,7 +77,6 @@ class MemorySeries(WorkerSeries):
 
     name = "workers-memory-timeseries"
     title = "Memory over Time"
-    group = "Workers"
     description = "Memory of the workers over time: mean, lowest and highest."
     help = (
         "Memory of the worker processes; recorded since the diagnostics began, also while "
@@ -112,31 +84,18 @@ class MemorySeries(WorkerSeries):
         "- solid line: mean memory of a process; workers that share one count once\n"
         "- dashed line: mean of what the workers of a process spilled to disk\n"
         "- bands: from the lowest to the highest process\n"
-        "- 0 s below: the first heartbeat that was recorded\n"
-        "- drag: pan\n"
-        "- Ctrl-wheel: zoom\n"
-        "- L: back to live\n"
-        "- healthy: it rises and falls with the work and returns to where it began\n"
+        f"{_MOVES}- healthy: it rises and falls with the work and returns to where it began\n"
         "- rising without end: results are held, or memory leaks\n"
         "- a wide band: data is spread unevenly"
     )
     keywords = (
-        "history",
-        "bytes stored",
-        "ram",
-        "rss",
-        "average",
-        "spill",
-        "resources",
-        "trend",
+        *("history", "bytes stored", "ram", "rss", "average", "spill", "resources", "trend"),
         "leak",
     )
 
-    lines = (
-        Line("memory", "process memory", "memory_ok"),
-        Line("spilled", "spilled", "spilled"),
-    )
+    lines = (Line("memory", "process memory", "memory_ok"), Line("spilled", "spilled", "spilled"))
     unit = "bytes"
+    nouns = "processes"
 
 
 @register_plot
@@ -145,7 +104,6 @@ class NetworkSeries(WorkerSeries):
 
     name = "workers-network-timeseries"
     title = "Network over Time"
-    group = "Workers"
     description = "Network traffic of the hosts over time: mean, lowest and highest."
     help = (
         "Network traffic of the hosts, a host counted once however many workers it has; "
@@ -153,11 +111,7 @@ class NetworkSeries(WorkerSeries):
         "- solid line: mean of the bytes received a second\n"
         "- dashed line: mean of the bytes sent\n"
         "- bands: from the lowest to the highest host\n"
-        "- 0 s below: the first heartbeat that was recorded\n"
-        "- drag: pan\n"
-        "- Ctrl-wheel: zoom\n"
-        "- L: back to live\n"
-        "- healthy: below what the network can do\n"
+        f"{_MOVES}- healthy: below what the network can do\n"
         "- long plateaus at the same height: the network is the limit"
     )
     keywords = ("history", "bandwidth", "traffic", "average", "resources", "trend")
@@ -167,7 +121,6 @@ class NetworkSeries(WorkerSeries):
         Line(common.NETWORK_WRITE, "sent", "outgoing"),
     )
     unit = "rate"
-    of = "host"
     empty = "No worker tells the network traffic of its host yet; heartbeats bring it."
 
 
@@ -177,7 +130,6 @@ class DiskSeries(WorkerSeries):
 
     name = "workers-disk-timeseries"
     title = "Disk over Time"
-    group = "Workers"
     description = "Disk traffic of the hosts over time: mean, lowest and highest."
     help = (
         "Disk traffic of the hosts, a host counted once however many workers it has; "
@@ -185,11 +137,7 @@ class DiskSeries(WorkerSeries):
         "- solid line: mean of the bytes read a second\n"
         "- dashed line: mean of the bytes written\n"
         "- bands: from the lowest to the highest host\n"
-        "- 0 s below: the first heartbeat that was recorded\n"
-        "- drag: pan\n"
-        "- Ctrl-wheel: zoom\n"
-        "- L: back to live\n"
-        "- healthy: little, unless the work reads or writes local files\n"
+        f"{_MOVES}- healthy: little, unless the work reads or writes local files\n"
         "- writing that begins when memory is near its limit: spilling"
     )
     keywords = ("history", "io", "spill", "traffic", "average", "resources", "trend")
@@ -199,7 +147,6 @@ class DiskSeries(WorkerSeries):
         Line(common.DISK_WRITE, "written", "outgoing"),
     )
     unit = "rate"
-    of = "host"
     empty = (
         "No worker tells the disk traffic of its host. Either no heartbeat has come yet, or "
         "distributed.admin.system-monitor.disk is off or the system does not count it."

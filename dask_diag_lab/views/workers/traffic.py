@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.worker_names import no_workers
 from dask_diag_lab.views.workers import common
-from dask_diag_lab.views.workers.common import WORKER, Hosts, WorkerBars, metric
+from dask_diag_lab.views.workers.common import WORKER, WorkerBars, metric, newest_by_host
 
 
 @register_plot
@@ -73,32 +74,42 @@ class HostTraffic(BarPlot):
     Attributes
     ----------
     metrics : sequence of str
-        What comes in, what goes out; columns 2 and 3 of the rows.
+        What comes in, what goes out; their columns are named in `value`.
     """
 
     reads = ("workers", "nthreads")
+    group = "Workers"
     metrics: ClassVar[Sequence[str]] = ()
     is_split = True
     signs = ("↓", "↑")
     noun = "host"
-    key = label = "host_name"
+    key = label = "host"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        above, below = cls.value
+        cls.parts = (
+            Part(above, f"{above}, above", "incoming"),
+            Part(below, f"{below}, below", "outgoing"),
+        )
+        cls.columns = (
+            Column("host", shown=False),
+            Column("workers", "Workers on this host", "count"),
+            *(Column(name, name.capitalize(), "rate") for name in cls.value),
+        )
 
     def rows(self) -> Rows:
         """Return a row for each host that anybody tells of; see `BarPlot.rows`."""
         workers = self.store.workers
-        hosts = Hosts.of(workers.host)
-        amounts = [hosts.newest(metric(workers, key), workers.last_seen) for key in self.metrics]
-        if not any(np.isfinite(amount).any() for amount in amounts):
-            hosts = Hosts.of(())
-            amounts = [np.empty(0) for _ in amounts]
-        incoming, outgoing = self.value
-        return {
-            "host_name": hosts.names,
-            "host": hosts.names,
-            "workers": hosts.workers,
-            incoming: amounts[0],
-            outgoing: amounts[1],
+        amounts = [newest_by_host(workers, metric(workers, key)) for key in self.metrics]
+        hosts = Counter(workers.host)
+        if not any(np.isfinite(list(amount.values())).any() for amount in amounts):
+            hosts.clear()
+        rates = {
+            name: np.array([amount[host] for host in hosts])
+            for name, amount in zip(self.value, amounts, strict=True)
         }
+        return {"host": list(hosts), "workers": list(hosts.values()), **rates}
 
     def headline(self) -> str:
         """Return the sums; see `DataPlot.headline`."""
@@ -111,17 +122,9 @@ class HostTraffic(BarPlot):
         return self.empty if len(self.store.workers) else no_workers(self.store)
 
     def open_row(self, key: str) -> None:
-        """Open the host's worker if it has one only, else the table of all workers."""
-        workers = self.store.workers
-        members = [
-            address
-            for address, host in zip(workers.address, workers.host, strict=True)
-            if host == key
-        ]
-        if len(members) == 1:
-            self.open("worker", worker=members[0])
-        else:
-            self.open("workers")
+        """Open the table of all workers, which has their hosts."""
+        del key
+        self.open("workers")
 
 
 @register_plot
@@ -130,7 +133,6 @@ class HostNetwork(HostTraffic):
 
     name = "workers-network"
     title = "Network"
-    group = "Workers"
     description = "Network traffic of each host, received and sent."
     help = (
         "Two half bars for each host, in bytes a second, of all programs on it; workers that "
@@ -146,16 +148,6 @@ class HostNetwork(HostTraffic):
     keywords = ("bandwidth", "host", "traffic", "read", "write", "bytes per second")
 
     metrics = (common.NETWORK_READ, common.NETWORK_WRITE)
-    columns = (
-        Column("host", shown=False),
-        Column("workers", "Workers on this host", "count"),
-        Column("received", "Received", "rate"),
-        Column("sent", "Sent", "rate"),
-    )
-    parts = (
-        Part("received", "received, above", "incoming"),
-        Part("sent", "sent, below", "outgoing"),
-    )
     value = ("received", "sent")
     empty = "No worker tells the network traffic of its host yet; heartbeats bring it."
 
@@ -166,7 +158,6 @@ class HostDisk(HostTraffic):
 
     name = "workers-disk"
     title = "Disk"
-    group = "Workers"
     description = "Disk traffic of each host, read and written."
     help = (
         "Two half bars for each host, in bytes a second, of all programs on it.\n"
@@ -180,16 +171,6 @@ class HostDisk(HostTraffic):
     keywords = ("io", "spill", "host", "traffic", "read", "write", "bytes per second")
 
     metrics = (common.DISK_READ, common.DISK_WRITE)
-    columns = (
-        Column("host", shown=False),
-        Column("workers", "Workers on this host", "count"),
-        Column("read", "Read", "rate"),
-        Column("written", "Written", "rate"),
-    )
-    parts = (
-        Part("read", "read, above", "incoming"),
-        Part("written", "written, below", "outgoing"),
-    )
     value = ("read", "written")
     empty = (
         "No worker tells the disk traffic of its host. Either no heartbeat has come yet, or "

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
@@ -25,7 +24,7 @@ from dask_diag_lab.views.worker_names import (
     short_names,
 )
 from dask_diag_lab.views.workers import common
-from dask_diag_lab.views.workers.common import Hosts, custom_metrics, metric, shared_note
+from dask_diag_lab.views.workers.common import custom_metrics, metric, newest_by_host, shared_note
 
 SILENT_S: Final = 60.0
 """A worker not heard of for this long is marked; the stock dashboard's limit as well."""
@@ -72,6 +71,21 @@ _FROM_METRICS: Final[Mapping[str, str]] = {
 _SUMMED: Final = ("nthreads", "spilled", "processing", "executing", "in_memory", "occupancy")
 _OF_PROCESS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent")
 _PER_HOST: Final = ("network_read", "network_write", "disk_read", "disk_write")
+FACTS: Final = (
+    ("Threads", "nthreads"),
+    ("CPU", "cpu"),
+    ("Process memory", "memory"),
+    ("Managed", "managed"),
+    ("Unmanaged, recent", "unmanaged_old", "unmanaged_recent"),
+    ("Spilled", "spilled"),
+    ("Processing", "processing"),
+    ("Executing", "executing"),
+    ("In memory", "in_memory"),
+    ("Occupancy", "occupancy"),
+    ("Hosts' net in, out", "network_read", "network_write"),
+    ("Hosts' disk read, write", "disk_read", "disk_write"),
+)
+"""Totals above the table: label, and the columns that are added up."""
 _BYTES: Final = frozenset(
     {common.GPU_MEMORY, common.GPU_MEMORY_TOTAL, common.RMM_USED, common.RMM_TOTAL}
 )
@@ -106,14 +120,12 @@ class WorkersTable(TablePlot):
     columns: Sequence[Column] = (*COLUMNS, ADDRESS)
     key: ClassVar[str] = "worker"
     frozen: ClassVar[int] = 1
-    _hidden = 0
 
     def rows(self) -> Rows:
         """Return a row for each worker; sets `columns`, of which some are metrics of the user's."""
         workers = self.store.workers
-        metrics, self._hidden = custom_metrics(workers)
-        own = {name: _metric_column(name, cells) for name, cells in metrics.items()}
-        self.columns = (*COLUMNS, *own.values(), ADDRESS)
+        own = [(_metric_column(name, cells), cells) for name, cells in custom_metrics(workers)]
+        self.columns = (*COLUMNS, *(column for column, _ in own), ADDRESS)
         limit = np.where(workers.memory_limit > 0, workers.memory_limit.astype(np.float64), np.nan)
         return {
             **{name: workers.column(name) for name in _FROM_STORE},
@@ -126,14 +138,14 @@ class WorkersTable(TablePlot):
             "memory_share": workers.memory / limit * 100,
             "memory_limit": limit,
             "in_memory": np.nan_to_num(metric(workers, common.IN_MEMORY)),
-            **{column.name: _known(column, metrics[name]) for name, column in own.items()},
+            **{column.name: _known(column, cells) for column, cells in own},
         }
 
     def cells(self, rows: Rows) -> Rows:
         """Return names that fit into their column, and who is silent; see `TablePlot.cells`."""
         status = [
-            f"silent for {fmt.duration(age // 10 * 10)}" if age else name.replace("_", " ")
-            for name, age in zip(rows["status"], self._silent_s().tolist(), strict=True)
+            "silent" if is_silent else name.replace("_", " ")
+            for name, is_silent in zip(rows["status"], self.state(), strict=True)
         ]
         names = short_names(list(map(readable_name, rows["name"])), COLUMN_CHARACTERS)
         return {**rows, "name": names, "status": status}
@@ -142,11 +154,12 @@ class WorkersTable(TablePlot):
         """Return the warning colour for workers that are silent."""
         del rows
         mark = data_colors(self.look).memory_over
-        return [mark if age else None for age in self._silent_s().tolist()]
+        return [mark if is_silent else None for is_silent in self.state()]
 
-    def state(self) -> object:
-        """Return who is silent for how long: in steps of 10 s, as it is told."""
-        return (self._silent_s() // 10).tobytes()
+    def state(self) -> list[bool]:
+        """Return which workers were not heard of for long; see `View.state`."""
+        silent: list[bool] = (self.store.time - self.store.workers.last_seen > SILENT_S).tolist()
+        return silent
 
     def headline(self) -> str:
         """Return how many workers there are; see `DataPlot.headline`."""
@@ -155,13 +168,8 @@ class WorkersTable(TablePlot):
         return f"{fmt.plural(len(workers), 'worker')} on {hosts}"
 
     def note(self) -> str:
-        """Return what is not shown, and who shares a process; see `DataPlot.note`."""
-        hidden = fmt.plural(self._hidden, "more metric") if self._hidden else ""
-        notes = [
-            f"{hidden} of workers not shown" if hidden else "",
-            shared_note(self.store.workers),
-        ]
-        return "; ".join(filter(None, notes))
+        """Return who shares a process; see `DataPlot.note`."""
+        return shared_note(self.store.workers)
 
     def why_empty(self) -> str:
         """Return why there is no worker; see `DataPlot.why_empty`."""
@@ -174,44 +182,20 @@ class WorkersTable(TablePlot):
     def facts(self, rows: Rows) -> Sequence[tuple[str, str]]:
         """Return the totals; see `TablePlot.facts`."""
         sums = self._sums(rows)
+        told = {c.name: fmt.write(c.unit, sums[c.name]) for c in self.columns if c.name in sums}
         limit = sums["memory_limit"]
-        share = f" · {fmt.percent(sums['memory'] / limit)}" if limit > 0 else ""
-        of_limit = f" of {fmt.binary(limit)}{share}" if limit > 0 else ""
-        rate = {name: fmt.write("rate", sums[name]) for name in _PER_HOST}
-        unmanaged = (fmt.binary(sums[name]) for name in ("unmanaged_old", "unmanaged_recent"))
-        return [
-            ("Threads", fmt.count(sums["nthreads"])),
-            ("CPU", f"{fmt.percent(sums['cpu'] / 100)} of {fmt.percent(sums['nthreads'])}"),
-            ("Process memory", fmt.binary(sums["memory"]) + of_limit),
-            ("Managed", fmt.binary(sums["managed"])),
-            ("Unmanaged, recent", ", ".join(unmanaged)),
-            ("Spilled", fmt.binary(sums["spilled"])),
-            ("Processing", fmt.count(sums["processing"])),
-            ("Executing", fmt.count(sums["executing"])),
-            ("In memory", fmt.count(sums["in_memory"])),
-            ("Occupancy", fmt.duration(sums["occupancy"])),
-            ("Hosts' net in, out", f"{rate['network_read']}, {rate['network_write']}"),
-            ("Hosts' disk read, write", f"{rate['disk_read']}, {rate['disk_write']}"),
-        ]
+        if limit > 0:
+            told["memory"] += f" of {told['memory_limit']} · {fmt.percent(sums['memory'] / limit)}"
+        told["cpu"] += f" of {fmt.percent(sums['nthreads'])}"
+        return [(label, ", ".join(told[name] for name in names)) for label, *names in FACTS]
 
     def table(self) -> Table:
         """Return the total as the first row, then one row a worker."""
         plain = super().table()
         sums: dict[str, Any] = {**self._sums(self.rows()), "name": "Total"}
-        columns: dict[str, Sequence[Any]] = {}
-        names = {}
-        for name, cells in plain.columns.items():
-            short = name.removeprefix("metric:")
-            names[name] = name if short in columns else short
-            total = sums.get(name)
-            is_known = not isinstance(total, float) or np.isfinite(total)
-            columns[names[name]] = [total if is_known else None, *cells]
-        return Table(columns, {names[name]: unit for name, unit in plain.units.items()})
-
-    def _silent_s(self) -> npt.NDArray[np.float64]:
-        """Return for how long each worker was not heard of; 0 below `SILENT_S`."""
-        age = self.store.time - self.store.workers.last_seen
-        return np.where(age > SILENT_S, age, 0.0)
+        totals = {name: None if (s := sums.get(name)) != s else s for name in plain.columns}
+        columns = {name: [totals[name], *cells] for name, cells in plain.columns.items()}
+        return Table(columns, plain.units)
 
     def _sums(self, rows: Rows) -> dict[str, float]:
         """Return the total of each column that has one; one of a shared process or host once."""
@@ -221,20 +205,17 @@ class WorkersTable(TablePlot):
         sums["fds"] = float(np.nansum(np.asarray(rows["fds"])[workers.processes.told_by]))
         limit = common_limit(workers.processes.limits(workers.memory_limit))
         sums["memory_limit"] = float(limit) if limit else float("nan")
-        hosts = Hosts.of(workers.host)
         for name in _PER_HOST:
-            newest = hosts.newest(np.asarray(rows[name]), workers.last_seen)
-            sums[name] = float(np.nansum(newest))
+            newest = newest_by_host(workers, np.asarray(rows[name]))
+            sums[name] = float(np.nansum(list(newest.values())))
         return sums
 
 
 def _metric_column(name: str, cells: Sequence[object]) -> Column:
-    is_number = all(
-        cell is None or (isinstance(cell, (int, float)) and not isinstance(cell, bool))
-        for cell in cells
-    )
+    is_number = all(cell is None or isinstance(cell, (int, float)) for cell in cells)
     unit: Unit = "text" if not is_number else "bytes" if name in _BYTES else "number"
-    return Column(f"metric:{name}", name, unit, width=min(max(8 * len(name) + 16, 80), 180))
+    is_taken = any(column.name == name for column in (*COLUMNS, ADDRESS))
+    return Column(f"metric:{name}" if is_taken else name, name, unit, width=120)
 
 
 def _known(column: Column, cells: Sequence[Any]) -> ColumnData:

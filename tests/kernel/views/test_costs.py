@@ -9,24 +9,20 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.scheduler.activities import CLASSES, STYLES, class_of
-from dask_diag_lab.views.scheduler.costs import IDLE, Costs, FineMetrics
+from dask_diag_lab.views.scheduler.costs import IDLE, OWN, Costs, FineMetrics, class_of
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import T0, BatchMaker
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import FINE, change
-from tests.kernel.views.situations import batch, prefix, store_of, worker
+from tests.kernel.views.situations import batch, store_of, worker
 
 
-def with_threads(
-    rows: Sequence[Sequence[Any]] = FINE, processing: int = 0, n_tasks: int = 0
-) -> Store:
+def with_threads(rows: Sequence[Sequence[Any]] = FINE, processing: int = 0) -> Store:
     """Return a store with these fine metrics, two threads for an hour and 20 s of actions."""
     store, maker = Store(), BatchMaker()
     store.apply(maker.action(0, 12).action(11, 20).batch(nthreads=((T0 - 1800, 2),)))
     tables: dict[str, Any] = {  # rows hold many types
         "workers": [worker(0, processing=processing)],
-        "prefixes": [prefix("inc", released=n_tasks)],
         "extras": change("fine", rows),
     }
     store.apply(replace(batch(time=T0 + 1800, **tables), epoch=maker.epoch))
@@ -78,7 +74,7 @@ def test_what_a_shuffle_counts_twice_is_counted_once() -> None:
 @pytest.mark.parametrize(
     ("processing", "said"),
     [
-        (0, "Nothing runs now. Computing most of what ran: tasks use the CPU"),
+        (0, "Computing most: tasks use the CPU"),
         (1, "Idle threads most: threads have nothing to do"),
     ],
 )
@@ -91,31 +87,11 @@ def test_threads_without_work_are_the_headline_only_while_tasks_run(
 
 
 @pytest.mark.parametrize(
-    ("activity", "n_tasks", "said"),
-    [
-        ("other", 90_000, "Overhead most: tasks are too small: use larger pieces"),
-        ("other", 100, "Overhead most: each task carries much"),
-        ("deserialize", 100, "(De)serialization most: each task carries much"),
-        ("deserialize", 90_000, "(De)serialization most: packing data is slow"),
-    ],
+    ("activity", "said"),
+    [("missing", "Failed or cancelled"), ("busy", "Failed or cancelled"), ("my own", OWN)],
 )
-def test_a_large_function_sent_with_each_task_is_not_taken_for_small_tasks(
-    activity: str, n_tasks: int, said: str
-) -> None:
-    rows = [("", "execute", "inc", activity, "seconds", 90.0)]
-    shown = Drawn(Costs(with_threads(rows, processing=1, n_tasks=n_tasks)))
-    assert shown.view.caption.headline.startswith(said)
-
-
-@pytest.mark.parametrize("activity", ["failed", "cancelled", "missing", "busy"])
-def test_every_way_in_which_fetching_data_fails_is_no_activity_of_the_users(activity: str) -> None:
-    # All that `WorkerState._finalize_gather_dep` of `distributed` calls time that came to nothing.
-    assert class_of(activity) == "Failed or cancelled"
-
-
-def test_an_activity_that_distributed_does_not_have_is_the_users_own() -> None:
-    assert class_of("my own") == "Measured by you"
-    assert tuple(STYLES) == CLASSES
+def test_only_what_distributed_does_not_have_is_the_users_own(activity: str, said: str) -> None:
+    assert class_of(activity) == said
 
 
 def fine(rows: Sequence[Sequence[Any]] = FINE) -> Drawn[FineMetrics]:
@@ -149,14 +125,6 @@ def test_unit_and_span_can_be_chosen() -> None:
     assert (shown.data["function"], shown.data["total"]) == (["load"], [5000])
     assert shown.view.caption.headline == "4.88 KiB over 1 function"
     assert "all spans of this name together" in shown.view.caption.note
-
-
-def test_a_span_is_said_to_be_without_those_inside_it() -> None:
-    shown = fine([*FINE, ("part > more", "execute", "load", "thread-cpu", "seconds", 2.0)])
-    for span, is_said in (("part > more", False), ("part", True)):
-        shown.view.set_control("span", span)
-        shown.view.update()
-        assert ("without those inside them" in shown.view.caption.note) is is_said
 
 
 @pytest.mark.parametrize(

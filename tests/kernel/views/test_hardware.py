@@ -18,18 +18,11 @@ ONE = [{"size": 2048, "rate": 2e9}]
 
 
 class Bench:
-    """A plot of a cluster, and what it asked.
-
-    Attributes
-    ----------
-    now : float
-        The clock of the store's queries.
-    """
+    """A plot of a cluster, and what it asked."""
 
     def __init__(self, *workers: dict[str, Any]) -> None:
-        self.now = 50.0
         self.store: Store = store_of(workers=list(workers))
-        self.store.queries = Queries(lambda: self.now)
+        self.store.queries = Queries(lambda: 50.0)
         self.asked: list[Query] = []
         self.store.queries.on_ask = self.asked.append
         self.shown = Drawn(Hardware(self.store))
@@ -51,20 +44,15 @@ def pressed(*workers: dict[str, Any]) -> Bench:
     return bench
 
 
-def test_hardware_measures_only_when_asked_and_counts_the_seconds() -> None:
+def test_hardware_measures_only_when_asked_and_says_that_it_does() -> None:
     bench = Bench(worker(0))
     assert bench.asked == []
     assert bench.view.caption.empty == UNMEASURED
     assert [control.label for control in bench.view.caption.controls] == ["Measure now"]
     bench.press()
     assert [query.kind for query in bench.asked] == ["hardware"]
-    assert "0 s so far" in bench.view.caption.empty
+    assert bench.view.caption.empty.startswith("Measuring")
     assert bench.view.caption.controls == ()
-    before = bench.view.is_behind
-    bench.now += 3.5
-    assert (before, bench.view.is_behind) == (False, True)
-    bench.view.update()
-    assert "3 s so far" in bench.view.caption.empty
 
 
 def test_what_was_measured_is_shown_to_every_page_and_by_the_table() -> None:
@@ -99,14 +87,14 @@ def test_why_nothing_was_measured_is_said() -> None:
     assert "forbids" in bench.view.caption.empty
     bench.press()
     bench.answer()
-    assert bench.view.caption.empty.startswith("Nothing was measured")
+    assert bench.view.caption.empty.startswith("Nothing measured")
 
 
 @pytest.mark.parametrize(
     ("workers", "said"),
     [
         ([], "there is no worker"),
-        ([worker(1, memory_limit=512 << 20, managed=300 << 20)], "worker 1 (212 MiB free)"),
+        ([worker(1, memory_limit=512 << 20, managed=300 << 20)], "1 worker had less"),
     ],
 )
 def test_nothing_is_asked_without_workers_or_without_room_on_one(
@@ -122,30 +110,9 @@ def test_bars_say_whose_means_they_are_also_when_the_next_measurement_fails() ->
     bench = pressed()
     bench.answer(memory=ONE, disk=ONE)
     said = f"Means of all workers at {fmt.clock(bench.asked[0].answered_at)}"
-    assert bench.view.caption.note == f"{said}; network needs two"
+    assert bench.view.caption.note == said
     bench.press()
     bench.store.fail(bench.asked[-1], "the scheduler is gone.")
     bench.view.update()
     assert bench.view.caption.note.startswith("Not measured: the scheduler is gone. · ")
     assert said in bench.view.caption.note
-
-
-@pytest.mark.parametrize(
-    ("kind", "rates", "is_doubted"),
-    [
-        ("memory", (6.34e9, 439e6, 227e6), True),
-        ("memory", (3.35e9, 10.82e9, 3.81e9), False),  # of an idle worker
-        ("disk", (1e9, 2e9, 0.9e9), True),
-        ("disk", (2e9, 2e9, 1.1e9), False),
-    ],
-)
-def test_a_large_block_far_slower_than_a_small_one_is_said(
-    kind: str, rates: tuple[float, ...], is_doubted: bool
-) -> None:
-    bench = pressed()
-    rows = [{"size": 1 << 10 * at, "rate": rate} for at, rate in enumerate(rates, 1)]
-    bench.answer(**{"memory": ONE, "disk": ONE, "network": ONE, kind: rows})
-    said = f"{kind.capitalize()} far slower in larger blocks"
-    assert bench.view.caption.note.startswith(said) is is_doubted
-    bench.press()
-    assert "far slower" not in bench.view.caption.note
