@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+import numpy as np
 from bokeh.models.layouts import Column as Stack
-from bokeh.models.widgets import Div
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.asked import Asked, can_ask
 from dask_diag_lab.views.data import Column, ColumnData
-from dask_diag_lab.views.figure import set_properties, smaller
+from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
+from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, Table, View
@@ -25,16 +26,15 @@ if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
     from dask_diag_lab.store import Store
+    from dask_diag_lab.store.queries import Query
 
-Columns = Mapping[str, ColumnData]
 Facts = list[tuple[str, str]]
 """Labels and values; an empty value is left out."""
 Answer = Mapping[str, Any]  # plain data, as `QUESTIONS` describes it
+Row = Mapping[str, Any]  # values by the names of a section's columns; None for unknown ones
 
 MAX_FACT: Final = 600
 """Characters of one fact."""
-SECTION: Final = "section"
-ASK: Final = "ask"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,15 @@ class Section:
 
 
 class DetailPage(View):
-    """A page about one thing of many, named by `View.arguments`; ``show`` there names a section."""
+    """A page about one thing of many, named by `View.arguments`; ``show`` there names a section.
+
+    Attributes
+    ----------
+    section : Section
+        What is shown.
+    queries : list of Query
+        What `look_up` asked, of which the page shows the answers.
+    """
 
     sections: ClassVar[Sequence[Section]]
 
@@ -63,15 +71,16 @@ class DetailPage(View):
     ) -> None:
         super().__init__(store, look, arguments)
         self.asked = Asked(store)
-        chosen = self._section_named(self.arguments.get("show", ""))
-        self.section = chosen or self.sections[0]
-        self._is_chosen = chosen is not None
+        self.queries: list[Query] = []
+        self.section = self.sections[0]
+        self._is_chosen = False
+        self.choose(self.arguments.get("show", ""))
 
     # What a subclass says.
 
     @abstractmethod
     def look_up(self) -> object:
-        """Ask what has to be asked; return something that differs when anything changed."""
+        """Ask what has to be asked; return something that differs when anything else changed."""
 
     @abstractmethod
     def subject_controls(self) -> Sequence[Control]:
@@ -90,8 +99,8 @@ class DetailPage(View):
         """Return what is missing, cut or late."""
 
     @abstractmethod
-    def columns(self, section: Section) -> Columns:
-        """Return the columns of a section that is a table."""
+    def rows(self, section: Section) -> Sequence[Row]:
+        """Return the rows of a section that is a table."""
 
     @abstractmethod
     def text(self, section: Section) -> str:
@@ -101,77 +110,69 @@ class DetailPage(View):
         """
 
     @abstractmethod
-    def clicked(self, row: int) -> None:
+    def open_row(self, row: Row) -> None:
         """Open what a row of the table stands for."""
-
-    @abstractmethod
-    def ask_again(self) -> None:
-        """Ask at once for what is shown."""
 
     # The page.
 
     def build(self) -> UIElement:
         """Return the section; see `View.build`."""
-        self._text = Div(
-            render_as_text=True,
-            disable_math=True,
-            sizing_mode="stretch_both",
-            margin=0,
-            min_width=0,
-            min_height=0,
-        )
+        self._text = text_pane(self.look)
         # One table for all sections: the page finds the scripts it needs by what is here now.
         first = next(section for section in self.sections if section.columns)
-        self.rows = SortableTable(self.look, first.columns, on_click=self.clicked)
-        self.model = Stack(
-            children=[self.rows.model, self._text], sizing_mode="stretch_both", spacing=0, margin=0
-        )
-        self._style()
-        return self.model
+        self.sortable = SortableTable(self.look, first.columns, on_click=self._clicked)
+        parts: list[UIElement] = [self.sortable.model, self._text]
+        return Stack(children=parts, sizing_mode="stretch_both", spacing=0, margin=0)
 
     def _basis(self) -> object:
         """Return what is known of the thing: other changes of the store do not matter here."""
         found = self.look_up()  # it may go to another section
-        return found, self.section.name, self.look, can_ask(self.store)
+        asked = [(id(query), query.version) for query in self.queries]
+        return found, asked, self.arguments, self.section.name, self.look, can_ask(self.store)
 
     def draw(self) -> None:
         """Draw caption and section; see `View.draw`."""
-        self.caption = self._caption_now()
-        section, text = self.section, ""
+        sections = [(section.name, section.title) for section in self.sections]
+        show = Control("section", "select", "Show", self.section.name, sections)
+        ask = [Control("ask", "button", "Ask now")] if can_ask(self.store) else []
+        self.caption = Caption(
+            empty=self.empty(),
+            note=self.note(),
+            controls=[*self.subject_controls(), show, *ask],
+            facts=[(label, fmt.elide(value, MAX_FACT)) for label, value in self.facts() if value],
+        )
+        section = self.section
+        self._rows = self.rows(section) if section.columns else []
         if section.columns:
-            columns = self.columns(section)
-            self.rows.replace_columns(section.columns)
-            self.rows.set(columns)
-            has_rows = len(columns[section.columns[0].name]) > 0
-            text = "" if has_rows else self.text(section)
-        else:
-            text = self.text(section)
-        set_properties(self._text, text=text, visible=bool(text) or not section.columns)
-        set_properties(self.rows.model, visible=bool(section.columns) and not text)
+            self.sortable.replace_columns(section.columns)
+            self.sortable.set({c.name: _cells(c, self._rows) for c in section.columns})
+        text = "" if self._rows else self.text(section)
+        is_text = bool(text) or not section.columns
+        set_properties(self._text, text=text, visible=is_text)
+        set_properties(self.sortable.model, visible=not is_text)
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show something else; see `View.show`."""
         super().show(arguments)
-        self._drawn = None
         self.choose(arguments.get("show", ""))
 
     def set_control(self, name: str, value: str) -> None:
         """Go to another section, or ask again; a subclass adds its own controls."""
-        if name == SECTION:
+        if name == "section":
             self.choose(value)
-        elif name == ASK:
-            self.ask_again()
+        elif name == "ask" and can_ask(self.store):
+            for query in self.queries:
+                self.store.queries.ask_again(query)
 
     def choose(self, name: str) -> None:
         """Show the section that somebody asked for, and stay with it."""
-        section = self._section_named(name)
-        if section is not None:
-            self.section, self._is_chosen = section, True
+        for section in self.sections:
+            if section.name == name:
+                self.section, self._is_chosen = section, True
 
-    def propose(self, name: str) -> None:
+    def propose(self, section: Section) -> None:
         """Show a section unless somebody asked for another."""
-        section = self._section_named(name)
-        if section is not None and not self._is_chosen:
+        if not self._is_chosen:
             self.section = section
 
     def table(self) -> Table:
@@ -180,46 +181,27 @@ class DetailPage(View):
         section = self.section
         if not section.columns:
             return Table({section.name: self.text(section).splitlines()})
-        columns = self.columns(section)
-        if not len(columns[section.columns[0].name]):
+        rows = self.rows(section)
+        if not rows:
             self.caption = replace(self.caption, empty=self.empty() or self.text(section))
-        return Table({column.name: list(columns[column.name]) for column in section.columns})
+        return Table({c.name: [row.get(c.name) for row in rows] for c in section.columns})
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""
-        self._style()
+        self.sortable.restyle(self.look)
+        restyle_text_pane(self._text, self.look)
         self.update()
 
-    def _style(self) -> None:
-        look = self.look
-        set_properties(self.model, styles={"background-color": look.background})
-        self.rows.restyle(look)
-        css = _TEXT_CSS.format(
-            foreground=look.foreground,
-            grid=look.grid,
-            background=look.background,
-            font_size=smaller(look.font_size),
-        )
-        set_properties(self._text, stylesheets=[css])
-
-    def _caption_now(self) -> Caption:
-        sections = [(section.name, section.title) for section in self.sections]
-        controls = [
-            *self.subject_controls(),
-            Control(SECTION, "select", "Show", self.section.name, sections),
-        ]
-        if can_ask(self.store):
-            controls.append(Control(ASK, "button", "Ask now"))
-        facts = [(label, fmt.elide(value, MAX_FACT)) for label, value in self.facts() if value]
-        return Caption(empty=self.empty(), note=self.note(), controls=controls, facts=facts)
-
-    def _section_named(self, name: str) -> Section | None:
-        return next((section for section in self.sections if section.name == name), None)
+    def _clicked(self, row: int) -> None:
+        if row < len(self._rows):
+            self.open_row(self._rows[row])
 
 
-def column_of(rows: Sequence[Answer], name: str, missing: Any = "") -> list[Any]:
-    """Return one column of an answer's rows; ``missing`` for None and what is not there."""
-    return [missing if (value := row.get(name)) is None else value for row in rows]
+def _cells(column: Column, rows: Sequence[Row]) -> ColumnData:
+    values = [row.get(column.name) for row in rows]
+    if column.is_text:
+        return ["" if value is None else value for value in values]
+    return np.array(values, dtype=np.float64)  # None becomes NaN
 
 
 def stack_text(stacks: Sequence[Answer]) -> str:
@@ -230,11 +212,6 @@ def stack_text(stacks: Sequence[Answer]) -> str:
     )
 
 
-_TEXT_CSS: Final = """
-:host {{ overflow: auto; background: {background}; border-top: 1px solid {grid}; }}
-.bk-clearfix {{
-  white-space: pre-wrap; overflow-wrap: anywhere; padding: 4px 8px;
-  font: {font_size} ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
-  color: {foreground}; tab-size: 4;
-}}
-"""
+def listed(n_rows: int, n: int, noun: str) -> str:
+    """Return how many of all there are that are listed; '' where all are."""
+    return f"{fmt.count(n_rows)} of {fmt.count(n)} {noun} listed." if 0 < n_rows < n else ""

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.details.page import (
-    Columns,
+    Answer,
     DetailPage,
     Facts,
+    Row,
     Section,
-    column_of,
+    listed,
     stack_text,
 )
-from dask_diag_lab.views.details.task_record import TaskRecord
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Control
-from dask_diag_lab.views.worker_names import worker_in_words
+from dask_diag_lab.views.worker_names import open_worker, worker_in_words
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
     from dask_diag_lab.store.queries import Query
 
 HOW: Final = "Click a task in the Task Stream or Task Graph, or type a key above."
@@ -32,6 +33,24 @@ FORGOTTEN: Final = "The scheduler has forgotten this task."
 UNRECORDED: Final = (
     "No run of it is recorded here: it has not run, or it ended before these diagnostics began, or"
     " so long ago that it was given up."
+)
+_OUTCOMES: Final[Mapping[int, str]] = {
+    Outcome.OK: "success",
+    Outcome.ERRED: "failure",
+    Outcome.KILLED: "its worker died while it ran",
+}
+_COUNTS: Final = (
+    *(("Depends on", "dependencies"), ("Waits for", "waiting_on")),
+    *(("Needed by", "dependents"), ("Waited for by", "waiters")),
+)
+_FACTS: Final = (
+    *(("Type", "type"), ("Priority", "priority"), ("Retries left", "retries")),
+    *(("Workers lost with it", "suspicious"), ("Failed because of", "blame")),
+    *(("Restrictions", "restrictions"), ("Annotations", "annotations")),
+)
+"""Label of a fact, and where the scheduler's answer has it."""
+_LOG_COLUMNS: Final = (
+    *("kind", "start", "stop", "worker", "slot", "source", "nbytes", "outcome", "prefix"),
 )
 
 _NEIGHBOURS: Final = Section(
@@ -72,19 +91,6 @@ _STORY: Final = Section(
 _ERROR: Final = Section("error", "Error")
 _STACK: Final = Section("call-stack", "Call stack now")
 
-_WITHOUT_ROWS: Final = {
-    "dependencies": "This task depends on no other, and none that the scheduler knows needs it.",
-    "workers": "No worker runs this task or has its result.",
-    "times": "No times are known: it has not run, or it ended before these diagnostics began.",
-    "story": "The scheduler remembers no change of this task.",
-}
-_FORGOTTEN_ROWS: Final = {
-    "dependencies": f"{FORGOTTEN} What it needed and what needed it is not recorded.",
-    "workers": UNRECORDED,
-    "times": UNRECORDED,
-    "story": f"{FORGOTTEN} Its changes of state are not recorded.",
-}
-
 
 @register_plot
 class TaskPage(DetailPage):
@@ -123,186 +129,265 @@ class TaskPage(DetailPage):
         *(_STORY, _ERROR, _STACK),
     )
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
-        self._task = TaskRecord(store, self.asked, self.key)
-        self._stacks: Query | None = None
-        # Key that the button asked for last, and when on the scheduler's clock.
-        self._pressed = ("", 0.0)
+    _query: Query | None = None
+    _answer: Answer = MappingProxyType({})  # the last one that was not "unknown"
+    _answered_at = 0.0
+    _recorded: Sequence[Row] = ()  # actions of the log, by their starts
+    _running: Sequence[tuple[str, float]] = ()  # workers, and when it began there
+    _read: object = None  # what the log was last read for
 
     @property
     def key(self) -> str:
         """The key as text; '' while none was chosen."""
         return self.arguments.get("key", "")
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether it is time to look into the log again; see `View.is_behind`."""
-        return self._task.is_due
+    # --- what is known
 
     def look_up(self) -> object:
         """Ask for the task, and for what it does now where that is to be seen."""
-        if self._task.key != self.key:
-            self._task = TaskRecord(self.store, self.asked, self.key)
-        task = self._task
-        task.look()
-        if task.query is not None and task.query.answer is not None:
-            self.propose((_ERROR if task.answer.get("state") == "erred" else _NEIGHBOURS).name)
-        elif task.recorded and not task.answer:
-            self.propose(_TIMES.name)
-        self._stacks = None
-        runner = str(task.answer.get("worker", ""))
-        if self.section is _STACK and runner:
-            self._stacks = self.asked.fresh("call-stacks", worker=runner, key=self.key)
-        stacks = (id(self._stacks), self._stacks.version) if self._stacks is not None else None
-        return task.version, stacks, self._pressed
+        if self._query is None or self._query.arguments["key"] != self.key:
+            self._query, self._answer, self._recorded, self._read = None, {}, (), None
+        self.queries = []
+        if not self.key:
+            return None
+        store, now = self.store, self.store.time
+        # Clocks of workers may be ahead of the scheduler's.
+        self._running = [
+            (store.strings[worker], min(start, now))
+            for worker, start in store.running.of_key(self.key)
+        ]
+        query = self._query = self.asked.fresh("task", key=self.key)
+        self.queries.append(query)
+        if query.answer is not None:
+            self._answer, self._answered_at = query.answer, query.answered_at
+            self.propose(_ERROR if self._answer["state"] == "erred" else _NEIGHBOURS)
+        # A search of the log takes some milliseconds where a million tasks are kept.
+        if self._read != (query.n_answers, query.error):
+            self._read = query.n_answers, query.error
+            self._recorded = self._read_log()
+            if self._recorded and not self._answer:
+                self.propose(_TIMES)
+        if self.section is _STACK and (worker := self._now.get("worker")):
+            self.queries.append(self.asked.fresh("call-stacks", worker=worker, key=self.key))
+        return [(worker, int(now - start)) for worker, start in self._running]
+
+    def _read_log(self) -> list[Row]:
+        texts, rows = self.store.strings, self.store.actions.of_key(self.key)
+        threads = self.store.slots.thread_index
+        columns = (rows[name].tolist() for name in _LOG_COLUMNS)
+        actions = (dict(zip(_LOG_COLUMNS, row, strict=True)) for row in zip(*columns, strict=True))
+        return [
+            {
+                **action,
+                "action": Kind(action["kind"]).name.lower().replace("_", "-"),
+                "thread": int(threads[action["slot"]]) + 1 if action["slot"] >= 0 else None,
+                "address": texts[action["worker"]],
+                "worker": self._names(texts[action["worker"]]),
+                **{name: texts[action[name]] for name in ("source", "prefix")},
+            }
+            for action in actions
+        ]
+
+    @property
+    def _is_forgotten(self) -> bool:
+        """Whether the scheduler said that it knows no such task."""
+        query = self._query
+        return query is not None and query.n_answers > 0 and query.answer is None
+
+    @property
+    def _now(self) -> Answer:
+        """What the scheduler knows of it now; empty where it has forgotten it."""
+        return {} if self._is_forgotten else self._answer
+
+    @property
+    def _runs(self) -> list[Row]:
+        return [action for action in self._recorded if action["action"] == "compute"]
+
+    @property
+    def _roles(self) -> list[tuple[str, str]]:
+        """What each worker has to do with it, and the worker's address."""
+        now = self._now
+        pairs = [
+            ("runs it", [now.get("worker")]),
+            ("has the result", now.get("who_has", ())),
+            ("it failed there", now.get("erred_on", ())),
+            ("ran it", [run["address"] for run in self._runs]),
+            ("sent data for it", [action["source"] for action in self._recorded]),
+        ]
+        roles = ((role, address) for role, addresses in pairs for address in addresses if address)
+        return list(dict.fromkeys(roles))
+
+    @property
+    def _prefix(self) -> str:
+        return next((str(one["prefix"]) for one in (self._answer, *self._recorded) if one), "")
+
+    @property
+    def _worker(self) -> str:
+        """The worker of most interest that is still there; '' where there is none."""
+        return next((address for _, address in self._roles if address in self.store.workers), "")
+
+    # --- what is shown
 
     def subject_controls(self) -> Sequence[Control]:
         """Return the field for the key, and the ways to profile and worker."""
-        controls = [Control("key", "text", "Task", self.key, placeholder="Key of a task")]
-        if self._task.prefix:
-            controls.append(Control("profile", "button", "Profile"))
-        if self._task.worker:
-            controls.append(Control("worker", "button", "Worker"))
-        return controls
+        key = Control("key", "text", "Task", self.key, placeholder="Key of a task")
+        others = (("profile", self._prefix), ("worker", self._worker))
+        return [key, *(Control(name, "button", name.title()) for name, of in others if of)]
 
     def set_control(self, name: str, value: str) -> None:
         """Go to another task, to the profile of its prefix, or to its worker."""
         if name == "key" and value != self.key:
             self.show({"key": value})
-        elif name == "profile" and self._task.prefix:
-            self.open("profile", prefix=self._task.prefix)
-        elif name == "worker" and self._task.worker:
-            self.open("worker", worker=self._task.worker)
+        elif name == "profile" and self._prefix:
+            self.open("profile", prefix=self._prefix)
+        elif name == "worker":
+            open_worker(self, self._worker)
+        elif name == "ask" and self._now.get("worker"):
+            self.choose(_STACK.name)  # what it does at this moment
         super().set_control(name, value)
 
     def facts(self) -> Facts:
         """Return what is known in a few words each."""
-        return self._task.facts
+        if not (self._answer or self._recorded):
+            return []
+        task, now = self._answer, self._now
+        counts = now.get("counts", {})
+        run: Row = self._runs[-1] if self._runs else {}
+        since = self._running[0][1] if self._running else 0.0
+        nbytes = task.get("nbytes", run.get("nbytes", -1))
+        thread = f", thread {run['thread']}" if run.get("thread") else ""
+        return [
+            ("Task", self.key),
+            ("State", "forgotten by the scheduler" if self._is_forgotten else now.get("state", "")),
+            ("Prefix", self._prefix),
+            ("Group", task.get("group", "")),
+            ("Runs on", self._names(now.get("worker"))),
+            ("Runs since", fmt.clock(since) if since else ""),
+            ("Runs for", fmt.duration(self.store.time - since) if since else ""),
+            ("Ran on", run.get("worker", "") + thread),
+            ("Started at", fmt.clock(run["start"]) if run else ""),
+            ("Ended at", fmt.clock(run["stop"]) if run else ""),
+            ("Outcome", _OUTCOMES[run["outcome"]] if run else ""),
+            ("Failed on", self._names(*task.get("erred_on", ()))),
+            ("In memory on", fmt.plural(n, "worker") if (n := counts.get("who_has")) else ""),
+            ("Size", fmt.binary(nbytes) if nbytes >= 0 else ""),
+            ("Took", _durations(self._recorded or task.get("actions", ()))),
+            *((name, fmt.plural(n, "task")) for name, of in _COUNTS if (n := counts.get(of))),
+            *((name, str(task.get(of) or "")) for name, of in _FACTS),
+        ]
 
-    def columns(self, section: Section) -> Columns:
+    def rows(self, section: Section) -> Sequence[Row]:
         """Return the rows of one of the tables."""
-        task = self._task
         if section is _NEIGHBOURS:
-            rows = task.neighbours
-            return {name: [row[name] for row in rows] for name in ("relation", "key", "state")}
+            relations = {"dependencies": "depends on", "dependents": "is needed by"}
+            return [
+                {**other, "relation": relation}
+                for name, relation in relations.items()
+                for other in self._answer.get(name, ())
+            ]
         if section is _WORKERS:
-            roles = task.roles
-            return {"role": [role for role, _ in roles], "worker": [at for _, at in roles]}
+            return [{"role": role, "worker": address} for role, address in self._roles]
         if section is _TIMES:
-            return self._times()
-        story = task.answer.get("story", ())
-        times = np.array(column_of(story, "time", np.nan), float)
-        return {"time": times, **{n: column_of(story, n) for n in ("start", "finish", "stimulus")}}
+            answered, now = self._answer.get("actions", ()), self.store.time
+            running = (
+                {"action": "computes now", "start": start, "worker": self._names(worker)}
+                for worker, start in self._running
+            )
+            # What runs has no end; the scheduler may know of more than was recorded.
+            return [
+                {"stop": now, **action, "seconds": action.get("stop", now) - action["start"]}
+                for action in (*max(self._recorded, answered, key=len), *running)
+            ]
+        story: Sequence[Row] = self._answer.get("story", ())
+        return story
 
-    def _times(self) -> Columns:
-        actions = self._task.actions
-        start, stop, thread = (
-            np.array(column_of(actions, n, np.nan), float) for n in ("start", "stop", "thread")
-        )
-        workers = column_of(actions, "worker")
-        return {
-            "action": column_of(actions, "action"),
-            "start": start,
-            "seconds": stop - start,
-            "worker": [worker_in_words(self.store, w) if w else "" for w in workers],
-            "thread": np.where(thread > 0, thread, np.nan),
-        }
+    def _names(self, *addresses: str | None) -> str:
+        return ", ".join(worker_in_words(self.store, each) for each in addresses if each)
 
     def text(self, section: Section) -> str:
         """Return the error, what the task does now, or why a table has no rows."""
-        task = self._task
         if section is _ERROR:
-            return task.error
-        if section is _STACK:
-            return self._stack_text()
-        if task.is_forgotten:
-            return _FORGOTTEN_ROWS[section.name]
-        if section is _TIMES and task.answer.get("state") == "processing":
-            return (
-                "No times are known yet: it is with a worker, and no heartbeat has reported that"
-                " it runs."
-            )
-        return _WITHOUT_ROWS[section.name] if task.is_known else ""
-
-    def _stack_text(self) -> str:
-        task = self._task
-        if task.is_forgotten:
-            return FORGOTTEN
-        if not task.answer:
+            return self._error()
+        if self._is_forgotten:
+            return f"{FORGOTTEN} {UNRECORDED}"
+        if not self._answer:
             return ""
-        if self._stacks is None:
-            return f"This task does not run now; it is in the state {task.answer['state']}."
-        if self._stacks.answer is None:
-            return self._stacks.error or "Asking the worker …"
-        stacks = self._stacks.answer.get("stacks", ())
+        is_stack = section is _STACK
+        return self._stack() if is_stack else f"{section.title}: none are known of this task."
+
+    def _error(self) -> str:
+        """Return error and traceback, or why there is none; '' where nothing is known."""
+        text, is_well = _error_text(self._answer), True
+        if self._runs and not text:
+            is_well = self._runs[-1]["outcome"] == Outcome.OK
+        if not is_well:
+            errors = self.store.extras["errors"]  # kept also of tasks that are forgotten
+            for row in np.flatnonzero(errors["key"] == self.key):
+                text = _error_text({name: errors[name][row] for name in _ERROR_TEXTS})
+        without = "This task has not failed." if is_well else "The error of its run is not kept."
+        return text or (without if self._answer or self._recorded else "")
+
+    def _stack(self) -> str:
+        if len(self.queries) < 2:
+            return f"This task does not run now; it is in the state {self._answer['state']}."
+        query = self.queries[-1]
+        if query.answer is None:
+            return query.error or "Asking the worker …"
+        stacks = query.answer.get("stacks", ())
         return stack_text(stacks) or "It was assigned to a worker but did not run at that moment."
 
-    def clicked(self, row: int) -> None:
+    def open_row(self, row: Row) -> None:
         """Go to the task of a row, or open the worker."""
         if self.section is _NEIGHBOURS:
-            rows = self._task.neighbours
-            if row < len(rows):
-                self.show({"key": rows[row]["key"]})
+            self.show({"key": row["key"]})
         elif self.section is _WORKERS:
-            roles = self._task.roles
-            if row < len(roles) and roles[row][1] in self.store.workers:
-                self.open("worker", worker=roles[row][1])
-
-    def ask_again(self) -> None:
-        """Ask at once; of a task that is with a worker, show what it does at this moment."""
-        for query in (self._task.query, self._stacks):
-            if query is not None:
-                self.store.queries.ask_again(query)
-        self._pressed = (self.key, self.store.time)
-        if not self._task.is_forgotten and self._task.answer.get("worker"):
-            self.choose(_STACK.name)
+            open_worker(self, row["worker"])
 
     def empty(self) -> str:
         """Return why there is nothing to show, and what to do."""
-        if not self.key:
+        query = self._query
+        if query is None:
             return HOW
-        query = self._task.query
-        if self._task.is_known or query is None:
+        if self._answer or self._recorded:
             return ""
         if query.error:
             return f"{query.error} {HOW}"
-        if self._task.is_first_question:
+        if not query.n_answers:
             return "Asking the scheduler …"
-        return (
-            f"The scheduler does not know the task “{fmt.elide(self.key, 80)}”. It forgets tasks"
-            f" that nobody needs any more. {UNRECORDED} {HOW}"
-        )
+        unknown = f"The scheduler does not know the task “{fmt.elide(self.key, 80)}”."
+        return f"{unknown} It forgets tasks that nobody needs any more. {UNRECORDED} {HOW}"
 
     def note(self) -> str:
         """Return how old or how complete this is."""
-        task, query = self._task, self._task.query
-        if query is None or not task.is_known:
+        query = self._query
+        if query is None or not (self._answer or self._recorded):
             return ""
-        if task.is_forgotten or not task.answer:
-            parts = [query.error or FORGOTTEN, self._what_is_left()]
+        parts = [query.error]
+        if self._is_forgotten or not self._answer:
+            known_at = f", and what the scheduler knew at {fmt.clock(self._answered_at)}"
+            known = f"This is what was recorded of it{known_at * bool(self._answer)}."
+            parts += [FORGOTTEN * self._is_forgotten, known]
         else:
-            parts = [str(task.answer.get("missing", "")), query.error, self._listed()]
-        key, pressed_at = self._pressed
-        parts.append(f"Asked at {fmt.clock(pressed_at)}." if key == self.key else "")
-        return " ".join(part for part in parts if part)
+            parts.append(self._answer["missing"])
+        if self.section is _NEIGHBOURS and (counts := self._now.get("counts")):
+            n = counts.get("dependencies", 0) + counts.get("dependents", 0)
+            parts.append(listed(len(self.rows(_NEIGHBOURS)), n, "tasks"))
+        return " ".join(filter(None, parts))
 
-    def _what_is_left(self) -> str:
-        """Return what there still is of a task that the scheduler does not know any more."""
-        if not self._task.answer:
-            return "This is what was recorded of it."
-        known_at = fmt.clock(self._task.answered_at)
-        if not self._task.recorded:
-            return f"This is what it knew at {known_at}. {UNRECORDED}"
-        return f"This is what was recorded of it, and what the scheduler knew of it at {known_at}."
 
-    def _listed(self) -> str:
-        """Return how much of all there is the section's table holds."""
-        if self.section is _STORY:
-            return "The scheduler remembers some 1000 changes of all tasks together."
-        counts = self._task.answer.get("counts", {})
-        n = counts.get("dependencies", 0) + counts.get("dependents", 0)
-        listed = len(self._task.neighbours) if self.section is _NEIGHBOURS else 0
-        return f"{fmt.count(listed)} of {fmt.count(n)} tasks listed." if 0 < listed < n else ""
+_ERROR_TEXTS: Final = ("exception", "traceback")
+
+
+def _error_text(task: Answer) -> str:
+    blame = task.get("blame", "")
+    why = f"The error is that of {blame}, which this task needs." if blame else ""
+    parts = [why, *(str(task.get(name, "")) for name in _ERROR_TEXTS)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _durations(actions: Iterable[Row]) -> str:
+    """Return how long each kind of action took, all of a kind together."""
+    sums: defaultdict[str, float] = defaultdict(float)
+    for action in actions:
+        sums[action["action"]] += action["stop"] - action["start"]
+    return ", ".join(f"{fmt.duration(seconds)} {action}" for action, seconds in sums.items())

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from bokeh.models import Column as Stack
-from bokeh.models.widgets import PreText
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.figure import set_properties, smaller
+from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
+from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tables import TablePlot
@@ -37,17 +37,6 @@ _EXAMPLE: Final = 80
 """Characters of a text in a row, where others have to be told of as well."""
 _OTHER: Final = 200
 """Characters of the other texts, a line each below the traceback."""
-
-_TRACEBACK_CSS: Final = """
-:host {{
-  overflow: auto; padding: 8px; border-top: 1px solid {grid};
-  background: {background}; color: {foreground};
-}}
-pre {{
-  margin: 0; overflow: visible !important; white-space: pre-wrap; overflow-wrap: anywhere;
-  user-select: text; font: {font_size} ui-monospace, Menlo, Consolas, monospace;
-}}
-"""
 
 Task = Mapping[str, Any]  # a row of the extra ``errors``, whose columns differ in type
 
@@ -160,28 +149,14 @@ class Exceptions(TablePlot):
 
     def build(self) -> UIElement:
         """Return the table and the place for a traceback; see `View.build`."""
-        self.details = PreText(text="", sizing_mode="stretch_both", margin=0, visible=False)
-        self._root = Stack(
-            children=[super().build(), self.details], sizing_mode="stretch_both", spacing=0
-        )
-        self._style()
-        return self._root
+        self.details = text_pane(self.look)
+        parts = [super().build(), self.details]
+        return Stack(children=parts, sizing_mode="stretch_both", spacing=0)
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""
-        self._style()
+        restyle_text_pane(self.details, self.look)
         super().restyle()
-
-    def _style(self) -> None:
-        look = self.look
-        set_properties(self._root, styles={"background-color": look.background})
-        css = _TRACEBACK_CSS.format(
-            background=look.background,
-            foreground=look.foreground,
-            grid=look.grid,
-            font_size=smaller(look.font_size),
-        )
-        set_properties(self.details, stylesheets=[css])
 
     def state(self) -> object:
         """Return what is chosen and known; see `View.state`."""

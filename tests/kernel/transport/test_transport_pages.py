@@ -81,7 +81,7 @@ def test_the_page_of_a_worker_shows_what_it_runs_and_does() -> None:
             await until(lambda: w.state.executing)
             page = WorkerPage(store, arguments={"worker": w.address})
             page.build()
-            data = page.rows.source
+            data = page.sortable.source
             try:
                 await drawn(page, lambda: "busy" in list(data.data["key"]))
                 rows = dict(zip(data.data["key"], data.data["state"], strict=True))
@@ -104,11 +104,11 @@ def test_the_page_of_a_worker_that_is_killed_says_so() -> None:
             address = nanny.worker_address
             page = WorkerPage(store, arguments={"worker": address})
             page.build()
-            await drawn(page, lambda: "Python" in dict(page.facts()).get("Versions", ""))
+            await drawn(page, lambda: "Python" in dict(page.caption.facts).get("Versions", ""))
             nanny.auto_restart = False
             await nanny.kill()
-            await drawn(page, lambda: " has left the cluster." in str(page.facts()))
-            assert ("Address", address) in page.facts()
+            await drawn(page, lambda: " has left the cluster." in str(page.caption.facts))
+            assert ("Address", address) in page.caption.facts
             assert page.caption.empty == ""
 
     asyncio.run(run())
@@ -127,13 +127,13 @@ def test_the_page_of_a_task_shows_its_error_and_leads_to_its_neighbours() -> Non
             assert page.text(page.section).startswith("The error is that of ('bad', 0)")
             page.choose("dependencies")
             page.update()
-            page.clicked(0)
+            page.sortable.source.selected.indices = [0]
             assert page.key == "('bad', 0)"
             await drawn(page, lambda: "<i>no</i>" in page.text(page.sections[4]))
             page.choose("workers")
             page.update()
             assert ("it failed there", w.address) in list(
-                zip(*(page.rows.source.data[n] for n in ("role", "worker")), strict=True)
+                zip(*(page.sortable.source.data[n] for n in ("role", "worker")), strict=True)
             )
 
     asyncio.run(run())
@@ -149,7 +149,7 @@ def test_the_page_of_a_running_task_shows_its_call_stack() -> None:
             page.build()
             try:
                 await drawn(page, lambda: "in wait" in page.text(page.section))
-                assert dict(page.facts())["Runs on"] == "w0"
+                assert dict(page.caption.facts)["Runs on"] == "w0"
             finally:
                 GATE.set()
             await busy

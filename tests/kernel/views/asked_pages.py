@@ -80,7 +80,7 @@ class Shown:
 
     def rows(self, *names: str) -> list[tuple[Any, ...]]:
         """Return these columns of the table as rows."""
-        data = self.view.rows.source.data
+        data = self.view.sortable.source.data
         return list(zip(*(list(data[name]) for name in names), strict=True))
 
     @property
@@ -98,7 +98,7 @@ class Shown:
         return str(self.view._text.text) if self.view._text.visible else ""
 
     def click(self, row: int) -> None:
-        self.view.rows.source.selected.indices = [row]
+        self.view.sortable.source.selected.indices = [row]
 
     def opened(self) -> Opening | None:
         """Take what the page asks to open, as the server does."""
