@@ -8,8 +8,12 @@ test('a new user drags four plots out of the sidebar and watches the demo run', 
   server
 }) => {
   test.setTimeout(240_000);
-  // Its tasks sleep for a moment each, to be watched; here a third of that is enough.
-  const demo = server.copy('examples/demo.ipynb', { 'random.random() / 4': 'random.random() / 12' });
+  // Its tasks sleep for a moment each, to be watched; here a third of that is enough. Its arrays spill
+  // for as long as the disk wants; here they fit.
+  const demo = server.copy('examples/demo.ipynb', {
+    'random.random() / 4': 'random.random() / 12',
+    '(10_000, 10_000)': '(5000, 5000)'
+  });
   const notebook = await lab.open(demo);
   const sidebar = await lab.sidebar();
   await expect(lab.items).toHaveCount(0);
