@@ -47,7 +47,7 @@ CLOSE_GOING_AWAY: Final = 1001
 CLOSE_TIMEOUT_S: Final = 0.5
 STATIC: Final = Path(__file__).parent / "static"
 MODELS: Final = Path(__file__).parents[1] / "dist"
-"""Where Bokeh looks for the script of our own models, see `views.scripted`."""
+"""Where Bokeh looks for the script of our own models, see `views.models`."""
 NAME: Final = r"([A-Za-z0-9][A-Za-z0-9_-]*)"
 ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
     (r"/plots\.json", handlers.PlotsHandler),

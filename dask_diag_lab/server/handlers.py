@@ -41,7 +41,7 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
     # style 'unsafe-inline': BokehJS puts <style> elements into its shadow roots.
-    # No text runs as code, not even that of Bokeh's CustomJS: see views/scripted.py.
+    # No text runs as code, not even that of Bokeh's CustomJS: see views/models.py.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
         " img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self';"

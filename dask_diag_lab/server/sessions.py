@@ -55,7 +55,6 @@ SCRIPTS: Final = (
     ("bokeh.models.widgets", "static/js/bokeh-widgets.min.js"),
     ("bokeh.models.widgets.tables", "static/js/bokeh-tables.min.js"),
     ("bokeh.models.plots", OWN),  # what is added to one later is painted by models of ours
-    ("dask_diag_lab.views.scripted", OWN),
     ("dask_diag_lab.views.models", OWN),
     ("dask_diag_lab.views.table_cells", "static/dask-diag-lab/dist/table_cells.js"),
 )

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -35,9 +36,14 @@ ROWS: Final[Sequence[tuple[str, str]]] = (
     ("auto", "as they fit"),
     ("each", "each"),
     ("host", "by host"),
-    ("alike", "alike ones together"),
 )
 ORDERS: Final = (("size", "by size"), ("name", "by name"))
+
+_AS_IT_IS: Final = (
+    *("is_split", "merged_level", "limit", "track", "marks", "end", "noun", "label", "sort_by"),
+    *("merges", "order"),
+)
+"""Attributes that the browser is told."""
 
 _FEW: Final = 8
 """So many rows fit in any pane: there is no question of putting some together."""
@@ -172,12 +178,8 @@ class BarPlot(DataPlot):
 
         Parts without a colour of their own are shown in the colour that most rows have.
         """
-        level = (
-            Counter(np.asarray(rows["level_index"]).tolist())
-            if "level_index" in rows
-            else Counter([0])
-        )
-        row_color = self._color(self.levels[level.most_common(1)[0][0]].color)
+        levels = Counter(np.asarray(rows.get("level_index", [0])).tolist())
+        row_color = self._color(self.levels[levels.most_common(1)[0][0]].color)
         parts = [
             LegendItem(
                 part.label,
@@ -213,13 +215,7 @@ class BarPlot(DataPlot):
             self._source.set({name: [] for name in self._source.model.data})
             self.caption = Caption(empty=self.why_empty(), controls=self.own_controls())
             return
-        set_properties(
-            self.chart,
-            spec=json.dumps(self._spec(rows)),
-            **self._colors(),
-            rows=self._merging,
-            order=self.order,
-        )
+        set_properties(self.chart, spec=json.dumps(self._spec(rows)), **self.look.style)
         self._source.set({name: _sent(rows[name]) for name in self._used(rows)})
         self.caption = Caption(
             headline=self.headline(),
@@ -271,50 +267,26 @@ class BarPlot(DataPlot):
 
     def _spec(self, rows: Rows) -> dict[str, Any]:
         """Return what `models.BarChart` is told of the columns, as JSON values."""
-        units = {column.name: column for column in self.columns}
-        shown = [asdict(column) for column in self.columns if column.shown]
-        told = ("name", "label", "unit", "share_of", "adds")
-        parts = [part.column for part in self.parts]
+        columns = {column.name: column for column in self.columns}
+        first = self.parts[0].column if self.parts else ""
+        signs = zip_longest(self.value or [first], self.signs, fillvalue="")
+        value = [{**asdict(columns.get(name, Column(name))), "sign": sign} for name, sign in signs]
         return {
-            "parts": [{"column": p.column, "alpha": p.alpha, "hatch": p.hatch} for p in self.parts],
-            "columns": [{name: column[name] for name in told} for column in shown],
-            "unit": units[parts[0]].unit if parts and parts[0] in units else "number",
-            "is_split": self.is_split,
-            "signs": [level.sign for level in self.levels],
-            "merged_level": self.merged_level,
-            "value": [asdict(units.get(n, Column(n))) for n in self.value or parts[:1]],
-            "value_signs": list(self.signs),
-            "limit": self.limit,
-            "track": self.track,
-            "marks": [list(mark) for mark in self.marks],
-            "end": self.end,
-            "noun": self.noun,
+            **{name: getattr(self, name) for name in _AS_IT_IS},
+            "parts": [{**asdict(p), "color": self._color(p.color)} for p in self.parts],
+            "levels": [{**asdict(v), "color": self._color(v.color)} for v in self.levels],
+            "columns": [asdict(column) for column in self.columns if column.shown],
+            "unit": columns[first].unit if first in columns else "number",
+            "value": value,
             "nouns": self.nouns or f"{self.noun}s",
-            "label": self.label,
             "key": self.key if self.key in rows else self.label,
-            "sort_by": self.sort_by,
-            "sorted_by": units[self.sort_by].label.lower() if self.sort_by in units else "",
-            "merges": self.merges,
+            "merging": self._merging,
             "opens": type(self).open_row is not BarPlot.open_row,
+            "track_color": data_colors(self.look).track,
         }
 
     def _color(self, name: str) -> str:
         return name if name.startswith("#") or not name else getattr(data_colors(self.look), name)
-
-    def _colors(self) -> dict[str, Any]:
-        look = self.look
-        return {
-            "foreground": look.foreground,
-            "muted": look.muted,
-            "grid": look.grid,
-            "background": look.background,
-            "accent": look.accent,
-            "font": look.font,
-            "font_size": look.font_size,
-            "track": data_colors(look).track,
-            "part_colors": [self._color(part.color) for part in self.parts],
-            "level_colors": [self._color(level.color) for level in self.levels],
-        }
 
 
 def _sent(column: ColumnData) -> ColumnData:

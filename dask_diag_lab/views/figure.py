@@ -26,7 +26,7 @@ from bokeh.plotting import figure
 
 from dask_diag_lab.views.data import ColumnData
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.scripted import AllRows, PlainRenderer, WordedTickFormatter
+from dask_diag_lab.views.models import AllRows, PlainRenderer, WordedTickFormatter
 
 MIN_BORDER_PX: Final = 4
 

@@ -11,7 +11,7 @@ from bokeh.models.renderers import GlyphRenderer
 
 from dask_diag_lab.views.data import DataPlot, Rows, length
 from dask_diag_lab.views.figure import Source, quiet_figure, quiet_hover
-from dask_diag_lab.views.scripted import SteadyRenderer
+from dask_diag_lab.views.models import SteadyRenderer
 from dask_diag_lab.views.view import Caption, check_lengths
 
 if TYPE_CHECKING:

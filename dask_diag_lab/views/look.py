@@ -11,6 +11,7 @@ PALETTES: Final = ("viridis", "okabe-ito")
 """Choices of `Look.palette`."""
 
 _COLORS: Final = ("foreground", "muted", "grid", "background", "accent")
+_HEX: Final = re.compile("#[0-9a-f]{6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +45,22 @@ class Look:
     def is_dark(self) -> bool:
         return self.name != "light"
 
+    @property
+    def style(self) -> dict[str, str]:
+        """Colours and font by name, as charts and style sheets take them."""
+        return {f.name: getattr(self, f.name) for f in fields(self)[1:-1]}
+
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Self:
         """Return the look that a page sent, with defaults for what it left out."""
         base = DARK if given.get("name", "light") != "light" else LIGHT
         values = {f.name: given.get(f.name) or getattr(base, f.name) for f in fields(cls)}
         for name in _COLORS:
-            values[name] = _hex(values[name]) or getattr(base, name)
+            if not _HEX.fullmatch(values[name]):
+                values[name] = getattr(base, name)
         if values["palette"] not in PALETTES:
             values["palette"] = base.palette
         return cls(**values)
-
-
-def _hex(color: str) -> str:
-    """Return ``#rgb``, ``#rrggbb`` and ``rgb(r, g, b)`` as ``#rrggbb``; '' for all else."""
-    text = color.strip().lower()
-    if re.fullmatch(r"#[0-9a-f]{6}", text):
-        return text
-    if re.fullmatch(r"#[0-9a-f]{3}", text):
-        return "#" + "".join(2 * digit for digit in text[1:])
-    found = re.fullmatch(r"rgba?\((\d{1,3}),? *(\d{1,3}),? *(\d{1,3})(?:[,/ ].*)?\)", text)
-    if found is None or any(int(part) > 255 for part in found.groups()):
-        return ""
-    return "#" + "".join(f"{int(part):02x}" for part in found.groups())
 
 
 LIGHT = Look()

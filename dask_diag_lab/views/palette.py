@@ -5,8 +5,6 @@ Knows nothing of the store or of Bokeh. Text, axes and canvas colours belong to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -54,9 +52,32 @@ _PREFIXES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+class Shades:
+    """A colour with a meaning: on light canvases, on dark ones, and those of the safe palette."""
+
+    def __init__(self, light: str, dark: str = "", safe: str = "", safe_dark: str = "") -> None:
+        dark = dark or light
+        self._of = {
+            ("viridis", False): light,
+            ("viridis", True): dark,
+            ("okabe-ito", False): safe or light,
+            ("okabe-ito", True): safe_dark or safe or dark,
+        }
+
+    def __get__(self, colors: DataColors, _owner: type[DataColors]) -> str:
+        return self.on(colors.look)
+
+    def on(self, look: Look) -> str:
+        """Return the colour for the canvas and the palette of this look."""
+        return self._of[look.palette, look.is_dark]
+
+
 class DataColors:
     """Colours with a fixed meaning; the meaning is never told by the colour alone.
+
+    Parameters
+    ----------
+    look : Look
 
     Attributes
     ----------
@@ -82,157 +103,48 @@ class DataColors:
         One colour for each task state of the task graph.
     """
 
-    transfer: str
-    disk: str
-    deserialize: str
-    erred: str
-    erred_mark: str
-    killed: str
-    killed_mark: str
-    gone: str
-    track: str
-    waiting: str
-    queued: str
-    no_worker: str
-    memory_ok: str
-    memory_near: str
-    memory_over: str
-    spilled: str
-    load_normal: str
-    load_saturated: str
-    load_idle: str
-    incoming: str
-    outgoing: str
-    states: Mapping[str, str]
+    # Safe are blue, amber and vermilion, which differ in lightness as well: under protanopia,
+    # deuteranopia and tritanopia (Machado 2009) each pair of one meaning stays 0.1 apart in OKLab;
+    # red and green do not.
+    transfer = Shades("#ff4d4d", "#ff5c5c", "#d55e00", "#e8702a")
+    disk = Shades("#ffa500", "#ffb030", "#e69f00", "#f0b429")
+    deserialize = Shades("#9e9e9e")
+    erred = Shades("#000000")
+    erred_mark = Shades("#ffffff", "#f5f5f5")
+    killed = Shades("#6d1b1b", "#5c1a1a")
+    killed_mark = Shades("#ffb3b3", "#ff9e9e")
+    gone = Shades("#9e9e9e", "#757575")
+    track = Shades("#eeeeee", "#2a2a2a")
+    waiting = Shades("#bdbdbd", "#616161")
+    queued = Shades("#bdbdbd", "#757575")
+    no_worker = Shades("#e57373", "#e57373", "#cc79a7", "#d68ab3")
+    memory_ok = load_normal = outgoing = Shades("#3b78e7", "#6ba4ff", "#0072b2", "#3d9bd6")
+    memory_near = Shades("#d97706", "#ffb74d", "#c08400", "#f0b429")
+    memory_over = load_idle = Shades("#d93025", "#ff6b5e", "#a33200", "#e85a1a")
+    incoming = Shades("#d93025", "#ff6b5e", "#d55e00", "#e8702a")
+    spilled = Shades("#8a8a8a", "#9e9e9e")
+    load_saturated = Shades("#2e9e4f", "#5fc97f", "#c08400", "#f0b429")
+
+    def __init__(self, look: Look) -> None:
+        self.look = look
+        self.states = {state: shades.on(look) for state, shades in _STATES.items()}
+
+
+_STATES: Final = {
+    "released": Shades("#3b78e7", "#6ba4ff", "#56b4e9", "#7cc6f2"),
+    "waiting": Shades("#9e9e9e", "#8a8a8a"),
+    "no-worker": Shades("#f06292", "#f48fb1", "#cc79a7", "#d68ab3"),
+    "queued": Shades("#fbc02d", "#ffd54f", "#f0e442"),
+    "processing": Shades("#2e9e4f", "#5fc97f", "#e69f00"),
+    "memory": Shades("#d93025", "#ff6b5e", "#0072b2", "#3d9bd6"),
+    "erred": Shades("#000000"),
+    "forgotten": Shades("#e0e0e0", "#424242"),
+}
 
 
 MANAGED_ALPHA: Final = 1.0
 UNMANAGED_OLD_ALPHA: Final = 0.7
 UNMANAGED_RECENT_ALPHA: Final = 0.4
-
-_LIGHT: Final = DataColors(
-    transfer="#ff4d4d",
-    disk="#ffa500",
-    deserialize="#9e9e9e",
-    erred="#000000",
-    erred_mark="#ffffff",
-    killed="#6d1b1b",
-    killed_mark="#ffb3b3",
-    gone="#9e9e9e",
-    track="#eeeeee",
-    waiting="#bdbdbd",
-    queued="#bdbdbd",
-    no_worker="#e57373",
-    memory_ok="#3b78e7",
-    memory_near="#d97706",
-    memory_over="#d93025",
-    spilled="#8a8a8a",
-    load_normal="#3b78e7",
-    load_saturated="#2e9e4f",
-    load_idle="#d93025",
-    incoming="#d93025",
-    outgoing="#3b78e7",
-    states={
-        "released": "#3b78e7",
-        "waiting": "#9e9e9e",
-        "no-worker": "#f06292",
-        "queued": "#fbc02d",
-        "processing": "#2e9e4f",
-        "memory": "#d93025",
-        "erred": "#000000",
-        "forgotten": "#e0e0e0",
-    },
-)
-
-_DARK: Final = DataColors(
-    transfer="#ff5c5c",
-    disk="#ffb030",
-    deserialize="#9e9e9e",
-    erred="#000000",
-    erred_mark="#f5f5f5",
-    killed="#5c1a1a",
-    killed_mark="#ff9e9e",
-    gone="#757575",
-    track="#2a2a2a",
-    waiting="#616161",
-    queued="#757575",
-    no_worker="#e57373",
-    memory_ok="#6ba4ff",
-    memory_near="#ffb74d",
-    memory_over="#ff6b5e",
-    spilled="#9e9e9e",
-    load_normal="#6ba4ff",
-    load_saturated="#5fc97f",
-    load_idle="#ff6b5e",
-    incoming="#ff6b5e",
-    outgoing="#6ba4ff",
-    states={
-        "released": "#6ba4ff",
-        "waiting": "#8a8a8a",
-        "no-worker": "#f48fb1",
-        "queued": "#ffd54f",
-        "processing": "#5fc97f",
-        "memory": "#ff6b5e",
-        "erred": "#000000",
-        "forgotten": "#424242",
-    },
-)
-
-
-# Blue, amber and vermilion, which differ in lightness as well: under protanopia, deuteranopia and
-# tritanopia (Machado 2009) each pair of one meaning stays 0.1 apart in OKLab; red and green do not.
-_SAFE_LIGHT: Final = replace(
-    _LIGHT,
-    transfer="#d55e00",
-    disk="#e69f00",
-    no_worker="#cc79a7",
-    memory_ok="#0072b2",
-    memory_near="#c08400",
-    memory_over="#a33200",
-    load_normal="#0072b2",
-    load_saturated="#c08400",
-    load_idle="#a33200",
-    incoming="#d55e00",
-    outgoing="#0072b2",
-    states={
-        **_LIGHT.states,
-        "released": "#56b4e9",
-        "no-worker": "#cc79a7",
-        "queued": "#f0e442",
-        "processing": "#e69f00",
-        "memory": "#0072b2",
-    },
-)
-
-_SAFE_DARK: Final = replace(
-    _DARK,
-    transfer="#e8702a",
-    disk="#f0b429",
-    no_worker="#d68ab3",
-    memory_ok="#3d9bd6",
-    memory_near="#f0b429",
-    memory_over="#e85a1a",
-    load_normal="#3d9bd6",
-    load_saturated="#f0b429",
-    load_idle="#e85a1a",
-    incoming="#e8702a",
-    outgoing="#3d9bd6",
-    states={
-        **_DARK.states,
-        "released": "#7cc6f2",
-        "no-worker": "#d68ab3",
-        "queued": "#f0e442",
-        "processing": "#e69f00",
-        "memory": "#3d9bd6",
-    },
-)
-
-_DATA: Final = {
-    ("viridis", False): _LIGHT,
-    ("viridis", True): _DARK,
-    ("okabe-ito", False): _SAFE_LIGHT,
-    ("okabe-ito", True): _SAFE_DARK,
-}
 
 
 def prefix_palette(look: Look) -> tuple[str, ...]:
@@ -251,7 +163,7 @@ def prefix_color(index: int, look: Look) -> str:
 
 def data_colors(look: Look) -> DataColors:
     """Return the colours with a fixed meaning for the canvas and the palette of this look."""
-    return _DATA[look.palette, look.is_dark]
+    return DataColors(look)
 
 
 def mixed(color: str, other: str, share: float) -> str:

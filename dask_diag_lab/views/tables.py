@@ -7,26 +7,19 @@ text to the page, never markup.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
-from bokeh.models import ColumnDataSource
 from bokeh.models.layouts import Column as Stack
-from bokeh.models.widgets.tables import (
-    DataTable,
-    DateFormatter,
-    NumberFormatter,
-    StringFormatter,
-)
+from bokeh.models.widgets.tables import DataTable
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows, Unit, length
-from dask_diag_lab.views.figure import set_properties, smaller
+from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows, length
+from dask_diag_lab.views.figure import Source, set_properties, smaller
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import mixed
-from dask_diag_lab.views.table_cells import SizeCell, SteadyColumn, TextCell
+from dask_diag_lab.views.table_cells import SteadyColumn, TextCell, UnitCell
 from dask_diag_lab.views.view import Caption
 
 if TYPE_CHECKING:
@@ -42,16 +35,6 @@ MAX_CELL_CHARACTERS: Final = 300
 
 _UNKNOWN: Final = "–"
 
-# Numbers stay numbers, since Bokeh sorts by the values: 10 GiB comes after 9 GiB that way.
-_FORMATS: Final[Mapping[str, str]] = {
-    "number": "0,0.[00]",
-    "count": "0,0.[00]",
-    "percent": "0.[0] %",
-    "seconds": "0,0.000",
-}
-_SIZES: Final[Mapping[str, tuple[str, bool]]] = {"bytes": ("B", True), "rate": ("B/s", False)}
-"""Unit, and whether its steps are binary."""
-_UNITS: Final[Mapping[str, str]] = {"seconds": " (s)"}
 _WIDTHS: Final[Mapping[str, int]] = {
     "text": 130,
     "key": 180,
@@ -145,8 +128,6 @@ class SortableTable:
         What goes into the layout.
     table : DataTable
     source : ColumnDataSource
-    sent_bytes : int
-        Bytes of the columns assigned so far; text counted by its characters.
     """
 
     def __init__(
@@ -157,13 +138,13 @@ class SortableTable:
         on_click: Callable[[int], None] | None = None,
         frozen: int = 0,
     ) -> None:
-        self.sent_bytes = 0
         self._drawings = 0
         self._look = look
-        self._columns = tuple(columns)
+        self.columns = tuple(columns)
         self._frozen = frozen
         self._on_click = on_click
-        self.source = ColumnDataSource({c.name: [] for c in columns} | {COLOR_FIELD: []})
+        self._data = Source(*(c.name for c in columns), COLOR_FIELD)
+        self.source = self._data.model
         self.table = DataTable(
             source=self.source,
             sizing_mode="stretch_both",
@@ -173,19 +154,21 @@ class SortableTable:
             row_height=ROW_PX,
             autosize_mode="none" if frozen else "force_fit",
             frozen_columns=frozen or None,
+            css_classes=["ddl-frozen"] if frozen else [],
             margin=0,
         )
         self.model = Stack(
-            children=[self.table], sizing_mode="stretch_both", margin=0, min_width=0, min_height=0
+            children=[self.table],
+            sizing_mode="stretch_both",
+            stylesheets=[":host { overflow: auto hidden; }"],
+            margin=0,
+            min_width=0,
+            min_height=0,
         )
         if on_click is not None:
             self.source.selected.on_change("indices", self._selected)
         self._lay_out()
         self.restyle(look)
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return self._columns
 
     def set(
         self, values: Mapping[str, ColumnData], colors: Sequence[str | None] | None = None
@@ -199,24 +182,14 @@ class SortableTable:
         colors : sequence of str or None, optional
             CSS colour of the text of each row; None for the usual one.
         """
-        n = len(values[self._columns[0].name]) if self._columns else 0
+        n = len(values[self.columns[0].name])
         plain = self._look.foreground
-        new = {c.name: _cells(c.unit, values[c.name]) for c in self._columns}
-        new[COLOR_FIELD] = [color or plain for color in colors] if colors else [plain] * n
-        current = self.source.data
-        if current.keys() != new.keys() or len(current[COLOR_FIELD]) != n:
-            changed = new
-            self.source.data = new
-        else:
-            changed = {
-                name: column for name, column in new.items() if not _same(current[name], column)
-            }
-            if changed:
-                current.update(changed)  # one event with these columns alone
-        if changed:
+        new = {c.name: _cells(c, values[c.name]) for c in self.columns}
+        new[COLOR_FIELD] = [color or plain for color in colors or [None] * n]
+        is_changed = self._data.set(new)
+        if is_changed:
             self._redraw()
-            self.sent_bytes += sum(map(_size, changed.values()))
-        return bool(changed)
+        return is_changed
 
     def _redraw(self) -> None:
         """Have the page draw its cells anew, where it stands scrolled and sorted.
@@ -230,36 +203,24 @@ class SortableTable:
 
     def replace_columns(self, columns: Sequence[Column]) -> None:
         """Show other columns from the next `set` on; the page forgets what it sorted by."""
-        if tuple(columns) == self._columns:
-            return
-        self._columns = tuple(columns)
-        kept = len(self.source.data[COLOR_FIELD])
-        old = dict(self.source.data)
-        empty = {c.name: [""] * kept for c in columns if c.name not in old}
-        self.source.data = old | empty
-        self._lay_out()
+        if tuple(columns) != self.columns:
+            self.columns = tuple(columns)
+            self._data.set({name: [] for name in (*(c.name for c in columns), COLOR_FIELD)})
+            self._lay_out()
 
     def restyle(self, look: Look) -> None:
         """Apply another look."""
         plain, self._look = self._look.foreground, look
         set_properties(self.model, styles={"background-color": look.background})
-        set_properties(self.table, stylesheets=[self._css(look)])
-        colors = self.source.data[COLOR_FIELD]
-        if plain != look.foreground and len(colors):
-            renewed = [look.foreground if color == plain else color for color in colors]
-            self.source.data.update({COLOR_FIELD: renewed})
+        set_properties(self.table, stylesheets=[table_css(look)])
+        colors = [look.foreground if c == plain else c for c in self.source.data[COLOR_FIELD]]
+        if self._data.set({**self.source.data, COLOR_FIELD: colors}):
             self._redraw()
 
-    def _css(self, look: Look) -> str:
-        return table_css(look, [c.is_text for c in self._columns], self._frozen)
-
     def _lay_out(self) -> None:
-        width = sum(_width(column) for column in self._columns)
-        set_properties(self.model, stylesheets=[":host { overflow: auto hidden; }"])
         self.table.update(
-            columns=[_bokeh_column(column) for column in self._columns],
-            min_width=0 if self._frozen else width,
-            stylesheets=[self._css(self._look)],
+            columns=[_bokeh_column(column) for column in self.columns],
+            min_width=0 if self._frozen else sum(map(_width, self.columns)),
         )
 
     def _selected(self, _attribute: str, _old: object, new: list[int]) -> None:
@@ -272,29 +233,20 @@ class SortableTable:
 
 
 def _bokeh_column(column: Column) -> SteadyColumn:
-    align = "left" if column.is_text else "right"
     style: dict[str, Any] = {  # options of a Bokeh model have no common type
-        "text_align": align,
+        "text_align": "left" if column.is_text else "right",
         "text_color": {"field": COLOR_FIELD},
         "nan_format": _UNKNOWN,
         "null_format": _UNKNOWN,
     }
-    formatter: StringFormatter
-    if column.is_text:
-        formatter = TextCell(keeps_end=column.unit == "key", **style)
-    elif column.unit == "time":
-        formatter = DateFormatter(format="%H:%M:%S", **style)
-    elif column.unit in _SIZES:
-        unit, is_binary = _SIZES[column.unit]
-        formatter = SizeCell(unit=unit, is_binary=is_binary, **style)
-    else:
-        formatter = NumberFormatter(format=_FORMATS[column.unit], **style)
+    is_key = column.unit == "key"
     return SteadyColumn(
         field=column.name,
-        # The page takes a header as markup.
-        title=escape(column.label) + _UNITS.get(column.unit, ""),
+        title=escape(column.label),  # the page takes a header as markup
         width=_width(column),
-        formatter=formatter,
+        formatter=TextCell(keeps_end=is_key, **style)
+        if column.is_text
+        else UnitCell(unit=column.unit, **style),
         default_sort="ascending" if column.is_text else "descending",
     )
 
@@ -303,33 +255,11 @@ def _width(column: Column) -> int:
     return column.width or _WIDTHS[column.unit]
 
 
-def _cells(unit: Unit, values: ColumnData) -> ColumnData:
-    """Return a column as it is sent: text cut, numbers as an array, a clock in milliseconds."""
-    if unit in ("text", "key"):
+def _cells(column: Column, values: ColumnData) -> ColumnData:
+    """Return a column as it is sent: text cut; numbers stay such, since Bokeh sorts by them."""
+    if column.is_text:
         return [fmt.elide(str(value), MAX_CELL_CHARACTERS) for value in values]
-    numbers = np.asarray(values, dtype=np.float64)
-    if unit == "percent":
-        return numbers / 100  # Bokeh's format takes shares
-    if unit != "time":
-        return numbers
-    known = numbers[np.isfinite(numbers)]
-    if not len(known):
-        return numbers
-    # Bokeh writes UTC; the clock of the kernel is the one that people compare with.
-    offset = datetime.fromtimestamp(float(known[-1])).astimezone().utcoffset()
-    return (numbers + (offset.total_seconds() if offset else 0.0)) * 1000
-
-
-def _same(old: ColumnData, new: ColumnData) -> bool:
-    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
-        return bool(np.array_equal(old, new, equal_nan=True))
-    return list(old) == list(new)
-
-
-def _size(column: ColumnData) -> int:
-    if isinstance(column, np.ndarray):
-        return int(column.nbytes)
-    return sum(len(text) + 3 for text in column)
+    return np.asarray(values, dtype=np.float64)
 
 
 _CSS: Final = """
@@ -346,8 +276,7 @@ _CSS: Final = """
 .slick-header-column.slick-header-column-sorted {{
   background: {background}; color: {foreground};
 }}
-{right} {{ float: right; }}
-{right_sign} {{ float: right; margin-right: 4px; }}
+.ddl-number .slick-column-name, .ddl-number .slick-sort-indicator {{ float: right; }}
 .slick-viewport, .grid-canvas, .slick-pane {{ background: {background}; }}
 .slick-row, .slick-row.odd {{ background: {background}; }}
 .slick-row:hover .slick-cell {{ background: {hover}; }}
@@ -364,40 +293,16 @@ _CSS: Final = """
 }}
 .slick-cell.selected {{ background: {hover}; }}
 .slick-cell.active {{ border: 0; border-bottom: 1px solid {accent}; }}
-{frozen} {{ border-right: 1px solid {muted}; box-sizing: border-box; }}
+:host(.ddl-frozen) .slick-pane-left {{ border-right: 1px solid {muted}; box-sizing: border-box; }}
 /* A bar that moves nothing: it keeps the room that the other pane's takes, so that rows align. */
-{frozen} .slick-viewport {{ scrollbar-color: transparent transparent; }}
+:host(.ddl-frozen) .slick-pane-left .slick-viewport {{ scrollbar-color: transparent transparent; }}
 """
 
 
-def table_css(look: Look, is_text: Sequence[bool], frozen: int) -> str:
-    """Return the style sheet of a table.
-
-    Parameters
-    ----------
-    look : Look
-    is_text : sequence of bool
-        For each column; headers of the others stand at the right, over their numbers.
-    frozen : int
-        Columns in the pane that does not scroll sideways.
-    """
-    right = [
-        f".slick-header-columns-{'left' if not frozen or at < frozen else 'right'} "
-        f".slick-header-column:nth-child({at + 1 - (frozen if frozen and at >= frozen else 0)})"
-        for at, is_left in enumerate(is_text)
-        if not is_left
-    ]
+def table_css(look: Look) -> str:
+    """Return the style sheet of a table."""
     return _CSS.format(
-        foreground=look.foreground,
-        background=look.background,
-        muted=look.muted,
-        grid=look.grid,
-        accent=look.accent,
+        **{**look.style, "font_size": smaller(look.font_size)},
         hover=mixed(look.background, look.accent, 0.14),
-        font=look.font,
-        font_size=smaller(look.font_size),
         row=ROW_PX,
-        right=", ".join(f"{header} .slick-column-name" for header in right) or ".none",
-        right_sign=", ".join(f"{header} .slick-sort-indicator" for header in right) or ".none",
-        frozen=".slick-pane-left" if frozen else ".none",
     )

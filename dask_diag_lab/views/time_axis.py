@@ -17,7 +17,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.scripted import RunTimeTickFormatter
+from dask_diag_lab.views.models import RunTimeTickFormatter
 
 MOST_TICKS: Final = 6
 _STEPS: Final = (

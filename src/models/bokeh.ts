@@ -19,12 +19,12 @@ export interface IModelClass {
   readonly __name__: string;
 }
 
-/** Return what names the models of a Python module, and gives each its view and its properties. */
+/** Return what names the models of a module of our plots, and gives each its view and properties. */
 export function modelsOf(
   module: string
 ): (name: string, model: Untyped, view?: Untyped, properties?: Untyped) => IModelClass {
   return (name, model, view, properties) => {
-    Object.assign(model, { __module__: module, __name__: name });
+    Object.assign(model, { __module__: `dask_diag_lab.views.${module}`, __name__: name });
     if (view !== undefined) {
       model.prototype.default_view = view;
     }
@@ -34,6 +34,8 @@ export function modelsOf(
     return model;
   };
 }
+
+export const model = modelsOf('models');
 
 /** Makes the models on top of the classes of one version. */
 export type ModelFactory = (bokeh: IBokehLibrary) => readonly IModelClass[];

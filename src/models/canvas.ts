@@ -1,30 +1,36 @@
-/** What our charts with a canvas of their own share: painting when due, size, tooltip, export. */
+/** What our charts with a canvas of their own share: painting when due, scrolling, tooltip, export. */
 
-import type { IBokehLibrary, Untyped } from './bokeh';
+import { model, type IBokehLibrary, type Untyped } from './bokeh';
 
 /** What a tooltip shows: the first line is bold, empty ones are left out. */
 export type TooltipLines = readonly string[];
 
-const TOOLTIP_CSS = `
-  position: fixed; z-index: 1000; pointer-events: none; box-sizing: border-box;
-  max-width: min(420px, calc(100vw - 16px)); padding: 6px 9px; border-radius: 3px;
-  overflow-wrap: anywhere; line-height: 1.45; font-variant-numeric: tabular-nums;
-  box-shadow: 0 1px 4px rgba(0, 0, 0, 0.4);`;
+const CSS = `
+  .scroller { position: absolute; inset: 0; overflow: hidden auto; scrollbar-width: thin; }
+  canvas { position: sticky; top: 0; display: block; outline: none; }
+  .ddl-tooltip {
+    position: fixed; z-index: 1000; pointer-events: none; box-sizing: border-box;
+    max-width: min(420px, calc(100vw - 16px)); padding: 6px 9px; border-radius: 3px;
+    overflow-wrap: anywhere; line-height: 1.45; font-variant-numeric: tabular-nums;
+    border: 1px solid; box-shadow: 0 1px 4px rgba(0, 0, 0, 0.4);
+  }
+  .ddl-tooltip > div:empty { display: none; }
+  .ddl-tooltip > :first-child { font-weight: 600; color: var(--foreground); }`;
 
 /** Distance of a tooltip from the pointer (px). */
 const TOOLTIP_GAP = 12;
 
 /**
- * Return the base class of the views, on top of one version of BokehJS.
+ * Return the base class of the models, on top of one version of BokehJS.
  *
- * A subclass paints with `paint(ctx, width, height)`, names with `tooltip_at(x, y)` what lies under
- * the pointer (null for nothing), and may react to `clicked(x, y)`, all in CSS pixels from its
- * upper left corner. Its model has `background`, `foreground`, `muted`, `font` and `font_size`.
+ * The view of a subclass paints with `paint(ctx, width, height)`, names with `tooltip_at(x, y)` what
+ * lies under the pointer (null for nothing), and may react to `clicked(x, y)`, all in CSS pixels from
+ * its upper left corner. What is higher than the picture is scrolled: see `set_hidden_height`.
  */
-export function canvasChartView(bokeh: IBokehLibrary): Untyped {
-  const { LayoutDOMView } = bokeh.require('models/layouts/layout_dom');
+export function canvasChart(bokeh: IBokehLibrary): Untyped {
+  const { LayoutDOM, LayoutDOMView } = bokeh.require('models/layouts/layout_dom');
 
-  return class CanvasChartView extends LayoutDOMView {
+  class CanvasChartView extends LayoutDOMView {
     _auto_width = 'auto';
     _auto_height = 'auto';
 
@@ -34,22 +40,34 @@ export function canvasChartView(bokeh: IBokehLibrary): Untyped {
 
     connect_signals(): void {
       super.connect_signals();
-      const repaint = (): void => this.schedule_paint();
-      this.connect(this.model.change, repaint);
-      this.connect(this.model.source.change, repaint);
-      this.connect(this.model.source.streaming, repaint);
-      this.connect(this.model.source.patching, repaint);
+      const { change, source } = this.model;
+      for (const signal of [change, source.change, source.streaming, source.patching]) {
+        this.connect(signal, () => this.schedule_paint());
+      }
     }
 
     render(): void {
       super.render();
-      this.canvas = document.createElement('canvas');
-      this.canvas.style.cssText = 'position: absolute; inset: 0; width: 100%; height: 100%';
-      this.tip = document.createElement('div');
-      this.tip.className = 'ddl-tooltip';
+      this.shadow_el.append(element('style', '', CSS));
+      this.canvas = element('canvas');
+      this.canvas.tabIndex = 0;
+      this.canvas.setAttribute('role', 'img');
+      this.tip = element('div', 'ddl-tooltip');
+      this.tip.setAttribute('role', 'status');
       this.tip.hidden = true;
-      this.shadow_el.append(this.canvas, this.tip);
-      this.canvas.addEventListener('pointermove', (event: PointerEvent) => this._hover(event));
+      this.scroller = element('div', 'scroller');
+      this.below = element('div');
+      this.scroller.append(this.canvas, this.below);
+      this.shadow_el.append(this.scroller, this.tip);
+      this.scroller.addEventListener('scroll', () => this.schedule_paint());
+      this.scroller.addEventListener('wheel', () => this.hide_tooltip(), { passive: true });
+      this.canvas.addEventListener('pointermove', (event: PointerEvent) => {
+        const lines: TooltipLines | null = this.tooltip_at(event.offsetX, event.offsetY);
+        this.tip.hidden = lines === null;
+        if (lines !== null) {
+          this.show_tooltip(lines, event.clientX, event.clientY);
+        }
+      });
       this.canvas.addEventListener('pointerleave', () => this.hide_tooltip());
       this.canvas.addEventListener('click', (event: MouseEvent) => {
         this.hide_tooltip();
@@ -77,37 +95,42 @@ export function canvasChartView(bokeh: IBokehLibrary): Untyped {
     paint_now(): void {
       cancelAnimationFrame(this._frame ?? 0);
       this._frame = null;
-      const { width, height } = this.bbox;
-      if (this.canvas === undefined || width === 0 || height === 0) {
+      const { clientWidth: width, clientHeight: height } = this.scroller ?? {};
+      if (!width || !height) {
         return;
       }
       const scale = window.devicePixelRatio || 1;
       this.canvas.width = Math.round(width * scale);
       this.canvas.height = Math.round(height * scale);
-      this._paint_on(this.canvas.getContext('2d'), scale);
+      this.canvas.style.cssText = `width: ${width}px; height: ${height}px`;
+      const ctx: CanvasRenderingContext2D = this.canvas.getContext('2d');
+      ctx.scale(scale, scale);
+      this._paint_all(ctx, width, height);
+    }
+
+    _paint_all(ctx: CanvasRenderingContext2D, width: number, height: number): void {
+      ctx.save();
+      ctx.fillStyle = this.model.background;
+      ctx.fillRect(0, 0, width, height);
+      this.paint(ctx, width, height);
+      ctx.restore();
     }
 
     /** The picture as Bokeh's layouts put theirs together, to be saved. */
     export(type: 'auto' | 'png' | 'svg' = 'auto', hidpi = true): Untyped {
       const layer = super.export(type, hidpi);
-      const { width, height } = this.bbox;
-      layer.ctx.save();
-      layer.ctx.fillStyle = this.model.background;
-      layer.ctx.fillRect(0, 0, width, height);
-      this.paint(layer.ctx, width, height);
-      layer.ctx.restore();
+      this._paint_all(layer.ctx, this.bbox.width, this.bbox.height);
       return layer;
+    }
+
+    /** Say how much there is below the height of the picture, to be scrolled to. */
+    set_hidden_height(px: number): void {
+      this.below.style.height = `${Math.max(px, 0)}px`;
     }
 
     /** A column of the source; an empty one where there is none. */
     column(name: string): Untyped {
       return this.model.source.get_column(name) ?? [];
-    }
-
-    hide_tooltip(): void {
-      if (this.tip !== undefined) {
-        this.tip.hidden = true;
-      }
     }
 
     /** CSS font of the canvas, `smaller` by so many pixels. */
@@ -116,44 +139,18 @@ export function canvasChartView(bokeh: IBokehLibrary): Untyped {
       return `${style} ${Math.max(size - smaller, 8)}px ${this.model.font}`.trim();
     }
 
-    _paint_on(ctx: CanvasRenderingContext2D, scale: number): void {
-      const { width, height } = this.bbox;
-      ctx.save();
-      ctx.scale(scale, scale);
-      this.paint(ctx, width, height);
-      ctx.restore();
+    hide_tooltip(): void {
+      this.tip.hidden = true;
     }
 
-    _hover(event: PointerEvent): void {
-      const lines: TooltipLines | null = this.tooltip_at(event.offsetX, event.offsetY);
-      if (lines === null) {
-        this.hide_tooltip();
-      } else {
-        this.show_tooltip(lines, event.clientX, event.clientY);
-      }
-    }
-
-    /** Show lines beside a place of the window. */
+    /** Show lines beside a place of the window, and inside of it. */
     show_tooltip(lines: TooltipLines, x: number, y: number): void {
       const { background, foreground, muted, font, font_size: size } = this.model;
-      this.tip.style.cssText = `${TOOLTIP_CSS} background: ${background}; color: ${muted};
-        font-family: ${font}; font-size: ${size}; border: 1px solid ${muted}`;
-      this.tip.replaceChildren(
-        ...lines.filter(Boolean).map((line, index) => {
-          const row = document.createElement('div');
-          row.textContent = line; // never markup: keys and names are the user's
-          if (index === 0) {
-            row.style.cssText = `font-weight: 600; color: ${foreground}`;
-          }
-          return row;
-        })
-      );
+      this.tip.style.cssText = `background: ${background}; color: ${muted};
+        font: ${size} ${font}; --foreground: ${foreground}`;
+      // Text and never markup: keys and names are the user's.
+      this.tip.replaceChildren(...lines.map(line => element('div', '', line)));
       this.tip.hidden = false;
-      this._place_tip(x, y);
-    }
-
-    /** Beside the pointer where there is room, and inside the window. */
-    _place_tip(x: number, y: number): void {
       const { offsetWidth: width, offsetHeight: height } = this.tip;
       const right = x + TOOLTIP_GAP;
       const left = right + width <= window.innerWidth ? right : x - TOOLTIP_GAP - width;
@@ -161,7 +158,23 @@ export function canvasChartView(bokeh: IBokehLibrary): Untyped {
       this.tip.style.left = `${Math.max(left, 4)}px`;
       this.tip.style.top = `${Math.max(top, 4)}px`;
     }
-  };
+  }
+  class CanvasChart extends LayoutDOM {}
+
+  return model('CanvasChart', CanvasChart, CanvasChartView, ({ AnyRef, Str }: Untyped) => ({
+    source: [AnyRef()],
+    accent: [Str, '#1976d2'],
+    background: [Str, '#ffffff'],
+    foreground: [Str, '#212121'],
+    muted: [Str, '#616161'],
+    grid: [Str, '#e0e0e0'],
+    font: [Str, 'sans-serif'],
+    font_size: [Str, '12px']
+  }));
+}
+
+function element(tag: string, className = '', text = ''): HTMLElement {
+  return Object.assign(document.createElement(tag), { className, textContent: text });
 }
 
 /** Return as much of a text as fits, with an ellipsis where its middle or end gives way; '' for none. */
@@ -190,56 +203,29 @@ export function fitText(
   return least >= 2 ? cut(least) : '';
 }
 
-/** Draw a pattern over a bar, so that its colour is not the only signal. */
+const SLASHES = 'M-1 1L1 -1M0 7L7 0M6 8L8 6';
+const BACKSLASHES = 'M-1 6L1 8M0 0L7 7M6 -1L8 1';
+/** Lines of a tile of 7 pixels, by the names that Bokeh has for patterns. */
+const HATCHES: Readonly<Record<string, string>> = {
+  '/': SLASHES,
+  '\\': BACKSLASHES,
+  x: SLASHES + BACKSLASHES,
+  '-': 'M0 3.5H7',
+  '|': 'M3.5 0V7',
+  '+': 'M0 3.5H7M3.5 0V7',
+  '.': 'M2.5 3.5h2M3.5 2.5v2'
+};
+
+/** Return a pattern to be laid over a colour, so that this is not the only signal. */
 export function hatch(
   ctx: CanvasRenderingContext2D,
-  pattern: string,
-  color: string,
-  left: number,
-  top: number,
-  width: number,
-  height: number
-): void {
-  const step = 6;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(left, top, width, height);
-  ctx.clip();
-  ctx.beginPath();
-  ctx.strokeStyle = ctx.fillStyle = color;
-  ctx.lineWidth = 1;
-  ctx.globalAlpha *= 0.7;
-  if ('/x'.includes(pattern)) {
-    for (let x = left - height; x < left + width; x += step) {
-      ctx.moveTo(x, top + height);
-      ctx.lineTo(x + height, top);
-    }
-  }
-  if ('\\x'.includes(pattern)) {
-    for (let x = left - height; x < left + width; x += step) {
-      ctx.moveTo(x, top);
-      ctx.lineTo(x + height, top + height);
-    }
-  }
-  if ('-+'.includes(pattern)) {
-    for (let y = top + step / 2; y < top + height; y += step) {
-      ctx.moveTo(left, y);
-      ctx.lineTo(left + width, y);
-    }
-  }
-  if ('|+'.includes(pattern)) {
-    for (let x = left + step / 2; x < left + width; x += step) {
-      ctx.moveTo(x, top);
-      ctx.lineTo(x, top + height);
-    }
-  }
-  if (pattern === '.') {
-    for (let x = left + step / 2; x < left + width; x += step) {
-      for (let y = top + step / 2; y < top + height; y += step) {
-        ctx.fillRect(x - 1, y - 1, 2, 2);
-      }
-    }
-  }
-  ctx.stroke();
-  ctx.restore();
+  name: string,
+  color: string
+): CanvasPattern | string {
+  const tile = document.createElement('canvas');
+  tile.width = tile.height = 7;
+  const lines = tile.getContext('2d')!; // a canvas that has no other context has this one
+  lines.strokeStyle = color;
+  lines.stroke(new Path2D(HATCHES[name]));
+  return ctx.createPattern(tile, 'repeat') ?? 'transparent';
 }

@@ -1,9 +1,7 @@
 /** Marks, lines and texts of graphs whose size follows the zoom: layers and rows are 1 apart. */
 
-import { modelsOf, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
+import { model, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
 import { fitText } from './canvas';
-
-const model = modelsOf('dask_diag_lab.views.models');
 
 /** Side of a mark, as a share of the distance to the next one, and its bounds in pixels. */
 const MARK = { share: 0.72, leastPx: 4, mostPx: 16 };
@@ -14,15 +12,6 @@ const PADDING_PX = 4;
 /** Height of a line, in sizes of the font. */
 const LINE = 1.27;
 const SMALLEST_PX = 8;
-/** Narrower boxes have their text upright, where that leaves more room for it. */
-const NARROW_PX = 44;
-
-type Measure = (text: string) => number;
-
-/** Return figures joined by ' · ', or the first of them that fits: a part of one would be false. */
-function fittingFigures(text: string, width: number, measure: Measure): string {
-  return [text, ...text.split(' · ')].find(each => measure(each) <= width) ?? '';
-}
 
 export function graphModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   const { Scatter, ScatterView } = bokeh.require('models/glyphs/scatter');
@@ -87,45 +76,40 @@ export function graphModels(bokeh: IBokehLibrary): readonly IModelClass[] {
 
   class BoxLabelsView extends QuadView {
     protected _paint(ctx: Untyped, indices: Untyped): void {
-      const { font, font_size } = this.model;
-      const fontPx = parseFloat(font_size) || 12;
+      const { font, font_size, color, muted_color } = this.model;
       ctx.textBaseline = 'middle';
       ctx.textAlign = 'left';
       for (const i of indices) {
-        const wide = this.sright[i] - this.sleft[i];
-        const high = this.sbottom[i] - this.stop[i];
-        const isTurned = wide < NARROW_PX && high > wide;
-        const [along, across] = isTurned ? [high, wide] : [wide, high];
-        const size = Math.min(fontPx, Math.max(Math.floor((across - 2) / LINE), SMALLEST_PX));
-        if (!(across > SMALLEST_PX) || !(along > 2 * size)) {
+        const [left, top] = [this.sleft[i], this.stop[i]];
+        const width = this.sright[i] - left - 2 * PADDING_PX;
+        const height = this.sbottom[i] - top;
+        const room = Math.max(Math.floor((height - 2) / LINE), SMALLEST_PX);
+        const size = Math.min(parseFloat(font_size) || 12, room);
+        if (!(height > SMALLEST_PX) || !(width > 2 * size)) {
           continue; // nothing to read
         }
-        ctx.save();
         ctx.font = `${size}px ${font}`;
-        ctx.translate(this.sleft[i], isTurned ? this.sbottom[i] : this.stop[i]);
-        if (isTurned) {
-          ctx.rotate(-Math.PI / 2);
-        }
-        this._write(ctx, i, along - 2 * PADDING_PX, across, size);
-        ctx.restore();
+        const nLines = Math.max(Math.floor((height - 2) / (size * LINE)), 1);
+        this._lines(ctx, i, width)
+          .slice(0, nLines)
+          .forEach((text, line) => {
+            ctx.fillStyle = line === 0 ? color : muted_color;
+            ctx.fillText(text, left + PADDING_PX, top + PADDING_PX + (line + 0.5) * size * LINE);
+          });
       }
     }
 
-    private _write(ctx: Untyped, i: number, width: number, height: number, size: number): void {
-      const measure: Measure = text => ctx.measureText(text).width;
-      const nLines = Math.max(Math.floor((height - 2) / (size * LINE)), 1);
-      const figures = [this.count, this.more].map(column =>
-        fittingFigures(column.get(i), width, measure)
-      );
+    private _lines(ctx: Untyped, i: number, width: number): string[] {
+      const fits = (text: string): boolean => ctx.measureText(text).width <= width;
       const [label, short] = [this.label.get(i), this.short.get(i)];
       // Where the short name is the whole one, others begin like it: their ends tell them apart.
-      const name = measure(label) <= width ? label : fitText(ctx, short, width, label === short);
-      const lines = [name, ...figures].slice(0, nLines);
-      const above = Math.min((height - lines.length * size * LINE) / 2, PADDING_PX);
-      lines.forEach((text, line) => {
-        ctx.fillStyle = line === 0 ? this.model.color : this.model.muted_color;
-        ctx.fillText(text, PADDING_PX, above + (line + 0.5) * size * LINE);
+      const name = fits(label) ? label : fitText(ctx, short, width, label === short);
+      // Of figures joined by ' · ' the first that fits: a part of one would be false.
+      const figures = [this.count, this.more].map(column => {
+        const text: string = column.get(i);
+        return [text, ...text.split(' · ')].find(fits) ?? '';
       });
+      return [name, ...figures];
     }
   }
   class BoxLabels extends Quad {}

@@ -1,9 +1,6 @@
-/** Renderers that paint less often, and tick labels. */
+/** Renderers that paint less often. */
 
-import { modelsOf, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
-import { runTime } from './format';
-
-const model = modelsOf('dask_diag_lab.views.scripted');
+import { model, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
 
 const EVERY_ROW = { has: () => true, get: (index: number) => index };
 
@@ -132,33 +129,5 @@ export function rendererModels(bokeh: IBokehLibrary): readonly IModelClass[] {
     model('AllRows', AllRows, View),
     model('SteadyRenderer', SteadyRenderer, SteadyRendererView),
     model('PlainRenderer', PlainRenderer, PlainRendererView)
-  ];
-}
-
-export function tickModels(bokeh: IBokehLibrary): readonly IModelClass[] {
-  const { BasicTickFormatter } = bokeh.require('models/formatters/basic_tick_formatter');
-  const { TickFormatter } = bokeh.require('models/formatters/tick_formatter');
-
-  class RunTimeTickFormatter extends TickFormatter {
-    doFormat(ticks: readonly number[]): string[] {
-      return ticks.map(tick => runTime(tick, ticks));
-    }
-  }
-
-  /** Writes the labels that the axis has for its ticks, before Bokeh has made texts of them. */
-  class WordedTickFormatter extends BasicTickFormatter {
-    doFormat(ticks: readonly number[], axis: Untyped): string[] {
-      const labels = axis.model?.major_label_overrides;
-      return super
-        .doFormat(ticks, axis)
-        .map((number: string, i: number) =>
-          labels instanceof Map ? (labels.get(ticks[i]) ?? number) : number
-        );
-    }
-  }
-
-  return [
-    model('RunTimeTickFormatter', RunTimeTickFormatter),
-    model('WordedTickFormatter', WordedTickFormatter)
   ];
 }

@@ -1,10 +1,9 @@
 /** The task stream: its bars, what it shows of one under the pointer, and its gestures. */
 
-import { modelsOf, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
-import { clock, duration, size } from './format';
-import { columnOf, workersOf } from './timeline';
-
-const model = modelsOf('dask_diag_lab.views.scripted');
+import { model, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
+import { hatch } from './canvas';
+import { workersOf } from './timeline';
+import { clock, duration, size } from './units';
 
 /** Codes of colours, as in `views/stream/frame.py`; below them are prefixes. */
 const TRANSFER = 216;
@@ -13,9 +12,8 @@ const ERRED = 219;
 const KILLED = 220;
 /** More blocks than this go without outline, which takes most of the time of drawing them. */
 const OUTLINED = 2000;
-/** Smaller failed tasks have a rim in place of a hatch. */
+/** Smaller failed tasks have no hatch in their rim. */
 const HATCHED_PX = 8;
-const CROSS_PX = 4;
 const POINT_PX = 4;
 const HALO_PX = 5;
 const KINDS = ['', 'transfer for ', 'disk read for ', 'disk write for ', 'unpack '];
@@ -28,19 +26,6 @@ interface IBlock {
   readonly right: number;
   readonly busy: number;
   readonly at: (column: string, otherwise: Untyped) => Untyped;
-}
-
-/** Crossed lines for what failed, slanted ones for what died with its worker. */
-function hatch(ctx: CanvasRenderingContext2D, color: string, code: number): CanvasPattern | null {
-  const tile = document.createElement('canvas');
-  tile.width = tile.height = 7;
-  const lines = tile.getContext('2d');
-  if (lines !== null) {
-    lines.strokeStyle = color;
-    lines.lineWidth = code === ERRED ? 0.8 : 1.2;
-    lines.stroke(new Path2D(code === ERRED ? 'M0 3.5H7M3.5 0V7' : 'M-1 -1L8 8M-1 6L1 8M6 -1L8 1'));
-  }
-  return ctx.createPattern(tile, 'repeat');
 }
 
 export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
@@ -111,49 +96,26 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       }
     }
 
-    /** Failed tasks have a hatch, small ones a rim; what died with its worker ends in a cross. */
+    /** Failed tasks have a hatch, another one if they died with their worker; small ones a rim. */
     _paintFailed(ctx: Untyped, failed: readonly number[], at: Untyped): void {
       const { fills, edges } = this.model;
-      const hatches = new Map([ERRED, KILLED].map(code => [code, hatch(ctx, edges[code], code)]));
       for (const i of failed) {
         const code = this.code.get(i);
         const [left, top] = [at.sleft[i], at.stop[i]];
-        const [width, height] = [at.sright[i] - left, at.sbottom[i] - top];
-        if (!(width >= 0 && height >= 0)) {
+        const width = Math.max(at.sright[i] - left, 1);
+        const height = at.sbottom[i] - top;
+        if (!(at.sright[i] >= left && height >= 0)) {
           continue;
         }
-        const isHatched = width >= HATCHED_PX && height >= HATCHED_PX;
-        if (!isHatched) {
-          ctx.fillStyle = edges[code];
-          ctx.fillRect(left - 1, top - 1, Math.max(width, 1) + 2, height + 2);
-        }
+        ctx.fillStyle = edges[code];
+        ctx.fillRect(left - 1, top - 1, width + 2, height + 2);
         ctx.fillStyle = fills[code];
-        ctx.fillRect(left, top, Math.max(width, 1), height);
-        if (isHatched) {
-          ctx.strokeStyle = edges[code];
-          ctx.strokeRect(left, top, width, height);
-          ctx.fillStyle = hatches.get(code);
+        ctx.fillRect(left, top, width, height);
+        if (width >= HATCHED_PX && height >= HATCHED_PX) {
+          ctx.fillStyle = hatch(ctx, code === KILLED ? '\\' : '+', edges[code]);
           ctx.fillRect(left, top, width, height);
         }
-        if (code === KILLED) {
-          this._paintCross(ctx, this.renderer.xscale.compute(this.right[i]), top + height / 2, i);
-        }
       }
-    }
-
-    _paintCross(ctx: Untyped, x: number, y: number, i: number): void {
-      ctx.strokeStyle = this.model.edges[this.code.get(i)];
-      ctx.lineWidth = 2;
-      ctx.beginPath();
-      for (const [from, to] of [
-        [-CROSS_PX, CROSS_PX],
-        [CROSS_PX, -CROSS_PX]
-      ] as const) {
-        ctx.moveTo(x - CROSS_PX, y + from);
-        ctx.lineTo(x + CROSS_PX, y + to);
-      }
-      ctx.stroke();
-      ctx.lineWidth = 1;
     }
 
     /** The pointed ends of what goes on. */
@@ -197,23 +159,16 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       const { index, name, glyph_view: glyph } = vars;
       const columns = glyph.renderer.model.data_source;
       const at = (column: string, otherwise: Untyped): Untyped =>
-        columnOf(columns, column)?.[index] ?? otherwise;
+        columns.get_column(column)?.[index] ?? otherwise;
       const left = at('left', 0);
       const right = name === 'running' ? this.now : at('right', left);
-      const block = {
-        name,
-        count: at('count', 1),
-        left,
-        right,
-        busy: at('busy', right - left),
-        at
-      };
-      return this[`_${format}`]?.(block) ?? '';
+      const busy = at('busy', right - left);
+      return this[`_${format}`]({ name, count: at('count', 1), left, right, busy, at });
     }
 
     /** The text in `column` of the row in which `id` is this number. */
     _text(source: Untyped, id: string, column: string, number: number): string {
-      return columnOf(source, column)[columnOf(source, id).indexOf(number)] ?? '';
+      return source.get_column(column)[source.get_column(id).indexOf(number)] ?? '';
     }
 
     _nameOf(block: IBlock): string {
@@ -225,22 +180,17 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       if (block.name === 'gone') {
         return 'worker left';
       }
-      const code = block.at('code', 0);
       const isMove = block.at('kind', 0) !== 0;
+      const name = this._nameOf(block);
       if (block.count > 1) {
-        const what = isMove
-          ? 'transfers or disk accesses'
-          : code === ERRED
-            ? 'failed tasks'
-            : 'tasks';
-        return `${block.count.toLocaleString('en')} ${what}, longest: ${this._nameOf(block)}`;
+        const what = isMove ? 'transfers or disk accesses' : 'tasks';
+        return `${block.count.toLocaleString('en')} ${what}, longest: ${name}`;
       }
-      const suffixes = new Map([
-        [ERRED, ' · failed'],
-        [KILLED, ' · its worker died']
-      ]);
-      const suffix = block.name === 'running' ? ' · running' : (suffixes.get(code) ?? '');
-      return this._nameOf(block) + suffix;
+      if (block.name === 'running') {
+        return `${name} · running`;
+      }
+      const code = block.at('code', 0);
+      return name + (code === ERRED ? ' · failed' : code === KILLED ? ' · its worker died' : '');
     }
 
     _when(block: IBlock): string {
@@ -253,11 +203,7 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
         const work = `${duration(block.busy)} of work in ${duration(block.right - block.left)}`;
         return `${work}, longest ${longest} · from ${started}`;
       }
-      const { start, end } = this.times;
-      const share = (100 * block.busy) / Math.max(Math.abs(end - start), 1e-12);
-      const percent = share < 0.1 ? '<0.1' : share.toFixed(share < 10 ? 1 : 0);
-      const part = share > 100 ? 'longer than the window' : `${percent} % of the window`;
-      return `${duration(block.busy)} · ${part} · started ${started}`;
+      return `${duration(block.busy)} · started ${started}`;
     }
 
     _where(block: IBlock): string {
@@ -315,7 +261,6 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       names: [AnyRef()],
       keys: [AnyRef()],
       workers: [AnyRef()],
-      times: [AnyRef()],
       zero: [Float, 0],
       now: [Float, 0],
       transfer_note: [Str, '']

@@ -1,9 +1,7 @@
 /** The browser side of views/table_cells.py; a script of its own since not every page has tables. */
 
 import { modelsOf, register, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
-import { size } from './format';
-
-const model = modelsOf('dask_diag_lab.views.table_cells');
+import { write } from './units';
 
 /** Characters of an index that are never cut; a longer one keeps its end. */
 const LONGEST_INDEX = 24;
@@ -24,6 +22,8 @@ function span(text: string): HTMLElement {
   made.textContent = text;
   return made;
 }
+
+const cell = modelsOf('table_cells');
 
 function tableModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   const { StringFormatter } = bokeh.require('models/widgets/tables/cell_formatters');
@@ -46,14 +46,10 @@ function tableModels(bokeh: IBokehLibrary): readonly IModelClass[] {
     }
   }
 
-  /** A number of bytes, or of bytes a second, as all plots write it; 0 has its unit, too. */
-  class SizeCell extends StringFormatter {
+  /** A number in its unit, as all plots write it. */
+  class UnitCell extends StringFormatter {
     doFormat(row: number, cell: number, value: unknown, column: object, data: object): string {
-      let shown = value;
-      if (typeof value === 'number') {
-        // The table's own text for NaN stands for whatever is not a number.
-        shown = Number.isFinite(value) ? size(value, this.unit, this.is_binary) : NaN;
-      }
+      const shown = Number.isFinite(value) ? write(this.unit, value as number) : NaN; // it is one
       return super.doFormat(row, cell, shown, column, data);
     }
   }
@@ -61,17 +57,18 @@ function tableModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   /** Keeps its share of the width: a grid that was laid out unseen has all columns alike. */
   class SteadyColumn extends TableColumn {
     toColumn(): object {
-      return { ...super.toColumn(), minWidth: Math.floor(LEAST_SHARE * this.width) };
+      return {
+        ...super.toColumn(),
+        minWidth: Math.floor(LEAST_SHARE * this.width),
+        headerCssClass: this.formatter instanceof UnitCell ? 'ddl-number' : null
+      };
     }
   }
 
   return [
-    model('TextCell', TextCell, undefined, ({ Bool }: Untyped) => ({ keeps_end: [Bool, false] })),
-    model('SizeCell', SizeCell, undefined, ({ Bool, Str }: Untyped) => ({
-      unit: [Str, 'B'],
-      is_binary: [Bool, true]
-    })),
-    model('SteadyColumn', SteadyColumn)
+    cell('TextCell', TextCell, undefined, ({ Bool }: Untyped) => ({ keeps_end: [Bool, false] })),
+    cell('UnitCell', UnitCell, undefined, ({ Str }: Untyped) => ({ unit: [Str, 'number'] })),
+    cell('SteadyColumn', SteadyColumn)
   ];
 }
 

@@ -1,14 +1,10 @@
 /** Rows and gestures of a timeline: names of workers, how many rows fit, wheel and drag. */
 
-import { modelsOf, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
-
-const model = modelsOf('dask_diag_lab.views.scripted');
+import { model, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
+import { fitText } from './canvas';
 
 /** Threads are numbered, and each worker is named, where rows are this high. */
 const LABEL_PX = 14;
-const LEAST_LABELLED_PX = 240;
-/** A lower plot has no label that says which moment is 0. */
-const LEAST_TOLD_PX = 260;
 /** Names take at most this share of the picture's width. */
 const LABEL_SHARE = 0.22;
 /** Adjacent rows of one worker. */
@@ -19,23 +15,14 @@ interface IWorkerRows {
   readonly isGone: boolean;
 }
 
-export function columnOf(source: Untyped, name: string): Untyped {
-  const { data } = source;
-  return data instanceof Map ? data.get(name) : data[name];
-}
-
 export function workersOf(source: Untyped): readonly IWorkerRows[] {
-  const [first, count, isGone] = ['first', 'count', 'is_gone'].map(name => columnOf(source, name));
-  return Array.from(columnOf(source, 'label') as Iterable<string>, (label, k) => ({
+  const [first, count, isGone] = ['first', 'count', 'is_gone'].map(name => source.get_column(name));
+  return Array.from(source.get_column('label') as Iterable<string>, (label, k) => ({
     label,
     first: first[k],
     count: count[k],
     isGone: isGone[k] !== 0
   }));
-}
-
-function lastRow(worker: IWorkerRows | undefined): number {
-  return worker === undefined ? Infinity : worker.first + worker.count - 1;
 }
 
 /** The name at a tick among the rows of a worker, and what follows it in any case. */
@@ -48,25 +35,6 @@ function labelOf(worker: IWorkerRows, tick: number, rowPx: number): readonly [st
   return tick === first
     ? [name, ' · 1']
     : [Number.isInteger(tick) ? `${tick - first + 1}` : '', ''];
-}
-
-let pen: CanvasRenderingContext2D | null = null;
-
-/** A text that is at most `width` wide with its end; the middle gives way to an ellipsis. */
-function fitted(text: string, width: number, font: string, end: string): string {
-  pen ??= document.createElement('canvas').getContext('2d');
-  if (pen === null) {
-    return text + end;
-  }
-  pen.font = font;
-  const fits = (part: string): boolean => (pen?.measureText(part + end).width ?? 0) <= width;
-  let shown = fits(text) ? text : text.replace(/^(✕ )?worker /, '$1');
-  const rest = shown;
-  for (let n = rest.length - 1; n > 0 && !fits(shown); n--) {
-    const tail = Math.floor(n / 3);
-    shown = `${rest.slice(0, n - tail)}…${tail ? rest.slice(-tail) : ''}`;
-  }
-  return shown + end;
 }
 
 export function timelineModels(bokeh: IBokehLibrary): readonly IModelClass[] {
@@ -95,25 +63,22 @@ export function timelineModels(bokeh: IBokehLibrary): readonly IModelClass[] {
     doFormat(ticks: readonly number[], axis: Untyped): readonly string[] {
       const { frame, bbox } = axis.plot_view;
       const [range] = axis.ranges;
-      const height = frame.bbox.height > 0 ? frame.bbox.height : bbox.height;
-      const rowPx = height / Math.max(Math.abs(range.end - range.start), 1e-9);
-      const labelPx = bbox.width < LEAST_LABELLED_PX ? 0 : bbox.width * LABEL_SHARE;
-      const { model } = axis;
-      const font = `${model.major_label_text_font_size} ${model.major_label_text_font}`;
+      const rowPx =
+        (frame.bbox.height || bbox.height) / Math.max(Math.abs(range.end - range.start), 1e-9);
+      const pen = document.createElement('canvas').getContext('2d')!; // it has no other context
+      const { major_label_text_font_size: size, major_label_text_font: font } = axis.model;
+      pen.font = `${size} ${font}`;
       const workers = workersOf(this.workers);
       let free = -Infinity;
-      let k = 0;
       return ticks.map(tick => {
-        while (k + 1 < workers.length && tick > lastRow(workers[k])) {
-          k++;
-        }
-        const worker = workers[k];
-        const [wanted, end] = worker === undefined ? ['', ''] : labelOf(worker, tick, rowPx);
-        if (!wanted || !labelPx || tick * rowPx < free) {
+        const worker = workers.find(({ first, count }) => tick <= first + count - 1);
+        const [name, end] = worker === undefined ? ['', ''] : labelOf(worker, tick, rowPx);
+        if (!name || tick * rowPx < free) {
           return '';
         }
         free = tick * rowPx + LABEL_PX - 1e-6;
-        return fitted(wanted, labelPx, font, end);
+        const room = bbox.width * LABEL_SHARE - pen.measureText(end).width;
+        return fitText(pen, name, room, true) + end;
       });
     }
   }
@@ -126,20 +91,10 @@ export function timelineModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       const { inner_height: height } = this.plot_view.model.properties;
       this.connect(rows.properties.bounds.change, () => this._fit());
       this.connect(height.change, () => this._fit());
-      this.connect(this.model.properties.zero_label.change, () => this._label());
-      this._label();
-    }
-
-    /** Say which moment is 0, but in a low plot, where the data needs the height. */
-    _label(): void {
-      const { time_axis: axis, zero_label: label } = this.model;
-      const hasRoom = this.plot_view.bbox.height >= LEAST_TOLD_PX;
-      axis.setv({ axis_label: hasRoom && label ? label : null }, { sync: false });
     }
 
     /** Keep the first row in sight where it is, and as many below it as fit. */
     _fit(): void {
-      this._label();
       const { rows, min_row_px: least } = this.model;
       const { height } = this.plot_view.frame.bbox;
       const [first, last] = rows.bounds;
@@ -159,7 +114,6 @@ export function timelineModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       const height = Math.abs(rows.start - rows.end);
       const [least, most] = rows.bounds;
       if (height >= most - least - 1e-9) {
-        this.plot_view.notify_about('use ctrl + scroll to zoom');
         return false;
       }
       const step = (-ev.delta * height) / Math.max(this.plot_view.frame.bbox.height, 1);
@@ -217,11 +171,9 @@ export function timelineModels(bokeh: IBokehLibrary): readonly IModelClass[] {
     model('RowTickFormatter', RowTickFormatter, undefined, ({ AnyRef }: Untyped) => ({
       workers: [AnyRef()]
     })),
-    model('RowsWheelTool', RowsWheelTool, RowsWheelToolView, ({ AnyRef, Float, Str }: Untyped) => ({
+    model('RowsWheelTool', RowsWheelTool, RowsWheelToolView, ({ AnyRef, Float }: Untyped) => ({
       rows: [AnyRef()],
-      min_row_px: [Float, 4],
-      time_axis: [AnyRef()],
-      zero_label: [Str, '']
+      min_row_px: [Float, 4]
     })),
     model('StretchTool', StretchTool, StretchToolView, ({ AnyRef }: Untyped) => ({
       times: [AnyRef()],

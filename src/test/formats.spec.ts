@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { axisEnd, ticks, write, writeTick, type Unit } from '../models/ticks';
+import { axisEnd, ticks, write, writeTick, type Unit } from '../models/units';
 
 const FIXTURE = join(__dirname, '../../tests/contract/fixtures/format.json');
 const CASES = JSON.parse(readFileSync(FIXTURE, 'utf8')) as Record<string, [number, string][]>;

@@ -25,7 +25,7 @@ function older(version: string): object {
 
 describe.each([
   ['tables', 'dask_diag_lab.views.table_cells', ['TextCell', 'SteadyColumn']],
-  ['index', 'dask_diag_lab.views.scripted', ['StreamBlocks', 'PlainRenderer']]
+  ['index', 'dask_diag_lab.views.models', ['StreamBlocks', 'PlainRenderer']]
 ])('the script %s', (script, module, [first, second]) => {
   const [model, newer] = [`${module}.${first}`, `${module}.${second}`];
   const page: { Bokeh?: unknown } = window as object; // nobody else's type of it is here

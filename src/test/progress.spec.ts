@@ -1,14 +1,11 @@
 import { doneOfAll, gridOf } from '../models/progress';
 
 describe('bars of progress', () => {
-  it('go below each other, then side by side, then closer together, then are scrolled', () => {
-    expect(gridOf(3, 860, 400)).toMatchObject({ columns: 1, seen: 3, rows: 3 });
-    expect(gridOf(20, 860, 400)).toMatchObject({ columns: 2, seen: 10, rows: 10 });
-    const close = gridOf(20, 300, 210);
-    expect(close).toMatchObject({ columns: 2, seen: 10, rows: 10 });
-    expect(close.rowPx).toBeLessThan(30);
-    expect(gridOf(100, 300, 200)).toMatchObject({ columns: 2, seen: 9, rows: 50 });
-    expect(gridOf(1, 60, 20)).toMatchObject({ columns: 1, seen: 1, rows: 1 });
+  it('go below each other, then side by side, then are scrolled', () => {
+    expect(gridOf(3, 860, 400)).toMatchObject({ columns: 1, rows: 3 });
+    expect(gridOf(20, 860, 400)).toMatchObject({ columns: 2, rows: 10 });
+    const { rows, rowPx } = gridOf(100, 450, 200);
+    expect(rows * rowPx).toBeGreaterThan(200);
   });
 
   it('tell failures as long as there is any room, and never too early that all is done', () => {

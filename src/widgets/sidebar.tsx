@@ -17,7 +17,7 @@ import React from 'react';
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
 import type { IPlot, ISummary } from '../api/protocol';
 import { formatCount } from '../plot/format';
-import { size } from '../models/format';
+import { size } from '../models/units';
 import { PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
 import { FAVOURITES, grouped, translated, whyUnlisted } from './catalogue';
 import { startDrag } from './drag';

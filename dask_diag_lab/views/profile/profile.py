@@ -14,6 +14,7 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.models import FlameChart
 from dask_diag_lab.views.palette import prefix_palette, quiet_color
 from dask_diag_lab.views.profile import captions
 from dask_diag_lab.views.profile.sampling import (
@@ -34,7 +35,6 @@ from dask_diag_lab.views.profile.tree import (
     short_place,
 )
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.scripted import FlameChart
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, Table, View
 from dask_diag_lab.views.worker_names import worker_in_words
@@ -165,15 +165,7 @@ class ProfileOfTasks(View):
     def restyle(self) -> None:
         """Apply the look; the colours of frames and bars are sent anew."""
         look = self.look
-        set_properties(
-            self.chart,
-            background=look.background,
-            foreground=look.foreground,
-            muted=look.muted,
-            quiet=quiet_color(look),
-            font=look.font,
-            font_size=look.font_size,
-        )
+        set_properties(self.chart, quiet=quiet_color(look), **look.style)
         self.timeline.restyle(look)
         self.listing.restyle(look)
         self._draw()

@@ -20,8 +20,8 @@ from dask_diag_lab.views.figure import (
     tooltip_html,
 )
 from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.models import StreamBlocks, StreamHover, StreamOutline
 from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette
-from dask_diag_lab.views.scripted import StreamBlocks, StreamHover, StreamOutline
 from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.stream.frame import FULL_HEIGHT, PREFIX_CODES, Frame, Target
 from dask_diag_lab.views.stream.patched_source import PatchedSource
@@ -144,7 +144,6 @@ class StreamFigure(Timeline):
             names=self.names.model,
             keys=self.keys.model,
             workers=self.workers.model,
-            times=self.x_range,
         )
         blocks = [self._renderers[name] for name in ("blocks", "running", "gone")]
         events = [self._renderers[name] for name in ("pins", "lines")]

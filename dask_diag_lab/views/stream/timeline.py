@@ -19,7 +19,7 @@ from bokeh.models.annotations import BoxAnnotation
 from dask_diag_lab.views.figure import Source, quiet_figure, restyle_figure, set_properties
 from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.scripted import RowsWheelTool, RowTicker, RowTickFormatter, StretchTool
+from dask_diag_lab.views.models import RowsWheelTool, RowTicker, RowTickFormatter, StretchTool
 from dask_diag_lab.views.stream.window import TimeWindow
 from dask_diag_lab.views.time_axis import make_time_axis
 
@@ -103,7 +103,6 @@ class Timeline:
             dimensions="width",
             rows=self.y_range,
             min_row_px=min_row_px,
-            time_axis=self.figure.xaxis[0],
         )
         self.figure.add_layout(self._stretch)
         self.figure.add_tools(drag, wheel)
@@ -125,7 +124,7 @@ class Timeline:
         """Show the window, on an axis on which a moment is 0; ``zero_is`` tells what it was."""
         self.zero = zero
         label = f"0 s is {clock(zero)}{', ' if zero_is else ''}{zero_is}" if zero else ""
-        set_properties(self.wheel, zero_label=label)
+        set_properties(self.figure.xaxis[0], axis_label=label or None)
         start, end = self.window.start - zero, self.window.end - zero
         with self._setting():
             if self._is_crossed:

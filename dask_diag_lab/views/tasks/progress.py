@@ -187,11 +187,7 @@ class Progress(View):
             busy_color=colors.queued,
             no_worker_color=colors.no_worker,
             track=colors.track,
-            background=look.background,
-            foreground=look.foreground,
-            muted=look.muted,
-            font=look.font,
-            font_size=look.font_size,
+            **look.style,
         )
         rows, order = self._rows()
         controls = [

@@ -14,8 +14,8 @@ from bokeh.plotting import figure
 
 from dask_diag_lab import Column, FigureView, register_plot
 from dask_diag_lab.server.handlers import OWN
+from dask_diag_lab.views.models import SteadyRenderer
 from dask_diag_lab.views.registry import REGISTRY, Plot, Registry, all_plots, is_built_in
-from dask_diag_lab.views.scripted import SteadyRenderer
 from dask_diag_lab.views.view import View
 from tests.kernel.server.browser import BrowserPage
 from tests.kernel.server.sample_views import Counting, Unbuildable

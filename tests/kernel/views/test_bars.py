@@ -79,7 +79,8 @@ def test_the_browser_is_told_what_columns_mean() -> None:
     spec = json.loads(chart_of(drawn().view).spec)
     assert [column["name"] for column in spec["columns"]] == ["memory", "limit", "cpu"]
     assert (spec["unit"], spec["limit"], spec["noun"]) == ("bytes", "limit", "worker")
-    assert (spec["signs"], spec["nouns"], spec["opens"]) == (["", "‼"], "workers", True)
+    assert [level["sign"] for level in spec["levels"]] == ["", "‼"]
+    assert (spec["nouns"], spec["opens"]) == ("workers", True)
 
 
 def test_only_columns_that_differ_are_sent_and_nothing_while_nothing_changes() -> None:
@@ -95,13 +96,13 @@ def test_only_columns_that_differ_are_sent_and_nothing_while_nothing_changes() -
     assert shown.sent() == ["data"]
 
 
-def test_another_look_sends_colours_alone() -> None:
+def test_another_look_sends_no_data() -> None:
     shown = drawn()
     shown.view.look = DARK
     shown.view.restyle()
-    colours = {"background", "foreground", "muted", "grid", "accent", "track", "level_colors"}
-    assert set(shown.sent()) <= colours
-    assert chart_of(shown.view).level_colors[0] == data_colors(DARK).memory_ok
+    assert set(shown.sent()) == {"spec", "background", "foreground", "muted", "grid", "accent"}
+    level, _ = json.loads(chart_of(shown.view).spec)["levels"]
+    assert level["color"] == data_colors(DARK).memory_ok
 
 
 def test_no_rows_say_why() -> None:
@@ -115,7 +116,7 @@ def test_no_rows_say_why() -> None:
 
 @pytest.mark.parametrize(
     ("hosts", "n", "ways"),
-    [(1, 2, []), (1, 20, ["auto", "each", "alike"]), (2, 4, ["auto", "each", "host", "alike"])],
+    [(1, 2, []), (1, 20, ["auto", "each"]), (2, 4, ["auto", "each", "host"])],
 )
 def test_rows_can_be_put_together_where_that_makes_sense(
     hosts: int, n: int, ways: list[str]
@@ -123,11 +124,10 @@ def test_rows_can_be_put_together_where_that_makes_sense(
     rows = [worker(i, host=f"h{i % hosts}") for i in range(n)]
     shown = Drawn(Memory(store_of(workers=rows)))
     assert [way for c in shown.view.caption.controls for way, _ in c.options] == ways
-    if "alike" in ways:
-        shown.view.set_control("rows", "alike")
-        shown.view.update()
-        assert shown.sent() == ["rows"]
-        assert shown.view.caption.controls[0].value == "alike"
+    if "each" in ways:
+        shown.view.set_control("rows", "each")
+        assert shown.sent() == ["spec"]
+        assert shown.view.caption.controls[0].value == "each"
 
 
 def test_a_click_opens_what_the_row_stands_for() -> None:

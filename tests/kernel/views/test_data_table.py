@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from bokeh.document import Document
 from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent, ModelChangedEvent
-from bokeh.models.widgets.tables import HTMLTemplateFormatter
+from bokeh.models.widgets.tables import HTMLTemplateFormatter, StringFormatter
 
+from dask_diag_lab.server.sessions import scripts_for
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.look import DARK, LIGHT
-from dask_diag_lab.views.table_cells import SizeCell
+from dask_diag_lab.views.table_cells import SteadyColumn, TextCell, UnitCell
 from dask_diag_lab.views.tables import COLOR_FIELD, MAX_CELL_CHARACTERS, SortableTable
 
 COLUMNS = (
@@ -41,10 +44,8 @@ def test_numbers_stay_numbers_so_that_they_sort_as_such() -> None:
     table, _ = shown()
     memory, formatter = table.source.data["memory"], table.table.columns[1].formatter
     assert isinstance(memory, np.ndarray)
-    assert memory.dtype == np.float64
-    assert isinstance(formatter, SizeCell)
-    assert str(formatter.unit) == "B"
-    assert bool(formatter.is_binary)
+    assert isinstance(formatter, UnitCell)
+    assert str(formatter.unit) == "bytes"
 
 
 def test_equal_values_send_nothing() -> None:
@@ -62,12 +63,6 @@ def test_only_the_columns_that_changed_are_sent() -> None:
     assert event.cols == ["memory"]
     assert isinstance(redraw, ModelChangedEvent)
     assert redraw.model is table.table.view
-
-
-def test_more_rows_are_sent_whole() -> None:
-    table, _ = shown()
-    table.set({"name": list("abcd"), "memory": np.arange(4), "seen": np.arange(4)})
-    assert {len(column) for column in table.source.data.values()} == {4}
 
 
 def test_cells_and_headers_are_never_markup() -> None:
@@ -88,13 +83,6 @@ def test_a_click_tells_the_row_and_can_be_repeated() -> None:
     assert table.source.selected.indices == []
 
 
-def test_a_row_that_is_gone_is_not_told() -> None:
-    clicked: list[int] = []
-    table, _ = shown(on_click=clicked.append)
-    table.source.selected.indices = [9]
-    assert clicked == []
-
-
 def test_columns_come_and_go() -> None:
     table, _ = shown()
     more = (*COLUMNS, Column("heat", "Heat", "number"))
@@ -106,22 +94,31 @@ def test_columns_come_and_go() -> None:
     assert "heat" not in table.source.data
 
 
-def test_same_columns_do_not_draw_the_table_anew() -> None:
-    table, events = shown()
-    table.replace_columns(list(COLUMNS))
-    assert events == []
-
-
-def test_a_clock_is_sent_in_milliseconds_and_keeps_what_is_unknown() -> None:
-    table, _ = shown()
-    seen = table.source.data["seen"]
-    assert seen[2] - seen[0] == 1000
-    assert np.isnan(seen[1])
-
-
 def test_marked_rows_keep_their_colour_and_others_follow_the_look() -> None:
     table, _ = shown()
     table.set(VALUES, [None, "#ff0000", None])
     table.restyle(DARK)
     assert table.source.data[COLOR_FIELD] == [DARK.foreground, "#ff0000", DARK.foreground]
     assert DARK.background in str(table.table.stylesheets[0])
+
+
+def test_the_browser_side_has_the_models_with_their_properties() -> None:
+    text = (Path(__file__).parents[3] / "src/models/tables.ts").read_text(encoding="utf-8")
+    assert all(f"cell('{model.__name__}'" in text for model in (TextCell, UnitCell, SteadyColumn))
+    own = (TextCell.properties() | UnitCell.properties()) - StringFormatter.properties()
+    assert set(re.findall(r"(\w+): \[(?:Bool|Str)", text)) == own
+
+
+def test_a_page_with_a_table_loads_the_script_after_the_tables_and_others_do_not() -> None:
+    table, _ = shown()
+    scripts = scripts_for(table.model.references())
+    ours = "static/dask-diag-lab/dist/table_cells.js"
+    assert scripts.index("static/js/bokeh-tables.min.js") < scripts.index(ours)
+    assert ours not in scripts_for([table.source])
+
+
+def test_a_long_key_is_sent_with_its_beginning_and_its_end() -> None:
+    table = SortableTable(LIGHT, [Column("key", "Task", "key")])
+    table.set({"key": [f"('{'a' * 10_000}', 12, 5)"]})
+    (sent,) = table.source.data["key"]
+    assert (len(sent), sent[:5], sent[-7:]) == (300, "('aaa", " 12, 5)")

@@ -14,7 +14,7 @@ from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
 from dask_diag_lab import FigureView
-from dask_diag_lab.views.scripted import SteadyRenderer
+from dask_diag_lab.views.models import SteadyRenderer
 from tests.kernel.views.situations import batch, store_of, worker
 
 

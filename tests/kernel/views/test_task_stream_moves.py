@@ -67,7 +67,7 @@ def test_a_new_burst_starts_the_picture_anew_and_history_stays_reachable(feed: F
     feed.send(61)
     view.update()
     assert figure.zero == T0 + 60
-    assert str(figure.wheel.zero_label).endswith("when this burst of work began")
+    assert str(figure.figure.xaxis[0].axis_label).endswith("when this burst of work began")
     view.command("fit")
     assert (figure.zero, figure.times[0] < 0) == (T0, True)
     assert data(figure.blocks)["left"] == [0.0, 60.0]

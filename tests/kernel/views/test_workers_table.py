@@ -38,8 +38,8 @@ def test_row_has_the_numbers_of_its_worker() -> None:
     row = worker(0, managed=GIB, cpu=150.0, processing=3, metrics=metrics)
     view, _ = opened(store_of(workers=[row]))
     assert cells(view, "memory") == [GIB]
-    assert cells(view, "memory_share") == [0.25]
-    assert cells(view, "cpu") == [1.5]
+    assert cells(view, "memory_share") == [25]
+    assert cells(view, "cpu") == [150]
     assert cells(view, "fds") == [31]
     assert cells(view, "in_memory") == [7]
 
