@@ -104,3 +104,11 @@ def state_text(states: Sequence[int], labels: Mapping[str, str] = _LABELS) -> st
     """Return all states that have tasks, such as ``7 waiting, 2 processing``."""
     pairs = zip(STATES, states, strict=True)
     return ", ".join(f"{fmt.count(n)} {labels.get(state, state)}" for state, n in pairs if n)
+
+
+def group_edges(names: Sequence[str], dependencies: Sequence[Sequence[str]]) -> Ints:
+    """Return which groups need which, shape (m, 2): (dependency, dependent) as their indices."""
+    at = {name: row for row, name in enumerate(names)}
+    rows = enumerate(dependencies)
+    pairs = [(at[name], row) for row, needed in rows for name in needed if name in at]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,16 +15,14 @@ from bokeh.transform import transform
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import GRAPH, STATES
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties, tooltip_html
+from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import GraphEdges, GraphNodes
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.tasks import group_graph
 from dask_diag_lab.views.tasks import task_counts as tasks
-from dask_diag_lab.views.tasks.graph_layout import Floats, Placement
-from dask_diag_lab.views.tasks.graph_plane import GraphPlane
-from dask_diag_lab.views.tasks.group_graph import GroupBoxes, group_table
+from dask_diag_lab.views.tasks.graph_layout import Floats
+from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from dask_diag_lab.views.tasks.task_counts import Ints
 from dask_diag_lab.views.view import Caption, LegendItem, LegendShape, Table
 
@@ -39,16 +37,7 @@ MAX_EDGES: Final = 20_000
 
 _ERRED: Final = STATES.index("erred")
 _UNSEEN: Final = "#00000000"
-_MARKERS: Final = {
-    "released": "square",
-    "waiting": "square",
-    "no-worker": "square_cross",
-    "queued": "square_dot",
-    "processing": "square",
-    "memory": "square",
-    "erred": "diamond",
-    "forgotten": "square",
-}
+_MARKERS: Final = {"no-worker": "square_cross", "queued": "square_dot", "erred": "diamond"}
 _HOLLOW: Final = frozenset({"waiting", "no-worker", "forgotten"})
 _LEGEND: Final[Mapping[str, tuple[str, LegendShape]]] = {
     "waiting": ("waiting", "outline"),
@@ -60,8 +49,6 @@ _LEGEND: Final[Mapping[str, tuple[str, LegendShape]]] = {
     "no-worker": ("no worker", "outline"),
 }
 _HOVER: Final = ("@key", "@state", "@prefix")
-_PATCH_SHARE: Final = 4
-"""Up to one in so many changed states are patched one by one, else the column is sent."""
 _REACH: Final = (0.5, 0.012)
 """So far beside a task's middle a click still means it: in layers or rows, or of what is seen."""
 
@@ -80,14 +67,6 @@ def state_style(state: str, look: Look) -> tuple[str, str]:
     return fill, line
 
 
-def legend(look: Look) -> list[LegendItem]:
-    """Return what the marks of the states look like."""
-    colors = dict(data_colors(look).states)
-    if look.is_dark:
-        colors["erred"] = state_style("erred", look)[1]  # the fill is black
-    return [LegendItem(label, colors[state], shape) for state, (label, shape) in _LEGEND.items()]
-
-
 @dataclass(frozen=True, slots=True)
 class Nodes:
     """The graph at one moment, with places; no later change shows in it. See `store.graph`."""
@@ -101,30 +80,42 @@ class Nodes:
     places: Floats
 
 
-class Rows:
-    """Which row of a source belongs to which member, a distinct integer, of a changing set.
+class KeptRows:
+    """A source whose rows, one for each member of a changing set, keep their place.
 
-    Rows keep their place, so that little has to be sent: what is new is appended, what is gone
-    leaves a hole, and when holes prevail all rows are given out anew.
+    So little has to be sent: what is new is appended, what is gone loses its place (NaN in the
+    first column), and when holes prevail all rows are given out anew.
+
+    Attributes
+    ----------
+    model : ColumnDataSource
+    members : ndarray of int64
+        Distinct numbers; negative ones are gone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *columns: str) -> None:
+        self.model = ColumnDataSource({name: [] for name in columns})
         self.members: Ints = np.empty(0, dtype=np.int64)
-        self.is_alive: npt.NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
 
-    def change(self, members: Ints, *, is_reset: bool) -> Ints | None:
-        """Take over the members there are; return which are new, None where all rows are."""
-        stays = np.isin(self.members, members, assume_unique=True) & self.is_alive
+    def set(
+        self, members: Ints, columns: Callable[[Ints], Mapping[str, Any]], *, is_reset: bool
+    ) -> None:
+        """Show these members; ``columns`` returns what some of them, by index, have."""
+        stays = np.isin(self.members, members, assume_unique=True)
         new = np.flatnonzero(~np.isin(members, self.members[stays], assume_unique=True))
-        if is_reset or 2 * int(stays.sum()) < len(self.members) or not stays.any():
+        if is_reset or 2 * int(stays.sum()) <= len(self.members):
             self.members = members.copy()
-            self.is_alive = np.ones(len(members), dtype=np.bool_)
-            return None
-        # A dead row keeps no member: one that comes back gets a row of its own.
-        kept = np.where(stays, self.members, -1 - np.arange(len(stays)))
-        self.members = np.concatenate([kept, members[new]])
-        self.is_alive = np.concatenate([stays, np.ones(len(new), dtype=np.bool_)])
-        return new
+            self.model.data = dict(columns(np.arange(len(members))))
+            return
+        gone = ~stays & (self.members >= 0)
+        if gone.any():
+            first = next(iter(self.model.data))
+            self.model.data[first] = np.where(gone, np.float32(np.nan), self.model.data[first])
+            # A dead row keeps no member: one that comes back gets a row of its own.
+            self.members = np.where(gone, -1 - np.arange(len(gone)), self.members)
+        if len(new):
+            self.members = np.concatenate([self.members, members[new]])
+            self.model.stream(dict(columns(new)))
 
     def of(self, members: Ints) -> Ints:
         """Return the row of each of ``members``, all of which are there."""
@@ -134,17 +125,14 @@ class Rows:
 
 
 @register_plot
-class TaskGraph(GraphPlane):
+class TaskGraph(TaskGroupGraph):
     """Tasks and their dependencies.
 
     Attributes
     ----------
-    nodes, edges : ColumnDataSource
-        Rows without a node or an edge have NaN coordinates.
+    nodes, edges : KeptRows
     failed : Source
         Nodes that erred: they are drawn on top of the others, larger and of another shape.
-    groups : GroupBoxes
-        Drawn where there are too many tasks.
     """
 
     name = "graph"
@@ -163,8 +151,7 @@ class TaskGraph(GraphPlane):
         "- a broad area in memory: takes room that others need\n"
         "- one task that many lines leave or enter: can hold up everything behind it\n"
         "- faint lines: many of them side by side; zoom in to tell them apart\n"
-        "- parts without lines between them: lie side by side, as the pane has room; the rows "
-        "of small ones are further apart beside a large one\n"
+        "- parts without lines between them: lie side by side\n"
         "- tasks that the scheduler has forgotten: leave the picture, while Progress still "
         "counts them; their room closes up once it is most of the picture\n"
         "- very many tasks: their groups are drawn instead, and the plot says so"
@@ -177,63 +164,48 @@ class TaskGraph(GraphPlane):
     def __init__(
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(store, look, arguments)
-        self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "state", "key", "prefix")})
-        self.edges = ColumnDataSource({name: [] for name in ("x0", "y0", "x1", "y1", "share")})
+        self.nodes = KeptRows("x", "y", "state", "key", "prefix")
+        self.edges = KeptRows("x0", "y0", "x1", "y1", "share")
         self.failed = Source("x", "y")
-        self.groups = GroupBoxes(store)
         self._latest: Latest[Nodes] = Latest(store.jobs)
         self._is_exact = True
-        self.forget_places()
+        super().__init__(store, look, arguments)
 
     # --- the picture
 
-    def add_to(self, plot: figure) -> None:
-        """Add the glyphs; see `GraphPlane.add_to`."""
-        self._edge = GraphEdges(x0="x0", y0="y0", x1="x1", y1="y1", share="share")
-        add_glyph(plot, self.edges, self._edge)
-        states = list(STATES)
-        unseen = [_UNSEEN] * len(states)
-        self._fill = CategoricalColorMapper(factors=states, palette=unseen)
-        self._line = CategoricalColorMapper(factors=states, palette=unseen)
-        markers = CategoricalMarkerMapper(factors=states)
-        markers.update(markers=[_MARKERS[state] for state in states])
+    def add_glyphs(self, plot: figure) -> None:
+        """Add the glyphs; see `TaskGroupGraph.add_glyphs`."""
+        states, look = list(STATES), self.look
+        fills, lines = zip(*(state_style(state, look) for state in states), strict=True)
+        line = GraphEdges(x0="x0", y0="y0", x1="x1", y1="y1", share="share", line_color=look.muted)
+        add_glyph(plot, self.edges.model, line)
+        markers = CategoricalMarkerMapper(factors=states, default_value="square")
+        markers.update(markers=[_MARKERS.get(state, "square") for state in states])
         node = GraphNodes(x="x", y="y", marker=transform("state", markers))
-        node.fill_color = transform("state", self._fill)
-        node.line_color = transform("state", self._line)
-        self._hover = quiet_hover(self.look, *_HOVER, renderers=[add_glyph(plot, self.nodes, node)])
-        plot.add_tools(self._hover)
-        self._mark = GraphNodes(x="x", y="y", marker=_MARKERS["erred"], scale=1.7, least_px=10)
-        add_glyph(plot, self.failed.model, self._mark)
-        self.groups.add_to(plot, self.look)
-
-    def restyle_glyphs(self) -> None:
-        """Apply `look` to the glyphs."""
-        styles = {state: state_style(state, self.look) for state in STATES}
-        fill, line = styles["erred"]
-        set_properties(self._mark, fill_color=fill, line_color=line)
-        styles["erred"] = _UNSEEN, _UNSEEN
-        set_properties(self._fill, palette=[fill for fill, _ in styles.values()])
-        set_properties(self._line, palette=[line for _, line in styles.values()])
-        set_properties(self._edge, line_color=self.look.muted)
-        set_properties(self._hover, tooltips=tooltip_html(self.look, *_HOVER))
-        self.groups.restyle(self.look)
+        for name, colors in (("fill_color", fills), ("line_color", lines)):
+            shown = [_UNSEEN if at == _ERRED else color for at, color in enumerate(colors)]
+            mapper = CategoricalColorMapper(factors=states, palette=shown)
+            node.update(**{name: transform("state", mapper)})
+        target = add_glyph(plot, self.nodes.model, node)
+        plot.add_tools(quiet_hover(look, *_HOVER, renderers=[target]))
+        erred = GraphNodes(x="x", y="y", marker=_MARKERS["erred"], scale=1.7, least_px=10)
+        erred.update(fill_color=fills[_ERRED], line_color=lines[_ERRED])
+        add_glyph(plot, self.failed.model, erred)
+        super().add_glyphs(plot)
 
     def forget_places(self) -> None:
         """Lay out all anew with the next `draw`; until that is done the picture stays."""
-        self._placement = Placement()
+        super().forget_places()
         self._drawn_nodes: Nodes | None = None
-        self._node_rows, self._edge_rows = Rows(), Rows()
-        self.groups.forget_places()
 
     def tapped(self, x: float, y: float) -> None:
         """Open the task at a point, or the profile of the group there."""
         nodes = self._drawn_nodes
         if not self._is_exact:
-            if prefix := self.groups.at(x, y):
-                self.open("profile", prefix=prefix)
+            super().tapped(x, y)
         elif nodes is not None and len(nodes.keys):
-            reach = _REACH[0], max(_REACH[0], _REACH[1] * self.visible_rows)
+            _, _, bottom, top = self.ranges()
+            reach = _REACH[0], max(_REACH[0], _REACH[1] * (bottom - top))
             far = np.hypot(*((nodes.places - (x, y)) / reach).T)
             if far.min() <= 1:
                 self.open("task", key=nodes.keys[int(far.argmin())])
@@ -246,25 +218,25 @@ class TaskGraph(GraphPlane):
 
     def draw(self) -> None:
         """Bring the picture up to date; see `View.draw`."""
-        graph = self.store.graph
+        graph, groups, note = self.store.graph, self.store.groups, ""
         if graph.is_exact != self._is_exact:
             self._is_exact = graph.is_exact
-            self.show_all()
-            self._clear_nodes()
-            self.groups.clear()
+            self.clear_boxes()
+            self._show(None)
         if self._is_exact:
             self._draw_nodes()
-        else:
-            self.groups.update(self.look, may_move=self.is_followed)
-            self.fit(self.groups.places, group_graph.LEAST_SPAN)
-        self.caption = self._caption()
-
-    def _clear_nodes(self) -> None:
-        self.forget_places()
-        self.failed.set({"x": [], "y": []})
-        for source in (self.nodes, self.edges):
-            if len(next(iter(source.data.values()))):
-                source.data = {name: [] for name in source.data}
+            self.caption = self._caption()
+            return
+        if len(groups):
+            note = self.draw_boxes()
+        total = fmt.count(graph.total)
+        self.caption = Caption(
+            headline=f"{fmt.plural(len(groups), 'group')} of {total} tasks",
+            legend=self.box_legend(),
+            note=f"{total} tasks are more than the {fmt.count(graph.limit)} that are drawn one "
+            f"by one: each box is {note or 'a group of tasks'}",
+            empty="" if len(groups) else self._why_empty(),
+        )
 
     def _draw_nodes(self) -> None:
         graph, placed = self.store.graph, self._placed()
@@ -272,8 +244,14 @@ class TaskGraph(GraphPlane):
             return
         if placed is not self._drawn_nodes:
             self._show(placed)
-        current = graph if placed.version == graph.structure_version else placed
-        self._show_states(current.node, current.state)
+        state = graph.state if placed.version == graph.structure_version else placed.state
+        names = self.nodes.model.data["state"]
+        pairs = zip(self.nodes.of(placed.node).tolist(), state.tolist(), strict=True)
+        changed = [(row, STATES[at]) for row, at in pairs if names[row] != STATES[at]]
+        if changed:
+            self.nodes.model.patch({"state": changed})
+        x, y = placed.places[state == _ERRED].T
+        self.failed.set({"x": x, "y": y})
         self.fit(placed.places)
 
     def _placed(self) -> Nodes | None:
@@ -296,79 +274,57 @@ class TaskGraph(GraphPlane):
 
         return self._latest.of(placement, version, place)
 
-    def _show(self, placed: Nodes) -> None:
+    def _show(self, placed: Nodes | None) -> None:
         """Send the nodes and edges that are new, and what became of the others."""
         before, self._drawn_nodes = self._drawn_nodes, placed
+        if placed is None:
+            for rows in (self.nodes, self.edges):
+                rows.members = np.empty(0, dtype=np.int64)
+                rows.model.data = {name: [] for name in rows.model.data}
+            self.failed.set({"x": [], "y": []})
+            return
         x, y = placed.places.astype(np.float32).T
         strings = self.store.strings
-        is_other = before is None or _has_moved(before, placed)
-        added = self._node_rows.change(placed.node, is_reset=is_other)
-        picked = np.arange(len(x)) if added is None else added
-        columns: dict[str, Any] = {  # arrays and lists
-            "x": x[picked],
-            "y": y[picked],
-            "state": [STATES[at] for at in placed.state[picked].tolist()],
-            "key": [placed.keys[at] for at in picked.tolist()],
-            "prefix": [strings[at] for at in placed.prefix[picked].tolist()],
-        }
-        _send(self.nodes, columns, self._node_rows, is_reset=added is None)
-        drawn = placed.edges[:: -(-len(placed.edges) // MAX_EDGES) or 1]
-        code = (placed.node[drawn[:, 0]] << 32) + placed.node[drawn[:, 1]]
-        added = self._edge_rows.change(code, is_reset=is_other)
-        source, target = (drawn if added is None else drawn[added]).T
-        lines = {"x0": x[source], "y0": y[source], "x1": x[target], "y1": y[target]}
-        share = edge_shares(drawn)
-        lines["share"] = share if added is None else share[added]
-        _send(self.edges, lines, self._edge_rows, is_reset=added is None)
-        now = np.array(self.edges.data["share"], dtype=np.float32)
-        now[self._edge_rows.of(code)] = share
-        if not np.array_equal(now, self.edges.data["share"]):  # others have new neighbours
-            self.edges.data["share"] = now
+        is_reset = before is None or _has_moved(before, placed)
 
-    def _show_states(self, node: Ints, state: Ints) -> None:
-        names = self.nodes.data["state"]
-        pairs = zip(self._node_rows.of(node).tolist(), state.tolist(), strict=True)
-        changed = [(row, STATES[at]) for row, at in pairs if names[row] != STATES[at]]
-        if len(changed) * _PATCH_SHARE <= len(names):
-            if changed:
-                self.nodes.patch({"state": changed})
-        else:
-            now = list(names)
-            for row, name in changed:
-                now[row] = name
-            self.nodes.data["state"] = now
-        rows = self._node_rows.of(node[state == _ERRED])
-        x, y = (np.asarray(self.nodes.data[name], dtype=np.float32)[rows] for name in ("x", "y"))
-        self.failed.set({"x": x, "y": y})
+        def nodes(picked: Ints) -> Mapping[str, Any]:  # arrays and lists
+            return {
+                "x": x[picked],
+                "y": y[picked],
+                "state": [STATES[at] for at in placed.state[picked].tolist()],
+                "key": [placed.keys[at] for at in picked.tolist()],
+                "prefix": [strings[at] for at in placed.prefix[picked].tolist()],
+            }
+
+        drawn = thinned(placed.edges)
+        share = edge_shares(drawn)
+
+        def edges(picked: Ints) -> Mapping[str, Any]:  # arrays
+            source, target = drawn[picked].T
+            ends = {"x0": x[source], "y0": y[source], "x1": x[target], "y1": y[target]}
+            return {**ends, "share": share[picked]}
+
+        self.nodes.set(placed.node, nodes, is_reset=is_reset)
+        between = (placed.node[drawn[:, 0]] << 32) + placed.node[drawn[:, 1]]
+        self.edges.set(between, edges, is_reset=is_reset)
 
     # --- the texts
 
     def _caption(self) -> Caption:
-        graph, groups, look = self.store.graph, self.store.groups, self.look
-        total = fmt.count(graph.total)
-        if not self._is_exact:
-            note = self.groups.structure.note if self.groups.structure else ""
-            return Caption(
-                headline=f"{fmt.plural(len(groups), 'group')} of {total} tasks",
-                legend=group_graph.legend(look),
-                note=f"{total} tasks are more than the {fmt.count(graph.limit)} that are drawn one "
-                f"by one: each box is {note or 'a group of tasks'}",
-                empty="" if len(groups) else self._why_empty(),
-            )
-        n = len(graph.node)
-        if not n or not len(self.nodes.data["x"]):
+        graph, look = self.store.graph, self.look
+        n, n_edges = len(graph.node), len(graph.edges)
+        if not n or not len(self.nodes.model.data["x"]):
             return Caption(empty=self._why_empty())
+        n_drawn = len(thinned(graph.edges))
+        drawn = f"{fmt.count(n_drawn)} of {fmt.count(n_edges)} dependencies drawn, evenly thinned"
         states = np.bincount(graph.state, minlength=len(STATES))
-        shown, all_edges = (
-            len(graph.edges[:: -(-len(graph.edges) // MAX_EDGES) or 1]),
-            len(graph.edges),
-        )
         return Caption(
             headline=tasks.headline(fmt.plural(n, "task"), states),
-            legend=legend(look),
-            note=f"{fmt.count(shown)} of {fmt.count(all_edges)} dependencies drawn, evenly thinned"
-            if shown < all_edges
-            else "",
+            legend=[
+                LegendItem(label, _legend_color(state, look), shape)
+                for state, (label, shape) in _LEGEND.items()
+            ],
+            note=drawn if n_drawn < n_edges else "",
         )
 
     def _why_empty(self) -> str:
@@ -386,16 +342,24 @@ class TaskGraph(GraphPlane):
         graph = self.store.graph
         if not graph.is_exact:
             note = f"{fmt.count(graph.total)} tasks are too many to list: a row is a group of them"
-            self.caption = replace(self.caption, note=note)
-            return group_table(self.store)
-        self.caption = replace(self.caption, note="")
-        return Table(
-            {
-                "key": list(graph.key),
-                "prefix": [self.store.strings[at] for at in graph.prefix.tolist()],
-                "state": [STATES[at] for at in graph.state.tolist()],
-            }
-        )
+            return replace(super().table(), note=note)
+        columns: dict[str, Sequence[str]] = {
+            "key": list(graph.key),
+            "prefix": [self.store.strings[at] for at in graph.prefix.tolist()],
+            "state": [STATES[at] for at in graph.state.tolist()],
+        }
+        return Table(columns, note="")
+
+
+def _legend_color(state: str, look: Look) -> str:
+    if state == "erred" and look.is_dark:
+        return state_style(state, look)[1]  # the fill is black
+    return data_colors(look).states[state]
+
+
+def thinned(edges: Ints) -> Ints:
+    """Return every n-th edge, `MAX_EDGES` at most."""
+    return edges[:: -(-len(edges) // MAX_EDGES) or 1]
 
 
 def _has_moved(before: Nodes, now: Nodes) -> bool:
@@ -405,22 +369,6 @@ def _has_moved(before: Nodes, now: Nodes) -> bool:
         return True
     pairs = zip(then.tolist(), here.tolist(), strict=True)
     return any(before.keys[old] != now.keys[new] for old, new in pairs)
-
-
-def _send(
-    source: ColumnDataSource, columns: Mapping[str, Any], rows: Rows, *, is_reset: bool
-) -> None:
-    """Send columns of new rows; rows whose member is gone lose their place."""
-    if is_reset:
-        source.data = dict(columns)
-        return
-    x = next(iter(columns))
-    known = np.asarray(source.data[x], dtype=np.float32)
-    kept = np.where(rows.is_alive[: len(known)], known, np.float32(np.nan))
-    if not np.array_equal(kept, known, equal_nan=True):
-        source.data[x] = kept
-    if len(columns[x]):
-        source.stream(dict(columns))
 
 
 def edge_shares(edges: Ints) -> npt.NDArray[np.float32]:

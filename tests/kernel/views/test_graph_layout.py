@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dask_diag_lab.views.tasks.graph_layout import READABLE_ROWS, Placement, spread
+from dask_diag_lab.views.tasks.graph_layout import Placement, spread
 
 Edges = npt.NDArray[np.int64]
 Places = npt.NDArray[np.float64]
@@ -89,9 +89,9 @@ def test_placed_nodes_stay_when_others_come_and_go() -> None:
 
 def test_new_dependency_goes_left_of_its_dependents() -> None:
     placement = Placement()
-    before = placement.place("abc", as_edges([(0, 1)]))
+    placement.place("abc", as_edges([(0, 1)]))
     after = placement.place("abcz", as_edges([(0, 1), (3, 0)]))
-    assert after[3].tolist() == [before[0, 0] - 1, before[0, 1]]
+    assert after[3, 0] < after[0, 0] < after[1, 0]
 
 
 def test_unconnected_nodes_take_free_places_one_after_the_other() -> None:
@@ -119,13 +119,6 @@ def test_parts_lie_side_by_side_in_the_shape_that_is_asked_for() -> None:
         columns, rows = np.ptp(places, axis=0) + 1
         assert 0.6 * shape < columns / rows < 1.7 * shape
         assert_no_overlap(places)
-
-
-def test_rows_of_small_parts_are_further_apart_beside_a_very_large_one() -> None:
-    n = 10 * READABLE_ROWS
-    pairs = [(0, at) for at in range(1, n)] + [(n, n + 1), (n, n + 2)]
-    small = place(n + 3, pairs)[n + 1 :, 1]
-    assert abs(small[1] - small[0]) >= 5
 
 
 def test_spread_keeps_order_and_distance() -> None:

@@ -30,15 +30,14 @@ def many(n: int, prefixes: int) -> list[dict[str, object]]:
 def test_box_tells_all_that_its_group_has_done() -> None:
     view = TaskGroupGraph(store_of(groups=[LOAD, SUM]))
     Page(view)
-    data = view.groups.boxes.model.data
-    assert data["name"] == ["load-1", "sum-1"]
+    data = view.boxes.model.data
+    assert data["label"] == ["load-1", "sum-1"]
     assert data["short"] == ["load", "sum"]
     assert data["count"] == ["10 / 10", "1 erred · 0 / 10"]
     assert data["memory"] == ["5.00 MiB in memory", ""]
-    assert data["time"][0] == "40.0 s of thread time within 20.0 s"
-    assert data["erred"] == ["", "1 task erred"]
+    assert data["time"][0] == "40.0 s of thread time"
     assert data["states"][1] == "7 waiting, 2 processing, 1 erred"
-    assert data["prefix"] == ["prefix load", "prefix sum"]
+    assert data["origin"] == ["1 group of prefix load", "1 group of prefix sum"]
     assert data["more"][0] == "5.00 MiB · 40.0 s"
     assert view.caption.headline == "2 groups · 20 tasks · 1 erred · 2 processing · 5 in memory"
 
@@ -47,33 +46,33 @@ def test_outline_is_thick_while_tasks_are_processed() -> None:
     store = store_of(groups=[LOAD, SUM])
     view = TaskGroupGraph(store)
     page = Page(view)
-    quiet, busy = view.groups.boxes.model.data["line"]
+    quiet, busy = view.boxes.model.data["line"]
     assert busy > 2 * quiet
     store.apply(batch(groups=[group("sum-1", "sum", ["load-1"], memory=10)]))
     page.sent()
-    assert list(view.groups.boxes.model.data["line"]) == [quiet, quiet]
+    assert list(view.boxes.model.data["line"]) == [quiet, quiet]
 
 
 def test_work_flows_to_the_right_and_known_boxes_stay() -> None:
     store = store_of(groups=[LOAD, SUM])
     view = TaskGroupGraph(store)
     page = Page(view)
-    before = list(view.groups.boxes.model.data["left"])
+    before = list(view.boxes.model.data["left"])
     assert before[0] < before[1]
-    assert len(view.groups.edges.model.data["x0"]) == 1
+    assert len(view.lines.model.data["x0"]) == 1
     store.apply(batch(groups=[group("max-1", "max", ["sum-1"], waiting=1)]))
     page.sent()
-    assert list(view.groups.boxes.model.data["left"][:2]) == before
+    assert list(view.boxes.model.data["left"][:2]) == before
 
 
 def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so() -> None:
     store = store_of(groups=many(3000, 12))
     view = TaskGroupGraph(store)
     Page(view)
-    data = view.groups.boxes.model.data
-    assert data["name"] == [f"p{i}" for i in range(12)]
-    assert data["prefix"][0] == "250 groups of this prefix"
-    assert sum(int(text.split(" / ")[1].split(" ")[0]) for text in data["done"]) == 6000
+    data = view.boxes.model.data
+    assert data["label"] == [f"p{i}" for i in range(12)]
+    assert data["origin"][0] == "250 groups of prefix p0"
+    assert sum(int(text.split(" / ")[1]) for text in data["count"]) == 6000
     assert "all groups of one prefix, as there are 3000 groups" in view.caption.note
     assert view.caption.headline.startswith("3000 groups")
 
@@ -81,22 +80,22 @@ def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so()
 def test_more_prefixes_than_boxes_leave_the_smallest_out_and_count_them() -> None:
     view = TaskGroupGraph(store_of(groups=many(700, 350)))
     Page(view)
-    assert len(view.groups.boxes.model.data["name"]) == MAX_BOXES
+    assert len(view.boxes.model.data["label"]) == MAX_BOXES
     assert "150 smaller ones are not drawn" in view.caption.note
 
 
 def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
     view = TaskGroupGraph(store_of(groups=many(400, 3)))
     Page(view)
-    left = view.groups.boxes.model.data["left"]
+    left = view.boxes.model.data["left"]
     assert left[0] < left[1] < left[2]
-    assert len(view.groups.edges.model.data["x0"]) == 2
+    assert len(view.lines.model.data["x0"]) == 2
 
 
 def test_strip_has_a_part_for_each_state() -> None:
     view = TaskGroupGraph(store_of(groups=[SUM]))
     Page(view)
-    data = view.groups.boxes.model.data
+    data = view.boxes.model.data
     width = data["right"][0] - data["left"][0]
     assert (data["end2"][0] - data["begin2"][0]) / width == pytest.approx(0.1)  # erred
     assert (data["end3"][0] - data["begin3"][0]) / width == pytest.approx(0.2)  # processing
@@ -117,7 +116,7 @@ def test_colour_is_that_of_the_prefix_everywhere(look: Look) -> None:
     view = TaskGroupGraph(store, look)
     Page(view)
     expected = [prefix_color(store.palette.index(name), look) for name in ("load", "sum")]
-    assert view.groups.boxes.model.data["color"] == expected
+    assert view.boxes.model.data["color"] == expected
 
 
 def test_nothing_is_sent_when_nothing_changed() -> None:
