@@ -1,8 +1,8 @@
-"""Array types of the store, an array that grows, and a small cache of what was used last."""
+"""Array types of the store, and an array that grows."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -15,8 +15,6 @@ Objects = npt.NDArray[np.object_]
 Columns = dict[str, npt.NDArray[Any]]  # dtypes differ from column to column
 Row = Mapping[str, Any]  # of a live table, as the collector sent it: values differ in type
 Scalar = TypeVar("Scalar", bound=np.generic)
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
 
 class GrowingArray(Generic[Scalar]):
@@ -49,7 +47,7 @@ class GrowingArray(Generic[Scalar]):
         """Make it at least ``size`` elements long, new ones having the fill value."""
         if size > len(self._array):
             grown = np.full(max(size, 2 * len(self._array)), self._fill, dtype=self._array.dtype)
-            grown[: self._size] = self._array[: self._size]
+            grown[: self._size] = self.values
             self._array = grown
         self._size = max(self._size, size)
 
@@ -60,15 +58,11 @@ class GrowingArray(Generic[Scalar]):
         self.extend_to(begin + len(added))
         self._array[begin : self._size] = added
 
-    def replace(self, values: npt.NDArray[Scalar]) -> None:
-        """Forget the elements and hold a copy of ``values`` instead."""
-        self._array = np.array(values, dtype=self._array.dtype)
-        self._size = len(values)
 
-
-def narrow(values: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.unsignedinteger]:
-    """Return non-negative integers in the smallest unsigned type that holds them all."""
-    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
+def narrow(values: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+    """Return integers in the smallest type that holds them all."""
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    return values.astype(np.min_scalar_type(high if low >= 0 else min(low, -high - 1)))
 
 
 def frozen(values: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -77,39 +71,6 @@ def frozen(values: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     return values
 
 
-class Recent(Generic[K, V]):
-    """Values by question, those used last, for any number of threads.
-
-    What is kept is replaced as a whole and never changed: of two threads that remember something
-    at the same time one may be forgotten, which costs no more than to work it out again.
-
-    Parameters
-    ----------
-    most : int
-        Values kept at most.
-    """
-
-    __slots__ = ("_kept", "_most")
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: dict[K, V] = {}
-
-    def get(self, question: K) -> V | None:
-        """Return the value of a question, which is now the one used last; None if unknown."""
-        value = self._kept.get(question)
-        if value is not None:
-            self.keep(question, value)
-        return value
-
-    def keep(self, question: K, value: V) -> None:
-        """Remember a value, in place of what was known of the question."""
-        kept = {known: old for known, old in self._kept.items() if known != question}
-        kept[question] = value
-        while len(kept) > self._most:
-            del kept[next(iter(kept))]
-        self._kept = kept
-
-    def values(self) -> Iterable[V]:
-        """Return all that is kept, the one used last at the end."""
-        return self._kept.values()
+def joined(parts: list[Columns]) -> Columns:
+    """Return the rows of one or more parts, one after the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

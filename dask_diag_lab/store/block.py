@@ -1,37 +1,27 @@
 """Some consecutive actions, sorted for drawing; must not change once made.
 
-Rows are sorted by (class, slot, start), so the rows of one bucket of time are adjacent at every
+Rows are sorted by (family, slot, start), so the rows of one bucket of time are adjacent at every
 resolution and merging needs no further sort.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.store.arrays import Floats, Ints, Recent, narrow
-from dask_diag_lab.store.keys import PAGE_BITS
+from dask_diag_lab.store.arrays import Columns, Floats, Ints, narrow
 
 FINEST = -20
 """Buckets of time are ``2**level`` seconds long, from this level on (1 µs)."""
-N_FAMILIES = 3
+COARSEST = 60
+"""``2**60`` seconds: all that ever happened is in one bucket."""
 # What is painted later lies on top: short red transfers over long tasks.
-_FAMILY_OF_KIND = np.array(
+_ORDER_OF_KIND = np.array(
     [{Kind.COMPUTE: 0, Kind.TRANSFER: 2}.get(kind, 1) for kind in Kind], dtype=np.uint8
 )
-MAX_LEVELS = 3
-LEAST_PACKED = 16_384
-"""Blocks of no more rows keep eight bytes for each row's thread: they are soon made anew."""
-LEAST_MERGE = 4
+_MAX_LEVELS = 3
+_LEAST_MERGE = 4
 """A level is kept only if it has this many times fewer rects than the block has rows."""
-
-# The columns of a block have different dtypes.
-Rows = Mapping[str, npt.NDArray[Any]]
 
 
 def longest(duration_s: Floats, first: Ints) -> Ints:
@@ -52,140 +42,53 @@ def longest(duration_s: Floats, first: Ints) -> Ints:
     return mask - (np.maximum.reduceat(packed, first) & mask)
 
 
-def _by_time(start: Floats) -> Ints:
-    """Return the stable order of some times: in a quarter of NumPy's time where few are equal."""
-    order = np.argsort(start)
-    ordered = start[order]
-    is_equal = np.concatenate(([False], ordered[1:] == ordered[:-1]))
-    if is_equal.any():
-        is_tied = is_equal.copy()
-        is_tied[:-1] |= is_equal[1:]
-        tied = order[is_tied]
-        order[is_tied] = tied[np.lexsort((tied, np.cumsum(~is_equal[is_tied])))]
-    return order
-
-
-def _packed(
-    thread: npt.NDArray[np.uint64],
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.unsignedinteger] | None]:
-    """Return the distinct threads and the index of each row's, or all of few rows and None."""
-    if len(thread) <= LEAST_PACKED:
-        return thread, None
-    threads, index = np.unique(thread, return_inverse=True)
-    return threads, narrow(index.astype(np.uint64))
-
-
-@dataclass(slots=True)
-class Level:
-    """A block merged into buckets of one length: the runs of rows and what they have in common."""
-
-    first: npt.NDArray[np.int32]
-    best: npt.NDArray[np.int32]
-    stop: Floats
-    busy_s: npt.NDArray[np.float32]
-
-
 class Block:
     """Actions of all slots, immutable: any thread may read them.
 
     Parameters
     ----------
-    rows : mapping of str to ndarray
-        Columns start, stop, kind, outcome, slot, thread, source, prefix, task, nbytes in order
-        of arrival.
-    serial : int
-        Tells blocks apart.
+    rows : dict of str to ndarray
+        The columns of `ACTIONS`, ``slot`` (ids) in place of ``worker``, in order of arrival; at
+        least one row.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray
+        The same in the order of the block, in the smallest types; and ``family``: what is merged
+        only with its like, by outcome first, then by kind.
     """
 
-    def __init__(self, rows: Rows, serial: int) -> None:
-        self.serial = serial
+    def __init__(self, rows: Columns) -> None:
         self.n = len(rows["start"])
-        order = self._sort(rows)
-        self.arrival = order.astype(np.uint16 if self.n <= 1 << 16 else np.uint32)
-        self.start: Floats = rows["start"][order]
-        self.stop: Floats = rows["stop"][order]
-        self.kind = rows["kind"][order]
-        self.outcome = rows["outcome"][order]
-        self.slot = narrow(rows["slot"][order])
-        self.source = narrow(rows["source"][order])
-        self.prefix = narrow(rows["prefix"][order])
-        self._task_base = int(rows["task"].min())
-        self._task = narrow((rows["task"][order] - self._task_base).astype(np.uint64))
-        # -1, no size, is stored as 0.
-        self._nbytes = narrow((rows["nbytes"][order] + 1).astype(np.uint64))
-        self._threads, self._thread = _packed(rows["thread"][order])
+        family = 3 * rows["outcome"] + _ORDER_OF_KIND[rows["kind"]]
+        track = family.astype(np.int64) * (int(rows["slot"].max()) + 1) + rows["slot"]
+        order = np.argsort(rows["start"], kind="stable")
+        # 16-bit keys are sorted by radix: 10 times faster than a comparison.
+        order = order[np.argsort(narrow(track)[order], kind="stable")]
+        self.columns: Columns = {
+            name: column[order] if column.dtype == np.float64 else narrow(column[order])
+            for name, column in {**rows, "family": family}.items()
+        }
+        self._arrival = narrow(order)
+        self.start: Floats = self.columns["start"]
+        self.stop: Floats = self.columns["stop"]
         self.min_start, self.max_start = float(self.start.min()), float(self.start.max())
         self.max_stop = float(self.stop.max())
-        self._levels: Recent[int, Level] = Recent(MAX_LEVELS)
-        self._split()
+        self._sizes = self._count(track[order])
+        self._levels: dict[int, Columns] = {}
 
-    @staticmethod
-    def _sort(rows: Rows) -> Ints:
-        order = _by_time(rows["start"])
-        track = rows["outcome"].astype(np.uint64) * N_FAMILIES + _FAMILY_OF_KIND[rows["kind"]]
-        track *= np.uint64(int(rows["slot"].max()) + 1)
-        track += rows["slot"]
-        # 16-bit keys are sorted by radix: 10 times faster than a comparison.
-        return order[np.argsort(narrow(track)[order], kind="stable")]
-
-    def _split(self) -> None:
-        """Find for each row up to which level it is in another bucket than the row before."""
-        family = self.classes(slice(None))
-        is_track = np.empty(self.n, dtype=np.bool_)
-        is_track[0] = True
-        is_track[1:] = (family[1:] != family[:-1]) | (self.slot[1:] != self.slot[:-1])
+    def _count(self, track: Ints) -> Ints:
+        """Return how many rects there are at each level from `FINEST` on."""
         bucket = np.floor(self.start * 2.0**-FINEST).astype(np.int64)
-        bits = np.zeros(self.n, dtype=np.uint8)
         # Two buckets are one from the level on that is above their highest different bit.
-        bits[1:] = np.frexp((bucket[1:] ^ bucket[:-1]).astype(np.float64))[1]
-        bits[is_track] = 255
-        self._bits = bits
-        sizes = np.bincount(bits, minlength=256)
-        self._sizes: Ints = self.n - np.cumsum(sizes)
+        bits = np.frexp((bucket[1:] ^ bucket[:-1]).astype(np.float64))[1]
+        bits[track[1:] != track[:-1]] = 255
+        sizes: Ints = self.n - np.cumsum(np.bincount(bits, minlength=256))
+        return sizes
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the columns and the levels kept."""
-        columns: tuple[npt.NDArray[Any], ...] = (  # of several dtypes
-            *(self.start, self.stop, self.kind, self.outcome, self.slot, self.source, self.prefix),
-            *(self._task, self._nbytes, self._threads, self.arrival, self._bits),
-            *(() if self._thread is None else (self._thread,)),
-        )
-        levels = sum(
-            a.nbytes
-            for level in self._levels.values()
-            for a in (level.first, level.best, level.stop, level.busy_s)
-        )
-        return levels + sum(column.nbytes for column in columns)
-
-    def classes(self, rows: npt.NDArray[np.integer] | slice) -> Ints:
-        """Return what is merged only with its like: outcome first, then the family of kinds."""
-        family: Ints = _FAMILY_OF_KIND[self.kind[rows]].astype(np.int64)
-        family += N_FAMILIES * self.outcome[rows].astype(np.int64)
-        return family
-
-    def task(self, rows: Ints | slice) -> Ints:
-        """Return the task ordinals of some rows."""
-        return self._task[rows].astype(np.int64) + self._task_base
-
-    def nbytes_of(self, rows: Ints | slice) -> Ints:
-        """Return the result sizes of some rows; -1 where there is none."""
-        return self._nbytes[rows].astype(np.int64) - 1
-
-    def thread(self, rows: Ints | slice) -> npt.NDArray[np.uint64]:
-        """Return the thread identifiers of some rows."""
-        index = rows if self._thread is None else self._thread[rows]
-        threads: npt.NDArray[np.uint64] = self._threads[index]
-        return threads
-
-    def size(self, level: int) -> int:
-        """Return how many rects the block has when merged to ``2**level`` seconds."""
-        return int(self._sizes[min(level - FINEST, 254)])
-
-    def sizes(self, finest: int, coarsest: int) -> Floats:
-        """Return `size` at each level from ``finest`` to ``coarsest``."""
-        sizes = self._sizes[finest - FINEST : coarsest - FINEST + 1]
-        return np.array(sizes, dtype=np.float64)
+    def sizes(self, finest: int) -> Floats:
+        """Return how many rects the block has at each level from ``finest`` to `COARSEST`."""
+        return self._sizes[finest - FINEST : COARSEST - FINEST + 1].astype(np.float64)
 
     def touches(self, begin: float, end: float) -> bool:
         """Tell whether an action may lie between two times, the latter included."""
@@ -199,41 +102,53 @@ class Block:
 
     def of_tasks(self, tasks: Ints) -> Ints:
         """Return the rows of some tasks, by their ordinals."""
-        stored = tasks - self._task_base
-        possible = stored[(stored >= 0) & (stored <= np.iinfo(self._task.dtype).max)]
-        return np.flatnonzero(np.isin(self._task, possible.astype(self._task.dtype)))
+        return np.flatnonzero(np.isin(self.columns["task"], tasks))
 
-    def level(self, level: int) -> Level:
-        """Return the block merged to buckets of ``2**level`` seconds."""
+    def in_arrival_order(self) -> Ints:
+        """Return the rows in order of arrival."""
+        rows = np.empty(self.n, dtype=np.int64)
+        rows[self._arrival] = np.arange(self.n)
+        return rows
+
+    def rects(self, level: int, begin: float, end: float) -> Columns:
+        """Return what is in a window, merged into buckets of ``2**level`` seconds.
+
+        Returns
+        -------
+        dict of str to ndarray
+            One row a rect: ``family``, ``slot`` (id), ``bucket`` (counted from the epoch),
+            ``row`` (of the longest action), ``count`` of actions, their ``start``, ``stop`` and
+            sum ``busy_s``, and ``longest_s``.
+        """
+        if not (begin <= self.min_start and self.max_start <= end):
+            return self._merged(level, self.between(begin, end))
         known = self._levels.get(level)
         if known is None:
-            known = self._merge(level)
-            if LEAST_MERGE * len(known.first) <= self.n:
-                self._levels.keep(level, known)
+            known = self._merged(level, np.arange(self.n))
+            if _LEAST_MERGE * len(known["row"]) <= self.n:
+                # Replaced as a whole: other threads may read it.
+                kept = list(self._levels.items())[1 - _MAX_LEVELS :]
+                self._levels = dict([*kept, (level, known)])
         return known
 
-    def _merge(self, level: int) -> Level:
-        first = np.flatnonzero(self._bits > min(level - FINEST, 254))
-        duration = self.stop - self.start
-        return Level(
-            first.astype(np.int32),
-            longest(duration, first).astype(np.int32),
-            np.maximum.reduceat(self.stop, first),
-            np.add.reduceat(duration, first).astype(np.float32),
-        )
-
-    def in_arrival_order(self, skip: int = 0, limit: int | None = None) -> Ints:
-        """Return the rows in order of arrival, without the first ``skip``, at most ``limit``."""
-        rows = np.empty(self.n, dtype=np.int64)
-        rows[self.arrival] = np.arange(self.n)
-        return rows[skip : None if limit is None else skip + limit]
-
-    def slots(self) -> tuple[Ints, Ints]:
-        """Return the distinct slots and how many rows each has."""
-        counts = np.bincount(self.slot)
-        slots = np.flatnonzero(counts)
-        return slots, counts[slots]
-
-    def key_pages(self) -> Ints:
-        """Return the distinct pages of the key table that the tasks are in."""
-        return np.unique(self.task(slice(None)) >> PAGE_BITS)
+    def _merged(self, level: int, rows: Ints) -> Columns:
+        family, slot = self.columns["family"][rows], self.columns["slot"][rows]
+        start, stop = self.start[rows], self.stop[rows]
+        bucket = np.floor(start * 2.0**-level).astype(np.int64)
+        is_first = np.ones(len(rows), dtype=np.bool_)
+        is_first[1:] = bucket[1:] != bucket[:-1]
+        is_first[1:] |= (slot[1:] != slot[:-1]) | (family[1:] != family[:-1])
+        first = np.flatnonzero(is_first)
+        duration = stop - start
+        best = longest(duration, first)
+        return {
+            "family": family[first].astype(np.int64),
+            "slot": slot[first],
+            "bucket": bucket[first],
+            "row": rows[best],
+            "count": np.diff(first, append=len(rows)),
+            "start": start[first],
+            "stop": np.maximum.reduceat(stop, first),
+            "busy_s": np.add.reduceat(duration, first),
+            "longest_s": duration[best],
+        }

@@ -1,8 +1,9 @@
-"""When anything ran at all: the times in which idle threads are worth a word."""
+"""When anything ran at all, and how many threads there were."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from dask_diag_lab.store.arrays import Floats, Ints
 
 LEAST_GAP_S: Final = 0.5
 """Shorter pauses between tasks count as time in which something ran."""
+BURST_GAP_S: Final = 10.0
+"""Work after a pause longer than this is a new burst; the stock task stream resets so as well."""
+MAX_THREAD_STEPS: Final = 100_000
 
 
 class BusyTimes:
@@ -26,9 +30,7 @@ class BusyTimes:
         self.stop: Floats = np.empty(0)
 
     def add(self, start: Floats, stop: Floats) -> None:
-        """Take over the starts and stops of actions, in any order."""
-        if not len(start):
-            return
+        """Take over the starts and stops of actions, in any order, at least of one."""
         n_before = int(np.searchsorted(self.stop, start.min() - LEAST_GAP_S))
         start = np.concatenate((self.start[n_before:], start))
         stop = np.concatenate((self.stop[n_before:], stop))
@@ -38,6 +40,23 @@ class BusyTimes:
         is_last = np.append(is_first[1:], True)
         self.start = np.concatenate((self.start[:n_before], start[is_first]))
         self.stop = np.concatenate((self.stop[:n_before], stop[is_last]))
+
+    def burst_start(self, running: Floats) -> float:
+        """Return since when there was work without a long pause; NaN while nothing was ever done.
+
+        Parameters
+        ----------
+        running : ndarray of float64
+            Starts of the tasks that run now: a straggler bridges a pause in what finishes.
+        """
+        start, stop = self.start, self.stop
+        if running.size:
+            begin = float(running.min())
+            n_before = int(np.searchsorted(start, begin))
+            start = np.append(start[:n_before], begin)
+            stop = np.append(stop[:n_before], np.inf)
+        is_first = np.append(True, start[1:] - stop[:-1] > BURST_GAP_S)
+        return float(start[is_first[: len(start)]].max()) if len(start) else np.nan
 
     def thread_seconds(self, times: Floats, nthreads: Ints) -> float:
         """Return how long all threads together were there while something ran.
@@ -59,3 +78,26 @@ class BusyTimes:
             return np.where(at >= 0, known, 0.0)
 
         return float((thread_seconds_until(self.stop) - thread_seconds_until(self.start)).sum())
+
+
+class ThreadHistory:
+    """Steps of the total thread count: from ``times[i]`` on there were ``values[i]``."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.times: Floats = np.empty(0)
+        self.values: Ints = np.empty(0, dtype=np.int64)
+
+    def extend(self, columns: Mapping[str, Any]) -> None:
+        """Append rows of `NTHREADS`.
+
+        A collector that starts anew sends the scheduler's whole history again: what is known of
+        that time is replaced.
+        """
+        times, values = columns["time"], columns["nthreads"]
+        n_before = int(np.searchsorted(self.times, times[:1].min(initial=np.inf)))
+        times = np.append(self.times[:n_before], times)[-MAX_THREAD_STEPS:]
+        values = np.append(self.values[:n_before], values)[-MAX_THREAD_STEPS:]
+        if not (np.array_equal(times, self.times) and np.array_equal(values, self.values)):
+            self.times, self.values = times, values
+            self.version += 1

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import nan
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import EXTRAS, Change, Table
+from dask_diag_lab.schema import Change, Table
 from dask_diag_lab.schema.columns import arrays, empty
 
 ExtraColumn = npt.NDArray[Any]  # dtypes differ; text and tuples are object arrays
@@ -73,28 +72,3 @@ class ExtraTable:
             self.told_at = nan
             self.dropped = 0
             self.version += 1
-
-
-class Extras:
-    """All extra tables, by name."""
-
-    def __init__(self) -> None:
-        self._tables = {extra.name: ExtraTable(extra) for extra in EXTRAS}
-
-    def __getitem__(self, name: str) -> ExtraTable:
-        return self._tables[name]
-
-    @property
-    def version(self) -> tuple[int, ...]:
-        """Differs when any table changed."""
-        return tuple(table.version for table in self._tables.values())
-
-    def update(self, changes: Mapping[str, Change], time: float) -> None:
-        """Take over what a batch brought that was made at ``time`` of the scheduler's clock."""
-        for name, change in changes.items():
-            self._tables[name].apply(change, time)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        for table in self._tables.values():
-            table.clear()

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
 from dask_diag_lab.schema import KINDS
 
-MAX_KEPT: Final = 64
-"""Answers kept that nobody looks at; the one that was looked at the longest ago goes first."""
-
-MAX_LARGE: Final = 12
-"""Of these, answers of each kind of `LARGE`."""
-
-LARGE: Final = frozenset({"profile", "transfers"})
-"""Kinds whose answers may take some 10 MB each."""
-
-IN_USE_S: Final = 30.0
-"""A page that is seen looks at its answers more often than this. These stay above the bounds: of
-answers that push each other out, each would be asked for again with every update."""
-
-IN_USE_TIMES: Final = 4
-"""So many times the bounds is where those go as well: a script may ask for any number."""
+MAX_KEPT: Final = 24
+"""Answers kept; the one that was looked at the longest ago goes first. Some take 10 MB each."""
 
 Argument = str | float
 QueryState = Literal["asked", "answered", "failed"]
@@ -87,7 +74,6 @@ class Queries:
         self.on_ask: Callable[[Query], None] | None = None
         self._clock = clock
         self._kept: OrderedDict[_Name, Query] = OrderedDict()
-        self._looked_at: dict[_Name, float] = {}
         self._noticed: list[Query] | None = None
 
     @contextmanager
@@ -109,15 +95,12 @@ class Queries:
         """
         if kind not in KINDS or set(arguments) != set(KINDS[kind].arguments):
             raise ValueError(f"no question {kind!r} with arguments {sorted(arguments)}")
-        name = (kind, tuple(sorted(arguments.items())))
-        self._looked_at[name] = self._clock()
-        query = self._kept.get(name)
+        query = self.known(kind, **arguments)
         if query is None:
-            query = self._kept[name] = Query(kind, arguments)
-            self._make_room(kind)
+            query = self._kept[kind, tuple(sorted(arguments.items()))] = Query(kind, arguments)
+            if len(self._kept) > MAX_KEPT:
+                self._kept.popitem(last=False)
             self._send(query)
-        else:
-            self._kept.move_to_end(name)
         if self._noticed is not None:
             self._noticed.append(query)
         return query
@@ -125,10 +108,9 @@ class Queries:
     def known(self, kind: str, **arguments: Argument) -> Query | None:
         """Return the query with these arguments if there is one; nobody is asked."""
         name = (kind, tuple(sorted(arguments.items())))
-        query = self._kept.get(name)
-        if query is not None:
-            self._looked_at[name] = self._clock()
-        return query
+        if name in self._kept:
+            self._kept.move_to_end(name)
+        return self._kept.get(name)
 
     def ask_again(self, query: Query) -> None:
         """Ask for a newer answer, unless one is under way; the old one stays until it comes."""
@@ -153,33 +135,16 @@ class Queries:
 
     def clear(self) -> None:
         """Forget all answers: they are of a cluster that is gone. Views ask anew."""
-        if self._kept:
-            self._kept.clear()
-            self._looked_at.clear()
-            self.version += 1
-
-    def _make_room(self, kind: str) -> None:
-        """Let the oldest answers go where there are too many, of this kind or of all."""
-        if kind in LARGE:
-            self._let_go([name for name in self._kept if name[0] == kind], MAX_LARGE)
-        self._let_go(list(self._kept), MAX_KEPT)
-
-    def _let_go(self, names: Sequence[_Name], most: int) -> None:
-        """Forget the first of `names` until `most` are left, or more that are looked at."""
-        before = self._clock() - IN_USE_S
-        n_over = len(names) - most
-        n_far_over = len(names) - IN_USE_TIMES * most
-        for index, name in enumerate(names[: max(n_over, 0)]):
-            if index < n_far_over or self._looked_at[name] <= before:
-                del self._kept[name], self._looked_at[name]
-
-    def _changed(self, query: Query) -> None:
-        query.version += 1
-        self.version += 1
+        self.version += len(self._kept) > 0
+        self._kept.clear()
 
     def waited_s(self, query: Query) -> float:
         """Return the seconds since it was asked, 0 when no answer is under way."""
         return self._clock() - query.asked_at if query.state == "asked" else 0.0
+
+    def _changed(self, query: Query) -> None:
+        query.version += 1
+        self.version += 1
 
     def _send(self, query: Query) -> None:
         query.asked_at = self._clock()

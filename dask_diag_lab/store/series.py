@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -46,9 +45,13 @@ OF_PROCESS: Final = (
 manage and spill adds up, so that all parts of its memory are of the same thing."""
 
 MAX_POINTS: Final = 7_200
-FIRST_ROOM: Final = 128
 BUCKET_S: Final = 0.5
 """Heartbeats do not come more often: what is taken in less time makes one point."""
+
+_SAMPLES, _SUM, _N, _LOW, _HIGH = range(5)
+"""What is kept of each point and quantity: samples that had it, and over these the sum of all
+values, the number of values, the least and the largest."""
+_MERGE: Final = (np.add, np.add, np.add, np.minimum, np.maximum)
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -91,17 +94,12 @@ class SeriesTable:
     """
 
     def __init__(self, limit: int = MAX_POINTS) -> None:
-        if limit < 4 or limit % 4:
-            raise ValueError(f"the number of points must be a multiple of 4, not {limit}")
         self.version = 0
         self._limit = limit
         self._size = 0
-        self._times = np.empty(0)
-        # Of each point and quantity: samples that had it, and over these the sum of all values,
-        # the number of values, the least and the largest.
-        shape = (0, len(NAMES))
-        self._samples, self._sum, self._n = np.empty(shape), np.empty(shape), np.empty(shape)
-        self._low, self._high = np.empty(shape), np.empty(shape)
+        # Memory that nobody has written to takes none: an hour of points takes 8 MB.
+        self._times = np.zeros(limit)
+        self._points = np.zeros((len(_MERGE), limit, len(NAMES)))
 
     def __len__(self) -> int:
         return self._size
@@ -109,8 +107,8 @@ class SeriesTable:
     @property
     def names(self) -> tuple[str, ...]:
         """Quantities that were reported at least once, in the order of `NAMES`."""
-        known = np.flatnonzero(self._samples[: self._size].any(axis=0))
-        return tuple(NAMES[column] for column in known.tolist())
+        is_known = self._points[_SAMPLES, : self._size].any(axis=0)
+        return tuple(NAMES[column] for column in np.flatnonzero(is_known).tolist())
 
     def get(self, name: str) -> Series:
         """Return a series.
@@ -122,70 +120,41 @@ class SeriesTable:
         """
         if name not in NAMES:
             raise KeyError(f"no series {name!r}; there are {', '.join(NAMES)}")
-        points, column = slice(self._size), NAMES.index(name)
-        samples = self._samples[points, column]
+        samples, total, n, low, high = self._points[:, : self._size, NAMES.index(name)]
         is_known = samples > 0
-        total, n = self._sum[points, column], self._n[points, column]
         return Series(
-            times=self._times[points].copy(),
+            times=self._times[: self._size].copy(),
             mean=_ratio(total, n),
-            low=np.where(is_known, self._low[points, column], np.nan),
-            high=np.where(is_known, self._high[points, column], np.nan),
+            low=np.where(is_known, low, np.nan),
+            high=np.where(is_known, high, np.nan),
             total=_ratio(total, samples),
-            n=np.divide(n, samples, out=np.zeros(self._size), where=is_known),
+            n=np.nan_to_num(_ratio(n, samples)),
         )
 
     def record(self, time: float, workers: WorkerTable) -> None:
         """Take a sample; a cluster without workers has none."""
         if len(workers):
-            self._add(time, sample(workers))
+            self.add(time, sample(workers))
 
-    def _add(self, time: float, values: Matrix) -> None:
-        """Add a sample: one row a quantity of sum, number, least and largest of its values."""
+    def add(self, time: float, values: Matrix) -> None:
+        """Add a sample as `sample` returns it."""
         self.version += 1
         bucket = np.floor(time / BUCKET_S) * BUCKET_S
-        last = self._size - 1
         # A clock that was set back adds to the newest point: times must ascend.
-        if last >= 0 and bucket <= self._times[last]:
-            self._merge_into(last, values)
-            return
-        if self._size == self._limit:
-            self._thin()
-        elif self._size == len(self._times):
-            self._grow()
-        row, self._size = self._size, self._size + 1
-        self._times[row] = bucket
-        self._samples[row] = self._sum[row] = self._n[row] = 0
-        self._low[row], self._high[row] = np.inf, -np.inf
-        self._merge_into(row, values)
-
-    def _merge_into(self, row: int, values: Matrix) -> None:
-        total, n, low, high = values
-        self._samples[row] += n > 0
-        self._sum[row] += total
-        self._n[row] += n
-        np.minimum(self._low[row], low, out=self._low[row])
-        np.maximum(self._high[row], high, out=self._high[row])
-
-    def _grow(self) -> None:
-        """Make room for more points: an hour of them takes 7 MB."""
-        room = min(self._limit, max(FIRST_ROOM, 2 * self._size))
-        for name in ("_times", "_samples", "_sum", "_n", "_low", "_high"):
-            before = getattr(self, name)
-            column = np.empty((room, *before.shape[1:]))
-            column[: self._size] = before[: self._size]
-            setattr(self, name, column)
+        if not self._size or bucket > self._times[self._size - 1]:
+            if self._size == self._limit:
+                self._thin()
+            self._times[self._size] = bucket
+            self._points[:, self._size] = np.array([0, 0, 0, np.inf, -np.inf])[:, None]
+            self._size += 1
+        point = self._points[:, self._size - 1]
+        for part, value, merge in zip(point, (values[1] > 0, *values), _MERGE, strict=True):
+            part[:] = merge(part, value)
 
     def _thin(self) -> None:
         """Make one of each two points in the older half."""
-        half, quarter, n = self._limit // 2, self._limit // 4, self._size
-        for column, merge in (
-            (self._samples, np.add),
-            (self._sum, np.add),
-            (self._n, np.add),
-            (self._low, np.minimum),
-            (self._high, np.maximum),
-        ):
+        half, quarter, n = self._limit // 2, self._limit // 4, self._limit
+        for column, merge in zip(self._points, _MERGE, strict=True):
             column[:quarter] = merge(column[0:half:2], column[1:half:2])
             column[quarter : n - quarter] = column[half:n].copy()
         self._times[:quarter] = self._times[0:half:2]
@@ -202,22 +171,20 @@ def sample(workers: WorkerTable) -> Matrix:
         A quantity that nobody reports has the sum 0 of 0 values, least inf and largest -inf.
     """
     columns = [np.asarray(workers.column(name), dtype=np.float64) for name in COLUMNS]
-    columns.append(columns[COLUMNS.index("unmanaged_old")])
-    columns[-1] = columns[-1] + columns[COLUMNS.index("unmanaged_recent")]
+    columns.append(np.asarray(workers.unmanaged_old + workers.unmanaged_recent, np.float64))
     metrics = workers.metrics
     columns += [_metric(metrics, name) for name in METRICS]
     per_host = [metrics[index] for index in newest_of(workers.host, workers.last_seen.tolist())]
-    result = np.empty((4, len(NAMES)))
     own = np.array(columns)
     _count_processes_once(own, workers)
-    hosts = np.array([_metric(per_host, name) for name in HOST_METRICS])
-    for values, place in ((own, slice(len(own))), (hosts, slice(len(own), None))):
+    parts = []
+    for values in (own, np.array([_metric(per_host, name) for name in HOST_METRICS])):
         is_told = np.isfinite(values)
-        result[0, place] = np.where(is_told, values, 0).sum(axis=1)
-        result[1, place] = is_told.sum(axis=1)
-        result[2, place] = np.where(is_told, values, np.inf).min(axis=1)
-        result[3, place] = np.where(is_told, values, -np.inf).max(axis=1)
-    return result
+        total = np.where(is_told, values, 0).sum(axis=1)
+        low = np.where(is_told, values, np.inf).min(axis=1)
+        high = np.where(is_told, values, -np.inf).max(axis=1)
+        parts.append((total, is_told.sum(axis=1), low, high))
+    return np.hstack(parts)
 
 
 def _count_processes_once(values: Matrix, workers: WorkerTable) -> None:
@@ -237,14 +204,9 @@ def _count_processes_once(values: Matrix, workers: WorkerTable) -> None:
 
 def _metric(metrics: Sequence[Mapping[str, Any]], name: str) -> Floats:
     """Return a metric of each; NaN where it is missing or no number: users make their own."""
-    try:
-        return np.fromiter(map(itemgetter(name), metrics), np.float64, len(metrics))
-    except (KeyError, TypeError, ValueError):
-        if not any(name in entry for entry in metrics):  # the most common case, and cheap to tell
-            return np.full(len(metrics), np.nan)
-        values = (entry.get(name) for entry in metrics)
-        numbers = (v if type(v) in (int, float) else np.nan for v in values)
-        return np.fromiter(numbers, np.float64, len(metrics))
+    values = (entry.get(name) for entry in metrics)
+    numbers = (v if type(v) in (int, float) else np.nan for v in values)
+    return np.fromiter(numbers, np.float64, len(metrics))
 
 
 def _ratio(values: Floats, by: Floats) -> Floats:

@@ -5,8 +5,7 @@ Besides, the order in which prefixes appeared, and what the numbers of the wire 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import inf
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -14,11 +13,11 @@ import numpy.typing as npt
 
 from dask_diag_lab.store.arrays import GrowingArray, Ints
 
-MAX_STRINGS = 500_000
+MAX_STRINGS: Final = 500_000
 """A cluster with a prefix per task could send names without end; past this they share one."""
-ADDRESSES = 50_000
+ADDRESSES: Final = 50_000
 """So many more are kept for worker addresses: two workers must not share their slots."""
-OTHER = "(other names)"
+OTHER: Final = "(other names)"
 
 
 class StringTable:
@@ -50,8 +49,8 @@ class StringTable:
         known = self._ids.get(text)
         if known is not None:
             return known
-        room = self._limit + (self._addresses if "://" in text else 0)
-        if len(self._texts) >= room and text != OTHER:
+        limit = self._limit + (self._addresses if "://" in text else 0)
+        if len(self._texts) >= limit and text != OTHER:
             return self.intern(OTHER)
         self._ids[text] = len(self._texts)
         self._texts.append(text)
@@ -63,30 +62,32 @@ class StringTable:
 
     def take(self, ids: Iterable[int]) -> list[str]:
         """Return the texts of many numbers, in their order."""
-        texts = self._texts
-        return [texts[i] for i in ids]
+        return [self._texts[i] for i in ids]
 
 
 class Palette:
-    """A number for each prefix: 0, 1, 2, … by first appearance anywhere, never reused."""
+    """A number for each prefix: 0, 1, 2, … by first appearance anywhere, never reused.
+
+    Attributes
+    ----------
+    names : list of str
+        Prefixes in order of appearance.
+    """
 
     def __init__(self, strings: StringTable) -> None:
         self.version = 0
+        self.names: list[str] = []
         self._strings = strings
-        self._names: list[str] = []
         self._index: GrowingArray[np.int32] = GrowingArray(np.int32, -1)
 
     def __len__(self) -> int:
-        return len(self._names)
-
-    @property
-    def names(self) -> list[str]:
-        """Prefixes in order of appearance."""
-        return self._names
+        return len(self.names)
 
     def index(self, prefix: str) -> int:
         """Return the number of a prefix by name, giving it one at first sight."""
-        return int(self.see(np.array([self._strings.intern(prefix)]))[0])
+        string = np.array([self._strings.intern(prefix)])
+        self.see(string)
+        return int(self.indices(string)[0])
 
     def indices(self, prefixes: npt.NDArray[np.integer]) -> Ints:
         """Return the number of each prefix, given by string id as in actions; -1 if unseen."""
@@ -94,22 +95,13 @@ class Palette:
         found: Ints = self._index.values[prefixes].astype(np.int64)
         return found
 
-    def see(self, prefixes: npt.NDArray[np.integer]) -> Ints:
-        """Return `indices`, after giving numbers to those seen for the first time."""
-        found = self.indices(prefixes)
-        if found.size and found.min() < 0:
-            unseen = prefixes[found < 0]
-            distinct, first = np.unique(unseen, return_index=True)
-            for string in distinct[np.argsort(first)]:
-                self._index.values[string] = len(self._names)
-                self._names.append(self._strings[int(string)])
-            self.version += 1
-            found = self.indices(prefixes)
-        return found
-
-
-BEFORE: Final = "before"
-"""Name of that count in `Batch.left_out`."""
+    def see(self, prefixes: npt.NDArray[np.integer]) -> None:
+        """Give numbers to those prefixes that are seen for the first time."""
+        unseen, first = np.unique(prefixes[self.indices(prefixes) < 0], return_index=True)
+        for string in unseen[np.argsort(first)].tolist():
+            self._index.values[string] = len(self.names)
+            self.names.append(self._strings[string])
+        self.version += len(unseen) > 0
 
 
 class Epoch:
@@ -123,67 +115,33 @@ class Epoch:
         The store's ordinal of the wire's task 0.
     known_until : float
         What ended before this time on the scheduler's clock was recorded in an epoch before.
-    n_before : int
-        Tasks that ended before the first epoch of the same scheduler, which nobody recorded.
 
     Attributes
     ----------
     actions_to : int
-        Actions recorded by the collector that were taken over or given up.
-    is_confirmed : bool
+        `Batch.actions_to` of the actions that were taken over.
+    has_workers : bool
         The workers that there are have been told.
     """
 
-    def __init__(self, name: str, first_task: int, known_until: float, n_before: int = 0) -> None:
+    def __init__(self, name: str, first_task: int, known_until: float) -> None:
         self.name = name
         self.first_task = first_task
         self.known_until = known_until
-        self.n_before = n_before
-        self.is_confirmed = False
+        self.has_workers = False
         self.actions_to = 0
         self._strings: GrowingArray[np.uint32] = GrowingArray(np.uint32)
         self._strings.extend([0])
-
-    @property
-    def is_first(self) -> bool:
-        """Whether no epoch before was of the same scheduler."""
-        return self.known_until == -inf
 
     @property
     def n_strings(self) -> int:
         """Entries of the wire's string table that are known."""
         return len(self._strings)
 
-    def overlap(self, actions_to: int, n: int, dropped: int) -> tuple[int, int]:
-        """Compare the ``n`` actions up to ``actions_to`` with what was taken over before.
-
-        A batch that failed in the middle is sent again, together with what came since.
-
-        Returns
-        -------
-        known, lost : int
-            How many of the first ones were taken over before, and of the ``dropped`` ones before
-            them how many are really missing.
-        """
-        if actions_to < n:  # whoever made the batch does not count
-            return 0, dropped
-        first = actions_to - n
-        known = min(max(self.actions_to - first, 0), n)
-        return known, min(dropped, max(first - self.actions_to, 0))
-
-    def left_out(self, told: Mapping[str, int]) -> Mapping[str, int]:
-        """Return `Batch.left_out` as it is for all epochs of the same scheduler.
-
-        To a collector that starts anew, all that has ended there ended before it.
-        """
-        same = told.get(BEFORE, 0) == self.n_before
-        return told if same else {**told, BEFORE: self.n_before}
-
     def learn(self, first: int, texts: Sequence[str], strings: StringTable) -> None:
         """Add entries of the wire's string table; known ones are left as they are."""
         new = texts[max(self.n_strings - first, 0) :]
-        if new:
-            self._strings.extend([strings.intern(text) for text in new])
+        self._strings.extend([strings.intern(text) for text in new])
 
     def strings(self, ids: npt.NDArray[np.integer]) -> npt.NDArray[np.uint32]:
         """Translate string ids."""

@@ -50,6 +50,11 @@ class NamedTable:
         except KeyError:
             raise AttributeError(f"the table {self._table.name!r} has no {name!r}") from None
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the rows, in the order of this table."""
+        return list(self.column(self._key))
+
     def column(self, name: str) -> Cells:
         """Return a column by name, in the order of this table; KeyError when there is none."""
         if self._shown_version != (version := self._order_version()):
@@ -72,10 +77,8 @@ class NamedTable:
             for column, values in self._columns.items()
         }
 
-    def update(self, change: Change | None) -> None:
+    def update(self, change: Change) -> None:
         """Take over rows that are new or changed, and forget those that went."""
-        if change is None:
-            return
         new = arrays(self._table, change.columns)
         names: list[str] = new[self._key].tolist()
         gone = self._index.keys() - set(names) if change.is_full else change.removed
@@ -85,9 +88,7 @@ class NamedTable:
 
     def clear(self) -> None:
         """Forget all rows."""
-        if self._index:
-            self._columns, self._index = empty(self._table), {}
-            self.version += 1
+        self.update(Change(empty(self._table), is_full=True))
 
     def _order(self) -> npt.NDArray[np.int64] | None:
         """Return the row of each one shown; None as they came."""

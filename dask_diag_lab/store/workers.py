@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 
@@ -185,8 +185,38 @@ class WorkerTable(NamedTable):
         return self.processes.memory_by_use(self.memory, self.managed, self.unmanaged_recent)
 
     def _order(self) -> Ints:
-        rows = [self._index[a] for a in self._slots.addresses if a in self._index]
+        rows = [self._index[a] for a in self._slots.rows.addresses if a in self._index]
         return np.array(rows, dtype=np.int64)
 
     def _order_version(self) -> object:
         return self.version, self._slots.version
+
+
+MAX_NAMES: Final = 20_000
+
+
+class SeenWorkers:
+    """The workers that are or were there; the longest known are forgotten.
+
+    Attributes
+    ----------
+    version : int
+        Moves when a name was learnt.
+    names : mapping of str to str
+        Names by address, in the order in which they were learnt.
+    """
+
+    def __init__(self, limit: int = MAX_NAMES) -> None:
+        self.version = 0
+        self.names: dict[str, str] = {}
+        self._limit = limit
+
+    def see(self, workers: Iterable[tuple[str, str]]) -> None:
+        """Take up (address, name) pairs; an address may be used again under another name."""
+        for address, name in workers:
+            if name and self.names.get(address) != name:
+                self.names.pop(address, None)
+                self.names[address] = name
+                self.version += 1
+                if len(self.names) > self._limit:
+                    del self.names[next(iter(self.names))]

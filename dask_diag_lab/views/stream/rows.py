@@ -16,7 +16,7 @@ from dask_diag_lab.views.worker_names import name_in_words
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
-    from dask_diag_lab.store.slots import SlotTable
+    from dask_diag_lab.store.slots import SlotRows
 
 PAGE_ROWS: Final = 128
 """Of many rows only the visible pages and one on each side are asked for: the blocks of 4000
@@ -135,7 +135,7 @@ class RowChoice:
         return self._rows
 
 
-def _lived(table: SlotTable, begin: float, end: float) -> npt.NDArray[np.bool_]:
+def _lived(table: SlotRows, begin: float, end: float) -> npt.NDArray[np.bool_]:
     """Return which slots belong to workers that were there in some of the time."""
     is_gone = np.asarray(table.ended) < begin  # NaN of those that are alive is not
     return ~is_gone & (np.asarray(table.joined) <= end)

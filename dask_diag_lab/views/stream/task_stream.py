@@ -143,7 +143,7 @@ class TaskStream(View):
         figure = self.figure
         if figure is None:
             return
-        burst = self.store.actions.bursts.last_start(self._running_starts)
+        burst = self.store.busy.burst_start(self._running_starts)
         self.window.follow_burst(burst, self._live)
         self._learn_estimate(figure)
         frame = self._newest_frame(figure)

@@ -62,15 +62,6 @@ def test_new_epoch_keeps_history_and_starts_live_tables_anew() -> None:
     assert store.scheduler.id == "Scheduler-2"
 
 
-def test_ordinals_of_epochs_without_keys_do_not_collide() -> None:
-    store, maker = Store(), BatchMaker()
-    batch = maker.action(0, 1, key="lost").batch()
-    batch.keys = ()
-    store.apply(batch)
-    store.apply(BatchMaker(epoch="2", scheduler="2").action(0, 1, key="new").batch())
-    assert keys_of(store) == ["", "new"]
-
-
 def test_collector_that_starts_anew_on_the_same_scheduler_does_not_double_history() -> None:
     store, maker = Store(), BatchMaker()
     maker.time = T0 + 10
@@ -143,17 +134,6 @@ def test_strings_that_do_not_follow_those_known_are_refused_and_change_nothing()
     with pytest.raises(ValueError, match="strings begin at 99"):
         store.apply(batch)
     assert (store.version, store.actions.version, len(store.strings)) == before
-
-
-def test_batch_repeated_strings_and_keys_are_taken_once() -> None:
-    store, maker = Store(), BatchMaker()
-    batch = maker.action(0, 1, key="a").batch()
-    store.apply(batch)
-    repeated = maker.action(1, 2, key="b").batch()
-    repeated.strings_from, repeated.strings = 0, maker._strings
-    repeated.keys_from, repeated.keys = 0, ["a", "b"]
-    store.apply(repeated)
-    assert keys_of(store) == ["a", "b"]
 
 
 def test_whole_simulated_run_ends_as_it_should() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks.simulator import Simulation
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.keys import KeyTable
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +47,3 @@ def test_a_window_without_actions_has_all_columns(store: Store) -> None:
 def test_keys_of_many_tasks_are_those_of_each(store: Store) -> None:
     tasks = np.array([0, 40_000, 17, 69_999, 17])
     assert store.actions.keys(tasks).tolist() == [store.actions.key(task) for task in tasks]
-
-
-def test_unknown_tasks_have_no_key() -> None:
-    keys = KeyTable()
-    keys.extend(5, ["a", "ü", "\udcff"])
-    assert keys.take(np.array([4, 5, 6, 7, 8, -1])).tolist() == ["", "a", "ü", "\udcff", "", ""]

@@ -8,7 +8,6 @@ import pytest
 
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.events import KINDS, MERGED
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 BEGAN = "recording-began"
@@ -20,10 +19,6 @@ def told(store: Store) -> list[tuple[float, str, dict[str, Any]]]:
     """Return what happened, its times counted from `T0`, but not that the recording began."""
     rows = [row for row in store.events.rows if row[1] != BEGAN]
     return [(at - T0, kind, dict(detail)) for at, kind, detail in rows]
-
-
-def test_every_merged_kind_is_described() -> None:
-    assert set(MERGED) <= set(KINDS)
 
 
 def spilled(*levels: tuple[float, float]) -> list[tuple[float, str]]:
@@ -51,11 +46,6 @@ def test_each_spill_is_told_while_a_little_stays_on_disk() -> None:
     assert spilled(*levels) == [(second, "spill-began") for second in (10, 20, 30)]
 
 
-def test_many_small_steps_of_one_spill_are_one_event() -> None:
-    steps = [(second, max(0.0, second - 3) * 0.4) for second in range(60)]
-    assert spilled(*steps) == [(6, "spill-began")]
-
-
 def test_data_that_grows_again_after_it_did_not_for_a_while_is_another_spill() -> None:
     same = [(second, 20.0) for second in range(2, 14)]
     assert spilled((0, 0), (1, 20), *same, (14, 40)) == [(1, "spill-began"), (14, "spill-began")]
@@ -76,19 +66,6 @@ def test_workers_that_were_there_first_are_counted_unless_it_is_told_when_they_c
     assert told(store) == [(-5, "worker-added", came[2])]
     store.apply(maker.batch(workers=[worker_row("tcp://c:1")]))
     assert store.events.n_undated == 1
-
-
-def test_a_worker_that_comes_back_at_its_address_is_told_again() -> None:
-    store, maker = Store(), BatchMaker()
-    detail = {"worker": A, "name": "a", "nthreads": 1}
-    gone = {"worker": A, "cause": "", "lost_tasks": 0}
-    events = [
-        (T0, "worker-added", detail),
-        (T0 + 0.1, "worker-removed", gone),
-        (T0 + 0.2, "worker-added", detail),
-    ]
-    store.apply(maker.batch(workers=[worker_row(A)], events=events))
-    assert [kind for _, kind, _ in told(store)] == [kind for _, kind, _ in events]
 
 
 def test_a_collector_that_starts_anew_tells_nothing_twice() -> None:
@@ -134,14 +111,6 @@ def test_a_task_that_erred_after_a_transfer_is_one_error() -> None:
     maker.action(1, 2, outcome=Outcome.ERRED, prefix="load", key="load-1")
     store.apply(maker.batch())
     assert [detail["count"] for _, _, detail in told(store)] == [1]
-
-
-def test_errors_long_after_others_are_another_event() -> None:
-    store, maker = Store(), BatchMaker()
-    for second in (1, 60):
-        maker.action(second - 1, second, outcome=Outcome.ERRED, prefix="load")
-        store.apply(maker.batch())
-    assert [(at, detail["count"]) for at, _, detail in told(store)] == [(1, 1), (60, 1)]
 
 
 @pytest.mark.parametrize(
@@ -196,14 +165,6 @@ def test_a_lost_scheduler_is_an_event_and_so_is_its_return() -> None:
         (3, "scheduler-lost", {"reason": "it is gone"}),
         (60, "scheduler-back", {"lost_s": 57}),
     ]
-
-
-def test_with_a_collector_the_rows_do_not_tell_a_second_time() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(workers=[worker_row(A)]))
-    store.apply(maker.batch(workers=[worker_row(A, status="paused"), worker_row(B)]))
-    store.apply(maker.batch(workers=[], removed_workers=[B]))
-    assert told(store) == []
 
 
 def test_each_scheduler_has_a_moment_when_the_recording_began_behind_what_it_recalls() -> None:

@@ -42,14 +42,6 @@ def test_graph_snapshot_replaces_all_and_too_many_tasks_leave_none() -> None:
     assert (len(store.graph), store.graph.is_exact, store.graph.total) == (0, False, 99999)
 
 
-def test_edge_to_a_node_that_comes_later_is_drawn_then() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(graph=graph_change(added=[(1, "b", "b", "b", (0, 55))])))
-    assert store.graph.edges.tolist() == []
-    store.apply(maker.batch(graph=graph_change(added=[(0, "a", "a", "a", ())])))
-    assert store.graph.edges.tolist() == [[1, 0]]
-
-
 def test_graph_of_random_changes_equals_one_kept_simply() -> None:
     random = np.random.default_rng(5)
     store, maker = Store(), BatchMaker()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from math import nan
-
 import pytest
 
-from dask_diag_lab.schema import STATES
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.strings import OTHER, Epoch, StringTable
-from tests.kernel.store.batches import T0, BatchMaker, prefix_row, worker_row
+from dask_diag_lab.store.strings import OTHER, StringTable
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 A, B = "tcp://a:1", "tcp://b:1"
 
@@ -36,25 +33,6 @@ def test_a_gap_is_between_two_collectors_of_one_scheduler(
     assert list(store.gaps) == gaps
     kinds = [kind for _, kind, _ in store.events.rows]
     assert [kind for kind in kinds if kind != "recording-began"] == ["not-recorded"] * len(gaps)
-
-
-@pytest.mark.parametrize(
-    ("actions_to", "n", "dropped", "answer"),
-    [
-        (10, 10, 0, (10, 0)),  # the same once more
-        (15, 15, 0, (10, 0)),  # with new ones
-        (20, 7, 13, (0, 3)),  # some of the known ones were dropped since, and three more
-        (12, 2, 0, (0, 0)),
-        (14, 2, 2, (0, 2)),
-        (0, 5, 1, (0, 1)),  # not counted
-    ],
-)
-def test_only_actions_that_are_not_here_yet_are_taken(
-    actions_to: int, n: int, dropped: int, answer: tuple[int, int]
-) -> None:
-    epoch = Epoch("e", 0, 0.0)
-    epoch.actions_to = 10
-    assert epoch.overlap(actions_to, n, dropped) == answer
 
 
 def test_a_worker_is_there_since_it_was_told_of_or_worked() -> None:
@@ -86,26 +64,6 @@ def test_names_without_end_leave_room_for_workers() -> None:
     assert strings.take([strings.intern("tcp://z:1")]) == [OTHER]
 
 
-def test_a_prefix_whose_row_ended_goes_and_comes_back_with_all_that_it_counted() -> None:
-    store, maker = Store(), BatchMaker()
-    rows = [prefix_row("a", forgotten=7), prefix_row("b", waiting=1)]
-    store.apply(maker.batch(prefixes=rows))
-    store.apply(maker.batch(removed_prefixes=["a", "never-there"]))
-    assert store.prefixes.names == ["b"]
-    store.apply(maker.batch(prefixes=[prefix_row("a", waiting=2, forgotten=7, duration=nan)]))
-    forgotten = store.prefixes.states[store.prefixes.names.index("a"), STATES.index("forgotten")]
-    assert forgotten == 7
-
-
-def test_what_is_left_out_is_kept_and_moves_the_version() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch())
-    version = store.version
-    store.apply(maker.batch(left_out={"names": 3}))
-    assert store.left_out == {"names": 3}
-    assert store.version > version
-
-
 def test_what_ended_before_recording_is_that_of_the_first_collector() -> None:
     store = Store()
     store.apply(BatchMaker(epoch="1").batch(left_out={"before": 3}))
@@ -113,10 +71,3 @@ def test_what_ended_before_recording_is_that_of_the_first_collector() -> None:
     for told in ({"before": 70}, {}):  # another one, and none at all
         store.apply(BatchMaker(epoch=f"2 {told}").batch(left_out=told))
         assert store.left_out == {"before": 3}
-
-
-def test_what_ended_before_recording_is_forgotten_with_its_scheduler() -> None:
-    store = Store()
-    store.apply(BatchMaker(epoch="1").batch(left_out={"before": 3}))
-    store.apply(BatchMaker(epoch="2", scheduler="another").batch(left_out={"before": 4}))
-    assert store.left_out == {"before": 4}

@@ -7,24 +7,8 @@ from dataclasses import replace
 import pytest
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.queries import (
-    IN_USE_S,
-    IN_USE_TIMES,
-    MAX_KEPT,
-    MAX_LARGE,
-    Queries,
-    Query,
-)
+from dask_diag_lab.store.queries import MAX_KEPT, Queries, Query
 from tests.kernel.store.batches import BatchMaker
-
-
-class Clock:
-    """Time that passes by being told to."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def asked(queries: Queries) -> list[Query]:
@@ -32,10 +16,6 @@ def asked(queries: Queries) -> list[Query]:
     sent: list[Query] = []
     queries.on_ask = sent.append
     return sent
-
-
-def profile(queries: Queries, start: float) -> Query:
-    return queries.ask("profile", source="tasks", prefix="", worker="", start=start, stop=start + 1)
 
 
 def test_the_same_question_goes_out_once() -> None:
@@ -78,13 +58,12 @@ def test_a_question_that_is_none_is_refused() -> None:
 
 
 def test_answers_are_bounded_and_the_one_looked_at_longest_ago_goes_first() -> None:
-    queries = Queries(clock := Clock())
+    queries = Queries()
     sent = asked(queries)
     first = queries.ask("task", key="0")
     for number in range(1, MAX_KEPT):
         queries.ask("task", key=str(number))
-    clock.now += IN_USE_S
-    queries.ask("task", key="0")
+    assert queries.known("task", key="0") is first
     queries.ask("task", key="new")
     n = len(sent)
     assert queries.ask("task", key="0") is first
@@ -93,46 +72,8 @@ def test_answers_are_bounded_and_the_one_looked_at_longest_ago_goes_first() -> N
     assert len(sent) == n + 1
 
 
-def test_large_answers_have_a_bound_of_their_own() -> None:
-    queries = Queries(clock := Clock())
-    sent = asked(queries)
-    task = queries.ask("task", key="a")
-    for start in range(3 * MAX_LARGE):
-        clock.now += IN_USE_S
-        profile(queries, start)
-    n = len(sent)
-    for start in range(2 * MAX_LARGE, 3 * MAX_LARGE):
-        profile(queries, start)
-    assert len(sent) == n
-    assert queries.ask("task", key="a") is task
-    profile(queries, 0)
-    assert len(sent) == n + 1
-
-
-def test_answers_that_are_looked_at_do_not_push_each_other_out() -> None:
-    queries = Queries(clock := Clock())
-    sent = asked(queries)
-    for _update in range(3):
-        for start in range(2 * MAX_LARGE):
-            profile(queries, start)
-        clock.now += IN_USE_S / 2
-    assert len(sent) == 2 * MAX_LARGE
-
-
-def test_a_script_that_asks_for_everything_at_once_is_bounded_too() -> None:
-    queries = Queries(Clock())
-    sent = asked(queries)
-    for start in range(10 * MAX_LARGE):
-        profile(queries, start)
-    n = len(sent)
-    profile(queries, 10 * MAX_LARGE - IN_USE_TIMES * MAX_LARGE)
-    assert len(sent) == n
-    profile(queries, 0)
-    assert len(sent) == n + 1
-
-
 def test_what_was_asked_before_can_be_looked_up_without_asking() -> None:
-    queries = Queries(Clock())
+    queries = Queries()
     sent = asked(queries)
     assert queries.known("hardware") is None
     assert sent == []

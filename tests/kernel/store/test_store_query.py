@@ -6,24 +6,10 @@ import threading
 
 from benchmarks.simulator import BEGIN, Simulation
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.arrays import Recent
 from dask_diag_lab.store.lod import LevelOfDetail, WindowQuery
 from tests.kernel.store import brute
 
 ASKED = (BEGIN, BEGIN + 900, None, 300, 900)
-
-
-def test_what_comes_and_goes_later_does_not_show_in_an_answer() -> None:
-    batches = list(Simulation(4, 4, 15_000, seed=3, errors=0.01).batches(rows=900))
-    store, still = Store(max_actions=8000), Store(max_actions=8000)
-    for batch in batches[:9]:
-        store.apply(batch)
-        still.apply(batch)
-    query = store.actions.query(*ASKED)
-    for batch in batches[9:]:
-        store.apply(batch)
-    assert store.actions.evicted > still.actions.evicted
-    brute.same(query.answer(), still.actions.query(*ASKED).answer())
 
 
 def test_other_threads_answer_while_the_log_grows_and_is_asked() -> None:
@@ -63,20 +49,3 @@ def test_questions_are_equal_until_something_changes_there() -> None:
     assert store.actions.query(*ASKED).question == before
     store.apply(batches[1])
     assert store.actions.query(*ASKED).question != before
-
-
-def test_what_was_used_last_is_kept() -> None:
-    recent: Recent[str, int] = Recent(2)
-    recent.keep("a", 1)
-    recent.keep("b", 2)
-    assert recent.get("a") == 1
-    recent.keep("c", 3)
-    assert [recent.get(name) for name in "abc"] == [1, None, 3]
-
-
-def test_what_is_kept_anew_replaces_what_was_known() -> None:
-    recent: Recent[str, int] = Recent(2)
-    recent.keep("a", 1)
-    recent.keep("a", 5)
-    assert recent.get("a") == 5
-    assert list(recent.values()) == [5]

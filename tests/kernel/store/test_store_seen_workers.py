@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.presence import SeenWorkers
+from dask_diag_lab.store.workers import SeenWorkers
 from tests.kernel.store.batches import BatchMaker, worker_row
 
 A, B = "tcp://a:1", "tcp://b:1"
@@ -24,14 +24,6 @@ def test_worker_that_came_and_left_between_two_batches_has_its_name_from_the_eve
     assert store.seen_workers.names == {A: "short-lived"}
 
 
-def test_names_outlive_a_collector_that_starts_anew() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(workers=[worker_row(A, name="first")]))
-    store.apply(BatchMaker(epoch="another").batch(workers=[]))
-    assert not store.workers.name
-    assert store.seen_workers.names == {A: "first"}
-
-
 def test_longest_known_name_is_forgotten_and_version_moves_only_with_news() -> None:
     seen = SeenWorkers(limit=2)
     seen.see([(A, "a"), (B, "b")])
@@ -41,9 +33,3 @@ def test_longest_known_name_is_forgotten_and_version_moves_only_with_news() -> N
     seen.see([("tcp://c:1", "c")])
     assert seen.names == {B: "b", "tcp://c:1": "c"}
     assert seen.version > version
-
-
-def test_address_that_is_used_again_has_the_new_name() -> None:
-    seen = SeenWorkers()
-    seen.see([(A, "old"), (A, "new")])
-    assert seen.names == {A: "new"}

@@ -12,8 +12,8 @@ import dask.config
 from distributed import Client, Nanny, Scheduler, Worker
 
 from dask_diag_lab.collector import NAME, Collector
-from dask_diag_lab.schema import EXTRA_NAMES, STATES, TABLES, Batch, Kind, Outcome
-from dask_diag_lab.store.extras import Extras
+from dask_diag_lab.schema import EXTRAS, STATES, TABLES, Batch, Kind, Outcome
+from dask_diag_lab.store.extras import ExtraTable
 from dask_diag_lab.transport import Feed, FeedState
 from dask_diag_lab.transport.feed import Backoff
 
@@ -54,7 +54,7 @@ class Seen:
         self.node_states: dict[int, int] = {}
         self.running: list[tuple[str, str, str, float]] = []
         self.events: list[tuple[float, str, Mapping[str, Any]]] = []
-        self.extras = Extras()
+        self.extras = {table.name: ExtraTable(table) for table in EXTRAS}
         self.dropped = 0
         self.epoch = ""
 
@@ -71,15 +71,16 @@ class Seen:
             self.epoch, self.strings = batch.epoch, []
             self.keys, self.nodes, self.node_states = {}, {}, {}
             self.prefixes, self.groups, self.workers = {}, {}, {}
-            self.extras.clear()
+            for table in self.extras.values():
+                table.clear()
         assert batch.strings_from == len(self.strings)
         self.strings += batch.strings
         self.batches.append(batch)
         self.keys.update(enumerate(batch.keys, batch.keys_from))
         self.dropped += batch.tables["actions"].dropped
         self.events += batch.rows("events")
-        extras = {name: change for name, change in batch.tables.items() if name in EXTRA_NAMES}
-        self.extras.update(extras, batch.time)
+        for name in batch.tables.keys() & self.extras.keys():
+            self.extras[name].apply(batch.tables[name], batch.time)
         self._actions(batch)
         self._tables(batch)
         self._graph(batch)

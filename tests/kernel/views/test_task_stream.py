@@ -290,7 +290,7 @@ def test_the_estimate_of_serialization_is_drawn_and_said(feed: Feed) -> None:
     feed.maker.action(1, 2, prefix="inc")
     feed.send(2)
     columns = {name: [row[i] for row in METRICS] for i, name in enumerate(COLUMNS)}
-    feed.store.extras.update({"activities": Change(columns, 0)}, 0.0)
+    feed.store.extras["activities"].apply(Change(columns), 0.0)
     view, figure = built(feed)
     assert figure.block_glyph.tail_share == pytest.approx(0.4)
     note = "estimated from the workers' totals: 40 % of transfer time is (de)serialization"
