@@ -46,25 +46,18 @@ class Asked:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        # Version of the failure, and when it was seen.
-        self._failed: WeakKeyDictionary[Query, tuple[int, float]] = WeakKeyDictionary()
+        self._asked_at: WeakKeyDictionary[Query, float] = WeakKeyDictionary()
 
     def fresh(self, kind: str, *, every_s: float = REFRESH_S, **arguments: str | float) -> Query:
         """Return the query, asked again if its answer is ``every_s`` old; 0: never by itself."""
         query = self._store.queries.ask(kind, **arguments)
-        if every_s and self._is_due(query, every_s):
+        now = self._store.time
+        asked_at = self._asked_at.setdefault(query, now)
+        if query.state == "answered":
+            is_due = now - query.answered_at >= every_s
+        else:
+            is_due = query.state == "failed" and now - asked_at >= RETRY_S
+        if every_s and is_due:
+            self._asked_at[query] = now
             self._store.queries.ask_again(query)
         return query
-
-    def _is_due(self, query: Query, every_s: float) -> bool:
-        now = self._store.time
-        if query.state == "answered":
-            self._failed.pop(query, None)
-            return now - query.answered_at >= every_s
-        if query.state == "asked":
-            return False
-        version, since = self._failed.get(query, (-1, now))
-        if version != query.version:
-            self._failed[query] = (query.version, now)
-            return False
-        return now - since >= RETRY_S

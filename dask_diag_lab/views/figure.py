@@ -5,11 +5,10 @@ Knows Bokeh and `look`; knows nothing of the store or of any one plot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.models import (
     Axis,
@@ -30,19 +29,13 @@ from dask_diag_lab.views.models import AllRows, PlainRenderer, WordedTickFormatt
 
 MIN_BORDER_PX: Final = 4
 
-_TOOLTIP_FIT: Final = (
-    ":host{opacity:1!important}"
-    ".ddl{max-width:min(420px,calc(50vw - 26px))}"
-    "@\\6d edia (max-width:480px){"  # Bokeh would read "@media" as the name of a column
-    ":host{left:4px!important;top:auto!important;bottom:4px!important;max-width:calc(100vw - 8px)}"
-    ".ddl{max-width:none;line-height:1.3}}"
-)
+_TOOLTIP_FIT: Final = ":host{opacity:1!important}.ddl{max-width:min(420px,calc(50vw - 26px))}"
 """Keeps a tooltip in the window, which in an output or a frame may be as small as the plot.
 
 Bokeh lets what is below shine through, which is words among words where that is dark.
 
 Bokeh puts it at the left or right of the pointer, where it fits if it is not wider than half of the
-window. A narrow one has no room at either side: there it lies along the lower edge.
+window.
 """
 
 
@@ -113,67 +106,39 @@ def restyle_figure(plot: Plot, look: Look) -> None:
         outline_line_color=None,
     )
     if isinstance(plot.title, Title):
-        restyle_title(plot.title, look)
+        title = {"text_color": look.foreground, "text_font_size": look.font_size}
+        set_properties(plot.title, text_font=look.font, standoff=4, **title)
     for part in (*plot.left, *plot.right, *plot.above, *plot.below, *plot.center):
         if isinstance(part, Axis):
-            restyle_axis(part, look)
+            set_properties(
+                part,
+                axis_line_color=None,
+                major_tick_line_color=look.grid,
+                minor_tick_line_color=None,
+                major_tick_in=0,
+                major_tick_out=4,
+                axis_label_text_font_style="normal",
+                **_quiet_text("major_label", look),
+                **_quiet_text("axis_label", look),
+            )
         elif isinstance(part, Grid):
             set_properties(part, grid_line_color=look.grid, grid_line_alpha=0.6)
         elif isinstance(part, Legend):
-            restyle_legend(part, look)
+            box = {"background_fill_color": None, "border_line_color": None}
+            set_properties(part, **box, **_quiet_text("label", look))
 
 
-def restyle_title(title: Title, look: Look) -> None:
-    """Make a title small and level with the text around it."""
-    set_properties(
-        title,
-        text_color=look.foreground,
-        text_font=look.font,
-        text_font_size=look.font_size,
-        text_font_style="bold",
-        standoff=4,
-    )
-
-
-def restyle_axis(axis: Axis, look: Look) -> None:
-    """Make an axis quiet: no line, no minor ticks, secondary text."""
-    set_properties(
-        axis,
-        axis_line_color=None,
-        major_tick_line_color=look.grid,
-        minor_tick_line_color=None,
-        major_tick_in=0,
-        major_tick_out=4,
-        major_label_text_color=look.muted,
-        major_label_text_font=look.font,
-        major_label_text_font_size=smaller(look.font_size),
-        axis_label_text_color=look.muted,
-        axis_label_text_font=look.font,
-        axis_label_text_font_size=smaller(look.font_size),
-        axis_label_text_font_style="normal",
-    )
-
-
-def restyle_legend(legend: Legend, look: Look) -> None:
-    """Make a legend small and without a box of its own."""
-    set_properties(
-        legend,
-        background_fill_color=None,
-        border_line_color=None,
-        label_text_color=look.muted,
-        label_text_font=look.font,
-        label_text_font_size=smaller(look.font_size),
-    )
+def _quiet_text(of: str, look: Look) -> dict[str, str]:
+    return {
+        f"{of}_text_color": look.muted,
+        f"{of}_text_font": look.font,
+        f"{of}_text_font_size": smaller(look.font_size),
+    }
 
 
 def smaller(font_size: str, by: float = 1) -> str:
-    """Return a CSS size of ``by`` units less, for labels: ``"12px"`` → ``"11px"``."""
-    number = font_size.rstrip("abcdefghijklmnopqrstuvwxyz%")
-    try:
-        size = float(number)
-    except ValueError:
-        return font_size
-    return f"{max(size - by, 1):g}{font_size[len(number) :]}"
+    """Return a size of ``by`` pixels less, for labels: ``"12px"`` → ``"11px"``."""
+    return f"{max(float(font_size.removesuffix('px')) - by, 1):g}px"
 
 
 def tooltip_html(look: Look, *lines: str) -> str:
@@ -240,99 +205,25 @@ class Source:
             self.model.data = changed = dict(columns)
         elif changed:
             current.update(changed)  # one event with these columns alone
-        self.sent_bytes += sum(_size(column) for column in changed.values())
+        self.sent_bytes += sum(map(_size, changed.values()))
         return bool(changed)
 
     def stream(self, rows: Mapping[str, ColumnData]) -> None:
         """Append rows; only they are sent."""
         self.model.stream(dict(rows))
-        self.sent_bytes += sum(_size(column) for column in rows.values())
+        self.sent_bytes += sum(map(_size, rows.values()))
 
 
 def _is_same(old: ColumnData, new: ColumnData) -> bool:
     if old is new:
         return True
-    if len(old) != len(new):
-        return False
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
-        if old.dtype != new.dtype:
-            return False
-        return bool(np.array_equal(old, new, equal_nan=old.dtype.kind == "f"))
+        is_alike = old.dtype == new.dtype
+        return is_alike and np.array_equal(old, new, equal_nan=old.dtype.kind == "f")
     return list(old) == list(new)
 
 
 def _size(column: ColumnData) -> int:
-    if not isinstance(column, np.ndarray):
-        return sum(len(str(value)) + 3 for value in column)
-    is_text = column.dtype.kind == "U"
-    return int(np.char.str_len(column).sum() + 3 * len(column) if is_text else column.nbytes)
-
-
-Values = npt.NDArray[np.float64] | Sequence[str]
-
-
-class TailSource:
-    """A column source; rows before the first that differs are not sent again.
-
-    Parameters
-    ----------
-    *columns : str
-    tolerance : float
-        A number that differs by no more is the same: nobody could see it.
-
-    Attributes
-    ----------
-    model : ColumnDataSource
-        For the renderers.
-    sent_rows : int
-        Rows assigned, patched or streamed so far.
-    """
-
-    def __init__(self, *columns: str, tolerance: float = 0.0) -> None:
-        self.model = ColumnDataSource(data={name: [] for name in columns})
-        self.sent_rows = 0
-        self._tolerance = tolerance
-        self._kept: dict[str, Values] = {name: [] for name in columns}
-
-    def set(self, columns: Mapping[str, Values]) -> bool:
-        """Show these columns, of equal lengths; return whether anything was sent."""
-        before, now = (len(next(iter(c.values()))) for c in (self._kept, columns))
-        first = min(
-            _first_difference(self._kept[name], columns[name], self._tolerance) for name in columns
-        )
-        if first == before == now:
-            return False
-        self.sent_rows += now - min(first, now)
-        if 2 * first < now or now < before:
-            self._kept = dict(columns)
-            self.model.data = dict(columns)
-            return True
-        if first < before:
-            self.model.patch(
-                {name: [(slice(first, before), c[first:before])] for name, c in columns.items()}
-            )
-        if now > before:
-            self.model.stream({name: c[before:] for name, c in columns.items()})
-        # What is left unsent for being too small to see must not add up.
-        self._kept = {name: _joined(self._kept[name], c, first) for name, c in columns.items()}
-        return True
-
-
-def _first_difference(old: Values, new: Values, tolerance: float) -> int:
-    """Return how many rows of the beginning are the same."""
-    n = min(len(old), len(new))
-    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
-        # `np.isclose` takes five times as long for columns as short as those of a picture.
-        some, others = old[:n], new[:n]
-        is_same = (some == others) | (np.isnan(some) & np.isnan(others))
-        if tolerance:
-            with np.errstate(invalid="ignore"):  # of infinities
-                is_same |= np.abs(some - others) <= tolerance
-        return n if is_same.all() else int(np.argmin(is_same))
-    return next((i for i in range(n) if old[i] != new[i]), n)
-
-
-def _joined(old: Values, new: Values, first: int) -> Any:  # of the type of both
-    if isinstance(old, np.ndarray):
-        return np.concatenate([old[:first], new[first:]])
-    return new
+    if isinstance(column, np.ndarray):
+        return int(column.nbytes)
+    return sum(len(str(value)) + 3 for value in column)

@@ -12,6 +12,7 @@ PALETTES: Final = ("viridis", "okabe-ito")
 
 _COLORS: Final = ("foreground", "muted", "grid", "background", "accent")
 _HEX: Final = re.compile("#[0-9a-f]{6}")
+_PIXELS: Final = re.compile(r"[0-9]+(\.[0-9]+)?px")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class Look:
                 values[name] = getattr(base, name)
         if values["palette"] not in PALETTES:
             values["palette"] = base.palette
+        if not _PIXELS.fullmatch(values["font_size"]):
+            values["font_size"] = base.font_size
         return cls(**values)
 
 

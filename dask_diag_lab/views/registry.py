@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from dask_diag_lab import views
 from dask_diag_lab.views.view import View
@@ -128,15 +128,13 @@ class Registry:
     def discover(self, points: Iterable[EntryPoint]) -> None:
         """Register the plots of entry points; one that cannot be loaded says so when opened."""
         for point in points:
-            plot = _plot_of(point)
-            with self._lock:
-                is_known = plot.name in self._plots  # what was registered by hand wins
-            if is_known:
-                continue
             try:
+                plot: Plot = point.load()
+                check_plot(plot)
+            except Exception as error:  # noqa: BLE001  # code of others: its plot says so
+                plot = _broken(point, error)
+            if plot.name not in self._plots:  # what was registered by hand wins
                 self.add(plot)
-            except ValueError as error:
-                logger.warning("Plot %s of %s: %s", point.name, _package_of(point), error)
 
     def _notify(self) -> None:
         if self._is_loading:
@@ -246,28 +244,14 @@ def _modules() -> Iterator[str]:
         yield found.name
 
 
-def _package_of(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else point.module
-
-
-def _plot_of(point: EntryPoint) -> Plot:
-    """Return the class of an entry point, or one that says what was wrong with it."""
-    try:
-        found: object = point.load()
-        check_plot(found)
-    except Exception as error:  # code of others: its plot says so
-        logger.warning("Plot %s of %s failed", point.name, _package_of(point), exc_info=error)
-        return _broken(point, error)
-    return cast("Plot", found)  # it was checked
-
-
 def _broken(point: EntryPoint, error: Exception) -> Plot:
     """Return what stands for a plot whose code cannot be used: it raises that when opened."""
+    logger.warning("Plot %s of %s failed", point.name, point.module, exc_info=error)
 
     class Broken(View):
         name = point.name
         title = point.name.replace("-", " ").capitalize()
-        description = f"A plot of {_package_of(point)} that could not be loaded."
+        description = f"A plot of {point.module} that could not be loaded."
 
         def build(self) -> UIElement:
             raise error

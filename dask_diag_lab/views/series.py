@@ -18,7 +18,7 @@ from bokeh.models import NoOverlap, Range1d, VArea
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import TABLE_UNITS, Unit
 from dask_diag_lab.views.figure import (
-    TailSource,
+    Source,
     add_glyph,
     quiet_figure,
     quiet_hover,
@@ -123,7 +123,7 @@ class SeriesChart:
         self._span_s: float | None = LIVE_S
         self._time, self._y = MovingRange(), Range1d(start=0, end=1)
         names = [f"{kind}{at}" for at in range(len(lines)) for kind in ("mean", "low", "high")]
-        self.source = TailSource("x", "time", "top", *names)
+        self.source = Source("x", "time", "top", *names)
         self.model = quiet_figure(look, x_range=self._time.model, y_range=self._y)
         self.model.min_border_right = 24  # half of the last tick's label
         make_time_axis(self.model)
@@ -179,7 +179,7 @@ class SeriesChart:
 
     def set(self, points: Sequence[Points]) -> None:
         """Draw points, one set for each line; also after the reader moved the picture."""
-        times = _common_times([of.times for of in points])
+        times = np.unique(np.concatenate([of.times for of in points]))
         is_known = any(np.isfinite(of.mean).any() for of in points)
         for axis in (self.model.xaxis[0], self.model.yaxis[0], self.model.ygrid[0]):
             set_properties(axis, visible=is_known)
@@ -223,18 +223,13 @@ class SeriesChart:
 
     def _in_view(self, points: Sequence[Points], times: Floats) -> dict[str, Floats]:
         """Return the columns of what is in view, merged where it is too much."""
-        zero, start, end = times[0], self._time.start, self._time.end
-        # From a quarter of the width on, so that the beginning stays while the end moves.
-        quarter = (end - start) / 4
-        begin = max(math.floor(start / quarter) - 1, 0) * quarter + zero
-        first = int(np.searchsorted(times, begin))
-        stop = int(np.searchsorted(times, zero + end, side="right")) + 1
-        shown = times[first:stop]
-        groups = _groups(first, len(shown))
-        columns: dict[str, Floats] = {"x": shown[groups] - zero, "time": shown[groups]}
+        first = int(np.searchsorted(times, times[0] + self._time.start)) - 1
+        stop = int(np.searchsorted(times, times[0] + self._time.end, side="right")) + 1
+        groups = _groups(max(first, 0), min(stop, len(times)))
+        columns = {"x": times[groups] - times[0], "time": times[groups]}
         top: Floats = np.zeros(len(groups))
         for at, data in enumerate(points):
-            merged = merged_points(_points_at(data, shown), groups)
+            merged = merged_points(_placed(data, times), groups, stop)
             columns |= {f"mean{at}": merged.mean, f"low{at}": merged.low, f"high{at}": merged.high}
             top = np.fmax(top, merged.high if self._has_band else merged.mean)
         return columns | {"top": top}
@@ -354,44 +349,31 @@ def line_colors(lines: Sequence[Line], look: Look) -> list[str]:
     return [c if (c := line.color).startswith("#") else getattr(colors, c) for line in lines]
 
 
-def merged_points(data: Points, groups: npt.NDArray[np.int64]) -> Points:
-    """Return one point for each group of neighbours that begins at ``groups``."""
-    if len(groups) == len(data.times):
-        return data
-    is_known = np.isfinite(data.mean)
+def merged_points(data: Points, groups: npt.NDArray[np.int64], stop: int) -> Points:
+    """Return one point for each group of neighbours that begins at ``groups``, before ``stop``."""
+    mean, low, high = (column[:stop] for column in (data.mean, data.low, data.high))
+    is_known = np.isfinite(mean)
     counts = np.add.reduceat(is_known.astype(np.float64), groups)
-    sums = np.add.reduceat(np.where(is_known, data.mean, 0.0), groups)
-    mean = np.divide(sums, counts, out=np.full(len(groups), np.nan), where=counts > 0)
-    low, high = np.fmin.reduceat(data.low, groups), np.fmax.reduceat(data.high, groups)
-    return Points(data.times[groups], mean, low, high)
+    sums = np.add.reduceat(np.where(is_known, mean, 0.0), groups)
+    means = np.divide(sums, counts, out=np.full(len(groups), np.nan), where=counts > 0)
+    low, high = np.fmin.reduceat(low, groups), np.fmax.reduceat(high, groups)
+    return Points(data.times[groups], means, low, high)
 
 
-def _common_times(times: Sequence[Floats]) -> Floats:
-    """Return all times that any of several ascending ones has, ascending."""
-    if not times or all(np.array_equal(times[0], other) for other in times[1:]):
-        return times[0] if times else np.empty(0)
-    return np.unique(np.concatenate(times))
-
-
-def _points_at(data: Points, times: Floats) -> Points:
-    """Return the points at ``times``, NaN where there are none."""
-    found = np.searchsorted(data.times, times)
-    is_known = found < len(data.times)
-    is_known[is_known] = data.times[found[is_known]] == times[is_known]
-    columns = []
-    for column in (data.mean, data.low, data.high):
-        values = np.full(len(times), np.nan)
-        values[is_known] = column[found[is_known]]
-        columns.append(values)
+def _placed(data: Points, times: Floats) -> Points:
+    """Return the points among all ``times``, NaN where there are none."""
+    at = np.searchsorted(times, data.times)
+    columns = np.full((3, len(times)), np.nan)
+    columns[:, at] = data.mean, data.low, data.high
     return Points(times, *columns)
 
 
-def _groups(first: int, n: int) -> npt.NDArray[np.int64]:
-    """Return where the groups begin of ``n`` neighbours, of which the first is number ``first``.
+def _groups(first: int, stop: int) -> npt.NDArray[np.int64]:
+    """Return where groups of neighbours begin that are few enough.
 
     By their numbers, so that the same ones are merged when the picture moves on.
     """
     factor = 1
-    while n > MAX_POINTS * factor:
+    while stop - first > MAX_POINTS * factor:
         factor *= 2
-    return np.flatnonzero(np.diff((first + np.arange(n)) // factor, prepend=-1))
+    return np.arange(first - first % factor, stop, factor)

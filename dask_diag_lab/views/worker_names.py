@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from os.path import commonprefix
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Final
 
@@ -20,15 +19,6 @@ LEFT: Final = " (left)"
 
 COLUMN_CHARACTERS: Final = 14
 """What a column of names in a table has room for, about."""
-
-_FIRST_PIECE: Final = re.compile(
-    # A number at the end of a word is a piece of its own, those inside a hash are not.
-    r"[A-Za-z]+(?=[0-9]+(?![0-9A-Za-z]))|[0-9A-Za-z]+|[^0-9A-Za-z]"
-)
-_LAST_PIECE_BACKWARDS: Final = re.compile(
-    r"[0-9]+(?=[A-Za-z]+(?![0-9A-Za-z]))|[0-9A-Za-z]+|[^0-9A-Za-z]"
-)
-_OF_WORDS: Final = ascii_letters + digits
 
 
 def readable_name(name: str) -> str:
@@ -83,16 +73,6 @@ class NamedWorkers:
         there, seen = self.there, self.seen
         return {a: there[a] if a in there else _name_of_gone(a, seen) for a in addresses}
 
-    def short(self, addresses: Iterable[str], width: int) -> dict[str, str]:
-        """Return names of that width: of workers there are as in all tables, see `short_names`."""
-        short = dict(zip(self.there, short_names([*self.there.values()], width), strict=True))
-        gone = {a: n for a, n in self.names(addresses).items() if a not in self.there}
-        plain = [name.removesuffix(LEFT) for name in gone.values()]
-        all_short = short_names([*self.there.values(), *plain], width)[len(short) :]
-        for (address, name), cut in zip(gone.items(), all_short, strict=True):
-            short[address] = cut + LEFT if name.endswith(LEFT) else cut
-        return short
-
 
 def name_in_words(name: str) -> str:
     """Return a worker's name as it stands by itself or among other words.
@@ -119,55 +99,22 @@ def open_worker(view: View, address: str) -> None:
 def short_names(names: Sequence[str], width: int) -> list[str]:
     """Return names that are at most ``width`` characters long and still tell workers apart.
 
-    Names that all fit stay; of others the pieces are left out that all have in common, as in
-    ``SLURMCluster-7`` or in addresses of one network; what is still too long loses its middle,
-    or its beginning where only the ends differ.
+    Names that all fit stay; of others the words are left out that begin or end all of them, as in
+    ``SLURMCluster-7`` or in addresses of one network; what is still too long keeps its end.
     """
-    names = list(names)
     if all(len(name) <= width for name in names):
-        return names
-    rest = _without_common_pieces(names)
-    cut = [fmt.elide(name, width) for name in rest]
-    if len(set(cut)) == len(set(names)):
-        return cut
-    ends = [name if len(name) <= width else _end(name, width) for name in rest]
-    return ends if len(set(ends)) > len(set(cut)) else cut
-
-
-def _end(name: str, width: int) -> str:
-    """Return the end of a name that is longer than ``width``."""
-    return "…"[:width] + name[len(name) + 1 - width :]
-
-
-def _without_common_pieces(names: Sequence[str]) -> list[str]:
-    """Return names without the pieces that begin and end all of them."""
-    if len(set(names)) < 2:
         return list(names)
-    names = _without_common_beginning(names, _FIRST_PIECE)
-    backwards = _without_common_beginning([name[::-1] for name in names], _LAST_PIECE_BACKWARDS)
-    return [name[::-1] for name in backwards]
+    if len(set(names)) > 1:
+        names = _without_common_words(names)
+        backwards = _without_common_words([name[::-1] for name in names])
+        names = [name[::-1] for name in backwards]
+    return [name if len(name) <= width else f"…{name[len(name) + 1 - width :]}" for name in names]
 
 
-def _without_common_beginning(names: Sequence[str], piece: re.Pattern[str]) -> list[str]:
-    """Return names without the pieces that begin all of them; one piece is left of each."""
-    # What first and last by the alphabet share, all share. So whole words go at once: by pieces
-    # a thousand long names take 7 ms.
-    first, last = min(names), max(names)
-    most = min(map(len, names)) - 1
-    alike = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    n_alike = max(min(sum(1 for _ in alike), most), 0)
-    n_shared = len(first[:n_alike].rstrip(_OF_WORDS))
-    names = [name[n_shared:] for name in names]
-    while common := _first_of(names[0], piece):
-        if not all(len(n) > len(common) and _first_of(n, piece) == common for n in names):
-            break
-        names = [name[len(common) :] for name in names]
-    return names
-
-
-def _first_of(name: str, piece: re.Pattern[str]) -> str:
-    found = piece.match(name)
-    return found[0] if found else ""
+def _without_common_words(names: Sequence[str]) -> list[str]:
+    first, last = min(names), max(names)  # what these share, all share
+    n_shared = len(commonprefix([first, last]).rstrip(ascii_letters + digits))  # noqa: RUF071  # no paths
+    return [name[n_shared:] or name for name in names]
 
 
 NO_DATA: Final = "Waiting for the first data of this cluster."

@@ -11,7 +11,7 @@ from bokeh.models import AdaptiveTicker, Quad, Range1d, Step, VAreaStep
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
-    TailSource,
+    Source,
     add_glyph,
     quiet_figure,
     quiet_hover,
@@ -38,8 +38,6 @@ NO_TASKS: Final = "No task has run yet. Threads are counted as soon as one does.
 
 READ_S: Final = 0.02
 """So long a page reads history before others have their turn."""
-_UNSEEN: Final = 1e-4
-"""Differences in threads, and in seconds, that nobody can see."""
 _ALPHA: Final = 0.75
 _IN_HOVER: Final = 5
 """The largest layers, which the tooltip names."""
@@ -78,9 +76,9 @@ class TaskGroupProgress(View):
     ) -> None:
         super().__init__(store, look, arguments)
         levels = [f"level{at}" for at in range(MAX_LAYERS + 2)]
-        self.areas = TailSource("x", *levels, tolerance=_UNSEEN)
-        self.bins = TailSource("left", "right", "total", "when", "parts", tolerance=_UNSEEN)
-        self.line = TailSource("x", "threads", tolerance=_UNSEEN)
+        self.areas = Source("x", *levels)
+        self.bins = Source("left", "right", "total", "when", "parts")
+        self.line = Source("x", "threads")
         self.history = ThreadHistory(store)
         self._most = 1.0
 

@@ -327,9 +327,9 @@ def _groups(store: Store) -> Rows:
 def _spans(store: Store) -> Rows:
     spans = store.extras["spans"]
     states = np.array(spans["states"].tolist(), dtype=np.int64).reshape(-1, len(STATES))
-    names, starts, ids = (spans[column].tolist() for column in ("name", "start", "id"))
+    names, starts = spans["name"].tolist(), spans["start"].tolist()
     left, erred = tasks.remaining(states).tolist(), tasks.counts(states, "erred").tolist()
-    names = told_apart(names, starts, ids, list(map(without_start, left, erred)))
+    names = told_apart(names, starts, list(map(without_start, left, erred)))
     mean_s = _mean(spans["seconds"].astype(np.float64), states)
     start = np.array(starts, dtype=np.float64)
     # Those that have not begun come last, in the order in which they were made.

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from bokeh.document import Document
-from bokeh.document.events import ColumnsPatchedEvent, ColumnsStreamedEvent, DocumentChangedEvent
+from bokeh.document.events import DocumentChangedEvent
 
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.palette import data_colors
-from dask_diag_lab.views.series import LIVE_S, MAX_POINTS, Line, Points, SeriesChart, merged_points
+from dask_diag_lab.views.series import LIVE_S, MAX_POINTS, Line, Points, SeriesChart
 
 T0 = 1_795_000_000.0
 NAN = np.nan
@@ -37,16 +37,6 @@ def drawn(n: int) -> tuple[SeriesChart, list[DocumentChangedEvent]]:
 def window(chart: SeriesChart) -> tuple[Any, Any]:
     times: Any = chart.model.x_range  # of kinds without common attributes
     return times.start, times.end
-
-
-def test_growing_data_is_patched_at_its_end_and_streamed() -> None:
-    chart, events = drawn(10)
-    chart.set([points(10, last=1.0)])
-    chart.set([points(12, last=2.0)])
-    assert {ColumnsPatchedEvent, ColumnsStreamedEvent} <= {type(event) for event in events}
-    streamed = next(event for event in events if isinstance(event, ColumnsStreamedEvent))
-    assert len(streamed.data["x"]) == 2
-    assert list(chart.source.model.data["mean0"]) == [50.0] * 11 + [52.0]
 
 
 def test_equal_data_sends_nothing() -> None:
@@ -89,10 +79,14 @@ def test_long_history_is_merged_and_keeps_its_extremes() -> None:
 
 
 def test_unknown_values_are_gaps_and_not_zero() -> None:
-    values = np.array([NAN, NAN, 1.0, 3.0])
-    merged = merged_points(Points(np.arange(4.0), values, values, values), np.array([0, 2]))
-    assert np.isnan(merged.mean[0])
-    assert (merged.mean[1], merged.low[1], merged.high[1]) == (2.0, 1.0, 3.0)
+    chart, _ = drawn(0)
+    long = points(2 * MAX_POINTS)
+    long.mean[:3] = NAN
+    chart.command("fit")
+    chart.set([long])
+    mean = chart.source.model.data["mean0"]
+    assert np.isnan(mean[0])
+    assert mean[1] == 50
 
 
 def test_lines_of_different_times_share_one_axis() -> None:

@@ -25,10 +25,9 @@ from dask_diag_lab.views.shown_name import BLANK, shown_name
         (" ", BLANK),
         ("_\u200b_", BLANK),
         ("\ufeff\xa0", BLANK),
-        ("a\nb", "a␤b"),
+        ("a\nb", "a\ufffdb"),
         ("sum\u202e-1", "sum\ufffd"),
         ("f\u2066x\u2069", "f\ufffdx\ufffd"),
-        ("👩\u200d🔬", "👩\u200d🔬"),
     ],
 )
 def test_every_name_that_dask_makes_can_be_seen(key: Hashable, shown: str) -> None:
