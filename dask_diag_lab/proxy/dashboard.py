@@ -7,9 +7,9 @@ import json
 from abc import ABC, abstractmethod
 from typing import ClassVar, Final
 
-import psutil
+from tornado.iostream import StreamClosedError
 
-from dask_diag_lab.proxy.client import Address, UpstreamError, UpstreamTimeoutError, fetch
+from dask_diag_lab.proxy.client import Address, Exchange, UpstreamError, UpstreamTimeoutError
 from dask_diag_lab.proxy.discovery import Announcement, ProcessError, find_process, is_running
 from dask_diag_lab.proxy.messages import (
     DashboardInfo,
@@ -24,13 +24,15 @@ from dask_diag_lab.proxy.messages import (
     loopback_address,
 )
 
-MAX_HEALTH_BYTES: Final = 64 * 1024
-MAX_PLOTS_BYTES: Final = 2 * 1024 * 1024
+# A stock dashboard's ``identity.json`` lists every worker with all its metrics: some 3 kB each.
+MAX_JSON_BYTES: Final = 16 * 1024 * 1024
 
-HOLDING: Final = "The kernel is holding the interpreter; the picture catches up when it lets go."
-OVERLOADED: Final = (
-    "The kernel does not answer in time: all processors of this machine are busy, or the kernel is "
-    "holding the interpreter. The picture catches up."
+# A kernel that computes in pure Python on a busy machine may take a second or two to answer.
+EXAMINE_TIMEOUT_S: Final = 5.0
+
+HOLDING: Final = (
+    "The kernel is holding the interpreter, or all processors of this machine are busy. The "
+    "picture catches up."
 )
 
 
@@ -47,10 +49,10 @@ class Dashboard(ABC):
         True after a failure: something else may be at its address now.
     """
 
-    examine_factor: ClassVar[int] = 1
-    """How many times less often than `Settings.health_interval_s` it is asked."""
+    # Between two questions how it is.
+    examine_s: ClassVar[float] = 1.0
+    # What a user may do when it cannot be contacted.
     advice: ClassVar[str]
-    """What a user may do when it cannot be contacted."""
 
     def __init__(
         self, address: Address, dashboard_id: str, name: str, kind: Kind, scheduler: SchedulerInfo
@@ -77,26 +79,19 @@ class Dashboard(ABC):
         self.info = {**self.info, "state": state, "reason": reason}
         self.info.pop("closed_at", None)
 
-    async def examine(self, timeout_s: float) -> None:
+    async def examine(self) -> None:
         """Bring state and plots up to date, when the dashboard may be contacted."""
         try:
             await self.verify()
-            await self._ask(timeout_s)
-        except ProcessError as error:
-            self.set_state("unreachable", self.refusal(error))
-        except MessageError as error:
-            self.set_state("unreachable", self.misfit(error))
-        except UpstreamError as error:
-            self.is_suspect = True
+            await self._ask()
+        except (ProcessError, MessageError, UpstreamError) as error:
+            self.is_suspect |= isinstance(error, UpstreamError)
             self.set_state("unreachable", self.failure(error))
 
-    def refusal(self, error: ProcessError) -> str:
-        """Say why it is not contacted, for the user."""
-        return f"{self.name} is not contacted: {error}. {self.advice}"
-
-    def failure(self, error: UpstreamError) -> str:
-        """Say how a contact failed, for the user."""
-        return f"{self.name} {error}. {self.advice}"
+    def failure(self, error: Exception) -> str:
+        """Say why it is not contacted, or how a contact failed, and what to do about it."""
+        verb = "" if isinstance(error, UpstreamError) else "cannot be used: "
+        return f"{self.name} {verb}{error}. {self.advice}"
 
     @abstractmethod
     async def verify(self) -> None:
@@ -109,22 +104,28 @@ class Dashboard(ABC):
         """
 
     @abstractmethod
-    def misfit(self, error: MessageError) -> str:
-        """Say that its answers are not what they have to be, for the user."""
-
-    @abstractmethod
-    async def _ask(self, timeout_s: float) -> None:
+    async def _ask(self) -> None:
         """Ask it for its state and its plots; may raise `UpstreamError` and `MessageError`."""
 
-    async def _get(self, path: str, timeout_s: float, max_bytes: int) -> object:
+    async def _get(self, path: str) -> object:
         """Return the JSON value at a path of the dashboard."""
+        codes: list[int] = []
+        content = bytearray()
+
+        async def keep(chunk: bytes) -> None:
+            content.extend(chunk)
+            if len(content) > MAX_JSON_BYTES:
+                raise StreamClosedError
+
         headers = {"Accept": "application/json", **self.credentials}
-        target = f"{self.address.prefix}{path}"
-        code, content = await fetch(self.address, target, headers, timeout_s, max_bytes)
-        if code in (401, 403) and self.credentials:
+        exchange = Exchange(
+            self.address, EXAMINE_TIMEOUT_S, lambda code, _: codes.append(code), keep
+        )
+        await exchange.run("GET", f"{self.address.prefix}{path}", headers)
+        if codes[0] in (401, 403) and self.credentials:
             raise MessageError("it refused the token of its own runtime record")
-        if code != 200:
-            raise MessageError(f"its {path} answered with status {code}")
+        if codes[0] != 200:
+            raise MessageError(f"its {path} answered with status {codes[0]}")
         try:
             return json.loads(content)
         except (ValueError, RecursionError):
@@ -148,48 +149,27 @@ class DiagnosticsDashboard(Dashboard):
     async def verify(self) -> None:
         """Look whether its process still runs and, after a failure, whether it still listens."""
         if self.is_suspect or not is_running(self._process):
-            self._process = await asyncio.to_thread(find_process, self.record)
+            await asyncio.to_thread(find_process, self.record)
             self.is_suspect = False
 
-    def failure(self, error: UpstreamError) -> str:
-        """Say what a kernel does that gives no answer: its process lives."""
-        if not isinstance(error, UpstreamTimeoutError):
-            return super().failure(error)
-        is_overloaded = psutil.getloadavg()[0] > (psutil.cpu_count() or 1)
-        return OVERLOADED if is_overloaded else HOLDING
+    def failure(self, error: Exception) -> str:
+        """Say what a kernel does that gives no answer though it lives, or that versions differ."""
+        if isinstance(error, UpstreamTimeoutError):
+            return HOLDING
+        if isinstance(error, MessageError):
+            advice = "Update dask-diag-lab, for kernel and Jupyter, then restart the kernel."
+            return f"The diagnostics of {self.name} cannot be used: {error}. {advice}"
+        return super().failure(error)
 
-    def misfit(self, error: MessageError) -> str:
-        """Say that the two sides do not fit."""
-        return (
-            f"The diagnostics of {self.name} cannot be used: {error}. Update dask-diag-lab where "
-            "the kernel and where Jupyter runs to one version, then restart the kernel."
-        )
-
-    async def _ask(self, timeout_s: float) -> None:
-        health = check(await self._get("/health", timeout_s, MAX_HEALTH_BYTES), Health)
+    async def _ask(self) -> None:
+        health = check(await self._get("/health"), Health)
         plots_version = health.get("plots_version", 0)
         if self._plots_version != plots_version:
-            plots = check(await self._get("/plots.json", timeout_s, MAX_PLOTS_BYTES), PlotList)
+            plots = check(await self._get("/plots.json"), PlotList)
             self.info = {**self.info, "plots": plots["plots"]}
             self._plots_version = plots_version
-        self._take_health(health)
-
-    def _take_health(self, health: Health) -> None:
-        """Put what a diagnostics server says of itself into the three states of the browser."""
-        reason = health["reason"] or None
-        match health["state"]:
-            case "live" | "degraded":
-                self.set_state("live", reason)
-            case "connecting":
-                self.set_state("live", reason or f"{self.name} is connecting to its scheduler.")
-            case "lost":
-                default = (
-                    f"Cannot reach the scheduler of {self.name}. Its history is kept until the "
-                    "kernel stops. Run the cell that makes the client again."
-                )
-                self.set_state("stale", reason or default)
-            case "closed":
-                self.set_state("stale", reason)
-                if "since" in health:  # the browser puts the time into words, by its own clock
-                    self.info["closed_at"] = health["since"]
+        is_over = health["state"] in ("lost", "closed")
+        self.set_state("stale" if is_over else "live", health["reason"] or None)
+        if health["state"] == "closed" and "since" in health:
+            self.info["closed_at"] = health["since"]  # the browser says it, by its own clock
         self.info["summary"] = check(health, Summary)

@@ -7,13 +7,12 @@ is quick enough for an event loop.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
-import re
 import socket
 import stat
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -27,14 +26,11 @@ from dask_diag_lab.proxy.messages import (
     loopback_address,
 )
 
+# A record has some 600 bytes; more than this is no record.
 MAX_RECORD_BYTES: Final = 64 * 1024
-"""A record has some 600 bytes; more than this is no record."""
 
-RECHECK_S: Final = 3.0
-"""Between two looks at a process that did not listen where its record says."""
-
+# Who we are; None where the system has no user ids.
 USER_ID: Final = os.getuid() if hasattr(os, "getuid") else None
-"""Who we are; None where the system has no user ids."""
 
 # O_NOFOLLOW refuses a symlink and O_NONBLOCK keeps a named pipe from blocking the reader; all other
 # checks are on the open file, so that it cannot be exchanged between check and read. Windows has
@@ -42,7 +38,6 @@ USER_ID: Final = os.getuid() if hasattr(os, "getuid") else None
 _OPEN_FLAGS: Final = os.O_RDONLY | sum(
     getattr(os, flag, 0) for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
 )
-_FILE_NAME: Final = re.compile(r"dask-diag-lab-([A-Za-z0-9_-]{1,100})\.json")
 _ENDED: Final = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
@@ -62,19 +57,8 @@ class Announcement:
     process: psutil.Process
 
 
-@dataclass(slots=True)
-class _File:
-    """What is known of one record's file."""
-
-    signature: tuple[int, ...]
-    record: RuntimeRecord | None = None
-    process: psutil.Process | None = None
-    checked_at: float = -RECHECK_S
-    logged: str = ""
-
-
 class Discovery:
-    """Scans one folder for records, and remembers what it has seen to keep a scan cheap.
+    """Scans one folder for records.
 
     Parameters
     ----------
@@ -87,7 +71,8 @@ class Discovery:
     def __init__(self, folder: Path, log: logging.Logger) -> None:
         self.folder = folder
         self._log = log
-        self._files: dict[str, _File] = {}
+        self._found: dict[Path, Announcement] = {}
+        self._warned: set[tuple[Path, str]] = set()
 
     def scan(self) -> list[Announcement]:
         """Return what is announced, in order of beginning; remove records of ended processes.
@@ -95,73 +80,31 @@ class Discovery:
         The process table is searched when a record is new or was not usable so far. From then on
         it only matters whether that process still runs.
         """
-        try:
-            paths = [path for path in self.folder.iterdir() if _FILE_NAME.fullmatch(path.name)]
-        except OSError:
-            paths = []  # no folder, no records
-        known, self._files = self._files, {}
-        found = []
-        for path in paths:
+        known, self._found = self._found, {}
+        for path in self.folder.glob("dask-diag-lab-*.json"):
             try:
-                signature = _signature(path)
-                file = known.get(path.name)
-                if file is None or file.signature != signature:
-                    file = self._read(path, signature)
-            except OSError:
+                record = read_record(path)
+                if record.get("host") not in (None, socket.gethostname()):
+                    continue  # several machines share the folder: its process is not ours to judge
+                last = known.get(path)
+                if last is None or last.record != record or not is_running(last.process):
+                    last = Announcement(record, find_process(record))
+                self._found[path] = last
+            except FileNotFoundError:
                 continue  # gone meanwhile
-            self._files[path.name] = file
-            if file.record is not None:
-                self._check_process(path, file, file.record)
-                if file.process is not None:
-                    found.append(Announcement(file.record, file.process))
+            except ProcessGoneError as error:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                    self._log.info("Removed the runtime record %s: %s", path.name, error)
+            except (MessageError, ProcessError) as error:
+                self._warn(path, str(error))
+        found = self._found.values()
         return sorted(found, key=lambda one: (one.record["started"], one.record["id"]))
 
-    def _read(self, path: Path, signature: tuple[int, ...]) -> _File:
-        file = _File(signature)
-        try:
-            record = read_record(path)
-        except MessageError as error:
-            self._warn(path, file, str(error))
-            return file
-        # Otherwise several machines share the folder: the process is not ours to judge.
-        if record.get("host") in (None, socket.gethostname()):
-            file.record = record
-        return file
-
-    def _check_process(self, path: Path, file: _File, record: RuntimeRecord) -> None:
-        now = time.monotonic()
-        if file.process is None and now - file.checked_at < RECHECK_S:
-            return
-        if file.process is not None and is_running(file.process):
-            return
-        file.process, file.checked_at = None, now
-        try:
-            file.process = find_process(record)
-        except ProcessGoneError as error:
-            self._remove(path, file, str(error))
-        except ProcessError as error:
-            self._warn(path, file, str(error))
-
-    def _remove(self, path: Path, file: _File, reason: str) -> None:
-        try:
-            if _signature(path) == file.signature:
-                path.unlink()
-                self._log.info("Removed the runtime record %s: %s", path.name, reason)
-        except FileNotFoundError:
-            pass  # its owner was quicker
-        except OSError as error:
-            self._warn(path, file, f"{reason}, but it cannot be removed ({error.strerror})")
-
-    def _warn(self, path: Path, file: _File, reason: str) -> None:
-        if file.logged != reason:
-            file.logged = reason
+    def _warn(self, path: Path, reason: str) -> None:
+        if (path, reason) not in self._warned:
+            self._warned.add((path, reason))
             self._log.warning("Ignoring the runtime record %s: %s", path.name, reason)
-
-
-def _signature(path: Path) -> tuple[int, ...]:
-    """Return what changes whenever a file is written, replaced or gets another owner or mode."""
-    status = path.lstat()
-    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
@@ -185,10 +128,8 @@ def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise MessageError("it is not a regular file")
-        if user_id is not None and status.st_uid != user_id:
-            raise MessageError("it belongs to another user")
-        if user_id is not None and status.st_mode & 0o077:
-            raise MessageError("others may read or write it; its mode has to be 0600")
+        if user_id is not None and (status.st_uid != user_id or status.st_mode & 0o077):
+            raise MessageError("it belongs to another user, or its mode is not 0600")
         content = os.read(descriptor, MAX_RECORD_BYTES + 1)
     finally:
         os.close(descriptor)
@@ -226,7 +167,7 @@ def find_process(record: RuntimeRecord, user_id: int | None = USER_ID) -> psutil
         if user_id is not None and process.uids().real != user_id:
             raise ProcessError(f"process {pid} belongs to another user")
         connections = process.net_connections(kind="tcp")
-    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+    except psutil.NoSuchProcess:
         raise ProcessGoneError(f"its process {pid} has ended") from None
     except psutil.AccessDenied:
         raise ProcessError(f"process {pid} may not be looked into") from None

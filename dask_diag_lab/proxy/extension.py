@@ -14,43 +14,37 @@ from dask_diag_lab.proxy.handlers import (
     DashboardHandler,
     DashboardsHandler,
     EventsHandler,
-    ExtensionState,
 )
 from dask_diag_lab.proxy.registry import Registry
 from dask_diag_lab.proxy.relay import FrameHandler, RelayHandler
-from dask_diag_lab.proxy.websocket import FrameSocket, RelaySocket
 
 _ID: Final = r"([A-Za-z0-9_-]{1,100})"
-_SOCKET: Final = r"((?:.*/)?ws|eventstream)"
 
+# Every route below Jupyter's base URL; the first that matches answers.
 ROUTES: Final = (
     (r"dask-diag-lab/api/dashboards", DashboardsHandler),
     (rf"dask-diag-lab/api/dashboards/{_ID}", DashboardHandler),
     (r"dask-diag-lab/api/events", EventsHandler),
-    (rf"dask-diag-lab/dashboards/{_ID}/{_SOCKET}", RelaySocket),
     (rf"dask-diag-lab/dashboards/{_ID}/(.*)", RelayHandler),
-    (rf"dask-diag-lab/frames/{_ID}/{_SOCKET}", FrameSocket),
     (rf"dask-diag-lab/frames/{_ID}/(.*)", FrameHandler),
 )
-"""Every route below Jupyter's base URL; the first that matches answers."""
 
 
 class DaskDiagLab(Settings, ExtensionApp):
     """Live diagnostics for Dask: finds the user's clusters and relays their plots."""
 
     name = "dask_diag_lab"
-    load_other_extensions = True
-    state: ExtensionState
+    registry: Registry
 
     def initialize_handlers(self) -> None:
         """Make the parts and add the routes."""
         discovery = Discovery(Path(jupyter_runtime_dir()), self.log)
-        self.state = ExtensionState(self, Registry(discovery, self, self.log))
-        shared: dict[str, Any] = {"state": self.state}  # Any: jupyter_server's own type
+        self.registry = Registry(discovery, self)
+        shared: dict[str, Any] = {"registry": self.registry}  # Any: jupyter_server's own type
         self.handlers.extend((pattern, handler, shared) for pattern, handler in ROUTES)
 
     async def stop_extension(self) -> None:
         """Close every relayed socket and end all looking."""
-        for socket in tuple(self.state.relayed_sockets):
+        for socket in tuple(RelayHandler.open_sockets):
             socket.close(1001, "The Jupyter server stops.")
-        await self.state.registry.close()
+        await self.registry.close()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from contextlib import aclosing, suppress
 from http.client import responses
 from typing import Any, Final, TypeVar
 
@@ -16,14 +15,11 @@ from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from dask_diag_lab.proxy.client import RefusedError
-from dask_diag_lab.proxy.config import Settings
+from dask_diag_lab.proxy.messages import NewDashboard, check
 from dask_diag_lab.proxy.registry import Registry
-from dask_diag_lab.proxy.stock import FrameKeys
 
+# What Jupyter's authorizers are asked for; actions are read, write and execute (relay).
 AUTH_RESOURCE: Final = "dask-diag-lab"
-"""What Jupyter's authorizers are asked for; actions are read, write and execute (relay)."""
-
-MAX_API_BODY_BYTES: Final = 16 * 1024
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Awaitable[None]])
 
@@ -32,16 +28,6 @@ def allowed_to(action: str) -> Callable[[_Verb], _Verb]:
     """Let a verb through only when Jupyter's authorizer allows the user this action here."""
     guard: Callable[[_Verb], _Verb] = authorized(action, resource=AUTH_RESOURCE)
     return guard
-
-
-@dataclass(frozen=True, slots=True)
-class ExtensionState:
-    """Everything that the extension holds while the Jupyter server runs."""
-
-    settings: Settings
-    registry: Registry
-    frame_keys: FrameKeys = field(default_factory=FrameKeys)
-    relayed_sockets: set[WebSocketHandler] = field(default_factory=set)
 
 
 class BaseHandler(JupyterHandler):
@@ -54,9 +40,9 @@ class BaseHandler(JupyterHandler):
     auth_resource = AUTH_RESOURCE
     _track_activity = False
 
-    def initialize(self, state: ExtensionState) -> None:
-        """Take the state from the route."""
-        self.state = state
+    def initialize(self, registry: Registry) -> None:
+        """Take the registry from the route."""
+        self.registry = registry
 
     async def prepare(self, **options: Any) -> None:  # Any: Jupyter's own options
         """Authenticate, and refuse requests of foreign pages as Jupyter's own API does."""
@@ -72,11 +58,8 @@ class BaseHandler(JupyterHandler):
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:  # Any: tornado's signature
         """Answer with a sentence, never with what was sent in nor with a traceback."""
-        error = kwargs.get("exc_info", (None, None))[1]
-        message = responses.get(status_code, "Error")
-        if isinstance(error, web.HTTPError) and error.log_message and not error.args:
-            message = error.log_message
-        self.refuse(status_code, message)
+        message = getattr(kwargs.get("exc_info", (None, None))[1], "log_message", None)
+        self.refuse(status_code, message or responses.get(status_code, "Error"))
 
     def answer(self, status: int, content: object) -> None:
         """End with JSON that nothing may keep."""
@@ -90,33 +73,19 @@ class BaseHandler(JupyterHandler):
         self.answer(status, {"message": message})
 
 
-class BaseWebSocketHandler(WebSocketHandler, BaseHandler):
-    """A websocket with Jupyter's login and origin rules, uncompressed, that notices dead peers.
+class BaseWebSocketHandler(BaseHandler, WebSocketHandler):
+    """A websocket with Jupyter's login and origin rules that notices dead peers.
 
     Jupyter's ``WebSocketMixin`` is not used: it keeps a timer after the close and logs each path,
     which may hold a key here.
     """
-
-    async def prepare(self, **options: Any) -> None:  # Any: Jupyter's own options
-        """Authenticate; a login page would be of no use to a socket."""
-        await super().prepare(_redirect_to_login=False, **options)
-
-    def check_origin(self, origin: str = "") -> bool:
-        """Apply Jupyter's rule, not tornado's: ``allow_origin`` and token logins count."""
-        return JupyterHandler.check_origin(self, origin)
 
     @property
     def ping_interval(self) -> float:
         """Seconds between pings; Jupyter's own setting, in milliseconds there."""
         return float(self.settings.get("ws_ping_interval", 30_000)) / 1000
 
-    @property
-    def ping_timeout(self) -> float:
-        """Seconds after which a peer that does not answer a ping is dead."""
-        return self.ping_interval
-
-    def get_compression_options(self) -> None:
-        """Do not compress: it costs this process more than loopback and most networks gain."""
+    ping_timeout = ping_interval
 
 
 class DashboardsHandler(BaseHandler):
@@ -126,23 +95,19 @@ class DashboardsHandler(BaseHandler):
     @allowed_to("read")
     async def get(self) -> None:
         """Answer all dashboards, looked for now."""
-        self.answer(200, await self.state.registry.refresh())
+        self.answer(200, await self.registry.refresh())
 
     @web.authenticated
     @allowed_to("write")
     async def post(self) -> None:
         """Add a stock dashboard: ``{"url"}``; 201 for a new one, 200 for a known one."""
-        if not self.state.settings.relay:
-            self.refuse(403, "Adding dashboards is switched off on this Jupyter server.")
-            return
-        url = _url(self.request.body)
-        if url is None:
-            self.refuse(400, 'Send JSON like {"url": "http://127.0.0.1:8787"}.')
-            return
         try:
-            dashboard, is_new = await self.state.registry.add(url)
+            url = check(json.loads(self.request.body), NewDashboard)["url"]
+            dashboard, is_new = await self.registry.add(url)
         except RefusedError as error:
             self.refuse(error.status, str(error))
+        except (ValueError, RecursionError):
+            self.refuse(400, 'Send JSON like {"url": "http://127.0.0.1:8787"}.')
         else:
             self.answer(201 if is_new else 200, dashboard.info)
 
@@ -154,10 +119,9 @@ class DashboardHandler(BaseHandler):
     @allowed_to("write")
     async def delete(self, dashboard_id: str) -> None:
         """Remove a dashboard that was added by hand."""
-        if not self.state.registry.remove(dashboard_id):
+        if not self.registry.remove(dashboard_id):
             self.refuse(404, "There is no dashboard with this id that was added by hand.")
             return
-        self.state.frame_keys.revoke(dashboard_id)
         self.set_status(204)
         self.finish()
 
@@ -172,32 +136,22 @@ class EventsHandler(BaseWebSocketHandler):
     @allowed_to("read")
     async def get(self) -> None:
         """Become a websocket; returns when it has closed."""
-        try:
-            await super().get()
-        finally:
-            if self._sender is not None:
-                self._sender.cancel()
+        await super().get()
 
     def open(self) -> None:
         """Begin to send."""
         self._sender = asyncio.create_task(self._send())
 
+    def on_close(self) -> None:
+        """Send no more."""
+        if self._sender is not None:
+            self._sender.cancel()
+
     def on_message(self, message: str | bytes) -> None:
         """Ignore what a browser sends."""
 
     async def _send(self) -> None:
-        async with aclosing(self.state.registry.messages()) as messages:
-            async for message in messages:
-                try:
+        async with aclosing(self.registry.messages()) as messages:
+            with suppress(WebSocketClosedError):  # the browser left
+                async for message in messages:
                     await self.write_message(json.dumps(message))
-                except WebSocketClosedError:
-                    return  # the browser left
-
-
-def _url(body: bytes) -> str | None:
-    try:
-        data = json.loads(body) if len(body) <= MAX_API_BODY_BYTES else None
-    except (ValueError, RecursionError):
-        return None
-    url = data.get("url") if isinstance(data, dict) else None
-    return url if isinstance(url, str) and url.strip() else None

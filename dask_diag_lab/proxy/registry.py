@@ -6,9 +6,10 @@ Nobody listening, nothing runs: no timer, no request.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator
 from typing import Final
+
+from jupyter_server.auth.identity import User
 
 from dask_diag_lab.proxy.client import RefusedError
 from dask_diag_lab.proxy.config import Settings
@@ -17,14 +18,16 @@ from dask_diag_lab.proxy.discovery import Discovery, ProcessError
 from dask_diag_lab.proxy.messages import DashboardChanges, DashboardInfo, DashboardList
 from dask_diag_lab.proxy.stock import StockDashboard, resolve
 
-MAX_ADDED: Final = 32
+# Between two looks for new clusters.
+POLL_S: Final = 0.5
+
 NO_DASHBOARD: Final = (
     "There is no such dashboard; its cluster may have closed. Run the cell that makes the client "
     "again."
 )
 
+# The dashboards at one moment, by id, in the order in which they came.
 Listing = dict[str, DashboardInfo]
-"""The dashboards at one moment, by id, in the order in which they came."""
 
 
 def changes_between(before: Listing, after: Listing) -> DashboardChanges | None:
@@ -50,15 +53,11 @@ class Registry:
     discovery : Discovery
         Finds those that announce themselves.
     settings : Settings
-        Intervals, timeouts and the policy for those that are added by hand.
-    log : logging.Logger
-        Hears of faults of this program only.
+        Whether plots are relayed, and the policy for those that are added by hand.
     """
 
-    def __init__(self, discovery: Discovery, settings: Settings, log: logging.Logger) -> None:
-        self._discovery = discovery
-        self._settings = settings
-        self._log = log
+    def __init__(self, discovery: Discovery, settings: Settings) -> None:
+        self._discovery, self.settings = discovery, settings
         self._dashboards: dict[str, Dashboard] = {}
         self._scanning = asyncio.Lock()
         self._listeners: set[asyncio.Event] = set()
@@ -69,6 +68,11 @@ class Registry:
         """The dashboards as the browser may see them."""
         return {dashboard.id: dashboard.info for dashboard in self._dashboards.values()}
 
+    def find_key(self, key: str) -> tuple[str, User] | None:
+        """Return the dashboard that the key of a sandboxed page opens, and for whom."""
+        stock = [one for one in self._dashboards.values() if isinstance(one, StockDashboard)]
+        return next(((one.id, user) for one in stock if (user := one.user_of(key))), None)
+
     @property
     def is_watching(self) -> bool:
         """True while somebody listens."""
@@ -77,8 +81,7 @@ class Registry:
     async def refresh(self) -> DashboardList:
         """Look once, now, and ask each dashboard how it is."""
         await self._scan()
-        timeout_s = self._settings.health_timeout_s
-        await asyncio.gather(*(one.examine(timeout_s) for one in self._dashboards.values()))
+        await asyncio.gather(*(one.examine() for one in self._dashboards.values()))
         self._publish()
         return {"dashboards": list(self.listing.values())}
 
@@ -88,8 +91,11 @@ class Registry:
         Raises
         ------
         RefusedError
-            With status 404 when there is none, or what listens at its address is not what it was.
+            When relaying is switched off; with status 404 when there is no such dashboard, or what
+            listens at its address is not what it was.
         """
+        if not self.settings.relay:
+            raise RefusedError("Showing plots is switched off on this Jupyter server.")
         if not self.is_watching or dashboard_id not in self._dashboards:
             await self._scan()
         dashboard = self._dashboards.get(dashboard_id)
@@ -98,7 +104,7 @@ class Registry:
         try:
             await dashboard.verify()
         except ProcessError as error:
-            raise RefusedError(dashboard.refusal(error), 404) from None
+            raise RefusedError(dashboard.failure(error), 404) from None
         return dashboard
 
     async def add(self, url: str) -> tuple[Dashboard, bool]:
@@ -110,21 +116,19 @@ class Registry:
             With status 403 when the address is malformed or not allowed, with 502 when what is
             there is no Dask dashboard or not this user's.
         """
-        addresses = await resolve(url, self._settings.allowed_hosts)
-        candidates = [StockDashboard(address) for address in addresses]
-        is_new = candidates[0].id not in self._dashboards
-        n_added = sum(isinstance(one, StockDashboard) for one in self._dashboards.values())
-        if is_new and n_added >= MAX_ADDED:
-            raise RefusedError(f"{n_added} dashboards have been added by hand. Remove one first.")
-        for dashboard in candidates:
-            await dashboard.examine(self._settings.health_timeout_s)
+        if not self.settings.relay:
+            raise RefusedError("Adding dashboards is switched off on this Jupyter server.")
+        reason = None
+        for address in await resolve(url, self.settings.allowed_hosts):
+            dashboard = StockDashboard(address)
+            await dashboard.examine()
             if dashboard.info["state"] == "live":
-                break
-        else:
-            raise RefusedError(candidates[0].info["reason"] or "", 502)
-        self._dashboards[dashboard.id] = dashboard
-        self._publish()
-        return dashboard, is_new
+                is_new = dashboard.id not in self._dashboards
+                self._dashboards[dashboard.id] = dashboard
+                self._publish()
+                return dashboard, is_new
+            reason = reason or dashboard.info["reason"]
+        raise RefusedError(reason or "", 502)
 
     def remove(self, dashboard_id: str) -> bool:
         """Remove a dashboard that was added by hand; False when there is none."""
@@ -145,7 +149,6 @@ class Registry:
         self._listeners.add(has_changed)
         if self._watch is None:
             self._watch = asyncio.create_task(self._keep_watching())
-            self._watch.add_done_callback(self._watch_ended)
         try:
             listing = self.listing
             yield {"dashboards": list(listing.values())}
@@ -174,8 +177,8 @@ class Registry:
             announced = {one.record["id"]: one for one in found}
             for known in list(self._dashboards.values()):
                 if isinstance(known, DiagnosticsDashboard):
-                    announcement = announced.get(known.id)
-                    if announcement is None or announcement.record != known.record:
+                    one = announced.get(known.id)
+                    if one is None or one.record != known.record:
                         del self._dashboards[known.id]
             for dashboard_id, announcement in announced.items():
                 if dashboard_id not in self._dashboards:
@@ -189,25 +192,17 @@ class Registry:
                 present = set(self._dashboards.values())
                 for dashboard in tasks.keys() - present:
                     tasks.pop(dashboard).cancel()
-                new = present - tasks.keys()
-                for dashboard in new:
+                for dashboard in present - tasks.keys():
                     tasks[dashboard] = group.create_task(self._keep_examining(dashboard))
-                if not new:  # else their first answers are published, or they are next time
-                    self._publish()
-                await asyncio.sleep(self._settings.poll_interval_s)
+                self._publish()
+                await asyncio.sleep(POLL_S)
 
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:
-            await dashboard.examine(self._settings.health_timeout_s)
+            await dashboard.examine()
             self._publish()
-            await asyncio.sleep(self._settings.health_interval_s * dashboard.examine_factor)
+            await asyncio.sleep(dashboard.examine_s)
 
     def _publish(self) -> None:
         for has_changed in self._listeners:
             has_changed.set()
-
-    def _watch_ended(self, watch: asyncio.Task[None]) -> None:
-        if self._watch is watch:
-            self._watch = None  # the next listener begins another one
-        if not watch.cancelled() and (error := watch.exception()) is not None:
-            self._log.error("Looking after dashboards ended by a fault", exc_info=error)

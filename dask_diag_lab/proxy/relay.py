@@ -1,4 +1,4 @@
-"""Relays HTTP: which requests pass, with which headers, and the answer as fast as it is read.
+"""The relay: which requests pass, with which headers, and what comes back as fast as it is read.
 
 Deny by default: lists of what may pass in both directions. Cookies, authorization, origins and
 forwarding headers are on no list. See docs/decisions/0001-own-relay.md.
@@ -6,17 +6,25 @@ forwarding headers are on no list. See docs/decisions/0001-own-relay.md.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
-from functools import partial
-from typing import Final
-from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlunsplit
+from collections.abc import Awaitable, Mapping
+from typing import ClassVar, Final
+from urllib.parse import unquote, urljoin, urlsplit
 
+from jupyter_server.auth.decorator import ws_authenticated
 from jupyter_server.utils import url_path_join
 from tornado import web
-from tornado.http1connection import HTTP1Connection
+from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.httputil import HTTPHeaders
 from tornado.iostream import StreamClosedError
+from tornado.websocket import (
+    WebSocketClientConnection,
+    WebSocketClosedError,
+    WebSocketError,
+    websocket_connect,
+)
 
 from dask_diag_lab.proxy.client import (
     Address,
@@ -26,28 +34,28 @@ from dask_diag_lab.proxy.client import (
     UpstreamTimeoutError,
 )
 from dask_diag_lab.proxy.dashboard import Dashboard
-from dask_diag_lab.proxy.handlers import BaseHandler, allowed_to
+from dask_diag_lab.proxy.handlers import BaseWebSocketHandler, allowed_to
 from dask_diag_lab.proxy.messages import Kind
-from dask_diag_lab.proxy.stock import FrameKey
+from dask_diag_lab.proxy.stock import StockDashboard
 
-MAX_PATH: Final = 4096
+# Only ``plots/<name>/session`` has a body: the looks of the page, under 1 kB.
 MAX_BODY_BYTES: Final = 256 * 1024
-"""Only ``plots/<name>/session`` has a body: the looks of the page, under 1 kB."""
 
+# A larger message closes its socket, from either side.
+MAX_MESSAGE_BYTES: Final = 64 * 2**20
+
+# Query arguments that hold the browser's rights on the Jupyter server.
 DROPPED_ARGUMENTS: Final = frozenset(("token", "_xsrf"))
-"""Query arguments that hold the browser's rights on the Jupyter server."""
 
 _SESSION = re.compile(r"plots/[^/]+/session")
+_ODD = re.compile(r"^/|(?:^|/)\.\.?(?:/|$)|[\\\x00-\x1f\x7f]")
 
 # First segments of the stock dashboard's own pages and data. Left out on purpose: "proxy", which
 # forwards to any host, "jupyter", a Jupyter server without a password, and "api".
-_STOCK_PAGES: Final = frozenset(
-    (
-        *("status", "workers", "tasks", "system", "profile", "profile-server", "graph", "groups"),
-        *("stealing", "events", "exceptions", "counters", "shuffle", "hardware", "gpu", "info"),
-        *("json", "static", "statics", "eventstream", "individual-plots.json", "sitemap.json"),
-        *("health", "metrics", "favicon.ico"),
-    )
+_STOCK_PAGE: Final = re.compile(
+    r"(?:status|workers|tasks|system|profile|profile-server|graph|groups|stealing|events|exceptions"
+    r"|counters|shuffle|hardware|gpu|info|json|statics?|eventstream|individual-.*|sitemap\.json"
+    r"|health|metrics|favicon\.ico)?"
 )
 
 _REQUEST_HEADERS: Final = (
@@ -66,49 +74,34 @@ _SHARED_POLICY: Final = (
     "font-src 'self' data:; connect-src 'self'; frame-ancestors 'self'; base-uri 'none'; "
     "form-action 'none'"
 )
-CONTENT_POLICIES: Final[dict[Kind, str]] = {
-    # Our own pages run on Jupyter's origin: their template has no script inside, so an injected one
-    # does not run, and no text of a document runs as code.
-    "diagnostics": f"{_SHARED_POLICY}; script-src 'self'",
-    # Pages that somebody else wrote have scripts inside, which run without any right on Jupyter:
-    # without allow-same-origin the page's origin is none.
-    "stock": (
-        f"sandbox allow-scripts allow-popups allow-downloads; {_SHARED_POLICY}; "
-        "script-src 'self' 'unsafe-inline' 'unsafe-eval'"
-    ),
+# Our own pages run on Jupyter's origin: their template has no script inside, so an injected one
+# does not run, and no text of a document runs as code.
+_OUR_POLICY: Final = {
+    "Content-Security-Policy": f"{_SHARED_POLICY}; script-src 'self'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+# Pages that somebody else wrote have scripts inside, which run without any right on Jupyter:
+# without allow-same-origin the page's origin is none, and even its own scripts are foreign to it.
+_STOCK_POLICY: Final = {
+    "Content-Security-Policy": "sandbox allow-scripts allow-popups allow-downloads; "
+    f"{_SHARED_POLICY}; script-src 'self' 'unsafe-inline' 'unsafe-eval'"
 }
 
 
-# --- decisions
-
-
-def check_path(kind: Kind, path: str) -> None:
-    """Refuse a path (as in the URL, without its first slash) that must not be relayed.
+def check_request(kind: Kind, method: str, path: str) -> None:
+    """Refuse a method, or a path (as in the URL, without its first slash), that is not relayed.
 
     Raises
     ------
     RefusedError
-        For parent folders, also encoded ones, backslashes, control characters and the like, and
-        for places of a stock dashboard that are not its own pages.
+        For parent folders, also encoded ones, backslashes, control characters and the like, for
+        places of a stock dashboard that are not its own pages, and for what does not only read.
     """
     plain = unquote(path)
-    is_odd = (
-        len(path) > MAX_PATH
-        or path.startswith("/")
-        or "\\" in plain
-        or any(segment in (".", "..") for segment in plain.split("/"))
-        or any(ord(character) < 32 or ord(character) == 127 for character in plain)
-        or not path.isascii()
-    )
-    if is_odd:
+    if not path.isascii() or _ODD.search(plain):
         raise RefusedError("This address cannot be relayed.", 400)
-    page = plain.partition("/")[0]
-    if kind == "stock" and page and page not in _STOCK_PAGES and page[:11] != "individual-":
+    if kind == "stock" and not _STOCK_PAGE.fullmatch(plain.partition("/")[0]):
         raise RefusedError("This part of a stock dashboard is not relayed.")
-
-
-def check_method(kind: Kind, method: str, path: str) -> None:
-    """Refuse an HTTP method that a dashboard of this kind has no use for."""
     is_session = kind == "diagnostics" and method == "POST" and _SESSION.fullmatch(path)
     if method not in ("GET", "HEAD") and not is_session:
         raise RefusedError("Plots are read only: this request is not relayed.", 405)
@@ -124,10 +117,9 @@ def kept_query(query: str) -> str:
     return f"?{'&'.join(kept)}" if kept else ""
 
 
-def request_headers(dashboard: Dashboard, browser: HTTPHeaders) -> dict[str, str]:
+def request_headers(dashboard: Dashboard, browser: Mapping[str, str]) -> dict[str, str]:
     """Return the headers for a dashboard: its own credentials, and no right of the browser."""
     return {
-        "Host": dashboard.address.netloc,
         "Origin": dashboard.address.origin,
         **{name: browser[name] for name in _REQUEST_HEADERS if name in browser},
         **dashboard.credentials,
@@ -139,17 +131,13 @@ def answer_headers(kind: Kind, dashboard: HTTPHeaders) -> dict[str, str]:
 
     The policy is on every type of answer: SVG and XML run scripts too.
     """
-    headers = {
+    return {
         "Content-Type": "application/octet-stream",
         **{name: dashboard[name] for name in _ANSWER_HEADERS if name in dashboard},
-        "Content-Security-Policy": CONTENT_POLICIES[kind],
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
+        **(_OUR_POLICY if kind == "diagnostics" else _STOCK_POLICY),
     }
-    if kind == "diagnostics":
-        # Not for stock pages: to a page without an origin even its own scripts are foreign.
-        headers["Cross-Origin-Resource-Policy"] = "same-origin"
-    return headers
 
 
 def relayed_location(address: Address, target: str, location: str, root: str) -> str | None:
@@ -164,190 +152,219 @@ def relayed_location(address: Address, target: str, location: str, root: str) ->
     root : str
         Path of the dashboard's root on the Jupyter server, ending with a slash.
     """
-    try:
-        parts = urlsplit(urljoin(f"{address.origin}{target}", location))
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-    except ValueError:
+    inside = f"{address.origin}{address.prefix}/"
+    place = urljoin(f"{address.origin}{target}", location)
+    if not place.startswith(inside):
         return None
-    is_inside = (parts.scheme, parts.hostname, port) == (address.scheme, address.host, address.port)
-    if not is_inside or not parts.path.startswith(f"{address.prefix}/"):
-        return None
-    path = parts.path.removeprefix(f"{address.prefix}/").lstrip("/")
-    arguments = parse_qsl(parts.query, keep_blank_values=True)
-    kept = [(name, value) for name, value in arguments if name.lower() not in DROPPED_ARGUMENTS]
-    return urlunsplit(("", "", f"{root}{path}", urlencode(kept), parts.fragment))
+    parts = urlsplit(place.removeprefix(inside).lstrip("/"))
+    fragment = f"#{parts.fragment}" if parts.fragment else ""
+    return f"{root}{parts.path}{kept_query(parts.query)}{fragment}"
 
 
-# --- handlers
+class RelayHandler(BaseWebSocketHandler):
+    """``dashboards/<id>/<path>``, by HTTP or as a websocket.
 
-
-class RelayedHandler(BaseHandler):
-    """A request below ``dashboards/<id>/``, by HTTP or websocket."""
+    Of a websocket each message waits until the other side has taken the one before.
+    """
 
     route = "dask-diag-lab/dashboards"
-
-    async def dashboard(self, dashboard_id: str) -> Dashboard:
-        """Return the dashboard that is asked for, when it may be contacted and the path relayed.
-
-        Raises
-        ------
-        RefusedError
-            When relaying is switched off, there is none, or it has no such place.
-        """
-        if not self.state.settings.relay:
-            raise RefusedError("Showing plots is switched off on this Jupyter server.")
-        dashboard = await self.state.registry.find(dashboard_id)
-        check_path(dashboard.kind, self.place[1])
-        return dashboard
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """The dashboard's root here, ending with a slash, and the path on it; as in the URL."""
-        route = f"{url_path_join(self.base_url, self.route)}/"
-        path = self.request.path
-        if not path.startswith(route):
-            raise web.HTTPError(404)
-        name, slash, rest = path.removeprefix(route).partition("/")
-        return f"{route}{name}{slash}", rest
-
-    def target(self, dashboard: Dashboard) -> str:
-        """Return what to ask of the dashboard, without the browser's own arguments."""
-        return f"{dashboard.address.prefix}/{self.place[1]}{kept_query(self.request.query)}"
-
-
-class FramedHandler(RelayedHandler):
-    """A request below ``frames/<key>/``, of a sandboxed page: its key stands for its login."""
-
-    route = "dask-diag-lab/frames"
-    frame: FrameKey
-
-    async def prepare(self, **options: object) -> None:  # noqa: ARG002  # Jupyter's own
-        """Let the key speak for the user that it was made for; cookies are not looked at."""
-        frame = self.state.frame_keys.find(self.path_args[0]) if self.check_host() else None
-        if frame is None:
-            self.current_user = self._jupyter_current_user = None
-            raise web.HTTPError(403, "This page is no longer open. Open it again from the sidebar.")
-        self.frame = frame
-        self.current_user = self._jupyter_current_user = frame.user
-
-    async def dashboard(self, dashboard_id: str) -> Dashboard:
-        """Return the dashboard that the key opens; the key stands where an id would."""
-        del dashboard_id
-        return await super().dashboard(self.frame.dashboard_id)
-
-    def _log(self) -> None:
-        """Keep the key, which is in the path, out of the access log."""
-
-
-@web.stream_request_body
-class RelayHandler(RelayedHandler):
-    """``dashboards/<id>/<path>``."""
-
+    max_message_size = MAX_MESSAGE_BYTES
+    open_sockets: ClassVar[set[RelayHandler]] = set()
+    _dashboard: Dashboard
+    _target: str  # what is asked of the dashboard, without the browser's own arguments
     _exchange: Exchange | None = None
     _is_begun = False
-    _refusal: RefusedError | None = None
+    _upstream: WebSocketClientConnection
+    _pump: asyncio.Task[None] | None = None
 
-    async def prepare(self, **options: object) -> None:
-        """Bound the body before any of it is read."""
-        self._body = bytearray()
-        if isinstance(self.request.connection, HTTP1Connection):
-            self.request.connection.set_max_body_size(MAX_BODY_BYTES)
-        await super().prepare(**options)
-
-    def data_received(self, chunk: bytes) -> None:
-        """Keep the body; its size is bounded."""
-        self._body += chunk
-
-    @web.authenticated
+    @ws_authenticated
     @allowed_to("execute")
     async def get(self, dashboard_id: str, _path: str) -> None:
         """Relay this request to a dashboard, or say why not."""
+        method, path = self.request.method or "", self._place[1]
         try:
-            dashboard = await self.dashboard(dashboard_id)
-            check_method(dashboard.kind, self.request.method or "", self.place[1])
-            if dashboard.kind == "stock" and self._is_page():
-                self._redirect_to_frame(dashboard)
+            dashboard = self._dashboard = await self.registry.find(dashboard_id)
+            check_request(dashboard.kind, method, path)
+            self._target = f"{dashboard.address.prefix}/{path}{kept_query(self.request.query)}"
+            if method == "GET" and self.request.headers.get("Upgrade", "").lower() == "websocket":
+                await self._relay_socket(path)
+            elif isinstance(dashboard, StockDashboard) and self._is_page:
+                self._redirect_to_frame(dashboard, path)
             else:
-                await self._relay(dashboard)
+                await self._relay(method)
         except RefusedError as error:
             self.refuse(error.status, str(error))
 
     head = post = get
 
-    async def _relay(self, dashboard: Dashboard) -> None:
-        settings, method = self.state.settings, self.request.method or "GET"
-        self._exchange = Exchange(dashboard.address, settings.max_answer_bytes)
+    @property
+    def _place(self) -> tuple[str, str]:
+        """The dashboard's root here, ending with a slash, and the path on it; as in the URL."""
+        before, route, rest = self.request.path.partition(f"{self.route}/")
+        name, slash, path = rest.partition("/")
+        return f"{before}{route}{name}{slash}", path
+
+    @property
+    def _is_page(self) -> bool:
+        accepted = self.request.headers.get("Accept", "")
+        return self.request.method == "GET" and "text/html" in accepted
+
+    # --- by HTTP
+
+    async def _relay(self, method: str) -> None:
+        dashboard, body = self._dashboard, self.request.body
+        if len(body) > MAX_BODY_BYTES:
+            raise RefusedError("This request is too large to be relayed.", 413)
+        timeout_s = self.registry.settings.answer_timeout_s
+        self._exchange = Exchange(dashboard.address, timeout_s, self._take_head, self._pass_on)
+        headers = request_headers(dashboard, self.request.headers)
         try:
-            await self._exchange.run(
-                method,
-                self.target(dashboard),
-                request_headers(dashboard, self.request.headers),
-                bytes(self._body) if method == "POST" else None,
-                silence_s=settings.answer_timeout_s,
-                on_chunk=self._pass_on,
-                on_head=partial(self._take_head, dashboard),
-            )
+            await self._exchange.run(method, self._target, headers, body)
         except UpstreamError as error:
             if self._is_begun:
                 self.detach().close()  # the head is out: the only honest end is a broken one
                 return
+            self.clear()
             dashboard.is_suspect = True
             status = 504 if isinstance(error, UpstreamTimeoutError) else 502
-            failure = RefusedError(dashboard.failure(error), status)
-            self._refusal = self._refusal or failure
-        if self._refusal is not None:
-            self.clear()
-            raise self._refusal
+            raise RefusedError(dashboard.failure(error), status) from None
         with contextlib.suppress(StreamClosedError):  # a browser that has it all may leave
             await self.finish()
 
-    def _take_head(self, dashboard: Dashboard, code: int, answered: HTTPHeaders) -> None:
-        headers = answer_headers(dashboard.kind, answered)
-        if dashboard.kind == "diagnostics" and code in (401, 403):
+    def _take_head(self, code: int, answered: HTTPHeaders) -> None:
+        dashboard = self._dashboard
+        is_ours = dashboard.kind == "diagnostics"
+        if is_ours and code in (401, 403):
             reason = f"The diagnostics of {dashboard.name} refused the request. Restart the kernel."
-            self._refusal = RefusedError(reason, 502)
-        if "Location" in answered:
-            target, root = self.target(dashboard), self.place[0]
-            location = relayed_location(dashboard.address, target, answered["Location"], root)
-            if location is None:
-                reason = f"{dashboard.name} redirects to another place; not followed."
-                self._refusal = RefusedError(reason, 502)
-            else:
-                headers["Location"] = location
+            raise RefusedError(reason, 502)
+        headers = answer_headers(dashboard.kind, answered)
+        if location := answered.get("Location"):
+            place = relayed_location(dashboard.address, self._target, location, self._place[0])
+            if place is None:
+                raise RefusedError(f"{dashboard.name} redirects to another place.", 502)
+            headers["Location"] = place
         self.set_status(code)
         for name, value in headers.items():
             self.set_header(name, value)
-        if dashboard.kind == "diagnostics" and self._is_page():
+        if is_ours and self._is_page:
             # Our own page opens its plots with POST: it needs the cookie that Jupyter checks.
             self.xsrf_token  # noqa: B018  # reading it sets the cookie
 
     async def _pass_on(self, chunk: bytes) -> None:
-        if self._refusal is not None:
-            raise StreamClosedError  # nobody takes this body
         self._is_begun = True
         self.write(chunk)
         await self.flush()
 
     def on_connection_close(self) -> None:
         """The browser left: do not read on for nobody."""
+        super().on_connection_close()
         if self._exchange is not None:
             self._exchange.close()
 
-    def _is_page(self) -> bool:
-        accepted = self.request.headers.get("Accept", "")
-        return self.request.method == "GET" and "text/html" in accepted
-
-    def _redirect_to_frame(self, dashboard: Dashboard) -> None:
-        key = self.state.frame_keys.issue(dashboard.id, self.current_user)
+    def _redirect_to_frame(self, dashboard: StockDashboard, path: str) -> None:
+        key = dashboard.issue_key(self.current_user)
         place = url_path_join(self.base_url, FrameHandler.route, key)
         self.set_header("Cache-Control", "no-store")
         self.set_header("Referrer-Policy", "no-referrer")
         # What is in the page's address can be read by the page: no token may be left in it.
-        self.redirect(f"{place}/{self.place[1]}{kept_query(self.request.query)}")
+        self.redirect(f"{place}/{path}{kept_query(self.request.query)}")
+
+    # --- as a websocket
+
+    async def _relay_socket(self, path: str) -> None:
+        if not path.endswith("/ws") and (self._dashboard.kind, path) != ("stock", "eventstream"):
+            raise RefusedError("There is no live plot at this address.")
+        try:
+            self._upstream = await self._connect()
+        except (HTTPClientError, WebSocketError, OSError):
+            self._dashboard.is_suspect = True
+            raise RefusedError(f"{self._dashboard.name} does not open this plot.", 502) from None
+        self.open_sockets.add(self)
+        try:
+            await super().get()
+        finally:
+            self.open_sockets.discard(self)
+            self._upstream.close(*sendable_close(self.close_code, self.close_reason))
+            if self._pump is not None:
+                await self._pump
+
+    def _connect(self) -> Awaitable[WebSocketClientConnection]:
+        address, timeout_s = self._dashboard.address, self.registry.settings.answer_timeout_s
+        request = HTTPRequest(
+            f"{address.origin.replace('http', 'ws', 1)}{self._target}",
+            headers=HTTPHeaders(request_headers(self._dashboard, {})),
+            connect_timeout=timeout_s,
+            request_timeout=timeout_s,
+        )
+        offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
+        return websocket_connect(
+            request,
+            max_message_size=MAX_MESSAGE_BYTES,
+            # Bokeh's session token rides here, as the second one.
+            subprotocols=[name.strip() for name in offered if name.strip()] or None,
+            resolver=address.resolver,
+            # No pings: a kernel that holds the interpreter cannot answer, and is not dead for it.
+        )
+
+    def open(self, *_parts: str) -> None:
+        """Begin to pass on what the dashboard sends."""
+        # Bokeh's messages have three small parts: each would wait up to 40 ms until the one
+        # before is acknowledged.
+        self.set_nodelay(True)
+        if self._upstream.protocol is not None:
+            self._upstream.protocol.set_nodelay(True)
+        self._pump = asyncio.create_task(self._pass_messages())
+
+    def select_subprotocol(self, subprotocols: list[str]) -> str | None:
+        """Return what the dashboard has chosen of what the browser offered."""
+        chosen = self._upstream.selected_subprotocol
+        return chosen if chosen in subprotocols else None
+
+    async def on_message(self, message: str | bytes) -> None:
+        """Pass a message on; the next one is not read before this one is out."""
+        with contextlib.suppress(WebSocketClosedError):  # the pump sees the end, too
+            await self._upstream.write_message(message, binary=isinstance(message, bytes))
+
+    async def _pass_messages(self) -> None:
+        # Reads to the end even when the browser is gone: an unread message would keep tornado
+        # from seeing the close.
+        while (message := await self._upstream.read_message()) is not None:
+            with contextlib.suppress(WebSocketClosedError):
+                await self.write_message(message, binary=isinstance(message, bytes))
+        self.close(*sendable_close(self._upstream.close_code, self._upstream.close_reason))
 
 
-class FrameHandler(FramedHandler, RelayHandler):
-    """``frames/<key>/<path>``: what a sandboxed stock page loads, itself included."""
+class FrameHandler(RelayHandler):
+    """``frames/<key>/<path>``: what a sandboxed stock page loads, itself included.
 
-    def _is_page(self) -> bool:
-        return False  # it is in its frame already
+    Its key stands for its login.
+    """
+
+    route = "dask-diag-lab/frames"
+    _is_page = False  # it is in its frame already
+
+    async def prepare(self, **_options: object) -> None:
+        """Let the key speak for the user that it was made for; cookies are not looked at."""
+        found = self.registry.find_key(self.path_args[0]) if self.check_host() else None
+        self.current_user = self._jupyter_current_user = found and found[1]
+        if found is None:
+            raise web.HTTPError(403, "This page is no longer open. Open it again from the sidebar.")
+        self.path_args[0] = found[0]
+
+    def check_origin(self, origin: str = "") -> bool:  # noqa: ARG002  # tornado's
+        """Let any origin in: a sandboxed page has none, and its key is what lets it in."""
+        return True
+
+    def _log(self) -> None:
+        """Keep the key, which is in the path, out of the access log."""
+
+
+def sendable_close(code: int | None, reason: str | None) -> tuple[int, str]:
+    """Return a close code and reason that may be sent on, for those that were received.
+
+    1005, 1006 and 1015 only stand for "none", "lost" and "TLS failed" and must not be sent
+    (RFC 6455, 7.4.1).
+    """
+    if code is None or code in (1005, 1006, 1015):
+        return 1001, "The other side is gone."
+    return code, reason or ""

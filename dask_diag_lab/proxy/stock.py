@@ -13,12 +13,10 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Literal
-from urllib.parse import SplitResult, urlsplit
 
 import psutil
 from jupyter_server.auth.identity import User
@@ -36,43 +34,31 @@ from dask_diag_lab.proxy.messages import (
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-METADATA_ADDRESSES: Final = frozenset(
-    ipaddress.ip_address(text)
-    for text in ("169.254.169.254", "fd00:ec2::254", "100.100.100.200", "192.0.0.192")
+# Credential services of cloud providers; never a dashboard, whatever the policy says.
+METADATA_ADDRESSES: Final = ("fd00:ec2::254", "100.100.100.200", "192.0.0.192")
+
+NO_ADDRESS: Final = (
+    "That is not an address. Give one like http://127.0.0.1:8787, without user name, password, "
+    "“?” and “#”."
 )
-"""Credential services of cloud providers; never a dashboard, whatever the policy says."""
-
-NO_ADDRESS: Final = "That is not an address. Give one like http://127.0.0.1:8787."
-
 RESOLVE_S: Final = 5.0
-MAX_INDEX_BYTES: Final = 256 * 1024
-MAX_IDENTITY_BYTES: Final = 16 * 1024 * 1024
-"""``identity.json`` lists every worker with all its metrics: some 3 kB each."""
 
-_PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
-_HOST = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|[0-9a-f:.]{2,45}")
-_SEGMENT = re.compile(r"(?!\.\.?$)[A-Za-z0-9._~@-]+")
-_PAGE = re.compile(r"status|workers|tasks|system|profile|graph|groups|info|individual-.*")
-_ROUTE = re.compile(r"/?((?:statics/)?individual-([a-z0-9][a-z0-9-]{0,90})(?:\.html)?)")
+# Scheme, host, port, path; a page's name at the end is dropped, and no segment may be "..".
+_URL: Final = re.compile(
+    r"(?:(https?)://)?([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?"
+    r"((?:/(?!\.\.?(?:/|$))[a-z0-9._~@-]+)*?)"
+    r"(?:/(?:status|workers|tasks|system|profile|graph|groups|info|individual-[a-z-]*))?/?",
+    re.IGNORECASE,
+)
+_ROUTE: Final = re.compile(r"/?((?:statics/)?individual-([a-z0-9][a-z0-9-]{0,90})(?:\.html)?)")
 
-# Groups of the catalogue for the stock dashboard's individual plots; others go under Scheduler.
-_GROUPS: Final[Mapping[str, str]] = {
-    name: group
-    for group, names in {
-        "Tasks": (
-            "task-stream progress graph groups group-progress compute-time-per-key exceptions "
-            "aggregate-time-per-action memory-by-key fine-performance-metrics"
-        ),
-        "Workers": (
-            "workers-memory cluster-memory workers-transfer-bytes cpu nprocessing occupancy "
-            "workers bandwidth-types bandwidth-workers workers-network workers-disk contention "
-            "workers-network-timeseries workers-cpu-timeseries workers-memory-timeseries "
-            "workers-disk-timeseries gpu-memory gpu-utilization rmm-memory"
-        ),
-        "Profile": "profile profile-server",
-    }.items()
-    for name in names.split()
-}
+# Groups of the catalogue for the stock dashboard's individual plots, by words of their names;
+# others go under Scheduler.
+_GROUPS: Final = (
+    ("Tasks", re.compile("task|progress|graph|groups|exceptions|-key|-action|fine-")),
+    ("Workers", re.compile("worker|memory|cpu|nprocessing|occupancy|bandwidth|contention|gpu")),
+    ("Profile", re.compile("profile")),
+)
 
 
 # --- addresses: what a user typed, what the policy allows
@@ -88,9 +74,11 @@ async def resolve(url: str, allowed_hosts: Sequence[str]) -> list[Address]:
     RefusedError
         When it is not a plain http or https URL, does not resolve or is refused.
     """
-    parts, port = _split(url.strip())
-    scheme: Literal["http", "https"] = "https" if parts.scheme.lower() == "https" else "http"
-    host, prefix = (parts.hostname or "").lower(), _prefix(parts.path)
+    match = _URL.fullmatch(url.strip())
+    if match is None or int(match[3] or 0) > 65535:
+        raise RefusedError(NO_ADDRESS)
+    is_tls = (match[1] or "").lower() == "https"
+    host, port = match[2].strip("[]").lower(), int(match[3] or (443 if is_tls else 80))
     refusal = RefusedError(
         f"This Jupyter server does not open dashboards on {host}. Its administrator can allow "
         "the host with c.DaskDiagLab.allowed_hosts."
@@ -101,17 +89,15 @@ async def resolve(url: str, allowed_hosts: Sequence[str]) -> list[Address]:
         raise refusal
     try:
         async with asyncio.timeout(RESOLVE_S):
-            found = await asyncio.get_running_loop().getaddrinfo(
-                host, port, type=socket.SOCK_STREAM
-            )
-    except (OSError, TimeoutError, UnicodeError):
-        raise RefusedError(
-            f"The name {host} cannot be resolved from the Jupyter server. Check it."
-        ) from None
+            loop = asyncio.get_running_loop()
+            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):  # a timeout is an OSError
+        raise RefusedError(f"The name {host} cannot be resolved by the Jupyter server.") from None
     ips = list(dict.fromkeys(_plain(str(sockaddr[0])) for *_, sockaddr in found))
     if not ips or not all(is_allowed(host, ip, allowed_hosts) for ip in ips):
         raise refusal
-    return [Address(scheme, host, port, str(ip), prefix) for ip in ips]
+    scheme: Literal["http", "https"] = "https" if is_tls else "http"
+    return [Address(scheme, host, port, str(ip), match[4]) for ip in ips]
 
 
 def is_allowed(host: str, ip: Ip, allowed_hosts: Sequence[str]) -> bool:
@@ -121,36 +107,11 @@ def is_allowed(host: str, ip: Ip, allowed_hosts: Sequence[str]) -> bool:
     Link-local, multicast, unspecified and cloud metadata addresses are refused always, and
     the name ``localhost`` has to mean this machine.
     """
-    if ip in METADATA_ADDRESSES or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
+    if str(ip) in METADATA_ADDRESSES or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
         return False
     if not ip.is_loopback and (ip.is_reserved or f".{host}".endswith(".localhost")):
         return False
     return any(_names(entry, host) or _contains(entry, ip) for entry in allowed_hosts)
-
-
-def _split(text: str) -> tuple[SplitResult, int]:
-    """Take a typed URL apart; return it with its port."""
-    try:
-        parts = urlsplit(text if "://" in text else f"http://{text}")
-        port = _PORTS.get(parts.scheme.lower(), 0) if parts.port is None else parts.port
-    except ValueError:
-        raise RefusedError(NO_ADDRESS) from None
-    if parts.scheme.lower() not in _PORTS:
-        raise RefusedError("Only http and https addresses can be added.")
-    if len(text) > 500 or not _HOST.fullmatch((parts.hostname or "").lower()):
-        raise RefusedError(NO_ADDRESS)
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        raise RefusedError("Give the address without user name, password, “?” and “#”.")
-    return parts, port
-
-
-def _prefix(path: str) -> str:
-    segments = [segment for segment in path.split("/") if segment]
-    if segments and _PAGE.fullmatch(segments[-1]):
-        segments.pop()
-    if not all(_SEGMENT.fullmatch(segment) for segment in segments):
-        raise RefusedError("The path of the address cannot be used. Give the dashboard's root.")
-    return "".join(f"/{segment}" for segment in segments)
 
 
 def _names(entry: str, host: str) -> bool:
@@ -185,7 +146,7 @@ def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
     ProcessError
         When it is another user's, or nobody listens.
     """
-    if user_id is None or not address.is_loopback:
+    if user_id is None or not ipaddress.ip_address(address.ip).is_loopback:
         return
     owners = _listeners(address.port)
     if not owners:
@@ -205,12 +166,10 @@ def _listeners(port: int) -> set[int]:
         return {int(row[7]) for row in listening if int(row[1].rpartition(":")[2], 16) == port}
     # Elsewhere a user may look into own processes only, so what is not found is not own.
     for process in psutil.process_iter():
-        try:
+        with contextlib.suppress(psutil.Error):
             connections = process.net_connections(kind="tcp")
             if any(c.status == psutil.CONN_LISTEN and c.laddr.port == port for c in connections):
                 return {int(process.uids().real)}
-        except psutil.Error:
-            continue
     return {-1}
 
 
@@ -218,94 +177,62 @@ def _listeners(port: int) -> set[int]:
 
 
 class StockDashboard(Dashboard):
-    """A stock Dask dashboard; it runs inside the scheduler, so it is asked rarely."""
+    """A stock Dask dashboard; it runs inside the scheduler, so it is asked rarely.
 
-    examine_factor = 5
+    A stock page is sandboxed (see docs/decisions/0001-own-relay.md), so its origin is none and the
+    browser sends no cookie with what the page loads. A random key in its address takes their place,
+    made for a logged-in user and good for reading this one dashboard.
+    """
+
+    examine_s = 5.0
     advice = "Check the address and that its cluster runs."
+
+    MAX_KEYS: Final = 256
+    KEY_LIFETIME_S: Final = 12 * 3600.0
 
     def __init__(self, address: Address) -> None:
         # Always the same for the same address, so that adding twice is adding once.
         digest = hashlib.sha256(f"{address.origin}{address.prefix}".encode()).hexdigest()
         name, unknown = f"{address.netloc}{address.prefix}", SchedulerInfo(id="", address="")
         super().__init__(address, f"stock-{digest[:16]}", name, "stock", unknown)
+        self._keys: dict[str, tuple[User, float]] = {}
+
+    def issue_key(self, user: User) -> str:
+        """Return a new key that lets ``user`` read this dashboard."""
+        if len(self._keys) >= self.MAX_KEYS:
+            del self._keys[next(iter(self._keys))]  # the oldest
+        key = secrets.token_urlsafe(32)
+        self._keys[key] = (user, time.monotonic() + self.KEY_LIFETIME_S)
+        return key
+
+    def user_of(self, key: str) -> User | None:
+        """Return the user that a key stands for, None when it opens nothing (any more)."""
+        user, expires_at = self._keys.get(key, (None, 0.0))
+        return user if expires_at > time.monotonic() else None
 
     async def verify(self) -> None:
         """Look whose port it is now."""
         await asyncio.to_thread(check_owner, self.address)
 
-    def misfit(self, error: MessageError) -> str:
-        """Say that something else is there."""
-        return f"What answers at {self.name} is not a Dask dashboard: {error}. {self.advice}"
-
-    async def _ask(self, timeout_s: float) -> None:
-        index = await self._get("/individual-plots.json", timeout_s, MAX_INDEX_BYTES)
-        plots = plots_of_index(index)
+    async def _ask(self) -> None:
+        plots = plots_of_index(await self._get("/individual-plots.json"))
         if not plots:
             raise MessageError("it has no plots")
         if not self.info["plots"]:
-            await self._ask_scheduler(timeout_s)
+            with contextlib.suppress(UpstreamError, MessageError):  # all else works without
+                identity = await self._get("/json/identity.json")
+                self.info = {**self.info, "scheduler": check(identity, SchedulerInfo)}
         self.info = {**self.info, "plots": plots}
         self.set_state("live")
-
-    async def _ask_scheduler(self, timeout_s: float) -> None:
-        with contextlib.suppress(UpstreamError, MessageError):  # all else works without
-            identity = await self._get("/json/identity.json", timeout_s, MAX_IDENTITY_BYTES)
-            self.info = {**self.info, "scheduler": check(identity, SchedulerInfo)}
 
 
 def plots_of_index(index: object) -> list[PlotInfo]:
     """Turn a stock dashboard's ``individual-plots.json`` into plots; empty if it is not one."""
     plots: list[PlotInfo] = []
     for title, route in list(index.items())[:MAX_ROWS] if isinstance(index, dict) else ():
-        match = _ROUTE.fullmatch(route) if isinstance(route, str) else None
-        if match is not None:
-            plots.append(
-                {
-                    "name": match[2],
-                    "title": title.removeprefix("Individual ")[:100],
-                    "group": _GROUPS.get(match[2], "Scheduler"),
-                    "description": "",
-                    "route": match[1],
-                }
-            )
+        if match := _ROUTE.fullmatch(str(route)):
+            group = next((name for name, words in _GROUPS if words.search(match[2])), "Scheduler")
+            short = title.removeprefix("Individual ")[:100]
+            plots.append(PlotInfo(name=match[2], title=short, group=group, description=""))
+            plots[-1]["route"] = match[1]
     return sorted(plots, key=lambda plot: plot["name"])
-
-
-# --- pages: a stock page is sandboxed (see docs/decisions/0001-own-relay.md), so its origin is none
-# and the browser sends no cookie with what the page loads. A key in its address takes their place.
-
-
-@dataclass(frozen=True, slots=True)
-class FrameKey:
-    """What a key opens, for whom, and until when on the monotonic clock."""
-
-    dashboard_id: str
-    user: User
-    expires_at: float
-
-
-class FrameKeys:
-    """Random keys, each made for a logged-in user and good for reading one stock dashboard."""
-
-    MAX_KEYS: Final = 256
-    LIFETIME_S: Final = 12 * 3600.0
-
-    def __init__(self) -> None:
-        self._keys: dict[str, FrameKey] = {}
-
-    def issue(self, dashboard_id: str, user: User) -> str:
-        """Return a new key that lets ``user`` read a dashboard."""
-        if len(self._keys) >= self.MAX_KEYS:
-            del self._keys[next(iter(self._keys))]  # the oldest
-        key = secrets.token_urlsafe(32)
-        self._keys[key] = FrameKey(dashboard_id, user, time.monotonic() + self.LIFETIME_S)
-        return key
-
-    def find(self, key: str) -> FrameKey | None:
-        """Return what a key opens, None when it opens nothing (any more)."""
-        found = self._keys.get(key)
-        return found if found is not None and found.expires_at > time.monotonic() else None
-
-    def revoke(self, dashboard_id: str) -> None:
-        """Void every key of a dashboard."""
-        self._keys = {key: k for key, k in self._keys.items() if k.dashboard_id != dashboard_id}

@@ -22,10 +22,10 @@ PLACES = {
     "DashboardsHandler": ["api/dashboards"],
     "DashboardHandler": ["api/dashboards/stock-1"],
     "EventsHandler": ["api/events"],
-    "RelayHandler": ["dashboards/{id}/health", "dashboards/{id}/plots/x/session"],
-    "RelaySocket": ["dashboards/{id}/plots/x/ws"],
-    "FrameHandler": ["frames/somekey/status"],
-    "FrameSocket": ["frames/somekey/individual-x/ws"],
+    "RelayHandler": [
+        f"dashboards/{{id}}/{path}" for path in ("health", "plots/x/session", "plots/x/ws")
+    ],
+    "FrameHandler": ["frames/somekey/status", "frames/somekey/individual-x/ws"],
 }
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 

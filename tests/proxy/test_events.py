@@ -54,7 +54,7 @@ async def test_nothing_is_asked_while_nobody_listens_and_then_the_first_message_
     async with client.events() as events:
         await events.until(is_live)
     async with asyncio.timeout(30):
-        while extension.state.registry.is_watching:
+        while extension.registry.is_watching:
             await asyncio.sleep(0.02)
     before = (await client.control(announced))["asked"]
     await asyncio.sleep(1.5)  # longer than a health interval: the claim is that nothing happens

@@ -17,7 +17,7 @@ def test_config_file_enables_the_module_and_every_setting_is_explained() -> None
     config = json.loads(CONFIG.read_text())
     assert config == {"ServerApp": {"jpserver_extensions": {"dask_diag_lab.proxy": True}}}
     traits = Settings.class_traits(config=True)
-    assert len(traits) >= 8
+    assert len(traits) >= 3
     for name, trait in traits.items():
         assert len(trait.help) > 60, name
 
@@ -27,7 +27,7 @@ class TestConfigured:
 
     @pytest.fixture
     def settings(self) -> dict[str, object]:
-        return {"allowed_hosts": ["*.cluster"], "poll_interval_s": 2.0}
+        return {"allowed_hosts": ["*.cluster"], "answer_timeout_s": 2.0}
 
     async def test_settings_arrive(self, extension: DaskDiagLab) -> None:
-        assert (extension.allowed_hosts, extension.poll_interval_s) == (["*.cluster"], 2.0)
+        assert (extension.allowed_hosts, extension.answer_timeout_s) == (["*.cluster"], 2.0)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dask_diag_lab.proxy import dashboard as dashboard_module
 from dask_diag_lab.proxy.stock import is_allowed
 from tests.proxy.backends import Backend, StockScheduler
 from tests.proxy.client import Client, message
@@ -168,11 +169,11 @@ def test_policy_decides(host: str, ip: str, policy: list[str], expected: bool) -
     [
         ("http://192.0.2.1:8787", "allowed_hosts"),
         ("http://169.254.169.254/latest", "allowed_hosts"),
-        ("ftp://127.0.0.1/", "Only http and https"),
+        ("ftp://127.0.0.1/", "not an address"),
         ("http://me:secret@127.0.0.1:8787", "user name"),
         ("http://127.0.0.1:8787/status?token=secret", "without"),
         ("http://127.0.0.1:99999", "not an address"),
-        ("http://127.0.0.1:8787/../x", "path"),
+        ("http://127.0.0.1:8787/../x", "not an address"),
         ("x" * 600, "not an address"),
     ],
 )
@@ -184,7 +185,7 @@ async def test_address_is_refused_in_words(url: str, word: str, client: Client) 
 
 
 async def test_body_without_an_address_is_refused(client: Client) -> None:
-    for body in ('{"url": 3}', '{"url": " "}', "{", "[]", "x" * 20_000, "[" * 5_000):
+    for body in ('{"url": 3}', "{", "[]", "[" * 5_000):
         answer = await client.get("api", "dashboards", method="POST", body=body)
         assert answer.code == 400
         assert "Send JSON like" in message(answer)
@@ -215,16 +216,17 @@ async def test_what_is_no_dashboard_is_refused(client: Client) -> None:
     assert await client.dashboards() == []
 
 
-class TestShortTimeout:
-    """With a short timeout, and any name allowed."""
+class TestAnyName:
+    """With any name allowed."""
 
     @pytest.fixture
     def settings(self) -> dict[str, object]:
-        return {"health_timeout_s": 0.3, "allowed_hosts": ["*"]}
+        return {"allowed_hosts": ["*"]}
 
     async def test_name_is_pinned_and_what_does_not_resolve_or_answer_is_refused(
-        self, client: Client, stock: StockScheduler
+        self, client: Client, stock: StockScheduler, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr(dashboard_module, "EXAMINE_TIMEOUT_S", 0.3)
         added = await client.add(f"http://LOCALHOST:{stock.port}/status")
         dashboard = json.loads(added.body)
         assert dashboard["name"] == f"localhost:{stock.port}"

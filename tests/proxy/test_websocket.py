@@ -12,6 +12,7 @@ import pytest
 from tornado.websocket import WebSocketClientConnection
 
 from dask_diag_lab.proxy.extension import DaskDiagLab
+from dask_diag_lab.proxy.relay import RelayHandler
 from tests.proxy.backends import Backend
 from tests.proxy.client import Client
 
@@ -27,10 +28,10 @@ async def opened(client: Client, backend: Backend) -> AsyncIterator[WebSocketCli
         yield socket
 
 
-async def all_closed(client: Client, backend: Backend, extension: DaskDiagLab) -> dict[str, object]:
+async def all_closed(client: Client, backend: Backend) -> dict[str, object]:
     """Wait until no socket is left, neither here nor at the backend; return its state."""
     async with asyncio.timeout(40):
-        while extension.state.relayed_sockets:
+        while RelayHandler.open_sockets:
             await asyncio.sleep(0.02)
         while (state := await client.control(backend))["sockets"]:
             await asyncio.sleep(0.02)
@@ -70,12 +71,12 @@ async def test_close_codes_pass_both_ways_and_a_lost_side_closes_the_other(
         assert (socket.close_code, socket.close_reason) == (4001, "as asked")
     async with opened(client, announced) as socket:
         socket.close(4002, "bye")
-    assert (await all_closed(client, announced, extension))["close_code"] == 4002
+    assert (await all_closed(client, announced))["close_code"] == 4002
     async with opened(client, announced) as socket:
         assert socket.protocol is not None
         assert socket.protocol.stream is not None
         socket.protocol.stream.close()
-        assert (await all_closed(client, announced, extension))["close_code"] == 1001
+        assert (await all_closed(client, announced))["close_code"] == 1001
     async with opened(client, announced) as socket:
         await socket.write_message("die")
         async with asyncio.timeout(30):
@@ -111,7 +112,7 @@ async def test_stopping_jupyter_closes_the_sockets(
 
 
 class TestLimits:
-    """With pings every 0.3 s and a small bound for messages."""
+    """With pings every 0.3 s."""
 
     @pytest.fixture
     def jp_server_config(self) -> dict[str, object]:
@@ -120,14 +121,13 @@ class TestLimits:
                 "jpserver_extensions": {"dask_diag_lab.proxy": True},
                 "tornado_settings": {"ws_ping_interval": 300},
             },
-            "DaskDiagLab": {"max_message_bytes": 2**20},
         }
 
     async def test_large_message_and_browser_that_answers_no_ping_close_the_connection(
         self, client: Client, announced: Backend, extension: DaskDiagLab
     ) -> None:
         async with opened(client, announced) as socket:
-            await socket.write_message(f"send {2 * 2**20}")
+            await socket.write_message(f"send {65 * 2**20}")
             assert await socket.read_message() is None
         # As a laptop that fell asleep: the connection stays open and nothing comes any more.
         upgrade = (
@@ -136,6 +136,6 @@ class TestLimits:
         )
         reader, writer = await client.begin(announced, "plots/x/ws", upgrade)
         await reader.readuntil(b"\r\n\r\n")
-        assert extension.state.relayed_sockets
-        await all_closed(client, announced, extension)
+        assert RelayHandler.open_sockets
+        await all_closed(client, announced)
         writer.close()
