@@ -32,20 +32,10 @@ T0: Final = 1_795_000_000.0
 
 def worker_row(address: str, **columns: Any) -> dict[str, Any]:
     """Return a row of `WORKERS` with defaults for what is not given."""
-    row = default_row(WORKERS) | {
-        "address": address,
-        "name": address,
-        "host": "127.0.0.1",
-        "nthreads": 2,
-        "memory_limit": 2**30,
-        "status": "running",
-        "last_seen": T0,
-        "cpu": 50.0,
-        "memory": 10_000_000,
-        "managed": 4_000_000,
-        "unmanaged_old": 5_000_000,
-        "unmanaged_recent": 1_000_000,
-    }
+    row = default_row(WORKERS) | {"address": address, "name": address, "host": "127.0.0.1"}
+    row |= {"nthreads": 2, "memory_limit": 2**30, "status": "running", "last_seen": T0, "cpu": 50.0}
+    row |= {"memory": 10_000_000, "managed": 4_000_000}
+    row |= {"unmanaged_old": 5_000_000, "unmanaged_recent": 1_000_000}
     assert columns.keys() <= row.keys(), columns
     if "spilled" in columns:
         row["spilled_memory"] = columns["spilled"]
@@ -63,16 +53,14 @@ def group_row(
     name: str, prefix: str, dependencies: Sequence[str] = (), **states: int
 ) -> dict[str, Any]:
     """Return a row of `GROUPS`; task counts by state name, ``_`` for ``-``."""
-    return {
+    return default_row(GROUPS) | {
         "name": name,
         "prefix": prefix,
         "states": _states(states),
         "is_ended": states.keys() == {"forgotten"},
-        "nbytes": 0,
-        "duration": 0.0,
+        "dependencies": dependencies,
         "start": np.nan,
         "stop": np.nan,
-        "dependencies": dependencies,
     }
 
 
@@ -135,32 +123,32 @@ class BatchMaker:
         stop: float,
         *,
         worker: str = "tcp://w0:1",
-        thread: int = 1,
-        kind: Kind = Kind.COMPUTE,
-        outcome: Outcome = Outcome.OK,
         prefix: str = "inc",
         key: str | None = None,
         source: str = "",
-        nbytes: int = -1,
+        **columns: int,
     ) -> BatchMaker:
-        """Record an action, times counted from `T0`; a key given before is the same task."""
-        if key is None:
-            key = f"{prefix}-{len(self._keys)}"
+        """Record an action, times counted from `T0`; a key given before is the same task.
+
+        ``columns`` are further ones of `ACTIONS`.
+        """
+        key = f"{prefix}-{len(self._keys)}" if key is None else key
         if key not in self._keys:
             self._keys.append(key)
         row = {
             "start": T0 + start,
             "stop": T0 + stop,
-            "kind": kind,
-            "outcome": outcome,
+            "kind": Kind.COMPUTE,
+            "outcome": Outcome.OK,
+            "thread": 1,
+            "nbytes": -1,
+            "task": self._keys.index(key),
             "worker": self.string(worker),
-            "thread": thread,
             "source": self.string(source),
             "prefix": self.string(prefix),
-            "task": self._keys.index(key),
-            "nbytes": nbytes,
         }
-        self._rows.append(row)
+        assert columns.keys() <= row.keys(), columns
+        self._rows.append(row | columns)
         return self
 
     def batch(

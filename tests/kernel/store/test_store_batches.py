@@ -107,24 +107,6 @@ def test_time_goes_on_between_batches_and_stands_while_the_feed_is_lost() -> Non
     assert store.time == T0 + 100
 
 
-def test_feed_state_moves_the_version_once() -> None:
-    store = Store()
-    assert store.feed_state.state == "connecting"
-    for _ in range(3):
-        store.set_feed_state("lost", "gone", 5.0)
-    assert store.version == 1
-    assert (store.feed_state.reason, store.feed_state.since) == ("gone", 5.0)
-
-
-def test_facts_of_the_scheduler_are_kept() -> None:
-    store = Store()
-    batch = BatchMaker().batch(cost_s=1.5)
-    store.apply(batch)
-    assert (store.scheduler, store.cost_s, store.degraded) == (batch.scheduler, 1.5, "")
-    store.set_feed_state("degraded", "The scheduler forbids plugins.", 1.0)
-    assert store.degraded == "The scheduler forbids plugins."
-
-
 def test_strings_that_do_not_follow_those_known_are_refused_and_change_nothing() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(full_batch(maker.action(0, 1, worker=A)))

@@ -22,6 +22,11 @@ def test_all_time_has_every_action_by_start(store: Store) -> None:
     rows, total = store.actions.between(-np.inf, np.inf)()
     assert total == len(rows["start"]) == store.actions.count
     assert np.all(np.diff(rows["start"]) >= 0)
+    last, total = store.actions.between(-np.inf, np.inf, 10)()
+    assert total == store.actions.count
+    assert last["start"].tolist() == rows["start"][-10:].tolist()
+    none, total = store.actions.between(0, 1)()
+    assert (none.keys(), total) == (rows.keys(), 0)
 
 
 def test_a_window_has_what_a_picture_of_it_has(store: Store) -> None:
@@ -29,19 +34,6 @@ def test_a_window_has_what_a_picture_of_it_has(store: Store) -> None:
     rows, total = store.actions.between(begin, begin + 50)()
     assert total == store.actions.query(begin, begin + 50).answer().total
     assert np.all((rows["start"] <= begin + 50) & (rows["stop"] >= begin))
-
-
-def test_a_limit_keeps_those_that_started_last(store: Store) -> None:
-    everything, _ = store.actions.between(-np.inf, np.inf)()
-    rows, total = store.actions.between(-np.inf, np.inf, 10)()
-    assert total == store.actions.count
-    assert rows["start"].tolist() == everything["start"][-10:].tolist()
-
-
-def test_a_window_without_actions_has_all_columns(store: Store) -> None:
-    rows, total = store.actions.between(0, 1)()
-    assert total == 0
-    assert {"start", "slot", "worker"} <= set(rows)
 
 
 def test_keys_of_many_tasks_are_those_of_each(store: Store) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dask_diag_lab.store import Store
 from tests.kernel.store.batches import BatchMaker, graph_change
 
@@ -40,34 +38,3 @@ def test_graph_snapshot_replaces_all_and_too_many_tasks_leave_none() -> None:
     assert (store.graph.key, store.graph.edges.shape) == (["only"], (0, 2))
     store.apply(maker.batch(graph=graph_change(is_snapshot=True, is_exact=False, total=99999)))
     assert (len(store.graph), store.graph.is_exact, store.graph.total) == (0, False, 99999)
-
-
-def test_graph_of_random_changes_equals_one_kept_simply() -> None:
-    random = np.random.default_rng(5)
-    store, maker = Store(), BatchMaker()
-    needs: dict[int, list[int]] = {}
-    states: dict[int, int] = {}
-    for step in range(60):
-        new = list(range(step * 10, step * 10 + int(random.integers(0, 10))))
-        known = [*needs, *new]
-        added = []
-        for node in new:
-            wanted = random.choice(known, size=min(2, len(known)), replace=False)
-            needs[node] = sorted({int(n) for n in wanted if n < node})
-            states[node] = 0
-            added.append((node, f"k{node}", "p", "g", needs[node]))
-        moved = [(int(n), int(random.integers(0, 8))) for n in random.permutation(list(needs))[:9]]
-        states.update(moved)
-        gone = [int(n) for n in random.permutation(list(needs))[: int(random.integers(0, 9))]]
-        change = graph_change(added=added, states=moved, removed=gone)
-        store.apply(maker.batch(graph=change))
-        for node in gone:
-            del needs[node], states[node]
-        if step % 3:
-            continue  # nobody looks: gaps add up
-        graph = store.graph
-        nodes = graph.node.tolist()
-        assert dict(zip(nodes, graph.state.tolist(), strict=True)) == states
-        assert graph.key == [f"k{node}" for node in nodes]
-        edges = {(nodes[a], nodes[b]) for a, b in graph.edges.tolist()}
-        assert edges == {(a, b) for b, deps in needs.items() for a in deps if a in needs}

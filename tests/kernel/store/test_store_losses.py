@@ -48,12 +48,6 @@ def test_a_worker_is_there_since_it_was_told_of_or_worked() -> None:
     assert store.slots.version > version
 
 
-def test_a_worker_known_from_history_only_is_there_since_its_first_task() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.action(4, 5, worker=A).action(2, 3, worker=A, thread=2).batch())
-    assert store.slots.joined.tolist() == [T0 + 2, T0 + 2]
-
-
 def test_names_without_end_leave_room_for_workers() -> None:
     strings = StringTable(limit=10, addresses=2)
     for i in range(30):

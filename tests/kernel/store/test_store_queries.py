@@ -72,28 +72,6 @@ def test_answers_are_bounded_and_the_one_looked_at_longest_ago_goes_first() -> N
     assert len(sent) == n + 1
 
 
-def test_what_was_asked_before_can_be_looked_up_without_asking() -> None:
-    queries = Queries()
-    sent = asked(queries)
-    assert queries.known("hardware") is None
-    assert sent == []
-    query = queries.ask("hardware")
-    assert queries.known("hardware") is query
-    assert len(sent) == 1
-
-
-def test_the_version_moves_with_every_change() -> None:
-    store = Store()
-    asked(store.queries)
-    query = store.queries.ask("task", key="a")
-    before = (store.version, store.queries.version, query.version)
-    store.answer(query, None)
-    after = (store.version, store.queries.version, query.version)
-    assert all(new > old for old, new in zip(before, after, strict=True))
-    store.fail(query, "gone")
-    assert (store.version, query.version) > (after[0], after[2])
-
-
 def test_another_scheduler_voids_the_answers_and_the_same_one_does_not() -> None:
     store = Store()
     store.apply(BatchMaker().batch())

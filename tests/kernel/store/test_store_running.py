@@ -63,15 +63,6 @@ def test_task_starts_in_the_slot_that_was_free_for_the_shortest_time() -> None:
     assert shown(store) == {"x-1": 2, "x-2": 0}
 
 
-def test_more_running_tasks_than_threads_get_more_slots() -> None:
-    store, maker = Store(), BatchMaker()
-    runs = [run(f"inc-{i}") for i in range(5)]
-    store.apply(maker.batch(workers=[worker_row(A), worker_row(B)], running=runs))
-    assert sorted(shown(store).values()) == [0, 1, 2, 3, 4]
-    assert store.slots.count == 7
-    assert store.strings.take(store.slots.worker[:5].tolist()) == [A] * 5
-
-
 def test_new_thread_takes_the_slot_in_which_its_task_was_shown() -> None:
     store, maker = Store(), BatchMaker()
     runs = [run("inc-1"), run("inc-2", start=1)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.series import NAMES, OF_PROCESS, SeriesTable
@@ -47,14 +46,6 @@ def test_counters_of_a_host_count_once_and_as_the_newest_heartbeat_says() -> Non
     assert (series.low[0], series.high[0]) == (100, 300)
 
 
-def test_unmanaged_memory_is_both_of_its_parts() -> None:
-    store, maker = Store(), BatchMaker()
-    rows = [worker_row(A, unmanaged_old=5, unmanaged_recent=2)]
-    store.apply(maker.batch(workers=[*rows, worker_row(B, unmanaged_old=1, unmanaged_recent=0)]))
-    assert store.series.get("unmanaged").total.tolist() == [8]
-    assert store.series.get("unmanaged").high.tolist() == [7]
-
-
 def test_what_only_some_workers_report_is_averaged_over_these() -> None:
     store, maker = Store(), BatchMaker()
     metrics = [{"gpu_utilization": 80}, {"gpu_utilization": "broken"}, {}]
@@ -69,11 +60,6 @@ def test_what_only_some_workers_report_is_averaged_over_these() -> None:
     assert unknown.n.tolist() == [0]
 
 
-def test_a_quantity_without_a_series_is_named() -> None:
-    with pytest.raises(KeyError, match="there are cpu, memory"):
-        SeriesTable().get("colour")
-
-
 def test_thinning_keeps_every_peak_and_the_newest_half_as_it_is() -> None:
     series = SeriesTable(limit=16)
     values = np.arange(1000.0)
@@ -86,25 +72,6 @@ def test_thinning_keeps_every_peak_and_the_newest_half_as_it_is() -> None:
     assert got.times[0] == T0
     assert (got.low.min(), got.high.max()) == (-5000, 5000)
     assert got.mean[-8:].tolist() == values[-8:].tolist()
-
-
-def test_a_cluster_without_workers_has_no_samples() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(workers=[]))
-    assert (len(store.series), store.series.version, store.series.names) == (0, 0, ())
-
-
-def test_a_process_that_workers_share_counts_once_and_as_the_newest_heartbeat_says() -> None:
-    store, maker = Store(), BatchMaker()
-
-    def row(address: str, process: str, seen: float, cpu: float) -> dict[str, Any]:
-        return worker_row(address, process=process, last_seen=T0 + seen, cpu=cpu, spilled=7)
-
-    rows = [row(A, "p", 2, 300.0), row(B, "p", 1, 200.0), row(C, "", 1, 50.0)]
-    store.apply(maker.batch(workers=rows))
-    cpu = store.series.get("cpu")
-    assert (cpu.total[0], cpu.n[0], cpu.low[0], cpu.high[0]) == (350, 2, 50, 300)
-    assert store.workers.totals().cpu == 350
 
 
 def test_parts_of_the_memory_of_a_process_are_those_of_all_its_workers() -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.slots import MAX_EXTRA_SLOTS, host_of
+from dask_diag_lab.store.slots import MAX_EXTRA_SLOTS
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
@@ -45,32 +44,6 @@ def test_later_workers_take_their_place_by_host_and_name_whenever_they_come() ->
     assert store.slots.is_alive.all()
 
 
-def test_rows_follow_a_worker_that_is_renamed() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(workers=[worker_row(A, name="b"), worker_row(B, name="a")]))
-    assert store.workers.address == [A, B]  # hosts come first
-    here = [f"tcp://a:{port}" for port in (1, 2)]
-    both = [worker_row(a, name=n) for a, n in zip(here, ("2", "1"), strict=True)]
-    store.apply(maker.batch(workers=both))
-    assert store.workers.name[:2] == ["1", "2"]
-    store.apply(maker.batch(workers=[both[0], worker_row(here[1], name="3")]))
-    assert store.workers.name[:2] == ["2", "3"]
-
-
-@pytest.mark.parametrize(
-    ("address", "host"),
-    [
-        ("tcp://10.0.0.1:4000", "10.0.0.1"),
-        ("tls://node-7.example:4000", "node-7.example"),
-        ("tcp://[::1]:4000", "[::1]"),
-        ("inproc://10.0.0.1/123/4", "10.0.0.1"),
-        ("", ""),
-    ],
-)
-def test_host_is_read_from_any_address(address: str, host: str) -> None:
-    assert host_of(address) == host
-
-
 def test_threads_take_slots_by_first_sight_and_keep_them() -> None:
     store, maker = Store(), BatchMaker()
     maker.action(0, 1, worker=A, thread=900).action(0, 1, worker=A, thread=100)
@@ -103,13 +76,6 @@ def test_worker_whose_tasks_all_secede_has_a_bounded_number_of_slots() -> None:
     np.testing.assert_array_equal(threads, np.arange(1, 501))
 
 
-def test_transfer_shares_the_slot_of_its_task() -> None:
-    store, maker = Store(), BatchMaker()
-    maker.action(0, 1, key="x", kind=Kind.TRANSFER, thread=5).action(1, 2, key="x", thread=5)
-    store.apply(maker.batch())
-    assert slots_of_actions(store) == [0, 0]
-
-
 def test_killed_tasks_without_a_thread_do_not_overlap_others() -> None:
     store, maker = Store(), BatchMaker()
     for thread, stop in ((1, 1.0), (2, 3.0), (3, 2.0)):
@@ -131,15 +97,6 @@ def test_worker_that_died_keeps_its_slots_and_says_when() -> None:
     assert store.slots.is_alive.tolist() == [False, False]
     assert store.slots.ended.tolist() == [T0 + 5, T0 + 5]
     assert len(store.workers) == 0
-
-
-def test_actions_that_come_after_the_worker_left_do_not_revive_it() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(workers=[worker_row(A)]))
-    store.apply(maker.batch(removed_workers=[A], workers=[]))
-    store.apply(maker.action(0, 1, worker=A).batch())
-    assert store.slots.is_alive.tolist() == [False]
-    assert store.slots.ended.tolist() == [T0]
 
 
 def test_worker_that_returns_to_its_address_returns_to_its_slots() -> None:
@@ -182,26 +139,6 @@ def test_dead_workers_are_forgotten_with_their_last_action() -> None:
     assert store.actions.query(T0, T0 + 300, np.array([0])).answer().total == store.actions.count
 
 
-def test_version_moves_only_when_slots_change() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A)]))
-    version = store.slots.version
-    store.apply(maker.action(1, 2, worker=A).batch(workers=[worker_row(A, cpu=1.0)]))
-    assert store.slots.version == version
-    store.apply(maker.batch(workers=[worker_row(A, name="renamed")]))
-    assert store.slots.version > version
-    assert store.slots.label[0] == "renamed · 1"
-
-
-def test_order_does_not_depend_on_batch_boundaries_of_a_few_thousand_slots() -> None:
-    store = Store()
-    rows = [worker_row(f"tcp://{n}", name=str(n), nthreads=4) for n in range(1000)]
-    store.apply(BatchMaker().batch(workers=reversed(rows)))
-    assert store.slots.count == 4000
-    assert store.slots.label[4 * 999] == "999 · 1"
-    np.testing.assert_array_equal(store.slots.thread_index, np.tile(np.arange(4), 1000))
-
-
 def _left(store: Store) -> dict[str, float]:
     """Return when each worker that has slots left, seconds after `T0`; NaN for who is there."""
     slots = store.slots
@@ -220,29 +157,11 @@ def test_a_worker_left_when_its_event_says_so_however_late_it_is_missed() -> Non
     assert _left(store) == {"tcp://w0:1": 2.0}
 
 
-def test_a_worker_that_came_and_left_before_anybody_looked_is_not_alive() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(workers=[]))
-    killed = (T0 + 2, "worker-killed", {"worker": "tcp://w0:1"})
-    maker.time = T0 + 3
-    store.apply(maker.action(0, 1).batch(events=[killed]))
-    assert _left(store) == {"tcp://w0:1": 2.0}
-
-
 def test_tasks_of_a_worker_that_has_left_may_come_after_its_event() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(maker.batch(events=[(T0 + 2, "worker-removed", {"worker": "tcp://w0:1"})]))
     store.apply(maker.action(0, 1).batch())
     assert _left(store) == {"tcp://w0:1": 2.0}
-
-
-def test_an_event_ends_no_worker_that_is_still_told_of() -> None:
-    store, maker = Store(), BatchMaker()
-    removed = (T0 - 9, "worker-removed", {"worker": "tcp://w0:1"})
-    rows = [worker_row("tcp://w0:1")]
-    store.apply(maker.action(0, 1).batch(workers=rows, events=[removed]))
-    store.apply(maker.batch(events=[removed]))
-    assert np.isnan(_left(store)["tcp://w0:1"])
 
 
 def test_a_worker_that_came_back_leaves_at_its_second_end() -> None:

