@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.data import Column, DataPlot, Rows, length
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import ProgressBars
@@ -24,9 +24,8 @@ from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.span_names import told_apart, without_start
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.graph_layout import depths
-from dask_diag_lab.views.tasks.progress_estimate import Begun, Estimate, estimate
-from dask_diag_lab.views.tasks.task_counts import PARTS, Floats, Ints
-from dask_diag_lab.views.view import Caption, Control, Table, View
+from dask_diag_lab.views.tasks.task_counts import Floats, Ints
+from dask_diag_lab.views.view import Caption, Control
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -43,36 +42,14 @@ NO_SPANS: Final = 'No spans yet. Name parts of a computation: with distributed.s
 WAITING_FOR_SPANS: Final = "Waiting for the scheduler's answer."
 NESTED: Final = "a span counts the tasks of the spans inside it as well"
 
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """One row a bar; all columns are of equal length.
-
-    Attributes
-    ----------
-    names, prefixes : sequence of str
-        A prefix gives the colour; '' of spans, which have many.
-    states : ndarray of int64
-        Tasks in each of `STATES`.
-    nbytes : ndarray of int64
-        Bytes in memory, replicas not counted; -1 while unknown.
-    mean_s, median_s : ndarray of float64
-        Seconds of the tasks that ended, as recorded; NaN while unknown.
-    flow : ndarray of int64
-        The rows in the order in which work flows through them.
-    """
-
-    names: Sequence[str]
-    prefixes: Sequence[str]
-    states: Ints
-    nbytes: Ints
-    mean_s: Floats
-    median_s: Floats
-    flow: Ints
+LONG_S: Final = 1.0
+"""Tasks that take longer are seen to run by heartbeats; of shorter ones only how many end tells."""
+MOST_DONE: Final = 0.9
+"""Share of the mean that a running task has behind it at most: when a late one ends is unknown."""
 
 
 @register_plot
-class Progress(View):
+class Progress(DataPlot):
     """One bar a prefix, group or span; arguments ``by``, of `KINDS`, and ``order``, of `ORDERS`."""
 
     name = "progress"
@@ -125,10 +102,12 @@ class Progress(View):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self.kind = self.arguments.get("by", "prefix")
-        self.order = self.arguments.get("order", "size")
         self.bars = Source()
-        self._homes = 0
+        self.chart = ProgressBars(source=self.bars.model, sizing_mode="stretch_both", margin=0)
+        self.kind, self.order = "prefix", "size"
+        self.show(self.arguments)
+
+    _homes = 0
 
     @property
     def needs(self) -> frozenset[str]:  # type: ignore[override]  # others always need the same
@@ -137,7 +116,6 @@ class Progress(View):
 
     def build(self) -> UIElement:
         """Return the bars; see `View.build`."""
-        self.chart = ProgressBars(source=self.bars.model, sizing_mode="stretch_both", margin=0)
         return self.chart
 
     # --- what the reader sets
@@ -150,7 +128,7 @@ class Progress(View):
         what, _, value = verb.partition("-")
         self.set_control(what, value)
         if verb == "fit":
-            self._scroll_to_top()
+            self.show({})
         self.update()
 
     def set_control(self, name: str, value: str) -> None:
@@ -163,11 +141,13 @@ class Progress(View):
         super().show(arguments)
         self.kind = arguments.get("by", self.kind)
         self.order = arguments.get("order", self.order)
-        self._scroll_to_top()
-
-    def _scroll_to_top(self) -> None:
+        self.columns = (
+            *(Column(self.kind), Column("total"), Column("done"), *map(Column, STATES)),
+            Column("nbytes", unit="bytes"),
+            *(Column("duration", unit="seconds"), Column("median", unit="seconds")),
+        )
         self._homes += 1
-        set_properties(self.chart, home=self._homes)
+        self.chart.home = self._homes
 
     # --- keeping it up to date
 
@@ -176,9 +156,27 @@ class Progress(View):
         second = int(self.store.time) if self.store.running.count else 0
         return self.kind, self.order, second, self.store.left_out.get("groups", 0)
 
+    def rows(self) -> Rows:
+        """Return a row for each prefix, group or span that has tasks, in the order shown."""
+        rows = {"prefix": _prefixes, "group": _groups, "span": _spans}[self.kind](self.store)
+        states = np.asarray(rows["states"])
+        totals, order = states.sum(axis=1), np.asarray(rows["flow"])
+        if self.order == "size":
+            order = np.lexsort((-totals, tasks.remaining(states) == 0))
+        order = order[totals[order] > 0]
+        states, picked = states[order], order.tolist()
+        return {
+            self.kind: [rows["name"][at] for at in picked],
+            "of": [rows["prefix"][at] for at in picked],
+            "total": totals[order],
+            "done": tasks.done(states),
+            **{state: states[:, at] for at, state in enumerate(STATES)},
+            **{name: np.asarray(rows[name])[order] for name in ("nbytes", "duration", "median")},
+        }
+
     def draw(self) -> None:
         """Send the rows that differ; see `View.draw`."""
-        look, colors = self.look, data_colors(self.look)
+        look, colors, rows = self.look, data_colors(self.look), self.rows()
         set_properties(
             self.chart,
             nouns={"prefix": "prefixes"}.get(self.kind, f"{self.kind}s"),
@@ -189,92 +187,68 @@ class Progress(View):
             track=colors.track,
             **look.style,
         )
-        rows, order = self._rows()
+        names, of = rows[self.kind], rows["of"]
+        numbers = {
+            **{column.name: rows[column.name] for column in self.columns[1:]},
+            "released": np.add(rows["released"], rows["forgotten"]),
+            "no_worker": rows["no-worker"],
+        }
+        self.bars.set(
+            {
+                "name": [shown_name(name) for name in names],
+                "color": [self._color(prefix) for prefix in of],
+                **{name: np.asarray(column, np.float64) for name, column in numbers.items()},
+            }
+        )
         controls = [
             Control("by", "select", "Bars", self.kind, KINDS),
             Control("order", "select", "Order", self.order, ORDERS),
         ]
-        if not len(order):
-            self.bars.set({name: [] for name in self.bars.model.data})
-            self.caption = Caption(empty=self._why_empty(), controls=controls)
-            return
-        states = rows.states[order]
-        parts = dict(zip(PARTS, tasks.part_counts(states).T, strict=True))
-        columns: dict[str, Any] = {  # arrays and lists
-            "name": [shown_name(rows.names[at]) for at in order.tolist()],
-            "color": [self._color(rows.prefixes[at]) for at in order.tolist()],
-            "total": states.sum(axis=1),
-            "done": tasks.done(states),
-            "forgotten": tasks.counts(states, "forgotten"),
-            "waiting": tasks.counts(states, "waiting"),
-            "no_worker": parts.pop("no-worker"),
-            **parts,
-            "nbytes": rows.nbytes[order],
-            "duration": rows.mean_s[order],
-            "median": rows.median_s[order],
-        }
-        numbers = {"name", "color"} ^ columns.keys()
-        self.bars.set(columns | {name: columns[name].astype(np.float64) for name in numbers})
-        self.caption = Caption(
-            headline=self._headline(),
-            legend=tasks.legend(look),
-            controls=controls,
-            note=self._note(),
-        )
+        if length(rows):
+            legend = tasks.legend(look)
+            headline, note = self.headline(), self.note()
+            self.caption = Caption(headline=headline, legend=legend, controls=controls, note=note)
+        else:
+            self.caption = Caption(empty=self.why_empty(), controls=controls)
 
     def _color(self, prefix: str) -> str:
         if self.kind == "span":
             return data_colors(self.look).load_normal
         return prefix_color(self.store.palette.index(prefix), self.look)
 
-    def _headline(self) -> str:
+    def headline(self) -> str:
+        """Return how much is done, how long the rest takes, and the tasks in each state."""
         states = self.store.prefixes.states
         total, done = int(states.sum()), int(tasks.done(states).sum())
-        share = f"{fmt.percent(done / max(total, 1))} of {fmt.plural(total, 'task')} done"
-        beginning = " · ".join([share, *_left(time_left(self.store))])
+        beginning = f"{fmt.percent(done / max(total, 1))} of {fmt.plural(total, 'task')} done"
+        seconds, is_all = time_left(self.store)
+        if math.isfinite(seconds):
+            about = "about" if is_all else "at least"
+            beginning += f" · {about} {fmt.duration(seconds)} left (estimate)"
         shown = [state for state in STATES if state not in ("released", "forgotten")]
         return tasks.headline(beginning, states.sum(axis=0), shown)
 
-    def _note(self) -> str:
+    def note(self) -> str:
+        """Return which groups are not there, and what spans count twice."""
         dropped = self.store.left_out.get("groups", 0) if self.kind == "group" else 0
         if dropped:
             return f"{fmt.plural(dropped, 'older group')} that ended not kept"
         is_nested = self.kind == "span" and any(self.store.extras["spans"]["parent"].tolist())
         return NESTED if is_nested else ""
 
-    def _why_empty(self) -> str:
+    def why_empty(self) -> str:
+        """Return why there is no bar, and how to get spans."""
         if self.kind != "span":
             return NO_TASKS
         return NO_SPANS if self.store.extras["spans"].is_known else WAITING_FOR_SPANS
 
-    def _rows(self) -> tuple[Rows, Ints]:
-        """Return all rows, and which of them have tasks, in the order in which they are shown."""
-        rows = {"prefix": _prefixes, "group": _groups, "span": _spans}[self.kind](self.store)
-        totals = rows.states.sum(axis=1)
-        order = rows.flow
-        if self.order == "size":
-            order = np.lexsort((-totals, tasks.remaining(rows.states) == 0))
-        return rows, order[totals[order] > 0]
 
-    def table(self) -> Table:
-        """Return one row a prefix, group or span, in the order of the bars."""
-        rows, order = self._rows()
-        states = rows.states[order]
-        columns: dict[str, Sequence[object]] = {
-            self.kind: [rows.names[at] for at in order.tolist()],
-            "total": states.sum(axis=1).tolist(),
-            "done": tasks.done(states).tolist(),
-        }
-        columns |= {name: tasks.counts(states, name).tolist() for name in STATES}
-        columns["nbytes"] = [size if size >= 0 else None for size in rows.nbytes[order].tolist()]
-        for name, times in (("duration", rows.mean_s), ("median", rows.median_s)):
-            seconds = times[order].tolist()
-            columns[name] = [second if math.isfinite(second) else None for second in seconds]
-        return Table(columns, {"nbytes": "B", "duration": "s", "median": "s"})
+def time_left(store: Store) -> tuple[float, bool]:
+    """Return the seconds that all tasks need that have not ended, and whether that is all.
 
-
-def time_left(store: Store) -> Estimate:
-    """Return the time that all tasks need that have not ended."""
+    NaN where there is no ground for an estimate; False where there are prefixes with work left of
+    which no task has ended yet: they come on top of it.
+    """
     prefixes, now = store.prefixes, store.time
     recorded = np.array([store.durations.of(name).mean_s for name in prefixes.names])
     # Of tasks that ran before the diagnostics came there is only what the scheduler expects.
@@ -283,45 +257,82 @@ def time_left(store: Store) -> Estimate:
     index = {store.strings.find(name): at for at, name in enumerate(prefixes.names)}
     prefix = np.array([index.get(name, -1) for name in running["prefix"].tolist()], np.int64)
     is_known = prefix >= 0
-    begun = Begun(prefix[is_known], now - running["start"][is_known])
+    elapsed_s = (now - running["start"])[is_known]
+    left = tasks.remaining(prefixes.states)
     nthreads = store.scheduler.nthreads if store.scheduler else 0
-    return estimate(prefixes.states, mean_s, prefixes.rate, nthreads, begun)
+    if tasks.counts(prefixes.states, "no-worker").any():
+        nthreads = 0  # nobody knows when these can run
+    seconds = estimate(left, mean_s, prefixes.rate, nthreads, prefix[is_known], elapsed_s)
+    return seconds, bool(np.isfinite(mean_s[left > 0]).all())
 
 
-def _left(found: Estimate) -> list[str]:
-    """Return how long it takes: less than the truth where some prefixes have not begun."""
-    if not math.isfinite(found.seconds):
-        return []
-    seconds = fmt.duration(found.seconds)
-    if not found.n_unknown:
-        return [f"about {seconds} left (estimate)"]
-    others = "1 prefix" if found.n_unknown == 1 else f"{fmt.count(found.n_unknown)} prefixes"
-    return [f"at least {seconds} left (estimate; speed of {others} unknown)"]
+def estimate(
+    left: Ints, mean_s: Floats, rate: Floats, nthreads: int, prefix: Ints, elapsed_s: Floats
+) -> float:
+    """Return how long remaining tasks take: their work by the threads that are really at work.
+
+    Tasks that end at ``rate`` and take ``mean_s`` keep ``rate * mean_s`` threads busy. That is
+    all threads where there is enough to do; fewer where tasks wait for each other; and far fewer
+    with tasks of microseconds, of which threads spend most of their time between two.
+
+    Parameters
+    ----------
+    left : ndarray of int64
+        Tasks of each prefix that have not ended.
+    mean_s : ndarray of float64
+        Mean seconds of its tasks, as recorded; NaN while unknown.
+    rate : ndarray of float64
+        Tasks of it that ended in a second, lately; NaN or 0 when none did.
+    nthreads : int
+    prefix, elapsed_s : ndarray
+        Of each task that runs: index of its prefix, seconds it has behind it, which are taken off.
+
+    Returns
+    -------
+    float
+        Seconds until the prefixes are done whose ``mean_s`` is known; NaN where there are none,
+        and without threads.
+    """
+    n, counted = len(left), (left > 0) & np.isfinite(mean_s)
+    if nthreads <= 0 or not counted.any():
+        return math.nan
+    behind_s = np.bincount(prefix, np.fmin(elapsed_s, MOST_DONE * mean_s[prefix]), n)
+    n_running = np.where(left > 0, np.bincount(prefix, minlength=n), 0)
+    is_long = np.nan_to_num(mean_s, nan=math.inf) >= LONG_S
+    busy = np.maximum(np.nan_to_num(rate * mean_s), np.where(is_long, n_running, 0)).sum()
+    threads = min(busy or nthreads, nthreads, left[counted].sum())
+    return float((left * mean_s - behind_s)[counted].sum() / threads)
 
 
 def _prefixes(store: Store) -> Rows:
-    prefixes = store.prefixes
-    names = prefixes.names
+    names = store.prefixes.names
     recorded = [store.durations.of(name) for name in names]
-    mean_s = np.array([each.mean_s for each in recorded])
-    median_s = np.array([each.median_s for each in recorded])
-    flow = prefixes.topological
-    return Rows(names, names, prefixes.states, prefixes.nbytes, mean_s, median_s, flow)
+    return {
+        "name": names,
+        "prefix": names,
+        "states": store.prefixes.states,
+        "nbytes": store.prefixes.nbytes,
+        "duration": np.array([each.mean_s for each in recorded]),
+        "median": np.array([each.median_s for each in recorded]),
+        "flow": store.prefixes.topological,
+    }
 
 
 def _groups(store: Store) -> Rows:
     """Return the groups that are there, then those that are gone and were done or failed."""
     there, gone = store.groups, store.ended_groups
-    names, prefixes = there.names + gone.names, there.prefix + gone.prefix
+    names = there.names + gone.names
+    edges = tasks.group_edges(names, there.dependencies + gone.dependencies)
     states = np.concatenate([there.states, gone.states])
-    nbytes = np.concatenate([there.nbytes, gone.nbytes])
-    mean_s = _mean(np.concatenate([there.duration, gone.duration]), states)
-    at = {name: row for row, name in enumerate(names)}
-    needs = enumerate(there.dependencies + gone.dependencies)
-    pairs = [(at[name], row) for row, needed in needs for name in needed if name in at]
-    edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    flow = np.argsort(depths(len(names), edges), kind="stable")
-    return Rows(names, prefixes, states, nbytes, mean_s, np.full(len(names), np.nan), flow)
+    return {
+        "name": names,
+        "prefix": there.prefix + gone.prefix,
+        "states": states,
+        "nbytes": np.concatenate([there.nbytes, gone.nbytes]),
+        "duration": _mean(np.concatenate([there.duration, gone.duration]), states),
+        "median": np.full(len(names), np.nan),
+        "flow": np.argsort(depths(len(names), edges), kind="stable"),
+    }
 
 
 def _spans(store: Store) -> Rows:
@@ -329,13 +340,17 @@ def _spans(store: Store) -> Rows:
     states = np.array(spans["states"].tolist(), dtype=np.int64).reshape(-1, len(STATES))
     names, starts = spans["name"].tolist(), spans["start"].tolist()
     left, erred = tasks.remaining(states).tolist(), tasks.counts(states, "erred").tolist()
-    names = told_apart(names, starts, list(map(without_start, left, erred)))
-    mean_s = _mean(spans["seconds"].astype(np.float64), states)
     start = np.array(starts, dtype=np.float64)
-    # Those that have not begun come last, in the order in which they were made.
-    flow = np.argsort(np.where(np.isfinite(start), start, np.inf), kind="stable")
-    nbytes, unknown = spans["nbytes"].astype(np.int64), np.full(len(names), np.nan)
-    return Rows(names, [""] * len(names), states, nbytes, mean_s, unknown, flow)
+    return {
+        "name": told_apart(names, starts, list(map(without_start, left, erred))),
+        "prefix": [""] * len(names),
+        "states": states,
+        "nbytes": spans["nbytes"].astype(np.int64),
+        "duration": _mean(spans["seconds"].astype(np.float64), states),
+        "median": np.full(len(names), np.nan),
+        # Those that have not begun come last, in the order in which they were made.
+        "flow": np.argsort(np.where(np.isfinite(start), start, np.inf), kind="stable"),
+    }
 
 
 def _mean(seconds: Floats, states: Ints) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,10 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.palette import prefix_color
-from dask_diag_lab.views.tasks.progress import Progress
-from dask_diag_lab.views.tasks.progress_estimate import Begun, Estimate, estimate
+from dask_diag_lab.views.tasks.progress import Progress, estimate
 from dask_diag_lab.views.view import ArgumentError
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import MIB, batch, group, prefix, store_of
-
-NOBODY = Begun(np.empty(0, np.int64), np.empty(0))
-
 
 class Bars:
     """A view that is built, and what its picture is made of."""
@@ -216,7 +213,7 @@ def test_headline_has_share_time_left_and_all_states() -> None:
 def test_prefixes_that_have_not_begun_make_it_a_lower_bound() -> None:
     rows = [prefix("a", 2.0, waiting=40), prefix("b", math.nan, waiting=9)]
     headline = Bars(store_of(prefixes=rows, nthreads=8)).view.caption.headline
-    assert "at least 10.0 s left (estimate; speed of 1 prefix unknown)" in headline
+    assert "at least 10.0 s left (estimate)" in headline
 
 
 @pytest.mark.parametrize(
@@ -244,36 +241,38 @@ def test_time_left_is_reckoned_with_recorded_times_and_goes_down(feed: Feed) -> 
     assert "10.0 s left" in bars.view.caption.headline
 
 
-def reckon(left: int, duration: float, rate: float, nthreads: int, begun: Begun) -> Estimate:
-    """Return the estimate for one prefix."""
-    states = np.array([prefix("a", waiting=left)["states"]])
-    return estimate(states, np.array([duration]), np.array([rate]), nthreads, begun)
+def reckon(
+    left: int, mean_s: float, rate: float, nthreads: int, elapsed: Sequence[float] = ()
+) -> float:
+    """Return the estimate for one prefix, of which tasks have run for so many seconds."""
+    prefix = np.zeros(len(elapsed), dtype=np.int64)
+    one = np.array([left]), np.array([mean_s]), np.array([rate])
+    return estimate(*one, nthreads, prefix, np.array(elapsed, dtype=np.float64))
 
 
-def test_only_threads_that_are_at_work_count() -> None:
-    four = Begun(np.zeros(4, dtype=np.int64), np.zeros(4))
-    assert reckon(16, 2.0, math.nan, 8, four).seconds == pytest.approx(8.0)
-    assert reckon(16, 2.0, math.nan, 8, NOBODY).seconds == pytest.approx(4.0)
-    assert reckon(80, 4.0, 2.0, 8, NOBODY).seconds == pytest.approx(40.0)
-    assert reckon(80, 4.0, 20.0, 8, NOBODY).seconds == pytest.approx(40.0)
-
-
-def test_tasks_of_microseconds_are_reckoned_by_how_fast_they_end() -> None:
-    one = Begun(np.zeros(1, dtype=np.int64), np.zeros(1))
-    assert reckon(100_000, 10e-6, 1000.0, 8, one).seconds == pytest.approx(100.0)
+@pytest.mark.parametrize(
+    ("seconds", "given"),
+    [
+        (8, (16, 2.0, math.nan, 8, [0] * 4)),
+        (4, (16, 2.0, math.nan, 8)),
+        (40, (80, 4.0, 2.0, 8)),
+        (40, (80, 4.0, 20.0, 8)),
+        (100, (100_000, 10e-6, 1000.0, 8, [0])),  # threads idle between such short tasks
+        (30, (1, 30.0, math.nan, 8)),  # no more threads than tasks
+    ],
+)
+def test_only_threads_that_are_at_work_count(seconds: float, given: tuple[Any, ...]) -> None:
+    assert reckon(*given) == pytest.approx(seconds)
 
 
 def test_what_runs_has_some_of_its_time_behind_it() -> None:
-    elapsed = np.array([25.0, 20.0, 22.0, 24.0])
-    begun, late = (Begun(np.zeros(4, dtype=np.int64), elapsed + more) for more in (0, 100))
-    assert reckon(4, 30.0, math.nan, 4, begun).seconds == pytest.approx(10)  # the last to begin
-    assert reckon(4, 30.0, math.nan, 4, late).seconds == pytest.approx(3)  # not taken to be done
-    two_waves = reckon(8, 30.0, math.nan, 4, begun).seconds
-    assert two_waves == pytest.approx((8 * 30 - elapsed.sum()) / 4)
+    elapsed = [25.0, 20.0, 22.0, 24.0]
+    assert reckon(4, 30.0, math.nan, 4, elapsed) == pytest.approx((120 - 91) / 4)
+    assert reckon(4, 30.0, math.nan, 4, [100.0] * 4) == pytest.approx(3)  # not taken to be done
+    assert reckon(8, 30.0, math.nan, 4, elapsed) == pytest.approx((240 - 91) / 4)
 
 
 def test_running_tasks_of_unknown_duration_are_left_out_without_a_warning() -> None:
-    states = np.array([prefix("a", processing=2)["states"], prefix("b", processing=1)["states"]])
-    begun = Begun(np.array([0, 0, 1]), np.array([1.0, 4.0, 9.0]))
-    found = estimate(states, np.array([10.0, np.nan]), np.full(2, np.nan), 2, begun)
-    assert (found.seconds, found.n_unknown) == (9, 1)
+    left, mean_s, rate = np.array([2, 1]), np.array([10.0, np.nan]), np.full(2, np.nan)
+    found = estimate(left, mean_s, rate, 2, np.array([0, 0, 1]), np.array([1.0, 4.0, 9.0]))
+    assert found == pytest.approx(7.5)
