@@ -147,7 +147,7 @@ class Progress(DataPlot):
             *(Column("duration", unit="seconds"), Column("median", unit="seconds")),
         )
         self._homes += 1
-        self.chart.home = self._homes
+        set_properties(self.chart, home=self._homes)
 
     # --- keeping it up to date
 

@@ -19,6 +19,7 @@ from dask_diag_lab.views.view import ArgumentError
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import MIB, batch, group, prefix, store_of
 
+
 class Bars:
     """A view that is built, and what its picture is made of."""
 
