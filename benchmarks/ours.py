@@ -76,7 +76,7 @@ async def task_stream(n_tasks: str, runtime: str = "") -> Served:
         announced = announce.write_record(record, Path(runtime)) if runtime else None
         yield {**where, "url": f"{where['url']}/plots/task-stream"}, answer
         if announced is not None:
-            announce.remove_record(announced)
+            announced.unlink()
 
 
 @asynccontextmanager

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dask_diag_lab.jobs import JobRunner
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-HISTORY_S: Final = 3.0
+RECALL_S: Final = 3.0
 """So long a new collector may take over what the scheduler remembers of before, bit by bit."""
-HISTORY_PAUSE_S: Final = 0.05
+RECALL_PAUSE_S: Final = 0.05
 """Several times the pause between two bits of it."""
 LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
     "max-actions": (2_000_000, 1000, inf),
@@ -87,36 +86,17 @@ class Target:
         return cls(str(scheduler_id), str(client.scheduler.addr), dict(client.connection_args))
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The kernel's settings: actions kept, and seconds between two pulls."""
-
-    max_actions: int
-    interval_s: float
-    idle_interval_s: float
-
-
-def read_settings() -> Settings:
-    """Return the settings of now; a value out of its limits is replaced, and the log says so."""
-    from dask.utils import parse_timedelta
-
-    return Settings(
-        max_actions=int(_within("max-actions", float)),
-        interval_s=_within("interval", parse_timedelta),
-        idle_interval_s=_within("idle-interval", parse_timedelta),
-    )
-
-
-def _within(name: str, number: Any) -> float:  # Dask's functions have no types
+def setting(name: str) -> float:
+    """Return a setting of now; a value out of its limits is replaced, and the log says so."""
     import dask
+    from dask.utils import parse_timedelta
 
     default, least, most = LIMITS[name]
     given = dask.config.get(f"diag-lab.{name}", default)
-    value = float(number(given))
+    value = float(parse_timedelta(given))  # takes numbers as they are
     kept = min(max(value, least), most)
     if kept != value:
-        unit = "" if name == "max-actions" else " s"
-        logger.warning("diag-lab.%s is %s; it has been set to %g%s", name, given, kept, unit)
+        logger.warning("diag-lab.%s is %s; it has been set to %g", name, given, kept)
     return kept
 
 
@@ -128,10 +108,6 @@ class Composition:
     target : Target
     dashboard_id, name : str
         Id of this dashboard, and what people call it.
-    on_scheduler : callable, optional
-        Called on the loop with the id of another scheduler that now answers at the address.
-    on_data : callable, optional
-        Called on the loop when there is something to show: once, with the first batch.
     is_ending : callable, optional
         Whether the client is being closed. Pictures are left alone from then on until `retire`,
         so that pages do not show how a cluster is taken down. The store takes all that comes: what
@@ -143,61 +119,62 @@ class Composition:
         target: Target,
         dashboard_id: str,
         name: str,
-        on_scheduler: Callable[[str], None] | None = None,
-        on_data: Callable[[], None] = lambda: None,
         is_ending: Callable[[], bool] = lambda: False,
     ) -> None:
         self.url = ""
         self.token = secrets.token_urlsafe(32)
-        self._target = target
-        self._id = dashboard_id
-        self._name = name
-        self._on_scheduler = on_scheduler
-        self._on_data = on_data
+        self._info = {
+            "id": dashboard_id,
+            "name": name,
+            "kernel_id": announce.kernel_id(),
+            "scheduler": {"id": target.scheduler_id, "address": target.address},
+        }
         self._is_ending = is_ending
-        self._begun = time.time()
-        self._kernel_id = announce.kernel_id()
-        self._store: Store | None = None
-        self._following: Following | None = None
-        self._job_runner: JobRunner | None = None
-        self._server: Server | None = None
-        self._record: Path | None = None
-        self._epoch = ""
-        self._epoch_at = -inf
-
-    @property
-    def missing(self) -> str:
-        """Why no plot can be shown, in words; '' when they can."""
-        return "" if self._server is None else self._server.missing
+        self._has_left = False
+        self._recalled_by = time.monotonic() + RECALL_S
+        self._to_close = AsyncExitStack()
+        self._store = Store(max_actions=int(setting("max-actions")))
+        self._store.queries.on_ask = self._ask_cluster
+        self._following = Following(
+            target.address,
+            target.connection_args,
+            on_batch=self._batch_came,
+            on_state=self._state_changed,
+            interval_s=setting("interval"),
+            idle_interval_s=setting("idle-interval"),
+        )
+        self._server = Server(
+            self._store,
+            info=lambda: self._info,
+            token=self.token,
+            on_watch=self._following.watch,
+            catch_up=self._following.pull_briefly,
+        )
 
     @property
     def has_data(self) -> bool:
         """Whether the scheduler has ever told anything."""
-        return self._epoch != ""
+        return self._store.scheduler is not None
 
     async def start(self) -> None:
         """Serve, announce, and begin to feed; returns before the first data."""
-        settings = read_settings()
-        self._store = Store(max_actions=settings.max_actions)
-        self._following = Following(
-            self._target.address,
-            self._target.connection_args,
-            on_batch=self._batch_came,
-            on_state=self._state_changed,
-            interval_s=settings.interval_s,
-            idle_interval_s=settings.idle_interval_s,
-        )
-        self._store.queries.on_ask = self._ask_cluster
-        self._job_runner = JobRunner(self._store, lambda _job: self._tick(is_awaited=True))
-        self._server = Server(
-            self._store,
-            info=self.info,
-            token=self.token,
-            on_watch=self._watch_changed,
-            catch_up=self._following.pull_briefly,
-        )
+        opened = self._to_close  # last first, each also where another one fails
+        opened.push_async_callback(self._leave_scheduler)
+        opened.callback(JobRunner(self._store, self._server.tick).close)
+        opened.push_async_callback(self._server.stop)
         self.url = await self._server.start()
-        self._record = announce.write_record(self._record_content())
+        record = {
+            "schema": announce.SCHEMA,
+            **self._info,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "start_ticks": announce.start_ticks(),
+            "url": self.url,
+            "token": self.token,
+            "started": time.time(),
+            "versions": announce.versions(),
+        }
+        opened.callback(announce.write_record(record).unlink, missing_ok=True)
         self._following.start()
 
     async def retire(self, *, is_cluster_closed: bool) -> None:
@@ -208,38 +185,22 @@ class Composition:
         is_cluster_closed : bool
             Whether that is all there is to say. It may have been lost, or still run.
         """
-        store, following = self._store, self._following
-        if store is None or following is None:
-            return
-        last = following.state
+        last = self._following.state
         await self._leave_scheduler()
         is_lost = last.state == "lost"
         why = "" if is_cluster_closed else last.reason if is_lost else MAY_RUN
         reason = f"{why} {KEPT}" if why else ""  # without one, the browser has words of its own
-        store.set_feed_state("closed", reason, last.since if is_lost else time.time())
-        self._tick_soon(is_awaited=True)
+        self._store.set_feed_state("closed", reason, last.since if is_lost else time.time())
+        self._server.tick()
 
     async def close(self) -> None:
-        """Take everything down in reverse order, each also where one before failed.
-
-        Harmless twice.
-        """
-        record, self._record = self._record, None
-        server, self._server = self._server, None
-        job_runner, self._job_runner = self._job_runner, None
-        async with AsyncExitStack() as last_first:
-            last_first.push_async_callback(self._leave_scheduler)
-            if job_runner is not None:
-                last_first.push_async_callback(job_runner.close)
-            if server is not None:
-                last_first.push_async_callback(server.stop)
-            if record is not None:
-                last_first.callback(announce.remove_record, record)
+        """Take everything down in reverse order; harmless twice."""
+        await self._to_close.aclose()
 
     async def _leave_scheduler(self) -> None:
-        following, self._following = self._following, None
-        if following is not None:
-            await following.close()
+        if not self._has_left:
+            self._has_left = True
+            await self._following.close()
 
     async def ask(self, function: Callable[[Store], T], *, is_fresh: bool) -> T:
         """Return ``function(store)``, after a pull of its own where it has to be fresh.
@@ -248,120 +209,46 @@ class Composition:
         ------
         LinkLostError
             The scheduler could not be reached.
-        RuntimeError
-            All is closed.
         """
         if is_fresh:
-            await self._catch_up()
-        if self._store is None or self._following is None:
-            raise RuntimeError("Dask diagnostics are closed.")
-        return function(self._store)
-
-    async def _catch_up(self) -> None:
-        """Pull what has ended by now, history that a new collector takes over included."""
-        before = -1
-        while self._following is not None and self._store is not None:
             await self._following.pull()
-            total = self._store.actions.total
-            if total == before or time.monotonic() - self._epoch_at > HISTORY_S:
-                return
-            before = total
-            await asyncio.sleep(HISTORY_PAUSE_S)
+            before = -1
+            while before != self._store.actions.total and time.monotonic() < self._recalled_by:
+                before = self._store.actions.total
+                await asyncio.sleep(RECALL_PAUSE_S)
+                await self._following.pull()
+        return function(self._store)
 
     async def learn_last(self) -> None:
         """Learn what any plot needs: later nobody can be asked."""
-        if self._following is not None:
-            await self._following.pull_all()
-
-    def abandon_after_fork(self) -> None:
-        """In a forked child: drop what must not stay open there."""
-        self._record = None
-        if self._server is not None:
-            self._server.abandon_after_fork()
-
-    def info(self) -> dict[str, Any]:  # JSON values
-        """Return what the server says about this dashboard."""
-        return {
-            "id": self._id,
-            "name": self._name,
-            "kernel_id": self._kernel_id,
-            "scheduler": {"id": self._target.scheduler_id, "address": self._target.address},
-        }
-
-    def _record_content(self) -> dict[str, Any]:  # JSON values
-        return {
-            "schema": announce.SCHEMA,
-            **self.info(),
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-            "start_ticks": announce.start_ticks(),
-            "url": self.url,
-            "token": self.token,
-            "started": self._begun,
-            "versions": announce.versions(),
-        }
+        await self._following.pull_all()
 
     def _batch_came(self, batch: Batch) -> None:
-        if batch.epoch != self._epoch:
-            is_first = not self.has_data
-            self._epoch, self._epoch_at = batch.epoch, time.monotonic()
-            self._meet_scheduler(batch.scheduler.id)
-            if is_first:
-                self._on_data()
-        if self._store is not None and self._server is not None:
-            self._store.apply(batch)
-            self._tick_soon()
-
-    def _meet_scheduler(self, scheduler_id: str) -> None:
-        """Another one may have been started where the one before was: this is its dashboard."""
-        # Without a collector, one that does not tell its id is called by its address.
-        if scheduler_id in (self._target.scheduler_id, self._target.address):
-            return
-        self._target.scheduler_id = scheduler_id
-        if self._on_scheduler is not None:
-            self._on_scheduler(scheduler_id)
-        if self._record is None:
-            return
-        try:
-            self._record = announce.write_record(self._record_content())
-        except OSError as error:
-            logger.warning("The record of these diagnostics cannot be renewed: %s", error)
+        self._store.apply(batch)
+        self._tick()
 
     def _state_changed(self, state: FeedState) -> None:
-        # A scheduler that is left is said to be closed: not yet when, nor why.
-        is_followed = self._following is not None
-        if self._store is not None and self._server is not None and is_followed:
+        if not self._has_left:  # else `retire` says when it closed, and why
             self._store.set_feed_state(state.state, state.reason, state.since)
-            self._tick_soon(is_awaited=True)
+            self._tick()
 
     def _ask_cluster(self, query: Query) -> None:
         """Pass a view's question on; the pages are updated when it has been answered."""
-        store, following = self._store, self._following
-        if store is None:
-            return
-        if following is None:
+        store = self._store
+        if self._has_left:
             store.fail(query, NOT_ASKED if query.n_answers else UNASKED)
             return
 
         def answered(answer: object) -> None:
             store.answer(query, answer)
-            self._tick_soon(is_awaited=True)
+            self._tick()
 
         def failed(words: str) -> None:
             store.fail(query, words)
-            self._tick_soon(is_awaited=True)
+            self._tick()
 
-        following.ask(query.kind, query.arguments, answered, failed)
+        self._following.ask(query.kind, query.arguments, answered, failed)
 
-    def _tick_soon(self, *, is_awaited: bool = False) -> None:
-        """Update the pages, outside the feed: it pulls again what it could not hand over."""
-        asyncio.get_running_loop().call_soon(lambda: self._tick(is_awaited=is_awaited))
-
-    def _tick(self, *, is_awaited: bool = False) -> None:
-        if self._server is None or (self._following is not None and self._is_ending()):
-            return
-        self._server.tick(is_awaited=is_awaited)
-
-    def _watch_changed(self, is_watched: bool, wanted: frozenset[str]) -> None:
-        if self._following is not None:
-            self._following.watch(is_watched, wanted)
+    def _tick(self) -> None:
+        if self._has_left or not self._is_ending():
+            self._server.tick()

@@ -7,9 +7,10 @@ as a function of data that does not change. Without a `JobRunner` it is done at 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -27,42 +28,29 @@ class Job(Generic[T]):
     make : callable
         Does it; may touch nothing that changes meanwhile but caches that are made for any thread
         (`Recent`), the store least of all.
-    is_brief : bool
-        Takes some hundredths of a second at most, and need not wait for what takes long.
 
     Attributes
     ----------
-    is_brief : bool
     is_done : bool
         Whether there is a result; moves on the loop alone.
-    cpu_s : float
-        CPU seconds that it took.
     """
 
-    def __init__(self, make: Callable[[], T], *, is_brief: bool = False) -> None:
-        self.is_brief = is_brief
+    def __init__(self, make: Callable[[], T]) -> None:
         self.is_done = False
-        self.cpu_s = 0.0
         self._make: Callable[[], T] | None = make
         self._made: T
         self._error: Exception | None = None
         self._raised_at: TracebackType | None = None
-
-    def give_up(self) -> None:
-        """Have it not done, unless it has begun; nobody may ask for its result any more."""
-        self._make = None
 
     def do(self) -> None:
         """Do it, in any thread, once; never raises."""
         make, self._make = self._make, None  # a result is kept for long, an answer need not be
         if make is None:
             return
-        began = time.thread_time()
         try:
             self._made = make()
         except Exception as error:  # noqa: BLE001  # `result` raises it, where it can be shown
             self._error, self._raised_at = error, error.__traceback__
-        self.cpu_s = time.thread_time() - began
 
     def result(self) -> T:
         """Return what came of it, or raise what it raised; only when it is done."""
@@ -81,8 +69,6 @@ class Jobs:
         Moves when anything is done.
     n_open : int
         How many are under way.
-    cpu_s : float
-        CPU seconds that all took which are done.
     on_start : callable or None
         Takes each new `Job`, has `Job.do` called in another thread and then, on the loop,
         `Store.job_done`. Without it all is done at once.
@@ -91,22 +77,21 @@ class Jobs:
     def __init__(self) -> None:
         self.version = 0
         self.n_open = 0
-        self.cpu_s = 0.0
         self.on_start: Callable[[Job[Any]], None] | None = None  # results of any type
         self._noticed: list[Job[Any]] | None = None  # as in `on_start`
 
     @contextmanager
     def noticed(self) -> Iterator[list[Job[Any]]]:  # as in `on_start`
         """Collect what is started in this block."""
-        before, self._noticed = self._noticed, []
+        self._noticed = []
         try:
             yield self._noticed
         finally:
-            self._noticed = before
+            self._noticed = None
 
-    def start(self, make: Callable[[], T], *, is_brief: bool = False) -> Job[T]:
+    def start(self, make: Callable[[], T]) -> Job[T]:
         """Have something worked out; see `Job`."""
-        job = Job(make, is_brief=is_brief)
+        job = Job(make)
         self.n_open += 1
         if self._noticed is not None:
             self._noticed.append(job)
@@ -120,56 +105,46 @@ class Jobs:
     def ended(self, job: Job[Any]) -> None:  # results of any type
         """Note that `Job.do` has returned."""
         job.is_done = True
-        self.cpu_s += job.cpu_s
         self.n_open -= 1
         self.version += 1
 
 
 class JobRunner:
-    """Does the work of a store's `Jobs`; lives on the running loop.
+    """Does the work of a store's `Jobs` in a thread, one after the other, for the running loop.
+
+    Side by side they would only take turns at the interpreter.
 
     Parameters
     ----------
     store : Store
     on_done : callable
-        Called on the loop with each piece of work that is done.
+        Called on the loop when a piece of work is done.
     """
 
-    def __init__(self, store: Store, on_done: Callable[[Job[Any]], None]) -> None:
+    def __init__(self, store: Store, on_done: Callable[[], None]) -> None:
         self._store = store
         self._on_done = on_done
-        # Side by side they would only take turns at the interpreter; but what is brief does not
-        # wait for seconds behind what is not.
-        self._turns = {is_brief: asyncio.Semaphore(1) for is_brief in (False, True)}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="dask_diag_lab jobs")
+        self._under_way: set[asyncio.Future[None]] = set()
         store.jobs.on_start = self._start
 
-    async def close(self) -> None:
-        """Give up what is not done and take no more; harmless twice.
-
-        What views start afterwards is done at once, as without a runner.
-        """
-        if self._store.jobs.on_start == self._start:
-            self._store.jobs.on_start = None
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+    def close(self) -> None:
+        """Give up what is not done, and take no more; harmless twice."""
+        self._store.jobs.on_start = None
+        for doing in list(self._under_way):
+            doing.cancel()
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _start(self, job: Job[Any]) -> None:  # results of any type
-        task = asyncio.create_task(self._work(job), name="dask_diag_lab picture")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        doing = asyncio.get_running_loop().run_in_executor(self._thread, job.do)
+        self._under_way.add(doing)
+        doing.add_done_callback(partial(self._ended, job))
 
-    async def _work(self, job: Job[Any]) -> None:  # as in `_start`
-        async with self._turns[job.is_brief]:
-            try:
-                await asyncio.to_thread(job.do)
-            except RuntimeError:  # no thread can be started, say by the limits of a container
-                job.do()
-        self._store.job_done(job)
-        self._on_done(job)
+    def _ended(self, job: Job[Any], doing: asyncio.Future[None]) -> None:  # as in `_start`
+        self._under_way.discard(doing)
+        if not doing.cancelled():
+            self._store.job_done(job)
+            self._on_done()
 
 
 class Latest(Generic[T]):

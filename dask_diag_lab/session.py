@@ -2,8 +2,8 @@
 
 Each cluster has one `Diagnostics`, which runs a `Composition` on an event loop in a thread of its
 own and ends with the last client of that cluster. In a Jupyter kernel what it knows is still
-served after that: the history of the cluster that closed last, until another cluster has something
-to show or the kernel stops. `_Attachments` keeps which are open and whose history is kept.
+served after that: the history of the cluster that closed last, until another cluster is attached or
+the kernel stops. `_Attachments` keeps which are open and whose history is kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import logging
 import os
 import secrets
 import threading
-import time
 import warnings
 import weakref
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from dask_diag_lab.composition import Composition, Target
 from dask_diag_lab.server import announce, missing_bokeh
+from dask_diag_lab.server.handlers import until
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -54,24 +54,18 @@ class Diagnostics:
         self.id: str = secrets.token_hex(8)
         self.name: str = announce.session_name(kernel=announce.kernel_id())
         self.scheduler_id: str = target.scheduler_id
-        self._begun_at = time.monotonic()
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
         self._clients_own_cluster = False
         self._composition = Composition(
-            target,
-            self.id,
-            self.name,
-            on_scheduler=lambda new_id: _attachments.rename(self, new_id),
-            on_data=self._data_came,
-            is_ending=lambda: not self._has_client(),
+            target, self.id, self.name, is_ending=lambda: not self._has_client()
         )
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
-        self._learning: asyncio.Task[None] | None = None
+        self._is_learnt = threading.Event()  # what there was to know when the last client closed
         self._started: Future[None] = Future()
         self._end = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._wake = asyncio.Event()
+        self._loop = asyncio.new_event_loop()
+        self._is_serving, self._wake = asyncio.Event(), asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="dask-diag-lab", daemon=True)
 
     @property
@@ -89,12 +83,6 @@ class Diagnostics:
         from dask_diag_lab.views.registry import all_plots
 
         return tuple(plot.name for plot in all_plots())
-
-    @property
-    def missing(self) -> str:
-        """Why no plot can be shown, in words; '' when they can."""
-        self._started.result(START_TIMEOUT_S)
-        return self._composition.missing
 
     @property
     def is_closed(self) -> bool:
@@ -135,34 +123,25 @@ class Diagnostics:
         Returns
         -------
         Future
-            Cannot be cancelled. Its exception is that of ``function``, a ``LinkLostError`` when
-            the scheduler could not be reached, or a RuntimeError when these diagnostics ended.
+            Its exception is that of ``function``, a ``LinkLostError`` when the scheduler could not
+            be reached, or a RuntimeError when these diagnostics ended.
         """
-        answer: Future[T] = Future()
-        answer.set_running_or_notify_cancel()
 
-        async def ask() -> None:
+        async def ask() -> T:
             try:
-                answer.set_result(await self._composition.ask(function, is_fresh=is_fresh))
+                await self._is_serving.wait()
+                return await self._composition.ask(function, is_fresh=is_fresh)
             except asyncio.CancelledError:  # with all that was on the loop when it ended
-                answer.set_exception(RuntimeError(CLOSED))
-            except Exception as error:  # noqa: BLE001  # of whoever asked
-                answer.set_exception(error)
+                raise RuntimeError(CLOSED) from None
 
-        def begin(started: Future[None]) -> None:
-            if error := started.exception():
-                answer.set_exception(error)
-                return
-            asking = ask()
-            with contextlib.suppress(RuntimeError):  # the loop has been closed
-                if self._loop is not None and not self.is_closed:
-                    asyncio.run_coroutine_threadsafe(asking, self._loop)
-                    return
-            asking.close()
-            answer.set_exception(RuntimeError(CLOSED))
-
-        self._started.add_done_callback(begin)
-        return answer
+        asking = ask()
+        with contextlib.suppress(RuntimeError):  # the loop has been closed
+            if not self.is_closed:
+                return asyncio.run_coroutine_threadsafe(asking, self._loop)
+        asking.close()
+        refused: Future[T] = Future()
+        refused.set_exception(RuntimeError(CLOSED))
+        return refused
 
     # --- for `_Attachments`
 
@@ -181,16 +160,6 @@ class Diagnostics:
     def is_for(self, client: Client) -> bool:
         """Whether they were attached for `client`."""
         return any(known is client for known in self._living)
-
-    def is_newer(self, other: Diagnostics) -> bool:
-        """Whether they began after `other` and show a cluster: one that answered."""
-        return self._begun_at > other._begun_at and self._composition.has_data
-
-    def abandon_after_fork(self) -> None:
-        """In a forked child, where the thread does not run: let go of everything, touch nothing."""
-        self._end.set()
-        self._loop = None
-        self._composition.abandon_after_fork()
 
     # --- clients
 
@@ -217,77 +186,64 @@ class Diagnostics:
         While nobody looks that may be the last two seconds, and most of a short history. Waits
         `LAST_S` at most, and not where there is another client, or no history is kept.
         """
-        loop = self._loop
-        if not self._keeps_history or loop is None or self._has_client():
-            return
-        self._look_now()
-        learning = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._learn_last(), loop))
-        await asyncio.wait([learning], timeout=LAST_S)
-
-    async def _learn_last(self) -> None:
-        """Learn the last once, however many wait for it."""
-        if self._learning is None:
-            self._learning = asyncio.create_task(self._composition.learn_last())
-        try:
-            await asyncio.shield(self._learning)
-        except Exception as error:  # a history without its end is better than none
-            logger.warning("A history may lack its end: %s", error, exc_info=error)
+        if self._keeps_history and not self._has_client():
+            self._look_now()
+            await until(self._is_learnt.is_set, LAST_S)
 
     # --- in the thread
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._main())
+            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+                runner.run(self._main())
         except Exception as error:  # the end of the thread's world: say it once, in the log
             logger.warning("Dask diagnostics could not run: %s", error, exc_info=error)
             if not self._started.done():
                 self._started.set_exception(RuntimeError(f"Dask diagnostics: {error}"))
-        finally:
-            self._end.set()
-            _attachments.forget(self)
 
     async def _main(self) -> None:
-        self._loop = asyncio.get_running_loop()
         try:
             await self._composition.start()
+            self._is_serving.set()
             self._started.set_result(None)
-            if await self._follow():
-                self._is_history = True
+            while not self._end.is_set() and not self._is_history:
+                await self._follow()
+            if self._is_history:
                 await self._composition.retire(is_cluster_closed=self._is_cluster_closed)
-                while not self._end.is_set():
-                    await self._wait()
+            while not self._end.is_set():
+                await self._wait()
         finally:
             # Before the rest: `attach` from here on makes new diagnostics.
             self._end.set()
             _attachments.forget(self)
             await self._composition.close()
 
-    async def _follow(self) -> bool:
-        """Follow the scheduler for the clients; return whether the history is kept after them."""
-        while not self._end.is_set():
-            if self._has_client():
-                self._learning = None  # there will be more to learn
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._wait(), CLIENT_CHECK_S)
-                continue
-            if self._keeps_history:
-                await self._learn_last()
-                await self._until_closed()
-            is_ended = self._end.is_set()
-            is_history = self._keeps_history and self._composition.has_data and not is_ended
-            with _attachments.lock:
-                if self._has_client():  # attached meanwhile for another one
-                    continue
-                return is_history and _attachments.keep(self)
-        return False
-
-    async def _until_closed(self) -> None:
-        """Wait for clients that close: one that shuts its cluster down does that only now."""
-        deadline = time.monotonic() + LAST_S
-        while any(client.status == "closing" for client in self._living):
-            if time.monotonic() > deadline or self._end.is_set():
+    async def _follow(self) -> None:
+        """Follow the scheduler while there is a client; then end, or become its history."""
+        if self._has_client():
+            self._is_learnt.clear()  # there will be more to learn
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wait(), CLIENT_CHECK_S)
+            return
+        if self._keeps_history:
+            try:
+                await self._composition.learn_last()
+            except Exception as error:  # a history without its end is better than none
+                logger.warning("A history may lack its end: %s", error, exc_info=error)
+            self._is_learnt.set()
+            # One that shuts its cluster down does that only now.
+            await until(lambda: self._end.is_set() or not self._is_closing(), LAST_S)
+        with _attachments.lock:
+            if self._has_client():  # attached meanwhile for another one
                 return
-            await asyncio.sleep(CLIENT_CHECK_S / 10)
+            if self._keeps_history and self._composition.has_data and not self._end.is_set():
+                self._is_history = True
+                _attachments.keep(self)
+            else:
+                self._end.set()
+
+    def _is_closing(self) -> bool:
+        return any(client.status == "closing" for client in self._living)
 
     async def _wait(self) -> None:
         await self._wake.wait()
@@ -295,14 +251,8 @@ class Diagnostics:
 
     def _look_now(self) -> None:
         """Have the thread look at once whether it is to end; from any thread."""
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended by itself meanwhile
-                self._loop.call_soon_threadsafe(self._wake.set)
-
-    def _data_came(self) -> None:
-        """With the first data, end the history whose place these diagnostics take."""
-        if not self._end.is_set():
-            _attachments.end_history()
+        with contextlib.suppress(RuntimeError):  # the loop has ended by itself meanwhile
+            self._loop.call_soon_threadsafe(self._wake.set)
 
 
 def _is_closed(cluster: Any) -> bool:  # whatever has a scheduler's address; None for none
@@ -314,13 +264,14 @@ class _Attachments:
     """The diagnostics of this process: the open ones by scheduler id, and the one history.
 
     They belong to the process and not to a caller: attaching has to be idempotent for any number
-    of clients that do not know of each other.
+    of clients that do not know of each other. There is a history, that of the cluster which closed
+    last, until another cluster is attached: it may be 150 MB.
     """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._open: dict[str, Diagnostics] = {}
-        self._history: Diagnostics | None = None  # may be 150 MB: never more than one
+        self._history: Diagnostics | None = None
 
     def attach(self, target: Target, client: Client) -> Diagnostics:
         """Return the diagnostics of `target`, started now if there were none."""
@@ -329,6 +280,8 @@ class _Attachments:
             if found is not None and not found.is_closed:
                 found.add(client)
                 return found
+            if self._history is not None:
+                self._history.close(timeout_s=0)
             made = self._open[target.scheduler_id] = Diagnostics(target)
             made.add(client)
             made.start()
@@ -347,55 +300,25 @@ class _Attachments:
             if self._history is diagnostics:
                 self._history = None
 
-    def keep(self, diagnostics: Diagnostics) -> bool:
-        """Keep a history in the place of the one before, unless there is a newer cluster."""
+    def keep(self, diagnostics: Diagnostics) -> None:
+        """Make an open one the history, in the place of the one before."""
         with self.lock:
             self.forget(diagnostics)
-            if any(other.is_newer(diagnostics) for other in self._open.values()):
-                return False
             before, self._history = self._history, diagnostics
         if before is not None:
             before.close(timeout_s=0)
-        return True
-
-    def end_history(self) -> None:
-        """End the history: a new cluster has something to show."""
-        with self.lock:
-            history = self._history
-        if history is not None:
-            history.close(timeout_s=0)
-
-    def rename(self, diagnostics: Diagnostics, scheduler_id: str) -> None:
-        """File `diagnostics` under the scheduler that took the place of theirs, if none are."""
-        with self.lock:
-            other, before = self._open.get(scheduler_id), diagnostics.scheduler_id
-            if self._open.get(before) is diagnostics and (other is None or other.is_closed):
-                del self._open[before]
-                self._open[scheduler_id] = diagnostics
-                diagnostics.scheduler_id = scheduler_id
 
     def close_all(self) -> None:
         """At interpreter exit: leave no record behind."""
-        for diagnostics in self._all():
-            diagnostics.close(timeout_s=2)
-
-    def after_fork(self) -> None:
-        """In a forked child: nothing of ours runs there, and nothing may be removed by it."""
-        abandoned = self._all()
-        self.lock = threading.RLock()  # one that was held at the fork stays held
-        self._open, self._history = {}, None
-        for diagnostics in abandoned:
-            diagnostics.abandon_after_fork()
-
-    def _all(self) -> list[Diagnostics]:
-        history = [] if self._history is None else [self._history]
-        return [*self._open.values(), *history]
+        for diagnostics in (*self._open.values(), self._history):
+            if diagnostics is not None:
+                diagnostics.close(timeout_s=2)
 
 
 _attachments: Final = _Attachments()
 atexit.register(_attachments.close_all)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_attachments.after_fork)
+if hasattr(os, "register_at_fork"):  # nothing of ours runs in a child, and nothing is its to remove
+    os.register_at_fork(after_in_child=lambda: _Attachments.__init__(_attachments))
 
 
 def current_client() -> Client:

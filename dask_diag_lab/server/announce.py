@@ -104,8 +104,3 @@ def write_record(record: Mapping[str, Any], folder: Path | None = None) -> Path:
         Path(name).unlink(missing_ok=True)
         raise
     return target
-
-
-def remove_record(path: Path) -> None:
-    """Remove a record; harmless when it is gone already."""
-    path.unlink(missing_ok=True)

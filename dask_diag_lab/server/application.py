@@ -7,13 +7,9 @@ cell computes in pure Python, because each file that is read hands the interpret
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import logging
-import os
 import re
-import secrets
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,13 +23,11 @@ from tornado.web import Application
 
 from dask_diag_lab.server import handlers, pages
 from dask_diag_lab.server.auth import Gate
-from dask_diag_lab.server.handlers import FilesHandler, Site, SiteHandler, quiet_log
+from dask_diag_lab.server.handlers import FilesHandler, Site, SiteHandler, quiet_log, until
 from dask_diag_lab.server.info import InfoHandler
 from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from socket import socket
-
     from dask_diag_lab.server.sessions import PlotTornado
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
@@ -60,10 +54,7 @@ ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
     (rf"/{pages.INFO}", InfoHandler),
     (rf"/({'|'.join(map(re.escape, pages.MOVED))})", pages.MovedHandler),
     (rf"/individual-{NAME}", pages.IndividualHandler),
-    (
-        rf"/({'|'.join(row[0] for row in pages.MOVED_WITH_ARGUMENT)})(.+)\.html",
-        pages.OneOfManyHandler,
-    ),
+    (rf"/({'|'.join(pages.MOVED_WITH_ARGUMENT)})(.+)\.html", pages.OneOfManyHandler),
 )
 
 
@@ -119,14 +110,11 @@ class Server:
         catch_up: Callable[[], Awaitable[None]] | None = None,
         plots: Sequence[Plot] | None = None,
     ) -> None:
-        self._site = Site(store, info, catch_up)
+        self._site = Site(store, info, catch_up, plots)
         self._token = token
         self._on_watch = on_watch
-        self._catalogue = plots
         self._http: HTTPServer | None = None
-        self._listening: list[socket] = []
         self._loading: asyncio.Task[None] | None = None
-        self._stop_listening: Callable[[], None] = lambda: None
 
     @property
     def missing(self) -> str:
@@ -134,14 +122,9 @@ class Server:
         return self._site.missing
 
     @property
-    def is_watched(self) -> bool:
-        """Whether somebody sees a plot now."""
-        return self._site.pages is not None and self._site.pages.is_watched
-
-    @property
     def page_count(self) -> int:
         """How many documents are open, seen or not."""
-        return 0 if self._site.pages is None else len(self._site.pages)
+        return 0 if self._site.bokeh is None else len(self._site.bokeh.pages)
 
     @property
     def connection_count(self) -> int:
@@ -154,33 +137,27 @@ class Server:
         Answers for its health at once; lists the plots when Bokeh and they have been loaded.
         """
         site = self._site
-        site.missing = missing_bokeh()
-        if site.missing:
-            logger.warning("%s", site.missing)
-        if self._catalogue is None:
-            loop = asyncio.get_running_loop()
-            self._stop_listening = REGISTRY.listen(lambda: self._registered(loop))
-        else:
-            self._update_plots()
         bare = Application(self._rules(), log_function=quiet_log, compress_response=True)
         gate = Gate(bare, token=self._token, dashboard_id=str(site.info()["id"]))
         self._http = HTTPServer(gate, max_body_size=MAX_BODY_BYTES)
-        self._listening = bind_sockets(0, "127.0.0.1")
-        self._http.add_sockets(self._listening)
-        self._loading = asyncio.create_task(self._load_bokeh(gate))
-        return f"http://127.0.0.1:{self._listening[0].getsockname()[1]}"
+        listening = bind_sockets(0, "127.0.0.1")
+        self._http.add_sockets(listening)
+        site.missing = missing_bokeh()
+        if site.missing:
+            logger.warning("%s", site.missing)
+            site.loaded.set()
+        else:
+            self._loading = asyncio.create_task(self._load_bokeh(gate))
+        return f"http://127.0.0.1:{listening[0].getsockname()[1]}"
 
     async def loaded(self) -> None:
         """Wait until plots can be drawn, or `missing` says why they cannot."""
         await self._site.loaded.wait()
 
-    def tick(self, *, is_awaited: bool = False) -> None:
-        """Bring what is seen up to date; cheap when the store has not changed.
-
-        What somebody waits for is drawn now; other news when it is their turn, see `Pages`.
-        """
-        if self._site.pages is not None:
-            self._site.pages.tick(is_awaited=is_awaited)
+    def tick(self) -> None:
+        """The store may have changed: what is seen is brought up to date soon."""
+        if self._site.bokeh is not None:
+            self._site.bokeh.pages.tick()
 
     async def stop(self) -> None:
         """Close sockets, documents and views; harmless twice."""
@@ -188,21 +165,15 @@ class Server:
         if http is None:
             return
         http.stop()
-        self._stop_listening()
-        self._listening = []
         if self._loading is not None:
             self._loading.cancel()
             await asyncio.wait([self._loading])
-        site, bokeh = self._site, self._site.bokeh
-        for open_socket in list(bokeh.sockets) if bokeh is not None else ():
-            open_socket.close(CLOSE_GOING_AWAY, "the dashboard is closed")
-        if site.pages is not None:
-            await site.pages.close_all(CLOSE_TIMEOUT_S)
-        # A browser answers a close at once; one that sleeps is cut off by close_all_connections.
-        deadline = time.monotonic() + CLOSE_TIMEOUT_S
-        while self.connection_count and time.monotonic() < deadline:  # noqa: ASYNC110  # brief
-            await asyncio.sleep(0.01)
-        if bokeh is not None:
+        if (bokeh := self._site.bokeh) is not None:
+            for socket in list(bokeh.sockets):
+                socket.close(CLOSE_GOING_AWAY, "the dashboard is closed")
+            await bokeh.pages.close_all()
+            # A browser answers at once; one that sleeps is cut off by close_all_connections.
+            await until(lambda: not bokeh.sockets, CLOSE_TIMEOUT_S)
             # Bokeh >= 3.10 cannot be stopped synchronously on its own loop.
             stopped = getattr(bokeh, "stop_async", bokeh.stop)()
             if inspect.isawaitable(stopped):
@@ -210,42 +181,16 @@ class Server:
             bokeh.sockets.clear()
         await http.close_all_connections()
 
-    def abandon_after_fork(self) -> None:
-        """In a forked child: let go of the inherited listening sockets, touch nothing else."""
-        for listening in self._listening:
-            os.close(listening.detach())
-
-    def _registered(self, loop: asyncio.AbstractEventLoop) -> None:
-        """A plot was registered, in whatever thread."""
-        with contextlib.suppress(RuntimeError):  # the loop has been closed
-            loop.call_soon_threadsafe(self._update_plots)
-
-    def _update_plots(self) -> None:
-        """Show the plots there are now; open pages keep the plot they were opened with."""
-        site = self._site
-        known = REGISTRY.plots() if self._catalogue is None else self._catalogue
-        plots = {} if site.missing else {plot.name: plot for plot in known}
-        is_same = plots.keys() == site.plots.keys() and all(
-            plots[name] is site.plots[name] for name in plots
-        )
-        if not is_same:
-            site.plots = plots
-            site.plots_version += 1
-
     async def _load_bokeh(self, gate: Gate) -> None:
         """Load Bokeh in a thread, then let the whole application take the bare one's place."""
         site = self._site
         try:
-            if not site.missing:
-                await asyncio.to_thread(_load)
-                self._update_plots()
-                gate.application = self._with_bokeh()
+            await asyncio.to_thread(_load)
+            gate.application = self._with_bokeh()
         except Exception as error:  # a broken installation: said in the list and by every plot
             logger.warning("Bokeh could not be loaded", exc_info=error)
             site.missing = f"The plots cannot be drawn: loading Bokeh failed ({error})."
-            self._update_plots()
-        finally:
-            site.loaded.set()
+        site.loaded.set()
 
     def _with_bokeh(self) -> PlotTornado:
         # Here and not above: the package has to be importable without Bokeh.
@@ -255,21 +200,21 @@ class Server:
         from dask_diag_lab.server.sessions import PlotSocket, PlotTornado
 
         site = self._site
-        site.pages = Pages(site.store, self._on_watch)
         site.bokeh = bokeh = PlotTornado(
             lambda name: site.plots[name],
-            site.pages,
-            secret=secrets.token_bytes(32),
+            Pages(site.store, self._on_watch),
             log_function=quiet_log,
             compress_response=True,
             websocket_max_message_size_bytes=MAX_MESSAGE_BYTES,
         )
         # Bokeh's handlers all get a path, which only its own pages would use.
         socket = {"application_context": bokeh.context, "bokeh_websocket_path": "/plots/ws"}
-        bokehjs = _files(r"/static/(.*)", Path(settings.bokehjs_path()))
         # Added handlers come before Bokeh's own, and ours end with one that takes every path:
         # nothing of Bokeh's is reachable but what stands in this table.
-        rules = self._rules(URLSpec(rf"/plots/{NAME}/ws", PlotSocket, socket), bokehjs)
+        rules = self._rules(
+            URLSpec(rf"/plots/{NAME}/ws", PlotSocket, socket),
+            _files(r"/static/(.*)", Path(settings.bokehjs_path())),
+        )
         bokeh.add_handlers(r".*", rules)
         bokeh.initialize(IOLoop.current())
         bokeh.start()

@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
+from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
 from tornado.routing import Router
-from tornado.web import Application, RequestHandler
+from tornado.web import Application, HTTPError, RequestHandler
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +27,20 @@ REFUSED: Final = (
 )
 FOREIGN_HOST: Final = "This server answers on the loopback address only."
 FOREIGN_ORIGIN: Final = "A page of another origin may not use this server."
+
+SECURITY_HEADERS: Final[Mapping[str, str]] = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    # style 'unsafe-inline': BokehJS puts <style> elements into its shadow roots.
+    # No text runs as code, not even that of Bokeh's CustomJS: see views/models.py.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
+        " img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self';"
+        " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    ),
+}
 
 
 def cookie_name(dashboard_id: str) -> str:
@@ -122,21 +137,24 @@ def _is_same(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode(), secret.encode())
 
 
-class GateHandler(RequestHandler):
+class SafeHandler(RequestHandler):
+    """Sends what keeps a browser safe, and logs no query, which may have the token."""
+
+    def set_default_headers(self) -> None:
+        for name, value in SECURITY_HEADERS.items():
+            self.set_header(name, value)
+        self.clear_header("Server")
+
+    def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
+        if not isinstance(args[1], HTTPError):
+            logger.warning("Answering %s failed", self.request.path, exc_info=args)
+
+
+class GateHandler(SafeHandler):
     """Refuses, or sets the cookie and redirects; for every method and for websockets alike."""
 
     def initialize(self, status: int, text: str, cookie: tuple[str, str] | None) -> None:
         self._answer_status, self._text, self._cookie = status, text, cookie
-
-    def set_default_headers(self) -> None:
-        self.set_header("Cache-Control", "no-store")
-        self.set_header("X-Content-Type-Options", "nosniff")
-        self.set_header("Referrer-Policy", "no-referrer")
-        self.clear_header("Server")
-
-    def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
-        """Log the path alone: tornado's own line has the query, where the token may be."""
-        logger.warning("Answering %s failed", self.request.path, exc_info=args)
 
     def check_xsrf_cookie(self) -> None:
         """Nothing is changed here, so there is nothing to forge."""

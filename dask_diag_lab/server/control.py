@@ -6,13 +6,13 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bokeh.core.properties import Bool, Float, String
 from bokeh.model import DataModel
 
-from dask_diag_lab.views.look import LIGHT, PALETTES, Look
+from dask_diag_lab.views.look import Look
 
 if TYPE_CHECKING:
     from bokeh.core.property.bases import Property
@@ -22,20 +22,17 @@ if TYPE_CHECKING:
 CONTROL_NAME: Final = "dask-diag-control"
 MAX_ARGUMENTS_BYTES: Final = 4096
 """Of the arguments as JSON in UTF-8."""
-MAX_LOOK_BYTES: Final = 4096
-MAX_COMMAND_BYTES: Final = MAX_ARGUMENTS_BYTES + 256
 SHOW: Final = "show"
 """The command whose arguments are what the plot is to show."""
 SET: Final = "set"
 """The command whose arguments are controls and their new values."""
-
-_COLOR = re.compile(
-    r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|rgba?\([0-9.,%/ ]{1,60}\)"
-)
-_FONT_SIZE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3})?(?:px|pt|em|rem|%)")
-_FONT = re.compile(r"[^<>{};\\]{1,300}")
-_NAMES = ("light", "dark", "high-contrast")
-_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_LOOK: Final = {
+    "name": re.compile("light|dark|high-contrast"),
+    "font": re.compile(r"[^<>{};\\]{1,300}"),
+    "font_size": re.compile(r"[0-9.]{1,6}(?:px|pt|em|rem|%)"),
+}
+"""What a page may send as these fields of `Look`, which checks the others itself."""
+_ARGUMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
 def _of(descriptor: Property[Any]) -> Any:
@@ -43,56 +40,67 @@ def _of(descriptor: Property[Any]) -> Any:
     return descriptor
 
 
+def _text(default: str = "") -> Any:
+    return _of(String(default=default))
+
+
 class PaneControl(DataModel):
     """What the page tells its plot, and the plot its page, beside the picture itself.
 
     The page sets ``visible``, ``look`` and ``command``; the server sets the rest. A page acts on
     a change of ``open`` and not on what it finds there when it comes.
+
+    Attributes
+    ----------
+    visible : bool
+        False: the server stops updating this document.
+    look : str
+        JSON of the fields of `Look`.
+    command : str
+        JSON ``{"verb": str, "n": counter}``, and "arguments" of `SHOW` and `SET`.
+    state, message : str
+        live, connecting, degraded, lost, closed or error; and why, in words.
+    closed_at : float
+        When its cluster closed, in seconds since the epoch; 0 before.
+    headline, legend, controls, facts, empty, note
+        As in `Caption`; lists as JSON.
+    behind_s : float
+        Seconds by which live data is ahead.
+    frozen : bool
+        The picture stays as it is, as was asked.
+    table : str
+        JSON of the arguments with which a request has this picture's table.
+    open : str
+        JSON ``{"plot": name, "arguments": {name: text}, "n": counter}``: a click in the picture
+        asks the page to open that plot.
     """
 
-    visible: bool = _of(Bool(default=True, help="False: the server stops updating this document"))
-    look: str = _of(String(default="", help="JSON of the fields of `Look`"))
-    command: str = _of(
-        String(default="", help='JSON `{"verb": str, "n": counter}`, and "arguments" of "show"')
-    )
-    state: str = _of(
-        String(default="connecting", help="live, connecting, degraded, lost, closed or error")
-    )
-    message: str = _of(String(default="", help="Why it is in that state, in words"))
-    closed_at: float = _of(
-        Float(default=0.0, help="When its cluster closed, in seconds since the epoch; 0 before")
-    )
-    headline: str = _of(String(default="", help="What matters now, in a line"))
-    legend: str = _of(String(default="", help="JSON list of the fields of `LegendItem`"))
-    controls: str = _of(String(default="", help="JSON list of the fields of `Control`"))
-    facts: str = _of(String(default="", help="JSON list of pairs: label and value"))
-    empty: str = _of(String(default="", help="Why there is nothing to draw and what to do"))
-    note: str = _of(String(default="", help="What was merged, dropped, sampled or late"))
-    behind_s: float = _of(Float(default=0.0, help="Seconds by which live data is ahead"))
-    frozen: bool = _of(Bool(default=False, help="The picture stays as it is, as was asked"))
-    table: str = _of(
-        String(
-            default="", help="JSON of the arguments with which a request has this picture's table"
-        )
-    )
-    open: str = _of(
-        String(
-            default="",
-            help='JSON `{"plot": name, "arguments": {name: text}, "n": counter}`: a click in the'
-            " picture asks the page to open that plot",
-        )
-    )
+    visible: bool = _of(Bool(default=True))
+    look: str = _text()
+    command: str = _text()
+    state: str = _text("connecting")
+    message: str = _text()
+    closed_at: float = _of(Float(default=0.0))
+    headline: str = _text()
+    legend: str = _text()
+    controls: str = _text()
+    facts: str = _text()
+    empty: str = _text()
+    note: str = _text()
+    behind_s: float = _of(Float(default=0.0))
+    frozen: bool = _of(Bool(default=False))
+    table: str = _text()
+    open: str = _text()
 
 
 def show_caption(control: PaneControl, caption: Caption, *, is_frozen: bool) -> None:
     """Tell the page what the plot says in words; `is_frozen` where the page itself holds it."""
     control.frozen = is_frozen or caption.is_frozen
-    control.headline = caption.headline
+    for name in ("headline", "empty", "note"):
+        setattr(control, name, getattr(caption, name))
     control.legend = _json([asdict(item) for item in caption.legend])
     control.controls = _json([asdict(one) for one in caption.controls])
     control.facts = _json(list(caption.facts))
-    control.empty = caption.empty
-    control.note = caption.note
     # Whole seconds: a frozen picture costs one small message a second, not one a tick.
     control.behind_s = float(math.ceil(caption.behind_s))
 
@@ -101,8 +109,8 @@ def _json(items: list[Any]) -> str:  # dictionaries and pairs
     return json.dumps(items, ensure_ascii=False) if items else ""
 
 
-def read_json(text: str | bytes) -> Any:  # JSON
-    """Return what a page sent as JSON.
+def read_object(text: str | bytes) -> Mapping[str, Any]:  # JSON
+    """Return the JSON object that a page sent; no text is an empty one.
 
     Raises
     ------
@@ -110,9 +118,16 @@ def read_json(text: str | bytes) -> Any:  # JSON
         It is none, or nested too deeply to be read.
     """
     try:
-        return json.loads(text)
+        given = json.loads(text or "{}")
     except RecursionError:
         raise ValueError("JSON that is nested too deeply") from None
+    return _object(given)
+
+
+def _object(given: object) -> Mapping[str, Any]:  # JSON
+    if not isinstance(given, Mapping):
+        raise ValueError("a JSON object is wanted")  # noqa: TRY004  # what came is bad
+    return given
 
 
 def read_arguments(given: object) -> dict[str, str]:
@@ -123,51 +138,31 @@ def read_arguments(given: object) -> dict[str, str]:
     ValueError
         Not an object of texts, an odd name, or more than `MAX_ARGUMENTS_BYTES`.
     """
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise ValueError("arguments are a JSON object")  # noqa: TRY004  # the text is bad
-    arguments: dict[str, str] = {}
-    for name, value in given.items():
-        if not isinstance(name, str) or not _ARGUMENT.fullmatch(name) or not isinstance(value, str):
+    arguments = dict(_object(given or {}))
+    for name, value in arguments.items():
+        if not _ARGUMENT.fullmatch(name) or not isinstance(value, str):
             raise ValueError('arguments have names like "worker" and texts as values')
-        arguments[name] = value
-    if (
-        len(json.dumps(arguments, ensure_ascii=False).encode(errors="replace"))
-        > MAX_ARGUMENTS_BYTES
-    ):
+    sent = json.dumps(arguments, ensure_ascii=False).encode(errors="replace")
+    if len(sent) > MAX_ARGUMENTS_BYTES:
         raise ValueError(f"arguments may have {MAX_ARGUMENTS_BYTES} bytes")
     return arguments
 
 
-def read_look(text: str) -> Look:
-    """Return the look that a page sent as JSON, with defaults for what is missing or unusable.
+def read_look(given: object) -> Look:
+    """Return the look that came as JSON, with defaults for what is missing or unusable.
 
     Raises
     ------
     ValueError
-        Not a JSON object, or longer than `MAX_LOOK_BYTES`.
+        Not a JSON object.
     """
-    if len(text) > MAX_LOOK_BYTES:
-        raise ValueError(f"a look may have {MAX_LOOK_BYTES} characters")
-    given = read_json(text) if text else {}
-    if not isinstance(given, Mapping):
-        raise ValueError("a look is a JSON object")  # noqa: TRY004  # the text is bad
-    return Look.of({name: value for name, value in given.items() if _is_usable(name, value)})
-
-
-def _is_usable(name: object, value: object) -> bool:
-    if not isinstance(value, str):
-        return False
-    if name == "name":
-        return value in _NAMES
-    if name == "palette":
-        return value in PALETTES
-    if name == "font":
-        return bool(_FONT.fullmatch(value))
-    if name == "font_size":
-        return bool(_FONT_SIZE.fullmatch(value))
-    return name in {field.name for field in fields(LIGHT)} and bool(_COLOR.fullmatch(value))
+    return Look.of(
+        {
+            name: value
+            for name, value in _object(given or {}).items()
+            if isinstance(value, str) and (name not in _LOOK or _LOOK[name].fullmatch(value))
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,15 +181,15 @@ class Command:
     arguments: Mapping[str, str]
 
 
-def read_command(text: str) -> Command | None:
-    """Return the command that a page sent as JSON, None when it is not understood."""
-    if len(text) > MAX_COMMAND_BYTES:
-        return None
-    try:
-        given = read_json(text)
-        verb = given.get("verb") if isinstance(given, Mapping) else None
-        if not isinstance(verb, str) or not verb:
-            return None
-        return Command(verb, read_arguments(given.get("arguments")) if verb in (SHOW, SET) else {})
-    except ValueError:
-        return None
+def read_command(given: Mapping[str, Any]) -> Command:  # JSON
+    """Return the command that came as JSON.
+
+    Raises
+    ------
+    ValueError
+        It has no verb, or its arguments are none.
+    """
+    verb = given.get("verb")
+    if not isinstance(verb, str) or not verb:
+        raise ValueError("a command has a verb")
+    return Command(verb, read_arguments(given.get("arguments")))

@@ -10,14 +10,12 @@ import asyncio
 import csv
 import io
 import json
-import logging
 import math
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.schema import EXTRA_NAMES
-from dask_diag_lab.server.page import close_view, empty_text, is_without
+from dask_diag_lab.server.handlers import until
+from dask_diag_lab.server.page import close_view, empty_text, is_without, needs_of
 from dask_diag_lab.views.look import LIGHT
 
 if TYPE_CHECKING:
@@ -27,20 +25,10 @@ if TYPE_CHECKING:
     from dask_diag_lab.views.registry import Plot
     from dask_diag_lab.views.view import Table, View
 
-logger = logging.getLogger(__name__)
-
 WANTED_S: Final = 10.0
 """So long a request counts as a viewer: who asks again and again is sent the data all the time."""
 WAIT_S: Final = 3.0
 """So long a request waits at most for data that is under way."""
-UNCHANGED_S: Final = 1.0
-"""What has not changed by then, though it is sent again, is as it was."""
-OLD_S: Final = 2.0
-"""An answer of the cluster that is older than this is asked for again."""
-ON_REQUEST_ONLY: Final = frozenset({"hardware"})
-"""Queries that are never repeated unasked: they cost the cluster too much."""
-REST_S: Final = 0.01
-"""So long others have their turn while a view brings itself up to the store bit by bit."""
 ROWS_AT_ONCE: Final = 5_000
 """Some 10 ms of work, and 0.5 MB."""
 LATE: Final = f"Not all of this plot's data had come within {WAIT_S:g} s; ask again."
@@ -57,7 +45,7 @@ async def export(
     """
     view = plot(site.store, LIGHT, arguments)
     try:
-        is_late = await _until_current(site, view)
+        is_late = not await _is_brought_up(site, view)
         make = view.table_job()
         async with site.exports:
             table = await asyncio.to_thread(make)
@@ -74,85 +62,32 @@ async def _in_threads(parts: Iterator[str]) -> AsyncIterator[str]:
         yield part
 
 
-async def _until_current(site: Site, view: View) -> bool:
-    """Wait until `view` has the data of now; return whether it is late."""
-    pages, store = site.pages, site.store
-    if pages is None:
-        return False
-    reading = _Reading(site, view)
-    was_watched = pages.is_watched
-    if needs := frozenset(map(str, view.needs)):
-        pages.want(needs, WANTED_S)
-    if not was_watched and site.catch_up is not None:
+async def _is_brought_up(site: Site, view: View) -> bool:
+    """Wait until `view` has the data of now; return whether that came in time."""
+    store, pages, needs = site.store, site.pages, needs_of(view)
+    is_sent = pages.is_watched and needs <= pages.wanted
+    pages.want(needs, WANTED_S)
+    if not is_sent and site.catch_up is not None:
         await site.catch_up()
-    begun, ticks = time.monotonic(), pages.ticks
-    reading.update()
-    while not reading.is_over(time.monotonic() - begun, pages.ticks - ticks):
-        left_s = WAIT_S - (time.monotonic() - begun)
-        if left_s <= 0:
-            return True
-        version = store.version
-        if reading.is_behind:
-            await asyncio.sleep(REST_S)
-        else:
-            await pages.next_tick(min(left_s, UNCHANGED_S))
-        if reading.is_behind or store.version != version:
-            reading.update()
-    return False
+    asked: list[Query] = []
+    started: list[Job[Any]] = []  # results of any type
 
+    def have(act: Callable[[], object]) -> None:
+        with store.queries.noticed() as queries, store.jobs.noticed() as jobs:
+            act()
+        asked.extend(queries)
+        started.extend(jobs)
 
-class _Reading:
-    """What one request waits for: queries, jobs and tables that its view needs."""
-
-    def __init__(self, site: Site, view: View) -> None:
-        self._store, self._view = site.store, view
-        self._queries: list[Query] = []
-        self._jobs: list[Job[Any]] = []  # results of any type
-        wanted = site.pages.wanted if site.pages is not None else frozenset()
-        self._needs = frozenset(map(str, view.needs)) & EXTRA_NAMES
-        self._before = {name: self._store.extras[name].version for name in self._needs - wanted}
-        self._is_built = self._has_failed = False
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether the view has more to read, and gets on with it."""
-        return not self._has_failed and self._view.is_behind
-
-    def update(self) -> None:
-        """Bring the view up to date, and note what it asks the cluster and has made."""
-        store = self._store
-        with store.queries.noticed() as asked, store.jobs.noticed() as jobs:
-            try:
-                if not self._is_built:
-                    self._is_built = True
-                    self._view.build()
-                self._view.update()
-            except Exception as error:  # its table may be readable all the same
-                self._has_failed = True
-                logger.debug("Drawing %s for its table failed", self._view, exc_info=error)
-        self._jobs += jobs
-        for query in asked:
-            if not any(query is known for known in self._queries):
-                self._queries.append(query)
-                is_old = store.time - query.answered_at > OLD_S
-                if query.state == "answered" and is_old and query.kind not in ON_REQUEST_ONLY:
-                    store.queries.ask_again(query)
-
-    def is_over(self, spent_s: float, ticks: int) -> bool:
-        """Whether all has come that will."""
-        store = self._store
-        if self.is_behind:
-            return False
-        if self._view.table_waits and not all(job.is_done for job in self._jobs):
+    def is_complete() -> bool:
+        have(view.update)
+        if view.is_behind or (view.table_waits and not all(job.is_done for job in started)):
             return False
         if store.feed_state.state in ("lost", "closed"):
             return True
-        if any(query.state == "asked" for query in self._queries) or is_without(store, self._view):
-            return False
-        is_unchanged = ticks >= 2 or spent_s > UNCHANGED_S
-        return is_unchanged or not any(
-            store.extras[name].version == version for name, version in self._before.items()
-        )
+        return not is_without(store, view) and all(query.state != "asked" for query in asked)
+
+    have(view.build)
+    return await until(is_complete, WAIT_S)
 
 
 def json_parts(table: Table, note: str = "") -> Iterator[str]:
@@ -187,7 +122,11 @@ def csv_parts(table: Table, note: str = "") -> Iterator[str]:  # noqa: ARG001  #
         yield _csv(zip(*chunks, strict=True))
 
 
-FORMATS: Final[Mapping[str, Writer]] = {"json": json_parts, "csv": csv_parts}
+FORMATS: Final[Mapping[str, tuple[str, Writer]]] = {
+    "json": ("application/json", json_parts),
+    "csv": ("text/csv", csv_parts),
+}
+"""Media type of each, and what writes it."""
 
 
 def plain(value: Any) -> Any:  # whatever a view put in a cell

@@ -9,17 +9,20 @@ import asyncio
 import gzip
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
 from dask_diag_lab.schema import STATES
+from dask_diag_lab.server.auth import SafeHandler
 from dask_diag_lab.store.workers import common_limit
+from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.page import Pages
@@ -35,22 +38,12 @@ OWN: Final = "static/dask-diag-lab/dist/dask_diag_lab.js"
 """Our own models, which nearly every plot needs."""
 NOT_ARGUMENTS: Final = frozenset({"token", "bare"})
 """Names in the query of a page that are not the plot's: who may see it, and its frame."""
-SECURITY_HEADERS: Final[Mapping[str, str]] = {
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    # style 'unsafe-inline': BokehJS puts <style> elements into its shadow roots.
-    # No text runs as code, not even that of Bokeh's CustomJS: see views/models.py.
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
-        " img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self';"
-        " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-    ),
-}
 MAX_SESSION_BODY_BYTES: Final = 32_768
 MAX_EXPORTS: Final = 2
 """Tables made at a time; the others wait their turn."""
+MAX_VERSION: Final = 2**31
+PAUSE_S: Final = 0.02
+"""Between two looks at what a request waits for."""
 
 
 @dataclass(slots=True)
@@ -64,17 +57,14 @@ class Site:
         Facts about this dashboard: ``id``, ``name``, ``scheduler`` (``id``, ``address``).
     catch_up : callable or None
         Waits, not for long, until the store knows what the scheduler knows now.
-    plots : mapping of str to Plot
-        The plots that can be shown, in the registry's order; none without Bokeh.
-    plots_version : int
-        Moves when a plot came, went or was replaced.
+    catalogue : sequence of Plot or None
+        What can be shown; None: all that is registered.
     missing : str
         Why no plot can be shown, in words; '' when they can.
     loaded : Event
         Set when Bokeh is there to draw with, or `missing` says why it never will be.
     bokeh : PlotTornado or None
-    pages : Pages or None
-        The open documents. Both are there once Bokeh is loaded.
+        There once Bokeh is loaded.
     exports : Semaphore
         Held while a table is made.
     """
@@ -82,13 +72,25 @@ class Site:
     store: Store
     info: Callable[[], Mapping[str, Any]]  # JSON values
     catch_up: Callable[[], Awaitable[None]] | None = None
-    plots: Mapping[str, Plot] = field(default_factory=dict)
-    plots_version: int = 0
+    catalogue: Sequence[Plot] | None = None
     missing: str = ""
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
     bokeh: PlotTornado | None = None
-    pages: Pages | None = None
     exports: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_EXPORTS))
+
+    @property
+    def pages(self) -> Pages:
+        """The open documents, for handlers that have waited for Bokeh."""
+        assert self.bokeh is not None
+        return self.bokeh.pages
+
+    @property
+    def plots(self) -> dict[str, Plot]:
+        """The plots that can be shown, in the registry's order; none without Bokeh."""
+        if self.bokeh is None:
+            return {}
+        known = REGISTRY.plots() if self.catalogue is None else self.catalogue
+        return {plot.name: plot for plot in known}
 
     @property
     def listed(self) -> dict[str, Plot]:
@@ -100,49 +102,29 @@ class Site:
             if not plot.only_with or any(one.startswith(tuple(plot.only_with)) for one in names)
         }
 
-    @property
-    def listing_version(self) -> int:
-        """Differs when `listed` does."""
-        return self.plots_version * (len(self.plots) + 1) + len(self.listed)
+
+async def until(condition: Callable[[], bool], limit_s: float) -> bool:
+    """Wait for a condition, `limit_s` at most; return whether it was met."""
+    deadline = time.monotonic() + limit_s
+    while not (is_met := condition()) and time.monotonic() < deadline:  # noqa: ASYNC110  # brief
+        await asyncio.sleep(PAUSE_S)
+    return is_met
 
 
-class TaskCounts(TypedDict):
-    """Tasks of the groups that the scheduler knows now; done are those in memory or released.
+def health_of(store: Store) -> dict[str, Any]:  # JSON
+    """Return the health of the cluster that `store` follows: ``/health`` without our own part.
 
-    Without forgotten ones, failed or not, so that what is computed next begins at none.
+    Bytes and seconds; ``since`` is when it came into its state, by this process's clock in seconds
+    since the epoch. ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has
+    one. ``tasks`` are those of the groups that the scheduler knows now, without forgotten ones;
+    done are those in memory or released.
     """
-
-    total: int
-    done: int
-    erred: int
-    processing: int
-
-
-class Health(TypedDict):
-    """The answer of ``/health``; bytes and seconds.
-
-    ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has one.
-    ``plots_version`` differs when ``/plots.json`` does. ``since`` is when it came into its state,
-    by this process's clock in seconds since the epoch.
-    """
-
-    state: str
-    reason: str
-    since: float
-    workers: int
-    threads: int
-    memory_limit: int
-    memory: int
-    tasks: TaskCounts
-    time: float
-    plots_version: int
-
-
-def health_of(store: Store, plots_version: int = 0) -> Health:
-    """Return the health of the cluster that `store` follows."""
     feed, scheduler, workers = store.feed_state, store.scheduler, store.workers
     is_there = scheduler is not None and feed.state in ("live", "degraded")
     limit = common_limit(workers.processes.limits(workers.memory_limit))
+    states = dict(zip(STATES, map(int, store.groups.states.sum(axis=0)), strict=True))
+    # A group counts as erred what failed and is forgotten, also before a restart.
+    erred = states["erred"] if scheduler is None else scheduler.n_erred
     return {
         "state": feed.state,
         "reason": feed.reason,
@@ -151,23 +133,13 @@ def health_of(store: Store, plots_version: int = 0) -> Health:
         "threads": scheduler.nthreads if scheduler and is_there else 0,
         "memory_limit": limit if is_there else 0,
         "memory": workers.totals().memory if is_there else 0,
-        "tasks": _task_counts(store),
+        "tasks": {
+            "total": sum(states.values()) - states["forgotten"] - states["erred"] + erred,
+            "done": states["memory"] + states["released"],
+            "erred": erred,
+            "processing": states["processing"],
+        },
         "time": float(store.time),
-        "plots_version": plots_version,
-    }
-
-
-def _task_counts(store: Store) -> TaskCounts:
-    numbers = zip(STATES, store.groups.states.sum(axis=0), strict=True)
-    count = {name: int(number) for name, number in numbers}
-    scheduler = store.scheduler
-    # A group counts as erred what failed and is forgotten, also before a restart.
-    erred = count["erred"] if scheduler is None else scheduler.n_erred
-    return {
-        "total": sum(count.values()) - count["forgotten"] - count["erred"] + erred,
-        "done": count["memory"] + count["released"],
-        "erred": erred,
-        "processing": count["processing"],
     }
 
 
@@ -177,8 +149,8 @@ def quiet_log(handler: RequestHandler) -> None:
     logger.debug("%s %s %s", handler.get_status(), request.method, request.path)
 
 
-class SiteHandler(RequestHandler):
-    """What all our handlers share: headers, errors in words, no logging into a cell."""
+class SiteHandler(SafeHandler):
+    """What all handlers of the site share; errors are told in words."""
 
     draws = False
     """Whether it needs Bokeh, and so waits until that is loaded."""
@@ -190,11 +162,6 @@ class SiteHandler(RequestHandler):
         if self.draws:
             await self.site.loaded.wait()
 
-    def set_default_headers(self) -> None:
-        for name, value in SECURITY_HEADERS.items():
-            self.set_header(name, value)
-        self.clear_header("Server")
-
     def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
         error = (kwargs.get("exc_info") or (None, None, None))[1]
         text = self._reason
@@ -203,10 +170,6 @@ class SiteHandler(RequestHandler):
             text = error.log_message % error.args
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish(f"{text}\n")
-
-    def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
-        if not isinstance(args[1], HTTPError):
-            logger.warning("Answering %s failed", self.request.path, exc_info=args)
 
     def plot(self, name: str) -> Plot:
         """Return plot `name` or answer 404, 503 when no plot can be shown at all."""
@@ -229,11 +192,6 @@ class SiteHandler(RequestHandler):
         """End with `answer` as JSON."""
         self.set_header("Content-Type", "application/json; charset=utf-8")
         self.finish(json.dumps(answer, allow_nan=False))
-
-    def head(self, *args: str) -> Awaitable[None] | None:
-        """Answer as to GET; tornado leaves the body out."""
-        answering: Awaitable[None] | None = self.get(*args)
-        return answering
 
 
 class PlotsHandler(SiteHandler):
@@ -259,13 +217,14 @@ class StockPlotsHandler(SiteHandler):
 
 
 class HealthHandler(SiteHandler):
-    """``/health``."""
+    """``/health``: that of the cluster, and ``plots_version``, which moves with ``/plots.json``."""
 
     def get(self) -> None:
-        health = health_of(self.site.store, self.site.listing_version)
-        if self.site.missing and health["state"] == "live":
-            health["state"] = "degraded"
-            health["reason"] = self.site.missing
+        site = self.site
+        version = hash(tuple(site.listed.values())) % MAX_VERSION
+        health = health_of(site.store) | {"plots_version": version}
+        if site.missing and health["state"] == "live":
+            health |= {"state": "degraded", "reason": site.missing}
         self.write_json(health)
 
 
@@ -280,21 +239,17 @@ class TableHandler(SiteHandler):
 
         query = parse_qsl(self.request.query, keep_blank_values=True)
         given = {name: value for name, value in query if name not in NOT_ARGUMENTS}
+        arguments = self.arguments(plot, given)
+        content_type, write = FORMATS[kind]
         try:
-            arguments = self.arguments(plot, given)
-            parts = await export(self.site, plot, arguments, FORMATS[kind])
+            parts = await export(self.site, plot, arguments, write)
         except Exception as error:
-            if isinstance(error, HTTPError):
-                raise
             logger.warning("The table of plot %s failed", plot.name, exc_info=error)
             short = f"{type(error).__name__}: {str(error)[:200]}"
-            raise HTTPError(
-                500, f"The data of “{plot.title}” could not be read ({short})."
-            ) from error
-        if kind == "json":
-            self.set_header("Content-Type", "application/json; charset=utf-8")
-        else:
-            self.set_header("Content-Type", "text/csv; charset=utf-8")
+            text = f"The data of “{plot.title}” could not be read ({short})."
+            raise HTTPError(500, "%s", text) from error
+        self.set_header("Content-Type", f"{content_type}; charset=utf-8")
+        if kind == "csv":
             self.set_header("Content-Disposition", f'attachment; filename="{plot.name}.csv"')
         async for part in parts:
             self.write(part)
@@ -310,29 +265,27 @@ class SessionHandler(SiteHandler):
         plot, body = self.plot(name), self.request.body
         import bokeh
 
-        from dask_diag_lab.server.control import read_json, read_look
+        from dask_diag_lab.server.control import read_look, read_object
 
         if len(body) > MAX_SESSION_BODY_BYTES:
             raise HTTPError(413, "The body may have %d bytes.", MAX_SESSION_BODY_BYTES)
         try:
-            asked = read_json(body) if body.strip() else {}
-            given = asked if isinstance(asked, Mapping) else {}
-            look = read_look(json.dumps(given.get("look") or {}))
+            given = read_object(body)
+            look = read_look(given.get("look"))
         except ValueError as error:
             raise HTTPError(
                 400, 'The body is JSON like {"look": {"name": "dark"}, "arguments": {}}.'
             ) from error
         arguments = self.arguments(plot, given.get("arguments"))
         assert self.site.bokeh is not None  # without it `plot` answers 503
-        session = await self.site.bokeh.new_session(name, asdict(look), arguments)
+        session = await self.site.bokeh.new_session(name, look, arguments)
         self.write_json({**session, "bokeh": bokeh.__version__})
 
-    def get(self, name: str) -> None:  # noqa: ARG002  # of the route
-        raise HTTPError(405, "A session is asked for with POST.")
 
-
-class FilesHandler(StaticFileHandler):
+class FilesHandler(SafeHandler, StaticFileHandler):
     """Scripts and styles, ours and BokehJS: kept by the browser, checked by their hash."""
+
+    compute_etag = RequestHandler.compute_etag  # the hash of what is sent
 
     async def get(self, path: str, include_body: bool = True) -> None:  # noqa: ARG002  # tornado's
         self.path = self.parse_url_path(path)
@@ -344,22 +297,11 @@ class FilesHandler(StaticFileHandler):
         body = await asyncio.to_thread(_content, file, Path(file).stat().st_mtime_ns, is_packed)
         self.absolute_path = file
         self.set_header("Content-Type", self.get_content_type())
-        for header, value in SECURITY_HEADERS.items():
-            self.set_header(header, value)
         self.set_header("Cache-Control", "private, max-age=3600")
         self.set_header("Vary", "Accept-Encoding")
-        self.clear_header("Server")
         if is_packed:
             self.set_header("Content-Encoding", "gzip")
         await self.finish(body)
-
-    def compute_etag(self) -> str | None:
-        """Return the hash of what is sent, as other handlers do."""
-        return RequestHandler.compute_etag(self)
-
-    def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
-        if not isinstance(args[1], HTTPError):
-            logger.warning("Answering %s failed", self.request.path, exc_info=args)
 
 
 @lru_cache(maxsize=32)

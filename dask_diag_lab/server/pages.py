@@ -1,30 +1,26 @@
 """The HTML pages in a browser tab: which plots each shows, and the shell around them.
 
-A page is its template with everything escaped and no script or style inside; what is in an
-``<article data-plot>`` is drawn by the page's script.
+A page is a template with no script or style inside; what is in an ``<article data-plot>`` is drawn
+by the page's script.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
-from itertools import groupby
 from pathlib import Path
-from string import Template
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-from tornado.web import HTTPError
-
 from dask_diag_lab.server.handlers import CORE, OWN, SiteHandler
-from dask_diag_lab.views.registry import GROUPS
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.registry import Plot
 
-TEMPLATE: Final = Path(__file__).parent / "templates" / "page.html"
+TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +31,16 @@ class Cell:
     ----------
     plots : sequence of str
         Names; several are tabs, of which one is shown.
-    label : str
-        What several have in common, for people who do not see them.
     area : str
         Its place in the page's own grid, else ``wide`` (the whole breadth), ``tall`` (that, and
         twice the height) or '' (half the breadth).
+    label : str
+        What several have in common, for people who do not see them.
     """
 
     plots: Sequence[str]
-    label: str = ""
     area: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,59 +67,69 @@ class PagePlan:
     needs: str = ""
 
 
-def _wide(*plots: str) -> tuple[Cell, ...]:
-    return tuple(Cell((plot,), area="wide") for plot in plots)
+def _cells(*plots: str, area: str = "") -> tuple[Cell, ...]:
+    return tuple(Cell((plot,), area) for plot in plots)
 
 
-def _halves(*plots: str) -> tuple[Cell, ...]:
-    return tuple(Cell((plot,)) for plot in plots)
-
-
-_STATUS: Final = (
-    Cell(("cluster-memory",), area="cluster-memory"),
-    Cell(("workers-memory",), area="workers-memory"),
-    Cell(
-        ("nprocessing", "cpu", "occupancy", "workers-transfer-bytes"), "Load of the workers", "load"
-    ),
-    Cell(("task-stream",), area="task-stream"),
-    Cell(("progress",), area="progress"),
-)
-_WORKERS: Final = (
-    *_wide("workers"),
-    *_halves("workers-memory", "cpu", "nprocessing", "occupancy"),
-    *_halves("workers-transfer-bytes", "workers-network", "workers-disk"),
-    *_halves("workers-cpu-timeseries", "workers-memory-timeseries"),
-    *_halves("workers-network-timeseries", "workers-disk-timeseries"),
-)
-_SYSTEM: Final = (
-    *_wide("scheduler-system"),
-    *_halves("contention", "bandwidth-types"),
-    *_wide("bandwidth-workers"),
-)
-_SHUFFLE: Final = (
-    *_wide("shuffle"),
-    *_halves("workers-memory", "contention"),
-    *_halves("workers-network-timeseries", "workers-disk-timeseries"),
-)
-_GPU: Final = (*_halves("gpu-utilization", "gpu-memory"), *_wide("rmm-memory"))
-_COUNTERS: Final = _wide("fine-performance-metrics", "counters")
-
+_wide: Final = partial(_cells, area="wide")
+_tall: Final = partial(_cells, area="tall")
+_LOAD: Final = ("nprocessing", "cpu", "occupancy", "workers-transfer-bytes")
 PLANS: Final[tuple[PagePlan, ...]] = (
-    PagePlan("status", "Status", _STATUS, grid="status"),
-    PagePlan("tasks", "Tasks", (Cell(("task-stream",), area="tall"), *_wide("progress"))),
-    PagePlan("workers", "Workers", _WORKERS),
-    PagePlan("system", "System", _SYSTEM),
+    PagePlan(
+        "status",
+        "Status",
+        (
+            *_cells("cluster-memory", area="cluster-memory"),
+            *_cells("workers-memory", area="workers-memory"),
+            Cell(_LOAD, "load", "Load of the workers"),
+            *_cells("task-stream", area="task-stream"),
+            *_cells("progress", area="progress"),
+        ),
+        grid="status",
+    ),
+    PagePlan("tasks", "Tasks", (*_tall("task-stream"), *_wide("progress"))),
+    PagePlan(
+        "workers",
+        "Workers",
+        (
+            *_wide("workers"),
+            *_cells("workers-memory", "cpu", "nprocessing", "occupancy"),
+            *_cells("workers-transfer-bytes", "workers-network", "workers-disk"),
+            *_cells("workers-cpu-timeseries", "workers-memory-timeseries"),
+            *_cells("workers-network-timeseries", "workers-disk-timeseries"),
+        ),
+    ),
+    PagePlan(
+        "system",
+        "System",
+        (
+            *_wide("scheduler-system"),
+            *_cells("contention", "bandwidth-types"),
+            *_wide("bandwidth-workers"),
+        ),
+    ),
     PagePlan("profile", "Profile", _wide("profile")),
     PagePlan("graph", "Graph", _wide("graph")),
-    PagePlan("groups", "Groups", (Cell(("groups",), area="tall"), *_wide("group-progress"))),
+    PagePlan("groups", "Groups", (*_tall("groups"), *_wide("group-progress"))),
     PagePlan("profile-server", "Profile of the event loops", _wide("profile-server")),
     PagePlan("stealing", "Work stealing", _wide("stealing", "occupancy"), needs="stealing"),
     PagePlan("events", "Events", _wide("events")),
     PagePlan("exceptions", "Exceptions", _wide("exceptions")),
-    PagePlan("counters", "Counters", _COUNTERS, needs="counters"),
-    PagePlan("shuffle", "Shuffle", _SHUFFLE, needs="shuffle"),
+    PagePlan(
+        "counters", "Counters", _wide("fine-performance-metrics", "counters"), needs="counters"
+    ),
+    PagePlan(
+        "shuffle",
+        "Shuffle",
+        (
+            *_wide("shuffle"),
+            *_cells("workers-memory", "contention"),
+            *_cells("workers-network-timeseries", "workers-disk-timeseries"),
+        ),
+        needs="shuffle",
+    ),
     PagePlan("hardware", "Hardware", _wide("hardware")),
-    PagePlan("gpu", "GPU", _GPU),
+    PagePlan("gpu", "GPU", (*_cells("gpu-utilization", "gpu-memory"), *_wide("rmm-memory"))),
 )
 INFO: Final = "info"
 """The one page without plots, see `info`."""
@@ -136,200 +142,92 @@ MOVED: Final = {
     "info/main/exceptions.html": "exceptions",
 }
 """Other paths of the stock dashboard, and the page that they lead to."""
-MOVED_WITH_ARGUMENT: Final = (
-    ("info/worker/", "worker", "worker", ""),
-    ("info/logs/", "worker", "worker", "logs"),
-    ("info/call-stacks/", "worker", "worker", "call-stacks"),
-    ("info/task/", "task", "key", ""),
-    ("info/call-stack/", "task", "key", "call-stack"),
-)
-"""Paths that end with a worker or a task and ``.html``: beginning, plot, name of its argument, and
-the section of its page."""
+MOVED_WITH_ARGUMENT: Final = {
+    "info/worker/": ("worker", "worker", ""),
+    "info/logs/": ("worker", "worker", "logs"),
+    "info/call-stacks/": ("worker", "worker", "call-stacks"),
+    "info/task/": ("task", "key", ""),
+    "info/call-stack/": ("task", "key", "call-stack"),
+}
+"""Beginnings of paths that end with a worker or a task and ``.html``: the plot, the name of its
+argument, and the section of its page."""
 
 
 def plans_for(plots: Container[str]) -> dict[str, PagePlan]:
     """Return the pages that can be made of `plots`, by name, with only those."""
     plans = {}
     for plan in PLANS:
-        cells = [
-            Cell([name for name in cell.plots if name in plots], cell.label, cell.area)
-            for cell in plan.cells
-        ]
-        cells = [cell for cell in cells if cell.plots]
+        there = [(cell, [name for name in cell.plots if name in plots]) for cell in plan.cells]
+        cells = [replace(cell, plots=names) for cell, names in there if names]
         if cells and (not plan.needs or plan.needs in plots):
-            plans[plan.name] = PagePlan(plan.name, plan.title, cells, plan.grid)
+            plans[plan.name] = replace(plan, cells=cells)
     return plans
 
 
 def help_html(text: str) -> str:
     """Return a help text as HTML: paragraphs and lists of lines that begin with "- "."""
-    blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n|\n(?=\s*- )", text)]
     html = ""
-    for is_list, group in groupby(filter(None, blocks), lambda block: block.startswith("- ")):
-        if is_list:
-            html += f"<ul>{''.join(map(_help_item, group))}</ul>"
-        else:
-            html += "".join(f"<p>{escape(block)}</p>" for block in group)
-    return html
+    for block in re.split(r"\n\s*\n|\n(?=\s*- )", escape(text.strip())):
+        line = " ".join(block.split())
+        if line.startswith("- "):
+            item = re.sub(r"^([^:]{1,60}): ", r"<b>\1</b>: ", line[2:])
+            html += f"<li>{item}</li>"
+        elif line:
+            html += f"<p>{line}</p>"
+    return re.sub(r"(?:<li>.*?</li>)+", r"<ul>\g<0></ul>", html)
 
 
-def _help_item(line: str) -> str:
-    text = line.removeprefix("-").strip()
-    subject, colon, rest = text.partition(": ")
-    if not colon or len(subject) > 60:
-        return f"<li>{escape(text)}</li>"
-    return f"<li><b>{escape(subject)}</b>: {escape(rest.strip())}</li>"
-
-
-_KEYS: Final = (
-    "<section><h2>Keys of a plot that was clicked</h2><ul>"
-    "<li><kbd>F</kbd> fits everything in</li>"
-    "<li><kbd>L</kbd> goes back to live</li>"
-    "<li><kbd>Space</kbd> freezes the picture and lets it go</li></ul></section>"
-)
-
-
-def _link(path: str, title: str, here: str, base: str) -> str:
-    current = ' aria-current="page"' if path == here else ""
-    return f'<a href="{escape(base + path)}"{current}>{escape(title)}</a>'
-
-
-def _section(title: str, inside: str, kind: str = "") -> str:
-    of_kind = f' class="{kind}"' if kind else ""
-    return f"<section{of_kind}><h2>{escape(title)}</h2>{inside}</section>" if inside else ""
-
-
-def _bar(listed: Mapping[str, Plot], shown: Sequence[Plot], here: str, base: str) -> str:
-    """Return the bar of a page: the other pages, all plots, how to read those that are shown."""
+def menu_of(listed: Mapping[str, Plot]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return headings with links, each a path and its title: the bar, more pages, all plots."""
     pages = {name: plan.title for name, plan in plans_for(listed).items()} | {INFO: "Info"}
-    links = {name: _link(name, title, here, base) for name, title in pages.items()}
-    in_bar = "".join(links.pop(name) for name in IN_BAR if name in pages)
-    # A narrow window has no room for these in the bar itself.
-    again = "".join(_link(name, pages[name], "", base) for name in IN_BAR if name in pages)
-    menu = _section("Pages", again, "again") + _section("More pages", "".join(links.values()))
-    for group in dict.fromkeys((*GROUPS, *(plot.group for plot in listed.values()))):
-        of_group = (plot for plot in listed.values() if plot.group == group)
-        menu += _section(
-            group, "".join(_link(f"plots/{p.name}", p.title, here, base) for p in of_group)
-        )
-    more = f'<details><summary>More</summary><div class="menu">{menu}</div></details>'
-    return f'<nav aria-label="Pages">{in_bar}{more}{_help(shown)}</nav>'
-
-
-def _help(plots: Sequence[Plot]) -> str:
-    if not plots:
-        return ""
-    sections = "".join(
-        _section(plot.title, f"<p>{escape(plot.description)}</p>{help_html(plot.help)}")
-        for plot in plots
-    )
-    inside = f'<div class="menu help">{sections}{_KEYS}</div>'
-    return f"<details><summary>How to read this</summary>{inside}</details>"
-
-
-_ARTICLE = Template(
-    '<article class="plot$area" data-plot="$name" data-title="$title"$named></article>'
-)
-_TAB = Template(
-    '<button type="button" role="tab" id="tab-$name" aria-controls="panel-$name"'
-    ' aria-selected="$is_chosen" tabindex="$tabindex" title="$description">$title</button>'
-)
-_PANEL = Template(
-    '<div role="tabpanel" id="panel-$name" aria-labelledby="tab-$name"$hidden>$article</div>'
-)
-
-
-def _article(plot: Plot, area: str = "", *, is_named: bool = False) -> str:
-    """Return the place of a picture; `is_named` where nothing beside it says which plot it is."""
-    return _ARTICLE.substitute(
-        name=escape(plot.name),
-        title=escape(plot.title),
-        area=f" {area}" if area else "",
-        named=" data-named" if is_named else "",
-    )
-
-
-def _cell(cell: Cell, plots: Mapping[str, Plot], *, is_named: bool) -> str:
-    """Return the picture of a cell, or tabs when it has several, which name theirs."""
-    inside = [plots[name] for name in cell.plots]
-    if len(inside) == 1:
-        return _article(inside[0], cell.area, is_named=is_named)
-    tabs = panels = ""
-    for index, plot in enumerate(inside):
-        tabs += _TAB.substitute(
-            name=escape(plot.name),
-            title=escape(plot.title),
-            description=escape(plot.description),
-            is_chosen="false" if index else "true",
-            tabindex="-1" if index else "0",
-        )
-        panels += _PANEL.substitute(
-            name=escape(plot.name), article=_article(plot), hidden=" hidden" if index else ""
-        )
-    bar = f'<div role="tablist" aria-label="{escape(cell.label)}">{tabs}</div>'
-    return f'<section class="tabs {cell.area}">{bar}<div class="panels">{panels}</div></section>'
-
-
-def _links(plots: Iterable[Plot], base: str) -> str:
-    items = (
-        f'<li><a href="{base}plots/{escape(plot.name)}">{escape(plot.title)}</a>'
-        f"<span>{escape(plot.description)}</span></li>"
-        for plot in plots
-    )
-    return f'<ul class="plots">{"".join(items)}</ul>'
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for plot in listed.values():
+        groups.setdefault(plot.group, []).append((f"plots/{plot.name}", plot.title))
+    in_bar = [(str(name), pages.pop(name)) for name in IN_BAR if name in pages]
+    return [("Pages", in_bar), ("More pages", list(pages.items())), *groups.items()]
 
 
 class PageHandler(SiteHandler):
     """What pages share; all their links are relative, so that they work behind any prefix."""
 
-    async def prepare(self) -> None:
-        """Wait for Bokeh and the plots: who opens a page at once gets it a moment later."""
-        await self.site.loaded.wait()
+    draws = True  # who opens a page at once gets it a moment later
 
     @property
     def base(self) -> str:
         """The way from the page, as it was asked for, to the root of the server."""
         return "../" * (self.request.path.count("/") - 1) or "./"
 
-    def show(
-        self, title: str, body: str, *, kind: str, here: str, plots: Sequence[Plot] = ()
-    ) -> None:
-        """End with a page around `body`, which shows `plots`; `here` is its path below the root."""
-        base = self.base
-        name = str(self.site.info().get("name", ""))
+    def get_template_path(self) -> str:
+        """Return where the templates are; what they are given is escaped by tornado."""
+        return str(TEMPLATES)
+
+    def show(self, template: str, title: str, here: str = "", **more: Any) -> None:
+        """End with a page; `here` is its path below the root, ``shown`` are the plots it draws."""
         is_bare = bool(self.get_query_arguments("bare"))  # it stands in a page of somebody else
-        self.set_header("Content-Type", "text/html; charset=utf-8")
-        self.finish(
-            Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-                title=escape(f"{title} · {name}" if name else title),
-                heading=escape(title),
-                name=escape(name),
-                base=escape(base),
-                kind=escape(kind),
-                frame="bare" if is_bare else "full",
-                bar="" if is_bare else _bar(self.site.listed, plots, here, base),
-                hints=self._hints(base) if plots else "",
-                body=body,
-            )
-        )
-
-    def _hints(self, base: str) -> str:
-        """Return what the browser is to fetch at once, not one after the other as it finds them.
-
-        BokehJS is not served before Bokeh was loaded here: whoever comes earlier gets no hint.
-        """
-        if self.site.bokeh is None:
-            return ""
-        paths = (escape(base + path) for path in (CORE, OWN))
-        return "".join(f'<link rel="preload" as="script" href="{path}">\n' for path in paths)
+        given = {
+            "title": title,
+            "name": str(self.site.info().get("name", "")),
+            "base": self.base,
+            "here": here,
+            "menu": [] if is_bare else menu_of(self.site.listed),
+            "help_html": help_html,
+            "shown": [],
+            # What the browser is to fetch at once, not one after the other as it finds them.
+            "hints": (CORE, OWN) if "shown" in more else (),
+        }
+        self.render(template, **given | more)
 
     def show_missing(self, status: int, sentence: str) -> None:
         """End with a page that says what is missing and what there is instead."""
         self.set_status(status)
-        body = f'<div class="missing"><p>{escape(sentence)}</p>'
-        if self.site.plots:
-            body += f"<p>These plots are here:</p>{_links(self.site.plots.values(), self.base)}"
-        self.show("Nothing here", body + "</div>", kind="missing", here="")
+        plots = self.site.plots.values()
+        self.show("missing.html", "Nothing here", kind="missing", sentence=sentence, plots=plots)
+
+    def show_plots(self, title: str, cells: Sequence[Cell], *, kind: str, here: str) -> None:
+        """End with a page of plots."""
+        plots = self.site.plots
+        shown = [plots[name] for cell in cells for name in cell.plots]
+        self.show("plots.html", title, here, kind=kind, cells=cells, plots=plots, shown=shown)
 
     def is_shown(self, name: str) -> bool:
         """Return whether there is a plot of that name; say so if there is not."""
@@ -351,9 +249,8 @@ class PlotPageHandler(PageHandler):
 
     def get(self, name: str) -> None:
         if self.is_shown(name):
-            plot = self.site.plots[name]
-            body = _article(plot)
-            self.show(plot.title, body, kind="single", here=f"plots/{name}", plots=[plot])
+            title = self.site.plots[name].title
+            self.show_plots(title, [Cell([name])], kind="single", here=f"plots/{name}")
 
 
 class PlannedPageHandler(PageHandler):
@@ -366,11 +263,8 @@ class PlannedPageHandler(PageHandler):
         elif plan is None:
             self.show_missing(404, f"None of the plots of the page “{page}” is here.")
         else:
-            is_single = len(plan.cells) == 1
-            cells = (_cell(cell, self.site.plots, is_named=not is_single) for cell in plan.cells)
-            plots = [self.site.plots[name] for cell in plan.cells for name in cell.plots]
-            kind = "single" if is_single else plan.grid
-            self.show(plan.title, "".join(cells), kind=kind, here=page, plots=plots)
+            kind = "single" if len(plan.cells) == 1 else plan.grid
+            self.show_plots(plan.title, plan.cells, kind=kind, here=page)
 
 
 class MovedHandler(PageHandler):
@@ -393,7 +287,7 @@ class OneOfManyHandler(PageHandler):
     """The stock dashboard's page of one worker or task: on to the plot that shows it."""
 
     def get(self, begin: str, which: str) -> None:
-        _, plot, argument, section = next(row for row in MOVED_WITH_ARGUMENT if row[0] == begin)
+        plot, argument, section = MOVED_WITH_ARGUMENT[begin]
         if self.is_shown(plot):
             shown = {"show": section} if section else {}
             self.go(f"plots/{plot}?" + urlencode({argument: which, **shown}))
@@ -402,9 +296,7 @@ class OneOfManyHandler(PageHandler):
 class NothingHandler(PageHandler):
     """Every other path."""
 
-    async def prepare(self) -> None:
-        if self.request.method not in ("GET", "HEAD"):
-            raise HTTPError(404, "There is nothing at this address.")
+    draws = False
 
     def get(self) -> None:
         self.show_missing(404, "There is nothing at this address.")

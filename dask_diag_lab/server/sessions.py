@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +31,7 @@ from bokeh.util.token import (
 )
 
 from dask_diag_lab.server.handlers import CORE, OWN
-from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.look import Look
 
 if TYPE_CHECKING:
     from bokeh.application.application import SessionContext
@@ -94,13 +96,10 @@ class PlotApplication(Application):
         context = doc.session_context
         if context is None:
             raise RuntimeError("a plot's document belongs to a session")
-        payload: Mapping[str, Any] = getattr(context, "token_payload", {})  # signed by us
+        payload: Mapping[str, Any] = context.token_payload  # type: ignore[attr-defined]  # Bokeh's
         doc.__class__ = PlotDocument  # Bokeh makes the documents itself
-        look, arguments = payload.get("look"), dict(payload.get("arguments") or {})
-        plot = self._find(str(payload.get("plot", "")))
-        self._pages.open(
-            context.id, plot, doc, Look.of(look) if isinstance(look, Mapping) else LIGHT, arguments
-        )
+        plot, look = self._find(payload["plot"]), Look.of(payload["look"])
+        self._pages.open(context.id, plot, doc, look, payload["arguments"])
 
     async def on_session_destroyed(self, session_context: SessionContext) -> None:
         """Let go of the page of a session that is gone."""
@@ -108,15 +107,13 @@ class PlotApplication(Application):
 
 
 class PlotTornado(BokehTornado):
-    """Bokeh's tornado application that tells `Pages` when viewers come and go.
+    """Bokeh's tornado application, with the open pages of all plots.
 
     Parameters
     ----------
     find : callable
         Returns the plot of a name.
     pages : Pages
-    secret : bytes
-        Signs the tokens.
     **settings
         tornado's own.
     """
@@ -125,15 +122,13 @@ class PlotTornado(BokehTornado):
         self,
         find: Callable[[str], Plot],
         pages: Pages,
-        *,
-        secret: bytes,
         **settings: Any,  # of many types
     ) -> None:
         self.pages = pages
         self.sockets: set[PlotSocket] = set()
         super().__init__(
             {PLOTS: PlotApplication(find, pages)},
-            secret_key=secret,
+            secret_key=secrets.token_bytes(32),
             sign_sessions=True,
             generate_session_ids=False,
             use_index=False,
@@ -151,12 +146,12 @@ class PlotTornado(BokehTornado):
         return self.applications[PLOTS]
 
     async def new_session(
-        self, plot: str, look: Mapping[str, str], arguments: Mapping[str, str]
+        self, plot: str, look: Look, arguments: Mapping[str, str]
     ) -> dict[str, Any]:  # JSON
         """Make a session with its document; return its token and the scripts that draw it."""
         secret = self.secret_key
         session_id = generate_session_id(secret, signed=True)
-        payload = {"plot": plot, "look": dict(look), "arguments": dict(arguments)}
+        payload = {"plot": plot, "look": asdict(look), "arguments": dict(arguments)}
         token = generate_jwt_token(session_id, secret, signed=True, extra_payload=payload)
         session = await self.context.create_session_if_needed(ID(session_id), token=token)
         return {"token": token, "scripts": scripts_for(session.document.models)}
@@ -181,13 +176,10 @@ class PlotTornado(BokehTornado):
     ) -> ServerConnection:
         """Accept the connection of the page that has the session's document."""
         connection = super().new_connection(protocol, socket, application_context, session)
-        self.pages.connected(session.id, socket.drain)
+        if (page := self.pages.get(session.id)) is not None:
+            page.socket = socket
+            self.pages.viewers_changed()
         return connection
-
-    def client_lost(self, connection: ServerConnection) -> None:
-        """One page is gone."""
-        super().client_lost(connection)
-        self.pages.recount()
 
 
 def scripts_for(models: Iterable[Model]) -> list[str]:
@@ -229,6 +221,11 @@ class PlotSocket(WSHandler):
         self.token = subprotocols[-1] if subprotocols else ""
         return super().select_subprotocol(subprotocols)
 
+    @property
+    def is_sending(self) -> bool:
+        """Whether the browser has not taken all yet: a slow one gets no backlog."""
+        return self._sending is not None
+
     def check_origin(self, origin: str) -> bool:  # noqa: ARG002  # tornado's
         """Return True: the origin has been judged together with how the token came."""
         return True
@@ -247,6 +244,7 @@ class PlotSocket(WSHandler):
         """Forget the socket, then do what Bokeh does."""
         self.application.sockets.discard(self)
         super().on_close()
+        self.application.pages.viewers_changed()
 
     async def on_message(self, fragment: str | bytes) -> None:
         """Take a part of a message; act on the message once it is complete."""
@@ -265,35 +263,29 @@ class PlotSocket(WSHandler):
             self.close(CLOSE_BAD_MESSAGE, "bad message")
 
     async def _apply(self, patch: Any) -> None:  # Bokeh's message
-        connection = self.connection
-        if connection is None:
-            return
-        session, raised = connection.session, None
+        connection: Any = self.connection  # there is one once a message has come
+        session = connection.session
+        page = self.application.pages.get(session.id)
 
-        async def apply() -> None:
-            nonlocal raised
+        def change() -> None:
             session._current_patch_connection = connection  # so that it is not sent its own change
             try:
                 patch.apply_to_document(session.document, session)
-            except Exception as error:  # noqa: BLE001  # a bug in a view's callback stays in its pane
-                raised = error
             finally:
                 session._current_patch_connection = None
 
+        async def apply() -> None:
+            if page is not None:
+                page.patched(change)
+
         await session.with_document_locked(apply)
-        self.application.pages.patched(session.id, raised)
         await self.send_message(connection.ok(patch))
 
     async def send_message(self, message: Message[Any]) -> None:
-        """Send a message soon, with all that follows it at once; `drain` waits until it is sent."""
+        """Send a message soon, with all that follows it at once."""
         self._messages.append(message)
         if self._sending is None:
             self._sending = asyncio.create_task(self._send())
-
-    async def drain(self) -> None:
-        """Wait until all has been handed to the system: a slow browser gets no backlog."""
-        if self._sending is not None:
-            await asyncio.wait([self._sending])
 
     async def _send(self) -> None:
         try:
@@ -305,6 +297,7 @@ class PlotSocket(WSHandler):
                             await super().send_message(message)
         finally:
             self._sending = None
+            self.application.pages.tick()
 
     def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
         """Log where Dask's and tornado's default set-up does not print into a cell."""
@@ -313,11 +306,8 @@ class PlotSocket(WSHandler):
 
 def _joined(patches: list[Message[Any]]) -> Message[Any]:
     """Return one message with all changes of `patches`, in their order."""
-    if len(patches) == 1:
-        return patches[0]
     events = [event for patch in patches for event in patch.content["events"]]
     joined = patch_doc(patch_doc.create_header(), {}, {"events": events})
-    for patch in patches:
-        for buffer in patch.buffers:
-            joined.add_buffer(buffer)  # several at once: only from Bokeh 3.9 on
+    for buffer in (buffer for patch in patches for buffer in patch.buffers):
+        joined.add_buffer(buffer)  # several at once: only from Bokeh 3.9 on
     return joined

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from dask_diag_lab.composition import Composition, Target
-from dask_diag_lab.server.announce import remove_record, write_record
+from dask_diag_lab.server.announce import write_record
 from tests.contract.shapes import FIXTURES, differences, fixture
 from tests.kernel.serving import records_in, run, until
 
@@ -90,6 +90,3 @@ def test_a_record_is_replaced_whole_and_a_failed_one_leaves_nothing(tmp_path: Pa
     with pytest.raises(TypeError):
         write_record({"id": "b", "n": object()}, tmp_path)
     assert records_in(tmp_path) == [path]
-    remove_record(path)
-    remove_record(path)
-    assert records_in(tmp_path) == []

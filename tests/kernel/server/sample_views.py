@@ -11,6 +11,7 @@ from bokeh.models import ColumnDataSource
 from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
 
+from dask_diag_lab.views.asked import Asked
 from dask_diag_lab.views.registry import Plot
 from dask_diag_lab.views.view import Caption, Table, View
 
@@ -65,13 +66,10 @@ class Failing(Counting):
 
 
 class Unbuildable(Counting):
-    """Cannot even be built, and has no table."""
+    """Cannot even be built."""
 
     def build(self) -> UIElement:
-        raise LookupError("on purpose")
-
-    def table(self) -> Table:
-        raise ZeroDivisionError("100 % on purpose")
+        raise LookupError("100 % on purpose")
 
 
 class SelfFreezing(Counting):
@@ -147,9 +145,13 @@ class Asking(Counting):
 
     accepts: ClassVar[Mapping[str, str]] = {"worker": "whose log"}
 
+    def build(self) -> UIElement:
+        self.asked = Asked(self.store)
+        return super().build()
+
     def update(self) -> None:
         super().update()
-        self.query = self.store.queries.ask("logs", worker=self.arguments.get("worker", ""))
+        self.query = self.asked.fresh("logs", worker=self.arguments.get("worker", ""))
 
     def table(self) -> Table:
         return Table({"line": list(self.query.answer or [])})

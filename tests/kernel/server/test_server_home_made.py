@@ -88,7 +88,7 @@ def test_a_plot_registered_in_another_thread_is_at_once_in_a_running_server() ->
             plot = await listed(served, "mine")
             assert plot is not None
             assert (plot["title"], plot["group"]) == ("Mine", "Yours")
-            assert (await served.json("/health"))["plots_version"] > version
+            assert (await served.json("/health"))["plots_version"] != version
             assert (await served.ask("/plots/mine")).code == 200
             page = await BrowserPage.open(served, "mine")
             assert page.control.state == "live"

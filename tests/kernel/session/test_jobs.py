@@ -1,111 +1,114 @@
-"""Where pictures are made: beside the loop, one after the other, and given up at the end."""
+"""Work that takes long: done beside the loop, one after the other, and given up at the end."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
+from functools import partial
+from traceback import walk_tb
 
 import pytest
 
-from dask_diag_lab.jobs import JobRunner
+from dask_diag_lab.jobs import Job, JobRunner, Jobs
 from dask_diag_lab.store import Store
+from tests.kernel.serving import until
 
 LONG_S = 30.0
 
 
-def test_the_loop_goes_on_while_something_is_made() -> None:
-    async def run() -> None:
-        store, told = Store(), asyncio.Event()
-        job_runner = JobRunner(store, lambda _: told.set())
-        gate = threading.Event()
-        job = store.jobs.start(lambda: gate.wait(LONG_S))
-        await asyncio.sleep(0)
-        gate.set()  # by the loop, which the work would hold up if it were done there
-        await asyncio.wait_for(told.wait(), LONG_S)
-        assert job.result() is True
-        await job_runner.close()
-
-    asyncio.run(run())
+def _fail() -> None:
+    raise KeyError("broken")
 
 
-def test_one_is_made_after_the_other() -> None:
-    async def run() -> None:
-        store, told = Store(), asyncio.Semaphore(0)
-        job_runner = JobRunner(store, lambda _: told.release())
-        lock = threading.Lock()
-
-        def make() -> bool:
-            if not lock.acquire(blocking=False):
-                return False
-            threading.Event().wait(0.005)  # long enough to be met by another
-            lock.release()
-            return True
-
-        made = [store.jobs.start(make) for _ in range(20)]
-        for _ in made:
-            await asyncio.wait_for(told.acquire(), LONG_S)
-        assert all(job.result() for job in made)
-        assert store.jobs.n_open == 0
-        await job_runner.close()
-
-    asyncio.run(run())
+def test_without_a_place_of_its_own_all_is_done_at_once_and_once() -> None:
+    jobs = Jobs()
+    done: list[int] = []
+    job = jobs.start(lambda: done.append(7))
+    job.do()
+    assert (done, job.is_done, jobs.n_open, jobs.version) == ([7], True, 0, 1)
 
 
-def test_what_is_not_done_at_the_end_is_given_up() -> None:
-    async def run() -> None:
-        store = Store()
-        job_runner = JobRunner(store, lambda _: None)
-        gate, second = threading.Event(), threading.Event()
-        store.jobs.start(lambda: gate.wait(LONG_S))
-        waiting = store.jobs.start(second.set)
-        await asyncio.sleep(0)
-        await asyncio.wait_for(job_runner.close(), LONG_S)
-        await job_runner.close()
-        gate.set()
-        assert not waiting.is_done
-        assert not second.is_set()
-
-    asyncio.run(run())
+def test_work_is_open_until_the_store_is_told() -> None:
+    store = Store()
+    started: list[Job[int]] = []
+    store.jobs.on_start = started.append
+    job = store.jobs.start(lambda: 7)
+    before = store.version
+    started[0].do()
+    assert (job.is_done, store.jobs.n_open) == (False, 1)
+    store.job_done(started[0])
+    assert (job.result(), store.jobs.n_open) == (7, 0)
+    assert store.version > before
 
 
-def test_a_closed_runner_takes_no_more_and_leaves_another_of_the_same_store_alone() -> None:
-    async def run() -> None:
-        store = Store()
-        first, second = JobRunner(store, lambda _: None), JobRunner(store, lambda _: None)
-        await first.close()
-        assert not store.jobs.start(lambda: 7).is_done
-        await second.close()
-        assert store.jobs.start(lambda: 7).is_done
-
-    asyncio.run(run())
+def test_what_work_raises_is_raised_at_each_look_with_the_same_traceback() -> None:
+    job = Jobs().start(_fail)
+    lengths = set()
+    for _ in range(3):
+        with pytest.raises(KeyError, match="broken") as raised:
+            job.result()
+        lengths.add(len(list(walk_tb(raised.tb))))
+    assert len(lengths) == 1
 
 
-def test_what_is_brief_does_not_wait_for_what_is_long() -> None:
-    async def run() -> None:
-        made: asyncio.Queue[object] = asyncio.Queue()
-        store, gate = Store(), threading.Event()
-        job_runner = JobRunner(store, made.put_nowait)
-        long = store.jobs.start(lambda: gate.wait(LONG_S))
-        brief = store.jobs.start(lambda: 7, is_brief=True)
-        assert await asyncio.wait_for(made.get(), LONG_S) is brief
-        gate.set()
-        assert await asyncio.wait_for(made.get(), LONG_S) is long
-        await job_runner.close()
+def test_work_that_is_done_holds_on_to_nothing_that_it_was_made_of() -> None:
+    class Answer:
+        size = 7
 
-    asyncio.run(run())
+    answer = Answer()
+    gone = weakref.ref(answer)
+    job = Jobs().start(partial(getattr, answer, "size"))
+    del answer
+    gc.collect()
+    assert (job.result(), gone()) == (7, None)
 
 
-def test_without_a_thread_it_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_given: object) -> None:
-        raise RuntimeError("can't start new thread")
+def test_what_is_started_in_a_block_is_noticed_and_nothing_else() -> None:
+    jobs = Jobs()
+    jobs.start(lambda: 1)
+    with jobs.noticed() as noticed:
+        job = jobs.start(lambda: 2)
+    jobs.start(lambda: 3)
+    assert noticed == [job]
 
-    async def run() -> None:
-        store, told = Store(), asyncio.Event()
-        job_runner = JobRunner(store, lambda _: told.set())
-        monkeypatch.setattr(asyncio, "to_thread", fail)
-        job = store.jobs.start(lambda: 7)
-        await asyncio.wait_for(told.wait(), LONG_S)
-        assert job.result() == 7
-        await job_runner.close()
 
-    asyncio.run(run())
+async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:
+    store, told = Store(), list[int]()
+    runner = JobRunner(store, lambda: told.append(1))
+    gate, lock = threading.Event(), threading.Lock()
+
+    def make() -> bool:
+        if not lock.acquire(blocking=False):
+            return False
+        gate.wait(LONG_S)
+        lock.release()
+        return True
+
+    made = [store.jobs.start(make) for _ in range(20)]
+    await asyncio.sleep(0)
+    gate.set()  # by the loop, which the work would hold up if it were done there
+    await until(lambda: len(told) == len(made), "not all are made")
+    assert all(job.result() for job in made)
+    assert store.jobs.n_open == 0
+    runner.close()
+
+
+async def test_what_is_not_done_at_the_end_is_given_up() -> None:
+    store, told = Store(), list[int]()
+    runner = JobRunner(store, lambda: told.append(1))
+    gate, begun, second = threading.Event(), threading.Event(), threading.Event()
+
+    def hold() -> bool:
+        begun.set()
+        return gate.wait(LONG_S)
+
+    store.jobs.start(hold)
+    waiting = store.jobs.start(second.set)
+    await until(begun.is_set, "it does not begin")
+    runner.close()
+    runner.close()
+    gate.set()
+    assert store.jobs.start(lambda: 7).result() == 7  # as without a runner
+    assert (told, waiting.is_done, second.is_set()) == ([], False, False)

@@ -24,7 +24,6 @@ import dask_diag_lab
 from dask_diag_lab.composition import Composition
 from dask_diag_lab.server import announce
 from dask_diag_lab.session import Diagnostics
-from dask_diag_lab.transport import Following
 from dask_diag_lab.views.asked import UNASKED
 from tests.kernel.dashboards import answer_of
 from tests.kernel.serving import records_in, wait_until
@@ -212,35 +211,6 @@ def test_diagnostics_of_a_new_cluster_take_the_place_of_a_history(runtime_dir: P
     second.close()
 
 
-def test_a_client_that_is_closed_before_anything_is_known_ends_no_history(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with attached() as (_, first):
-        pass
-    closed(first)
-    monkeypatch.setattr(Following, "start", lambda _: None)  # closed sooner than that
-    with Client(**SMALL, set_as_default=False) as client:
-        second = dask_diag_lab.attach(client)
-        assert is_served(second)
-        assert is_served(first)
-    wait_until(lambda: not is_served(second), "it is kept, with nothing in it")
-    assert state_of(first) == "closed"
-    first.close()
-
-
-def test_the_history_of_a_cluster_is_kept_beside_one_that_never_answered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with attached() as (first_client, first):
-        monkeypatch.setattr(Following, "start", lambda _: None)
-        with small_cluster() as silent, Client(silent, set_as_default=False) as client:
-            second = dask_diag_lab.attach(client)
-            assert is_served(second)
-            first_client.close()
-            assert closed(first)["reason"] == ""
-    first.close()
-
-
 def test_the_history_that_is_kept_is_that_of_the_cluster_which_closed_last() -> None:
     with small_cluster() as one, attached(one) as (_, older):
         with small_cluster() as two, attached(two) as (_, newer):
@@ -250,18 +220,6 @@ def test_the_history_that_is_kept_is_that_of_the_cluster_which_closed_last() -> 
     closed(older)
     wait_until(lambda: not is_served(newer), "there are two histories")
     older.close()
-
-
-def test_a_cluster_whose_place_is_taken_leaves_no_history() -> None:
-    with ExitStack() as first, small_cluster() as two:
-        one = first.enter_context(small_cluster())
-        _, older = first.enter_context(attached(one))
-        with attached(two) as (_, newer):
-            first.close()
-            wait_until(lambda: not is_served(older), "it is kept beside a newer one")
-            assert state_of(newer) == "live"
-        closed(newer)
-        newer.close()
 
 
 @pytest.mark.parametrize("by_address", [False, True])

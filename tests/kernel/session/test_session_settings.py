@@ -8,42 +8,36 @@ import dask
 import pytest
 
 from dask_diag_lab.collector import LEASE_S
-from dask_diag_lab.composition import LIMITS, Settings, read_settings
-
-
-def test_defaults_are_those_of_the_file() -> None:
-    assert read_settings() == Settings(2_000_000, 0.25, 2.0)
+from dask_diag_lab.composition import LIMITS, setting
 
 
 @pytest.mark.parametrize(
     ("name", "given", "kept"),
     [
-        ("interval", "1ms", "0.05 s"),
-        ("interval", 0, "0.05 s"),
-        ("interval", "1h", "300 s"),
-        ("idle-interval", 0, "0.05 s"),
-        ("idle-interval", "10 minutes", "300 s"),
-        ("max-actions", 0, "1000"),
-        ("max-actions", "12", "1000"),
+        ("interval", "1ms", 0.05),
+        ("interval", 0, 0.05),
+        ("interval", "1h", 300),
+        ("idle-interval", "10 minutes", 300),
+        ("max-actions", 0, 1000),
+        ("max-actions", "12", 1000),
     ],
 )
-def test_a_value_out_of_its_limits_is_replaced_and_said_once(
-    name: str, given: object, kept: str, caplog: pytest.LogCaptureFixture
+def test_a_value_out_of_its_limits_is_replaced_and_said(
+    name: str, given: object, kept: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     with dask.config.set({f"diag-lab.{name}": given}), caplog.at_level(logging.INFO):
-        settings = read_settings()
-    field = {"interval": "interval_s", "idle-interval": "idle_interval_s"}.get(name, "max_actions")
-    assert getattr(settings, field) == float(kept.removesuffix(" s"))
+        assert setting(name) == kept
     (message,) = [record.getMessage() for record in caplog.records]
-    assert message == f"diag-lab.{name} is {given}; it has been set to {kept}"
+    assert message == f"diag-lab.{name} is {given}; it has been set to {kept:g}"
 
 
 def test_values_within_their_limits_are_taken_as_they_are(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    assert [setting(name) for name in LIMITS] == [2_000_000, 0.25, 2.0]
     wanted = {"diag-lab.interval": 0.05, "diag-lab.idle-interval": "5 minutes"}
     with dask.config.set(wanted | {"diag-lab.max-actions": "1000"}):
-        assert read_settings() == Settings(1000, 0.05, 300.0)
+        assert [setting(name) for name in LIMITS] == [1000, 0.05, 300.0]
     assert caplog.records == []
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from distributed import Scheduler, wait
 
-from dask_diag_lab.server.handlers import TaskCounts, health_of
+from dask_diag_lab.server.handlers import health_of
 from dask_diag_lab.views.registry import built_in_plots
 from tests.kernel.situations_real.clusters import LIMIT_S, Cluster, cluster
 
@@ -59,8 +59,8 @@ def die_once(path: Path) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def summary(found: Cluster) -> TaskCounts:
-    return found.diagnostics.submit(health_of).result(LIMIT_S)["tasks"]
+def summary(found: Cluster) -> dict[str, int]:
+    return dict(found.diagnostics.submit(health_of).result(LIMIT_S)["tasks"])
 
 
 def exceptions(found: Cluster) -> dict[tuple[str, str], tuple[int, str, bool]]:

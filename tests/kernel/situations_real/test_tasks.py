@@ -13,7 +13,7 @@ from dask.delayed import delayed
 from distributed import Client, Scheduler, wait
 
 from dask_diag_lab.schema import STATES
-from dask_diag_lab.server.handlers import TaskCounts, health_of
+from dask_diag_lab.server.handlers import health_of
 from dask_diag_lab.views.view import View
 from tests.kernel.situations_real.clusters import LIMIT_S, AnyFuture, Cluster, cluster
 
@@ -303,8 +303,8 @@ def test_what_failed_stays_failed_once_it_is_forgotten(empty: Cluster) -> None:
         for by in ("prefix", "group", "span"):
             empty.becomes(partial(ended, empty, by), [erred, done])
 
-    def summary() -> TaskCounts:
-        return empty.diagnostics.submit(health_of).result(LIMIT_S)["tasks"]
+    def summary() -> dict[str, int]:
+        return dict(empty.diagnostics.submit(health_of).result(LIMIT_S)["tasks"])
 
     futures = failing(empty.client, 0, 1)
     wait(futures)
