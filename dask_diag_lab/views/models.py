@@ -200,7 +200,7 @@ class StreamHover(Keywords, CustomJSHover):
     carries small numbers only; names are looked up in tables.
     """
 
-    names = Instance(ColumnDataSource, help="``id``, ``text``, ``note``: names by their number.")
+    names = Instance(ColumnDataSource, help="``id``, ``text``: names by their number.")
     keys = Instance(ColumnDataSource, help="``task``, ``key``: keys of single tasks.")
     workers = Instance(ColumnDataSource, help="``label``, ``first``, ``count`` of each worker.")
     zero = Float(default=0.0, help="The moment that the axis calls 0, seconds since the epoch.")

@@ -223,15 +223,9 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       return from ? size(n, 'B', true) + from : `result: ${size(n, 'B', true)}`;
     }
 
-    /** What the workers' totals say about this prefix, or about all transfers. */
+    /** What the workers' totals say about all transfers. */
     _share(block: IBlock): string {
-      const kind = block.at('kind', 0);
-      if (block.name === 'gone' || kind > 1) {
-        return '';
-      }
-      return kind === 1
-        ? this.transfer_note
-        : this._text(this.names, 'id', 'note', block.at('prefix', 0));
+      return block.at('kind', 0) === 1 ? this.transfer_note : '';
     }
 
     _key(block: IBlock): string {

@@ -23,13 +23,12 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import StreamBlocks, StreamHover, StreamOutline
 from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette
 from dask_diag_lab.views.shown_name import shown_name
-from dask_diag_lab.views.stream.frame import FULL_HEIGHT, PREFIX_CODES, Frame, Target
+from dask_diag_lab.views.stream.frame import FULL_HEIGHT, HEIGHTS, PREFIX_CODES, Frame, Target
 from dask_diag_lab.views.stream.patched_source import PatchedSource
 from dask_diag_lab.views.stream.timeline import Timeline
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
-    from dask_diag_lab.views.stream.caption import SerializationEstimate
     from dask_diag_lab.views.stream.rows import WorkerRows
     from dask_diag_lab.views.stream.window import TimeWindow
 
@@ -69,7 +68,7 @@ class StreamFigure(Timeline):
     running : Source
         Tasks that run, in rows of the picture.
     names, keys : Source
-        What hovering looks up: text and note by string id, key by task.
+        What hovering looks up: text by string id, key by task.
     gone, events, chosen : Source
         Where workers that left had their rows; moments that explain the picture; the outline
         around the chosen block.
@@ -80,36 +79,21 @@ class StreamFigure(Timeline):
         self._store = store
         self.blocks = PatchedSource(*_BLOCK_COLUMNS)
         self.running = Source("left", "y", "code", "prefix", "key")
-        self.names = Source("id", "text", "note")
+        self.names = Source("id", "text")
         self.keys = Source("task", "key")
         self.gone = Source("left", "right", "top", "bottom", "y")
         self.events = Source("at", "top", "bottom", "title", "text", "clock")
         self.chosen = Source("left", "right", "y", "height")
-        self._estimate: SerializationEstimate | None = None
         self._texts: set[int] = set()
         self._sent_keys: set[int] = set()
         self._add_glyphs()
         self._add_hovers(look)
         self.restyle(look)
 
-    @property
-    def sent_bytes(self) -> int:
-        """Bytes of all columns that were sent."""
-        sources = (self.blocks, self.running, self.names, self.keys, self.workers)
-        marks = (self.gone, self.events, self.chosen)
-        return sum(source.sent_bytes for source in (*sources, *marks))
-
     def _add_glyphs(self) -> None:
         box: dict[str, Any] = {name: name for name in ("left", "right", "top", "bottom")}
-        self.band = Quad(
-            **box,
-            fill_alpha=GONE_ALPHA,
-            line_color=None,
-            hatch_pattern="right_diagonal_line",
-            hatch_alpha=0.35,
-            hatch_scale=8,
-            hatch_weight=0.5,
-        )
+        self.band = Quad(**box, fill_alpha=GONE_ALPHA, line_color=None, hatch_alpha=0.35)
+        self.band.update(hatch_pattern="right_diagonal_line", hatch_scale=8, hatch_weight=0.5)
         self.block_glyph = StreamBlocks(
             y="y", left="left", right="right", height="height", code="code"
         )
@@ -154,9 +138,9 @@ class StreamFigure(Timeline):
     def restyle(self, look: Look) -> None:
         """Apply a look to every model; no data is sent again."""
         super().restyle(look)
-        colors, (fills, edges) = data_colors(look), code_colors(look)
+        colors, (self.fills, edges) = data_colors(look), code_colors(look)
         for glyph in (self.block_glyph, self.running_glyph):
-            set_properties(glyph, fills=fills, edges=edges)
+            set_properties(glyph, fills=self.fills, edges=edges)
         set_properties(self.band, fill_color=colors.gone, hatch_color=colors.gone)
         set_properties(self._ends, line_color=colors.gone)
         set_properties(self._pins, fill_color=look.foreground)
@@ -174,8 +158,7 @@ class StreamFigure(Timeline):
         self.blocks.show(frame.sent)
         blocks = frame.blocks
         self._send_names(np.concatenate((blocks["prefix"], blocks["source"])))
-        inside = (blocks["start"] < frame.end) & (blocks["stop"] > frame.start)
-        self._send_keys(blocks["task"][inside & (blocks["count"] == 1)])
+        self._send_keys(blocks["task"][frame.inside & (blocks["count"] == 1)])
 
     def show_running(self, tasks: dict[str, npt.NDArray[Any]], zero: float, now: float) -> None:
         """Draw tasks that run up to ``now``: ``slot`` (row), ``start``, ``prefix``, ``key``."""
@@ -195,12 +178,10 @@ class StreamFigure(Timeline):
             set_properties(self.running_glyph, right={"value": now - zero})
             set_properties(self.texts, now=now - zero)
 
-    def show_estimate(self, estimate: SerializationEstimate) -> None:
-        """Draw the ends of transfers as (de)serialization, and tell of it by prefix."""
-        self._estimate = estimate
-        set_properties(self.block_glyph, tail_share=estimate.of_transfers)
-        set_properties(self.texts, transfer_note=estimate.transfer_note)
-        self.names.set(self._name_columns(sorted(self._texts)))
+    def show_transfer_share(self, share: float, note: str) -> None:
+        """Draw the ends of transfers as (de)serialization, and say so when hovering."""
+        set_properties(self.block_glyph, tail_share=share)
+        set_properties(self.texts, transfer_note=note)
 
     def show_marks(
         self, gone: list[WorkerRows], events: list[tuple[float, str, str, str]], until: float
@@ -238,8 +219,8 @@ class StreamFigure(Timeline):
             {
                 "left": [one.start - self.zero for one in shown],
                 "right": [one.stop - self.zero for one in shown],
-                "y": [(one.top + one.bottom) / 2 for one in shown],
-                "height": [one.bottom - one.top for one in shown],
+                "y": [one.row + (FULL_HEIGHT - HEIGHTS[one.kind]) / 2 for one in shown],
+                "height": [HEIGHTS[one.kind] for one in shown],
             }
         )
         self._send_keys(np.array([one.task for one in shown if one.task >= 0], dtype=np.int64))
@@ -250,22 +231,16 @@ class StreamFigure(Timeline):
         new = sorted(set(np.flatnonzero(np.bincount(ids)).tolist()) - self._texts)
         if new:
             self._texts.update(new)
-            self.names.stream(self._name_columns(new))
-
-    def _name_columns(self, ids: list[int]) -> dict[str, list[Any]]:
-        texts = self._store.strings.take(ids)
-        estimate = self._estimate
-        notes = [estimate.prefix_note(text) if estimate else "" for text in texts]
-        return {"id": ids, "text": [shown_name(text) for text in texts], "note": notes}
+            texts = [shown_name(text) for text in self._store.strings.take(new)]
+            self.names.stream({"id": new, "text": texts})
 
     def _send_keys(self, tasks: npt.NDArray[np.integer]) -> None:
-        if not 0 < len(tasks) <= KEYS_SENT:
+        if len(tasks) > KEYS_SENT:
             return
-        new = sorted(set(tasks.tolist()) - self._sent_keys)
-        if len(self._sent_keys) + len(new) > KEYS_KEPT:
+        if len(self._sent_keys) > KEYS_KEPT:
             self._sent_keys.clear()
             self.keys.set({"task": [], "key": []})
-            new = np.unique(tasks).tolist()
+        new = sorted(set(tasks.tolist()) - self._sent_keys)
         if new:
             self._sent_keys.update(new)
             actions = self._store.actions

@@ -5,8 +5,8 @@ Pure NumPy: knows neither Bokeh nor a colour, only colour codes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from dask_diag_lab.schema import Kind, Outcome
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
-    from dask_diag_lab.store.lod import LevelOfDetail, WindowQuery
+    from dask_diag_lab.store.lod import LevelOfDetail
     from dask_diag_lab.views.stream.rows import Rows
     from dask_diag_lab.views.stream.window import TimeWindow
 
@@ -32,8 +32,8 @@ BUCKETS: Final = 2000
 """What is closer than one of so many parts of the window is merged: less than a pixel each."""
 MAX_BLOCKS: Final = 7000
 """What Chromium redraws in one or two frames without a GPU, when it draws no outlines."""
-FLANK_BLOCKS: Final = 1000
-"""Of these, at most so many for each side of the window, where only panning leads."""
+BESIDE: Final = 0.5
+"""Of the window's width: so far panning leads on each side before anything is fetched."""
 
 FULL_HEIGHT: Final = 0.8
 LEAST_FILL: Final = 0.15
@@ -62,11 +62,13 @@ class Frame:
     rows : Rows
     asked : slice
         The rows whose blocks are here.
-    centre : LevelOfDetail
-        What the window shows, without its flanks.
+    resolution_s : float
+        What is closer is merged; 0 when nothing was.
     blocks : dict of str to ndarray
-        The columns of `LevelOfDetail` of window and flanks together, ``slot`` being the row of
-        the picture; and ``code``, the number of the colour.
+        The columns of `LevelOfDetail` of the window and what is beside it, ``slot`` being
+        the row of the picture; and ``code``, the number of the colour.
+    inside : ndarray of bool
+        Which blocks the window shows.
     sent : dict of str to ndarray
         The same for the browser, see `to_sent`.
     """
@@ -76,66 +78,45 @@ class Frame:
     zero: float
     rows: Rows
     asked: slice
-    centre: LevelOfDetail
+    resolution_s: float
     blocks: Columns
+    inside: npt.NDArray[np.bool_]
     sent: Columns
 
     def covers(self, window: TimeWindow) -> bool:
         """Return whether its blocks will do for a window, at about its level of detail."""
         width = self.end - self.start
-        is_inside = self.start - width <= window.start and window.end <= self.end + width
-        return is_inside and 0.5 * width < window.width < 1.5 * width
+        moved = abs(window.start - self.start) + abs(window.end - self.end)
+        return moved <= 2 * BESIDE * width and 0.5 * width < window.width < 1.5 * width
 
 
 def frame_job(
     store: Store, window: TimeWindow, rows: Rows, asked: slice, buckets: int = BUCKETS
 ) -> tuple[Hashable, Callable[[], Frame]]:
     """Return what equal frames have in common, and what makes one, in any thread."""
-    start, end, zero = window.start, window.end, window.zero
-    width, slots = end - start, None
-    if rows.n_hidden or asked != slice(0, rows.count):
-        slots = rows.slots[asked]
-    ask = store.actions.query
-    queries = (
-        ask(start, end, slots, buckets, MAX_BLOCKS),
-        ask(start - width, start, slots, buckets // 2, FLANK_BLOCKS),
-        ask(end, end + width, slots, buckets // 2, FLANK_BLOCKS),
-    )
+    start, end, zero, beside = window.start, window.end, window.zero, BESIDE * window.width
+    slots = None if asked == slice(0, store.slots.count) else rows.slots[asked]
+    width_px = int(buckets * (1 + 2 * BESIDE))
+    query = store.actions.query(start - beside, end + beside, slots, width_px, MAX_BLOCKS)
     colors = store.palette.indices(np.arange(len(store.strings)))
 
     def make() -> Frame:
-        centre, *flanks = _answers(*queries)
-        blocks = _blocks([centre, *flanks], (start, end), rows.row_of, colors)
-        sent = to_sent(blocks, zero, max(abs(start - zero), abs(end - zero)) + width, width)
-        return Frame(start, end, zero, rows, asked, centre, blocks, sent)
+        found = query.answer()
+        blocks = _blocks(found, rows.row_of, colors)
+        inside = (blocks["start"] < end) & (blocks["stop"] > start)
+        sent = to_sent(blocks, zero, end - start)
+        return Frame(start, end, zero, rows, asked, found.resolution_s, blocks, inside, sent)
 
-    questions = tuple(query.question for query in queries)
-    return (questions, zero, id(rows), len(store.palette)), make
-
-
-def _answers(centre: WindowQuery, *flanks: WindowQuery) -> list[LevelOfDetail]:
-    """Return what to draw of a window, then of its flanks; the window has what these leave."""
-    beside = [flank.answer() for flank in flanks]
-    left = max(MAX_BLOCKS - sum(map(len, beside)), MAX_BLOCKS // 2)
-    return [replace(centre, max_rects=left).answer(), *beside]
+    return (query.question, zero, id(rows), len(store.palette)), make
 
 
 def _blocks(
-    parts: Sequence[LevelOfDetail],
-    cut: tuple[float, float],
-    row_of: npt.NDArray[np.int64],
-    colors: npt.NDArray[np.int64],
+    found: LevelOfDetail, row_of: npt.NDArray[np.int64], colors: npt.NDArray[np.int64]
 ) -> Columns:
-    """Return the blocks of a window (first part) and its flanks, without duplicates.
-
-    What reaches over the window's edge is in its own part already; a merged block of a flank is
-    cut there instead, for it may hold more.
-    """
-    pieces = [{name: getattr(part, name) for name in _NAMES} for part in parts]
-    pieces[1:] = [_outside(piece, cut) for piece in pieces[1:]]
-    blocks: Columns = {n: np.concatenate([piece[n] for piece in pieces]) for n in _NAMES}
+    """Return the blocks that have a row, and the colour of each."""
+    shown = row_of[found.slot] >= 0
+    blocks: Columns = {name: getattr(found, name)[shown] for name in _NAMES}
     blocks["slot"] = row_of[blocks["slot"]]
-    blocks = {name: column[blocks["slot"] >= 0] for name, column in blocks.items()}
     is_work, outcome = blocks["kind"] == Kind.COMPUTE, blocks["outcome"]
     prefix = np.maximum(colors[blocks["prefix"]], 0) % PREFIX_CODES
     code = np.where(is_work, prefix, _CODES[blocks["kind"]])
@@ -144,30 +125,11 @@ def _blocks(
     return blocks | {"code": code.astype(np.uint8)}
 
 
-def _outside(piece: Columns, cut: tuple[float, float]) -> Columns:
-    """Return what of a flank lies outside the window; none of single ones that reach into it."""
-    reaches_in = (piece["start"] < cut[1]) & (piece["stop"] > cut[0])
-    is_before = piece["start"] < cut[0]
-    stop = np.where(reaches_in & is_before, cut[0], piece["stop"])
-    start = np.where(reaches_in & ~is_before, cut[1], piece["start"])
-    keep = (~reaches_in | (piece["count"] > 1)) & (stop >= start)
-    return {name: col[keep] for name, col in {**piece, "start": start, "stop": stop}.items()}
-
-
-def to_sent(blocks: Columns, zero: float, reach_s: float, width_s: float) -> Columns:
-    """Return blocks in the smallest types that show no difference.
-
-    Parameters
-    ----------
-    blocks : dict of str to ndarray
-    zero : float
-        Moment that the picture's axis calls 0.
-    reach_s : float
-        How far from it the blocks reach.
-    width_s : float
-        Of the window: decides how exact the edges must be.
-    """
+def to_sent(blocks: Columns, zero: float, width_s: float) -> Columns:
+    """Return blocks in small types, with times in seconds since ``zero``."""
+    left, right = blocks["start"] - zero, blocks["stop"] - zero
     # A float32 has 23 bits; an edge may be off by an eighth of a pixel of a very wide picture.
+    reach_s = np.maximum(np.abs(left), np.abs(right)).max(initial=0.0)
     edge = np.float64 if reach_s * 2.0**-23 > width_s / 32_000 else np.float32
     kind, is_merged = blocks["kind"], blocks["count"] > 1
     # What is not computing takes no more of the picture than of the time.
@@ -175,23 +137,20 @@ def to_sent(blocks: Columns, zero: float, reach_s: float, width_s: float) -> Col
     span = np.maximum(blocks["stop"] - blocks["start"], 1e-12)
     fill = np.where(is_merged, np.clip(blocks["busy_s"] / span, least, 1.0), 1.0)
     to_middle = (FULL_HEIGHT - HEIGHTS[kind]) / 2  # what is no task is at the bottom of its row
-    is_small = max(blocks["prefix"].max(initial=0), blocks["source"].max(initial=0)) < 1 << 16
-    text_id = np.uint16 if is_small else np.uint32
     return {
-        "left": (blocks["start"] - zero).astype(edge),
-        "right": (blocks["stop"] - zero).astype(edge),
+        "left": left.astype(edge),
+        "right": right.astype(edge),
         "y": (blocks["slot"] + to_middle).astype(np.float32),
         "height": (fill * HEIGHTS[kind]).astype(np.float32),
         "code": blocks["code"].copy(),
         "kind": kind.copy(),
-        "prefix": blocks["prefix"].astype(text_id),
+        "prefix": blocks["prefix"].astype(np.uint32),
         "nbytes": blocks["nbytes"].astype(np.float32),
         "task": blocks["task"].astype(np.int32),
-        # float32 edges blur short durations far from zero: the duration travels on its own.
         "busy": blocks["busy_s"].astype(np.float32),
         "longest": blocks["longest_s"].astype(np.float32),
         "count": blocks["count"].astype(np.int32),
-        "source": blocks["source"].astype(text_id),
+        "source": blocks["source"].astype(np.uint32),
     }
 
 
@@ -211,14 +170,14 @@ def share_of_time(
     begin, end : float
         Seconds since the epoch.
     """
-    thread_s, centre = frame.rows.thread_s(begin, end, frame.asked), frame.centre
+    thread_s, blocks = frame.rows.thread_s(begin, end, frame.asked), frame.blocks
     if thread_s <= 0 or end <= begin:
         return []
-    span = np.maximum(centre.stop - centre.start, 1e-12)
-    inside = np.minimum(centre.stop, end) - np.maximum(centre.start, frame.start)
-    seconds = centre.busy_s * np.clip(inside / span, 0.0, 1.0)
-    is_work = centre.kind == Kind.COMPUTE
-    is_disk = (centre.kind == Kind.DISK_READ) | (centre.kind == Kind.DISK_WRITE)
+    span = np.maximum(blocks["stop"] - blocks["start"], 1e-12)
+    inside = np.minimum(blocks["stop"], end) - np.maximum(blocks["start"], frame.start)
+    seconds = blocks["busy_s"] * np.clip(inside / span, 0.0, 1.0)
+    is_work = blocks["kind"] == Kind.COMPUTE
+    is_disk = (blocks["kind"] == Kind.DISK_READ) | (blocks["kind"] == Kind.DISK_WRITE)
     still = np.clip(end - np.maximum(running, begin), 0.0, None).sum()
     busy = min((float(seconds[is_work].sum()) + float(still)) / thread_s, 1.0)
     # A thread may compute while data moves for the next task: that time counts once.
@@ -252,16 +211,6 @@ class Target:
     start: float
     stop: float
 
-    @property
-    def bottom(self) -> float:
-        """Lower edge on the axis of rows."""
-        return self.row + FULL_HEIGHT / 2
-
-    @property
-    def top(self) -> float:
-        """Upper edge on the axis of rows."""
-        return self.bottom - float(HEIGHTS[self.kind])
-
     def is_same(self, other: Target) -> bool:
         """Return whether both are the same action of the same task."""
         return (self.task, self.key, self.kind) == (other.task, other.key, other.kind)
@@ -271,7 +220,7 @@ def block_at(blocks: Columns, moment: float, position: float, reach_s: float) ->
     """Return the block at a moment and a position on the axis of rows; None where none is.
 
     One ``reach_s`` away still counts, as many are thinner than a pointer: the nearest one, of
-    these the one on top.
+    these the one on top. Running tasks have a ``key``.
     """
     row = round(position)
     to_bottom = row + FULL_HEIGHT / 2 - position
@@ -285,29 +234,6 @@ def block_at(blocks: Columns, moment: float, position: float, reach_s: float) ->
     level = np.where(outcome != Outcome.OK, 2 + outcome, near["kind"] != Kind.COMPUTE)
     best = int(np.lexsort((-level, away))[0])
     prefix, task, kind = (int(near[name][best]) for name in ("prefix", "task", "kind"))
-    return Target(
-        prefix, task, "", kind, row, float(near["start"][best]), float(near["stop"][best])
-    )
-
-
-def running_at(
-    tasks: Columns, moment: float, position: float, reach_s: float, now: float
-) -> Target | None:
-    """Return the running task at a moment and a position; None where none is.
-
-    Parameters
-    ----------
-    tasks : dict of str to ndarray
-        ``key``, ``prefix``, ``slot`` (row of the picture), ``start``; may be empty.
-    moment, position, reach_s : float
-    now : float
-        Up to when they are drawn.
-    """
-    row = round(position)
-    if not tasks or abs(position - row) > FULL_HEIGHT / 2 or moment > now + reach_s:
-        return None
-    hits = np.flatnonzero((tasks["slot"] == row) & (tasks["start"] <= moment + reach_s))
-    if not len(hits):
-        return None
-    key, prefix, start = (tasks[name][hits[0]] for name in ("key", "prefix", "start"))
-    return Target(int(prefix), -1, str(key), int(Kind.COMPUTE), row, float(start), now)
+    start, stop = (float(near[name][best]) for name in ("start", "stop"))
+    key = str(near["key"][best]) if "key" in near else ""
+    return Target(prefix, task, key, kind, row, start, stop)

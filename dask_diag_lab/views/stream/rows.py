@@ -24,6 +24,7 @@ threads would have to be too coarse to be of use."""
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,9 @@ class Rows:
         end, of what is in no slot.
     workers : list of WorkerRows
         Those that have rows.
-    n_hidden : int
-        Workers without rows.
     """
 
-    def __init__(self, store: Store, is_shown: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, store: Store, is_shown: Bools) -> None:
         table = store.slots
         self.slots: Ints = np.flatnonzero(is_shown)
         self.row_of: Ints = np.full(len(is_shown) + 1, -1, dtype=np.int64)
@@ -71,8 +70,7 @@ class Rows:
         self._joined: Floats = np.asarray(table.joined)[self.slots]
         ended = np.asarray(table.ended)[self.slots]
         self._ended: Floats = np.where(np.isnan(ended), np.inf, ended)
-        worker = np.asarray(table.worker)
-        shown = worker[self.slots]
+        shown = np.asarray(table.worker)[self.slots]
         firsts = np.flatnonzero(np.diff(shown, prepend=-1))
         counts = np.diff(firsts, append=len(shown))
         self.workers = [
@@ -85,7 +83,6 @@ class Rows:
             )
             for first, count in zip(firsts.tolist(), counts.tolist(), strict=True)
         ]
-        self.n_hidden = len(np.unique(worker)) - len(self.workers)
 
     @property
     def count(self) -> int:
@@ -114,28 +111,11 @@ class Rows:
         return next(found, None)
 
 
-class RowChoice:
-    """Chooses the rows of one picture anew when its time or the workers change."""
+def shown_slots(table: SlotRows, begin: float, end: float, *, is_live: bool) -> Bools:
+    """Return which slots have a row: those of workers that were there in some of the time.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._is_shown = np.empty(0, dtype=np.bool_)
-        self._version = -1
-        self._rows = Rows(store, np.zeros(store.slots.count, dtype=np.bool_))
-
-    def between(self, begin: float, end: float, *, is_live: bool) -> Rows:
-        """Return the rows for a stretch of time: the same object while they are the same."""
-        table = self._store.slots
-        is_shown = _lived(table, begin, end)
-        if is_live:
-            is_shown |= np.asarray(table.is_alive)
-        if table.version != self._version or not np.array_equal(is_shown, self._is_shown):
-            self._version, self._is_shown = table.version, is_shown
-            self._rows = Rows(self._store, is_shown)
-        return self._rows
-
-
-def _lived(table: SlotRows, begin: float, end: float) -> npt.NDArray[np.bool_]:
-    """Return which slots belong to workers that were there in some of the time."""
+    In a picture that follows the cluster those that are alive have theirs in any case.
+    """
     is_gone = np.asarray(table.ended) < begin  # NaN of those that are alive is not
-    return ~is_gone & (np.asarray(table.joined) <= end)
+    lived = ~is_gone & (np.asarray(table.joined) <= end)
+    return lived | (np.asarray(table.is_alive) & is_live)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,23 +16,24 @@ from bokeh.events import DoubleTap, Event, PointEvent, Tap
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
-from dask_diag_lab.views.stream.figure import StreamFigure, code_colors
+from dask_diag_lab.views.stream.figure import StreamFigure
 from dask_diag_lab.views.stream.frame import (
     BUCKETS,
+    Columns,
     Frame,
     Target,
     block_at,
     frame_job,
-    running_at,
     share_of_time,
 )
 from dask_diag_lab.views.stream.history import MAX_ROWS, history_job
-from dask_diag_lab.views.stream.rows import RowChoice, Rows
-from dask_diag_lab.views.stream.window import TimeWindow
-from dask_diag_lab.views.view import ArgumentError, Table, View
+from dask_diag_lab.views.stream.rows import Rows, shown_slots
+from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
+from dask_diag_lab.views.view import ArgumentError, Caption, Table, View
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -123,11 +124,8 @@ class TaskStream(View):
         self.buckets = BUCKETS
         self._frame: Frame | None = None
         self._frames: Latest[Frame] = Latest(store.jobs)
-        self._choice = RowChoice(store)
-        self._estimate = (-1, text.SerializationEstimate())
-        self._events: tuple[int, list[tuple[float, str, str, str]]] = (-1, [])
-        self._running: tuple[object, float, dict[str, npt.NDArray[Any]]] = (None, -np.inf, {})
-        self._running_until = 0.0
+        self._rows_of: tuple[object, Rows] = (None, Rows(store, np.zeros(store.slots.count, bool)))
+        self._running: tuple[object, float, Columns] = (None, -np.inf, {})
         self._take_arguments()
 
     def build(self) -> UIElement:
@@ -145,17 +143,16 @@ class TaskStream(View):
             return
         burst = self.store.busy.burst_start(self._running_starts)
         self.window.follow_burst(burst, self._live)
-        self._learn_estimate(figure)
+        figure.show_transfer_share(self._transfer_share, text.transfer_note(self._transfer_share))
         frame = self._newest_frame(figure)
-        is_new = frame is not None and frame is not self._frame
+        is_new = frame is not self._frame
         if frame is not None and is_new:
             self._frame = frame
             figure.show(frame)
-        zero = frame.zero if frame is not None else self.window.zero
-        figure.place(zero, "when this burst of work began" if zero == burst else "")
+        figure.place(self.window.zero if frame is None else frame.zero)
         if is_new or not self.window.is_frozen:
             self._show_running(figure)
-            self._tell(is_new=is_new)
+            self._tell(figure)
         self._show_marks(figure)
         figure.show_axes(is_shown=bool(self.store.actions.count or self.store.running.count))
         self.caption = replace(
@@ -173,7 +170,7 @@ class TaskStream(View):
         """Apply the look; blocks are coloured by code, so none is sent again."""
         if self.figure is not None:
             self.figure.restyle(self.look)
-            self._tell(is_new=True)
+            self._tell(self.figure)
 
     def command(self, verb: str) -> None:
         """Move the window: live, freeze, fit, clear, zoom-in, zoom-out, pan-left, pan-right."""
@@ -246,12 +243,9 @@ class TaskStream(View):
         has_data = self._frame is not None and self._frame.covers(self.window)
         return has_data and time.monotonic() - figure.moved_at < SETTLE_S
 
-    def _learn_estimate(self, figure: StreamFigure) -> None:
-        activities = self.store.extras["activities"]
-        if activities.version != self._estimate[0]:
-            estimate = text.SerializationEstimate.of(activities)
-            self._estimate = activities.version, estimate
-            figure.show_estimate(estimate)
+    @property
+    def _transfer_share(self) -> float:
+        return text.transfer_share(self.store.extras["activities"])
 
     # What is drawn beside blocks.
 
@@ -267,56 +261,61 @@ class TaskStream(View):
         if not is_due or (key == known and not running.count):
             return
         now = self.store.time
-        tasks: dict[str, npt.NDArray[Any]] = dict(  # columns differ in dtype
-            running.rows(now)  # type: ignore[arg-type]  # arrays alone
-        )
-        tasks["slot"] = frame.rows.row_of[tasks["slot"]]
+        rows: Columns = dict(running.rows(now))  # type: ignore[arg-type]  # arrays alone
+        n = len(rows["slot"])
+        tasks = {
+            **rows,
+            "slot": frame.rows.row_of[rows["slot"]],
+            "stop": np.full(n, now),
+            "kind": np.full(n, Kind.COMPUTE),
+            "outcome": np.full(n, Outcome.OK),
+            "task": np.full(n, -1),
+        }
         is_shown = (tasks["slot"] >= frame.asked.start) & (tasks["slot"] < frame.asked.stop)
         is_shown &= tasks["start"] < window.end + window.width
         tasks = {name: column[is_shown] for name, column in tasks.items()}
-        self._running, self._running_until = (key, time.monotonic(), tasks), now
+        self._running = key, time.monotonic(), tasks
         figure.show_running(tasks, frame.zero, now)
 
     def _rows(self) -> Rows:
-        window = self.window
-        return self._choice.between(window.start, window.end, is_live=window.is_following)
+        """Return the rows of the window: the same object while they are the same."""
+        window, slots = self.window, self.store.slots
+        is_shown = shown_slots(slots, window.start, window.end, is_live=window.is_following)
+        key = (slots.version, is_shown.tobytes())
+        if key != self._rows_of[0]:
+            self._rows_of = key, Rows(self.store, is_shown)
+        return self._rows_of[1]
 
     def _show_marks(self, figure: StreamFigure) -> None:
-        store, window = self.store, self.window
-        if store.events.version != self._events[0]:
-            self._events = store.events.version, text.marked_events(store)
+        window = self.window
         begin, until = window.start - window.width, window.end + 2 * window.width
-        events = [event for event in self._events[1] if begin <= event[0] <= until]
+        events = [one for one in text.marked_events(self.store) if begin <= one[0] <= until]
         workers = self._frame.rows.workers if self._frame is not None else []
         figure.show_marks([worker for worker in workers if worker.is_gone], events, until)
         figure.show_chosen(self.chosen)
 
-    def _tell(self, *, is_new: bool) -> None:
+    def _tell(self, figure: StreamFigure) -> None:
         """Bring the caption in line with what is drawn."""
         store, window, frame = self.store, self.window, self._frame
-        caption, is_window_empty = self.caption, False
+        caption, is_window_empty = Caption(), False
         if frame is not None:
             runs = bool(np.any(self._running_starts < frame.end) and store.time > frame.start)
-            is_window_empty = not len(frame.centre) and not runs
-            estimate = self._estimate[1]
-            caption = replace(
-                caption,
+            is_window_empty = not frame.inside.any() and not runs
+            share = self._transfer_share
+            caption = Caption(
                 headline=self._headline(frame),
-                note=text.picture_note(store, frame, estimate),
+                note=text.picture_note(store, frame, text.transfer_note(share)),
+                legend=text.legend(frame, store.palette.names, figure.fills, has_tails=share > 0),
             )
-            if is_new:
-                names, fills = store.palette.names, code_colors(self.look)[0]
-                has_tails = estimate.of_transfers > 0
-                items = text.legend(frame, names, fills, has_tails=has_tails)
-                caption = replace(caption, legend=items)
         is_cleared = window.is_following and window.cleared_at > -np.inf
         empty = text.empty(store, is_window_empty=is_window_empty, is_cleared=is_cleared)
         self.caption = replace(caption, empty=empty)
 
     def _headline(self, frame: Frame) -> str:
         until = float(min(frame.end, self._live))
-        window = TimeWindow(frame.start, frame.end, frame.zero)
-        begin = frame.zero if window.has_margin else frame.start
+        # A window that follows, or did, begins a little before its zero.
+        is_margin = 0 <= frame.zero - frame.start <= 2 * MARGIN * (frame.end - frame.start)
+        begin = frame.zero if is_margin else frame.start
         slot, start = self.store.running.places(until)
         is_known = slot < len(frame.rows.row_of)
         row = frame.rows.row_of[slot[is_known]]
@@ -341,9 +340,8 @@ class TaskStream(View):
                 self.open("worker", worker=worker.address)
             return
         moment, reach_s = frame.zero + x, REACH * self.window.width
-        target = block_at(frame.blocks, moment, position, reach_s) or running_at(
-            self._running[2], moment, position, reach_s, self._running_until
-        )
+        found = [block_at(of, moment, position, reach_s) for of in (frame.blocks, self._running[2])]
+        target = found[0] or found[1]
         before, self.chosen = self.chosen, target
         figure.show_chosen(target)
         if target is not None:

@@ -8,8 +8,7 @@ are shortened; the server learns of it by the ranges.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 EDGE_PX: Final = 24
 """For the half of the last tick's label that is beside the frame."""
-CROSSING_S: Final = 1.0
-"""A range sent by us less than this before the reader's may have reached the page after it."""
 
 
 class Timeline:
@@ -80,11 +77,10 @@ class Timeline:
         self._dividers = FixedTicker(ticks=[])
         self.figure.ygrid[0].ticker = self._dividers
         self._add_gestures(min_row_px)
-        self._is_setting = self._is_crossed = False
-        self._placed_at = -np.inf
-        for attribute in ("start", "end"):
-            self.x_range.on_change(attribute, self._time_moved)
-            self.y_range.on_change(attribute, self._rows_moved)
+        self._is_placing = False
+        for model in (self.x_range, self.y_range):
+            model.on_change("start", self._moved)
+            model.on_change("end", self._moved)
 
     def _add_gestures(self, min_row_px: int) -> None:
         # The page's own: marking a stretch is no message until it is zoomed to.
@@ -120,20 +116,12 @@ class Timeline:
         """Start and end of the visible time, seconds since the moment called 0."""
         return _number(self.x_range.start), _number(self.x_range.end)
 
-    def place(self, zero: float, zero_is: str = "") -> None:
-        """Show the window, on an axis on which a moment is 0; ``zero_is`` tells what it was."""
+    def place(self, zero: float) -> None:
+        """Show the window, on an axis on which a moment is 0."""
         self.zero = zero
-        label = f"0 s is {clock(zero)}{', ' if zero_is else ''}{zero_is}" if zero else ""
-        set_properties(self.figure.xaxis[0], axis_label=label or None)
-        start, end = self.window.start - zero, self.window.end - zero
-        with self._setting():
-            if self._is_crossed:
-                # Bokeh sends no value that it believes to be there: this one differs by nothing
-                # that can be seen.
-                end += 1e-7 * (end - start)
-                self._is_crossed = False
-            if set_properties(self.x_range, start=start, end=end):
-                self._placed_at = time.monotonic()
+        label = f"0 s is {clock(zero)}" if zero else None
+        set_properties(self.figure.xaxis[0], axis_label=label)
+        self._set(self.x_range, start=self.window.start - zero, end=self.window.end - zero)
 
     def name_rows(self, workers: Sequence[WorkerRows]) -> None:
         """Have one row for each thread of some workers."""
@@ -150,8 +138,7 @@ class Timeline:
         bounds = (-0.5, n_rows - 0.5)
         if self.y_range.bounds != bounds:
             top = max(min(self.rows[0], n_rows - 1.5), -0.5)  # where the reader has scrolled to
-            with self._setting():
-                self.y_range.update(bounds=bounds, start=n_rows - 0.5, end=top)
+            self._set(self.y_range, bounds=bounds, start=n_rows - 0.5, end=top)
 
     def show_axes(self, *, is_shown: bool) -> None:
         """Show axes and lines, or none where text says why nothing is drawn."""
@@ -165,29 +152,20 @@ class Timeline:
         set_properties(self.figure.ygrid[0], grid_line_color=look.grid, grid_line_alpha=1.0)
         set_properties(self._stretch, fill_color=look.accent, line_color=look.accent)
 
-    @contextmanager
-    def _setting(self) -> Iterator[None]:
-        """Mark changes of ranges as ours: only those that come from the page move the window."""
-        before, self._is_setting = self._is_setting, True
-        try:
-            yield
-        finally:
-            self._is_setting = before
+    def _set(self, model: Range1d, **values: Any) -> None:  # as `set_properties`
+        """Set a range: only changes that come from the page move the window."""
+        self._is_placing = True
+        set_properties(model, **values)
+        self._is_placing = False
 
-    def _time_moved(self, _attribute: str, _old: float, _new: float) -> None:
+    def _moved(self, _attribute: str, _old: float, _new: float) -> None:
+        if self._is_placing:
+            return
+        self.moved_at = time.monotonic()
         start, end = (self.zero + at for at in self.times)
         window = self.window
-        if max(abs(start - window.start), abs(end - window.end)) <= 1e-6 * window.width:
-            return  # an echo of what was set here
-        if not self._is_setting:
-            self.moved_at = time.monotonic()
-            is_recent = self.moved_at - self._placed_at < CROSSING_S
-            self._is_crossed |= window.is_following and is_recent
+        if max(abs(start - window.start), abs(end - window.end)) > 1e-6 * window.width:
             window.hold(start, end)
-
-    def _rows_moved(self, _attribute: str, _old: float, _new: float) -> None:
-        if not self._is_setting:
-            self.moved_at = time.monotonic()
 
 
 def _number(end: Any) -> float:  # Bokeh: float | datetime | timedelta

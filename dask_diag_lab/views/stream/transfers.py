@@ -5,8 +5,9 @@ Works without the workers' own HTTP servers; asked again every 2 s while somebod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -54,7 +55,9 @@ _HALF: Final = 0.38
 """Of a row: received is drawn above its middle, sent below."""
 _FASTEST: Final = 90
 """Percentile of the rates in view that has the strongest colour: one outlier pales no other."""
-_LINES: Final = ("@head", "@size", "@when", "@keys")
+_PALEST: Final = 0.35
+_TEXTS: Final = ("head", "size", "when", "keys")
+_LINES: Final = tuple(f"@{name}" for name in _TEXTS)
 _WAITING: Final = "Waiting for the answer of the workers."
 _NONE: Final = (
     "No transfers yet. Workers send results to each other when a task needs data that another "
@@ -85,12 +88,9 @@ def read_log(answer: Any) -> Columns:  # plain data, or None before the first an
     Times are seconds since the epoch by the scheduler's clock, sizes bytes, rates bytes a second;
     NaN where one is not known.
     """
-    given = answer.get("rows", ()) if isinstance(answer, Mapping) else ()
-    rows: Sequence[Mapping[str, Any]] = sorted(given, key=lambda row: row["stop"])
-    log: Columns = {
-        name: np.array([np.nan if row[name] is None else row[name] for row in rows], float)
-        for name in ("start", "stop", "nbytes", "compressed", "rate", "keys")
-    }
+    rows = sorted(answer["rows"], key=lambda row: row["stop"]) if answer else []
+    numbers = ("start", "stop", "nbytes", "compressed", "rate", "keys")
+    log: Columns = {name: np.array([row[name] for row in rows], dtype=float) for name in numbers}
     for name in ("worker", "peer", "key", "direction"):
         log[name] = np.array([str(row[name]) for row in rows], dtype=object)
     log["is_incoming"] = log["direction"] == "in"
@@ -115,8 +115,8 @@ class TransferFrame:
         The rows, from the top.
     n_hidden : int
         Workers without a row.
-    row, drawn : ndarray of int64
-        The transfers that are drawn, oldest first, and the row of each.
+    drawn : dict of str to ndarray
+        Columns of `log` of the transfers that are drawn, oldest first, and the ``row`` of each.
     texts : mapping of str to list of str
         Lines of the hover.
     table : dict of str to ndarray
@@ -126,61 +126,66 @@ class TransferFrame:
     log: Columns
     workers: list[WorkerRows]
     n_hidden: int
-    row: npt.NDArray[np.int64]
-    drawn: npt.NDArray[np.int64]
+    drawn: Columns
     texts: Mapping[str, list[str]]
     table: Columns
 
     @property
+    def n_drawn(self) -> int:
+        return len(self.drawn["row"])
+
+    @property
     def ends(self) -> tuple[float, float]:
         """Start of the first and stop of the last transfer that is drawn; there is one."""
-        log, drawn = self.log, self.drawn
-        return float(log["start"][drawn].min()), float(log["stop"][drawn].max())
+        return float(self.drawn["start"].min()), float(self.drawn["stop"].max())
 
     @classmethod
     def of(cls, answer: Any, worker: str, named: NamedWorkers) -> TransferFrame:  # plain data
         """Return the newest transfers of the busiest workers, or of the peers of one."""
         log = read_log(answer)
-        whose = log["peer"] if worker else log["worker"]
-        addresses, index = np.unique(whose, return_inverse=True)
+        addresses, index = np.unique(log["peer" if worker else "worker"], return_inverse=True)
         moved = np.bincount(index, weights=log["nbytes"], minlength=len(addresses))
-        busiest = addresses[np.argsort(-moved, kind="stable")[:MAX_WORKERS]]
+        busiest = np.argsort(-moved, kind="stable")[:MAX_WORKERS].tolist()
         place = {address: n for n, address in enumerate(named.there)}
-        shown = sorted(busiest, key=lambda address: (place.get(address, len(place)), address))
-        row_of = {address: row for row, address in enumerate(shown)}
-        row = np.array([row_of.get(address, -1) for address in whose], dtype=np.int64)
-        drawn = np.flatnonzero(row >= 0)[-MAX_DRAWN:]
+        busiest.sort(key=lambda at: (place.get(addresses[at], len(place)), at))
+        row_of = np.full(len(addresses), -1)
+        row_of[busiest] = np.arange(len(busiest))
+        row = row_of[index]
+        chosen = np.flatnonzero(row >= 0)[-MAX_DRAWN:]
+        drawn = {name: column[chosen] for name, column in (log | {"row": row}).items()}
         all_names = named.names({*log["worker"], *log["peer"]}).items()
         names = {address: name_in_words(name) for address, name in all_names}
+        lines = [_lines(dict(zip(drawn, one, strict=True)), names) for one in _rows(drawn)]
         table = {name: column[::-1][:MAX_ROWS] for name, column in log.items()}
         for name in ("worker", "peer"):
             table[name] = np.array([names[at] for at in table[name]], dtype=object)
+        shown = [addresses[at] for at in busiest]
         return cls(
             log,
             [WorkerRows(names[at], at, n, 1, np.nan) for n, at in enumerate(shown)],
             len(addresses) - len(shown),
-            row[drawn],
             drawn,
-            _texts({name: column[drawn] for name, column in log.items()}, names),
+            {name: [line[at] for line in lines] for at, name in enumerate(_TEXTS)},
             table,
         )
 
 
-def _texts(log: Columns, names: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the lines that hovering tells of some transfers."""
-    texts: dict[str, list[str]] = {"head": [], "size": [], "when": [], "keys": []}
-    for row in zip(*log.values(), strict=True):
-        of = dict(zip(log, row, strict=True))
-        verb = "received from" if of["is_incoming"] else "sent to"
-        texts["head"].append(f"{names[of['worker']]} {verb} {names[of['peer']]}")
-        wire = f", {fmt.binary(of['compressed'])} on the wire ({fmt.percent(of['ratio'])})"
-        is_known = np.isfinite(of["ratio"])
-        texts["size"].append(fmt.binary(of["nbytes"]) + (wire if is_known else ""))
-        took, rate = fmt.duration(of["seconds"]), fmt.si(of["rate"], "B/s")
-        texts["when"].append(f"in {took} = {rate} · started {fmt.clock(of['start'])}")
-        several = f"{fmt.plural(int(of['keys']), 'key')}, the largest " if of["keys"] > 1 else ""
-        texts["keys"].append(several + fmt.elide(of["key"], 80))
-    return texts
+def _rows(columns: Columns) -> Iterable[tuple[Any, ...]]:  # values differ in type
+    return zip(*(column.tolist() for column in columns.values()), strict=True)
+
+
+def _lines(of: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:  # see `_rows`
+    """Return the lines that hovering tells of a transfer."""
+    verb = "received from" if of["is_incoming"] else "sent to"
+    wire = f", {fmt.binary(of['compressed'])} on the wire ({fmt.percent(of['ratio'])})"
+    took, rate = fmt.duration(of["seconds"]), fmt.si(of["rate"], "B/s")
+    several = f"{fmt.plural(int(of['keys']), 'key')}, the largest " if of["keys"] > 1 else ""
+    return (
+        f"{names[of['worker']]} {verb} {names[of['peer']]}",
+        fmt.binary(of["nbytes"]) + (wire if isfinite(of["ratio"]) else ""),
+        f"in {took} = {rate} · started {fmt.clock(of['start'])}",
+        several + fmt.elide(of["key"], 80),
+    )
 
 
 @register_plot
@@ -223,6 +228,7 @@ class Transfers(View):
         self.timeline: Timeline | None = None
         self._asked = Asked(store)
         self._frames: Latest[TransferFrame] = Latest(store.jobs)
+        self._nothing = TransferFrame.of(None, "", NamedWorkers({}, {}))
         self._shown: object = None
         self._named: tuple[object, NamedWorkers] = (None, NamedWorkers({}, {}))
 
@@ -234,16 +240,13 @@ class Transfers(View):
     def build(self) -> UIElement:
         """Return the timeline and the table; see `View.build`."""
         self.timeline = Timeline(self.look, TimeWindow(end=LIVE_S), MIN_ROW_PX)
-        self.rects = Source(
-            *("left", "right", "y", "color", "alpha", "head", "size", "when", "keys")
-        )
+        self.rects = Source("left", "right", "y", "color", "alpha", *_TEXTS)
         # An outline keeps transfers of a millisecond visible in a picture of minutes.
         bar = HBar(y="y", left="left", right="right", height=_HALF, line_width=1)
         bar.update(fill_color="color", line_color="color", fill_alpha="alpha", line_alpha="alpha")
         figure = self.timeline.figure
-        self._hover = quiet_hover(
-            self.look, *_LINES, renderers=[add_glyph(figure, self.rects.model, bar)]
-        )
+        renderer = add_glyph(figure, self.rects.model, bar)
+        self._hover = quiet_hover(self.look, *_LINES, renderers=[renderer])
         figure.add_tools(self._hover)
         self.rows = SortableTable(self.look, _COLUMNS)
         self._model = Stack(
@@ -266,7 +269,7 @@ class Transfers(View):
         frame = self._frames.known(self.worker)
         if self.timeline is not None and verb == "live":
             self.timeline.window.release()
-        elif self.timeline is not None and verb == "fit" and frame is not None and len(frame.drawn):
+        elif self.timeline is not None and verb == "fit" and frame is not None and frame.n_drawn:
             self.timeline.window.fit(*frame.ends)
         self.update()
 
@@ -284,30 +287,25 @@ class Transfers(View):
 
     def update(self) -> None:
         """Ask when the last answer is old, and draw what changed; see `View.update`."""
-        if self.timeline is None:
+        timeline = self.timeline
+        if timeline is None:
             return
-        query = None
-        if len(self.store.workers) or self.worker:
-            query = self._asked.fresh("transfers", every_s=self._every_s, worker=self.worker)
-        frame = None if query is None else self._newest_frame(query)
-        nothing = TransferFrame.of(None, self.worker, self._names()) if frame is None else frame
-        basis = (frame, self.look, self.timeline.window.zero)
-        if basis != self._shown:
-            self._draw(nothing, self.timeline)
-            self._shown = (frame, self.look, self.timeline.window.zero)
-        self._place(nothing, self.timeline)
-        self._tell(query, frame, self.timeline)
-
-    @property
-    def _every_s(self) -> float:
-        return refresh_s(REFRESH_S, 1 if self.worker else len(self.store.workers))
-
-    def _newest_frame(self, query: Query) -> TransferFrame | None:
-        if not query.answered_at:
-            return None
+        n_asked = 1 if self.worker else len(self.store.workers)
+        every_s = refresh_s(REFRESH_S, n_asked)
+        query = self._asked.fresh("transfers", every_s=every_s, worker=self.worker)
         answer, worker, named = query.answer, self.worker, self._names()
-        key = (query.n_answers, named)
-        return self._frames.of(worker, key, lambda: TransferFrame.of(answer, worker, named))
+        key = query.n_answers, named
+        made = self._frames.of(worker, key, lambda: TransferFrame.of(answer, worker, named))
+        frame = made or self._nothing
+        basis = (frame, self.look, timeline.window.zero)
+        if basis != self._shown:
+            self._draw(frame, timeline)
+            self._shown = (frame, self.look, timeline.window.zero)
+        if frame.n_drawn:
+            timeline.window.follow_last(LIVE_S, frame.ends[1])
+        timeline.place(timeline.window.zero)
+        timeline.show_axes(is_shown=bool(frame.n_drawn))
+        self._tell(query, frame, timeline)
 
     def _names(self) -> NamedWorkers:
         """Return the names of all workers, the same until there are others."""
@@ -317,102 +315,72 @@ class Transfers(View):
         return self._named[1]
 
     def _draw(self, frame: TransferFrame, timeline: Timeline) -> None:
-        log, drawn, colors = frame.log, frame.drawn, data_colors(self.look)
-        window = timeline.window
-        if not window.zero and len(drawn):
+        drawn, colors, window = frame.drawn, data_colors(self.look), timeline.window
+        if not window.zero and frame.n_drawn:
             window.zero = frame.ends[0]
-        is_incoming, rates = log["is_incoming"][drawn], np.nan_to_num(log["rate"][drawn])
-        fastest = max(float(np.percentile(rates, _FASTEST)), 1.0) if len(drawn) else 1.0
+        is_incoming, rates = drawn["is_incoming"], np.nan_to_num(drawn["rate"])
+        fastest = max(float(np.percentile(rates, _FASTEST)), 1.0) if frame.n_drawn else 1.0
         timeline.name_rows(frame.workers)
         self.rects.set(
             {
-                "left": log["start"][drawn] - window.zero,
-                "right": log["stop"][drawn] - window.zero,
-                "y": frame.row + np.where(is_incoming, -_HALF, _HALF) / 2 * 1.08,
+                "left": drawn["start"] - window.zero,
+                "right": drawn["stop"] - window.zero,
+                "y": drawn["row"] + np.where(is_incoming, -_HALF, _HALF) / 2 * 1.08,
                 "color": [colors.incoming if i else colors.outgoing for i in is_incoming],
-                "alpha": np.clip(rates / fastest, 0.35, 1.0),
+                "alpha": np.clip(rates / fastest, _PALEST, 1.0),
                 **frame.texts,
             }
         )
-        self.rows.set({**frame.table, "ratio": np.asarray(frame.table["ratio"]) * 100})
+        self.rows.set({**frame.table, "ratio": frame.table["ratio"] * 100})
 
-    def _place(self, frame: TransferFrame, timeline: Timeline) -> None:
-        window = timeline.window
-        if len(frame.drawn):
-            window.follow_last(LIVE_S, frame.ends[1])
-        timeline.place(window.zero, "the first transfer")
-        timeline.show_axes(is_shown=bool(len(frame.drawn)))
-
-    def _tell(self, query: Query | None, frame: TransferFrame | None, timeline: Timeline) -> None:
-        colors = data_colors(self.look)
-        legend = (
-            LegendItem("received, above", colors.incoming),
-            LegendItem("sent, below", colors.outgoing),
-            LegendItem("slower", colors.outgoing, alpha=0.35),
+    def _tell(self, query: Query, frame: TransferFrame, timeline: Timeline) -> None:
+        controls = [Control("worker", "select", "Worker", self.worker, self._options())]
+        failed = query.error if query.state == "failed" else ""
+        if not len(frame.log["stop"]):
+            waits = frame is self._nothing or not query.n_answers
+            none = failed or (_WAITING if waits else f"{_NONE} {self._shuffled()}".rstrip())
+            empty = none if len(self.store.workers) or self.worker else no_workers(self.store)
+            self.caption = Caption(controls=controls, empty=empty)
+            return
+        log, colors = frame.log, data_colors(self.look)
+        received, sent = (
+            fmt.binary(float(log["nbytes"][which].sum()))
+            for which in (log["is_incoming"], ~log["is_incoming"])
         )
-        caption = Caption(
-            controls=[Control("worker", "select", "Worker", self.worker, self._options())]
-        )
-        if query is None:
-            caption = replace(caption, empty=no_workers(self.store))
-        elif frame is None or not len(frame.log["stop"]):
-            empty = query.error if query.state == "failed" else _WAITING
-            if frame is not None and query.state != "failed":
-                empty = f"{_NONE} {self._shuffled()}".rstrip()
-            caption = replace(caption, empty=empty)
-        else:
-            log = frame.log
-            received, sent = (
-                fmt.binary(float(log["nbytes"][which].sum()))
-                for which in (log["is_incoming"], ~log["is_incoming"])
-            )
-            n = len(log["stop"])
-            entries = f"{fmt.count(n)} {'entry' if n == 1 else 'entries'}"
-            caption = replace(
-                caption,
-                headline=f"{received} received · {sent} sent · {entries} in the logs",
-                legend=legend,
-                note=" · ".join(filter(None, (self._note(query, frame), self._shuffled()))),
-                behind_s=timeline.window.behind_s(frame.ends[1]),
-            )
-        self.caption = caption
-
-    def _options(self) -> list[tuple[str, str]]:
-        known = dict(self._names().there)
-        if self.worker and self.worker not in known:
-            known[self.worker] = worker_name(self.store, self.worker)
-        names = ((address, fmt.elide(name_in_words(name), 60)) for address, name in known.items())
-        return [("", "All"), *names]
-
-    def _note(self, query: Query, frame: TransferFrame) -> str:
-        answer: Any = query.answer  # plain data
-        n_log, n_drawn = len(frame.log["stop"]), len(frame.drawn)
-        n_missing = len(answer.get("missing", ()))
-        n_older = sum(answer.get("totals", {}).values()) - n_log
-        newest = f"the newest {fmt.count(n_drawn)} of {fmt.count(n_log)} drawn"
-        every = f"renewed every {self._every_s:.0f} s at this cluster size"
+        n_log, n_missing = len(log["stop"]), len(query.answer.get("missing", ()))
         parts = {
-            f"not up to date: {query.error}": query.state == "failed",
+            f"not up to date: {failed}": failed,
             f"{fmt.plural(n_missing, 'worker')} did not answer": n_missing,
             f"{fmt.plural(frame.n_hidden, 'less busy row')} hidden": frame.n_hidden,
-            newest: n_drawn == MAX_DRAWN < n_log,
-            f"{fmt.count(n_older)} older ones in the logs not sent": n_older > 0,
-            every: self._every_s > REFRESH_S,
+            f"the newest {MAX_DRAWN} of {fmt.count(n_log)} drawn": frame.n_drawn == MAX_DRAWN,
+            self._shuffled(): True,
         }
-        return " · ".join(text for text, is_so in parts.items() if is_so)
+        self.caption = Caption(
+            controls=controls,
+            headline=f"{received} received · {sent} sent · {fmt.count(n_log)} in the logs",
+            legend=(
+                LegendItem("received, above", colors.incoming),
+                LegendItem("sent, below", colors.outgoing),
+                LegendItem("slower", colors.outgoing, alpha=_PALEST),
+            ),
+            note=" · ".join(text for text, is_so in parts.items() if text and is_so),
+            behind_s=timeline.window.behind_s(frame.ends[1]),
+        )
+
+    def _options(self) -> list[tuple[str, str]]:
+        known = {self.worker: worker_name(self.store, self.worker)} | dict(self._names().there)
+        return [
+            (address, fmt.elide(name_in_words(name), 60) if address else "All")
+            for address, name in ({"": ""} | known).items()
+        ]
 
     def _shuffled(self) -> str:
         """Return what P2P shuffles moved: workers keep no log of that."""
         shuffles = self.store.extras["shuffles"]
-        read = np.asarray(shuffles["comm_read"], dtype=np.float64)
-        if self.worker:
-            read = read[np.asarray(shuffles["worker"], dtype=object) == self.worker]
-        moved = float(np.nansum(read)) if len(read) else 0.0
-        return (
-            f"P2P shuffles, which no log has, moved {fmt.binary(moved)}: see Shuffle."
-            if moved
-            else ""
-        )
+        is_of = (shuffles["worker"] == self.worker) | (not self.worker)
+        moved = float(np.nansum(shuffles["comm_read"][is_of]))
+        told = f"P2P shuffles, which no log has, moved {fmt.binary(moved)}: see Shuffle."
+        return told if moved else ""
 
     def table_job(self) -> Callable[[], Table]:
         """Return what makes a row for each entry of the logs, newest first; see `View.table_job`.

@@ -60,11 +60,6 @@ class TimeWindow:
     def is_frozen(self) -> bool:
         return not np.isnan(self.frozen_at)
 
-    @property
-    def has_margin(self) -> bool:
-        """Whether it begins a little before its zero, as one that follows, or did, does."""
-        return 0 <= self.zero - self.start <= 2 * MARGIN * self.width
-
     def follow_burst(self, burst_start: float, live: float) -> None:
         """Show the burst up to the live end, if following."""
         if not self.is_following or np.isnan(burst_start):
