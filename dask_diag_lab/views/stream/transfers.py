@@ -143,7 +143,8 @@ class TransferFrame:
     def of(cls, answer: Any, worker: str, named: NamedWorkers) -> TransferFrame:  # plain data
         """Return the newest transfers of the busiest workers, or of the peers of one."""
         log = read_log(answer)
-        addresses, index = np.unique(log["peer" if worker else "worker"], return_inverse=True)
+        found, index = np.unique(log["peer" if worker else "worker"], return_inverse=True)
+        addresses: list[str] = found.tolist()
         moved = np.bincount(index, weights=log["nbytes"], minlength=len(addresses))
         busiest = np.argsort(-moved, kind="stable")[:MAX_WORKERS].tolist()
         place = {address: n for n, address in enumerate(named.there)}
