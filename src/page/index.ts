@@ -6,24 +6,24 @@
  * the page's query is what its only plot is to show (`data-kind="single"`).
  */
 
+import type { IDashboard } from '../api/protocol';
 import { BokehLoader } from '../plot/bokeh';
 import { showTag } from '../plot/caption';
 import { clusterFor, tagOf } from '../plot/clusters';
-import { argumentsOf, headingOf, NO_ARGUMENTS, type IOpening } from '../plot/control';
-import { innermost } from '../plot/dom';
+import { argumentsOf, headingOf, NO_ARGUMENTS, type ILook, type IOpening } from '../plot/control';
+import { h } from '../plot/dom';
 import { LivePlot } from '../plot/live';
 import { readLook } from '../plot/look';
 import { openSession, type Verb } from '../plot/session';
 import { english } from '../plot/text';
-import { followMenus, followTabs } from './bar';
-import { PageServer, type IListed } from './server';
+import { PageServer } from './server';
+import { followTabs } from './tabs';
 import { followTheme } from './theme';
 
 const KEYS: Readonly<Record<string, Verb>> = { f: 'fit', l: 'live', ' ': 'freeze' };
 
 /** How often the Jupyter server is asked for a new cluster, once the page's own has ended (ms). */
-const FIRST_ASK_MS = 1000;
-const LONGEST_ASK_MS = 15_000;
+const ASK_MS = 3000;
 
 const { base = './', kind } = document.body.dataset;
 const server = new PageServer(new URL(base, window.location.href));
@@ -33,7 +33,7 @@ const given =
     ? argumentsOf(Object.fromEntries(new URLSearchParams(window.location.search)))
     : NO_ARGUMENTS;
 
-const look = (): ReturnType<typeof readLook> =>
+const look = (): ILook =>
   readLook(document.documentElement.dataset['theme'] !== 'dark', '', 'viridis');
 
 function livePlot(article: HTMLElement): LivePlot {
@@ -45,14 +45,18 @@ function livePlot(article: HTMLElement): LivePlot {
     trans: english,
     open: (_, name, colors, shown) => openSession(server, loader, english, name, colors, shown)
   });
-  const name = document.querySelector('header .name')?.textContent || 'the dashboard';
-  live.setTitles(headingOf(title, given), name, null, named === undefined ? '' : title);
+  const around = {
+    plotTitle: headingOf(title, given),
+    dashboardName: document.querySelector('header .name')?.textContent || 'the dashboard',
+    trouble: null
+  };
+  live.setSurroundings(around, named === undefined ? '' : title, null);
   live.onOpening = opening => openTab(article, opening);
-  live.onPresented = () => follower.check();
   live.node.addEventListener('keydown', event => {
     const verb = KEYS[event.key.toLowerCase()];
-    const isTaken = innermost(event)?.closest('input, select, textarea, button') != null;
-    if (verb !== undefined && !isTaken && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isTaken = (event.target as Element).closest('[data-lm-suppress-shortcuts]') !== null;
+    if (verb !== undefined && isPlain && !isTaken) {
       event.preventDefault();
       live.send(verb);
     }
@@ -65,78 +69,54 @@ function livePlot(article: HTMLElement): LivePlot {
 function openTab(article: HTMLElement, { plot, arguments: shown }: IOpening): void {
   const url = new URL(`plots/${encodeURIComponent(plot)}`, server.base);
   url.search = new URLSearchParams(shown).toString();
-  if (navigator.userActivation?.isActive ?? true) {
+  if (navigator.userActivation.isActive) {
     window.open(url.href, '_blank', 'noopener');
     return;
   }
-  const link = document.createElement('a');
-  Object.assign(link, { href: url.href, target: '_blank', rel: 'noopener', className: 'opening' });
-  link.textContent = `Open ${[plot, ...Object.values(shown)].join(' · ').slice(0, 80)}`;
+  const attributes = { class: 'opening', href: url.href, target: '_blank', rel: 'noopener' };
+  const link = h('a', attributes, `Open ${[plot, ...Object.values(shown)].join(' · ')}`);
   link.addEventListener('click', () => link.remove());
   article.querySelector('a.opening')?.remove();
   article.append(link);
 }
 
-/** Goes on with the next cluster of the same kernel, once the page's own has ended. */
-class Follower {
-  /** Learn whose the page is while its dashboard is there. */
-  async start(): Promise<void> {
-    const all = await server.dashboards().catch(() => []);
-    this._own = all.find(one => one.id === server.id);
-    const tagged = document.querySelector<HTMLElement>('header .tag');
-    if (tagged !== null && this._own !== undefined) {
-      showTag(tagged, all.length > 1 ? { ...tagOf(server.id), title: this._own.name } : null);
-    }
+/** Learn whose the page is while its dashboard is there. */
+async function ownDashboard(): Promise<IDashboard | undefined> {
+  const all = await server.dashboards().catch(() => []);
+  const own = all.find(one => one.id === server.id);
+  const tagged = document.querySelector<HTMLElement>('header .tag');
+  if (tagged !== null && own !== undefined && all.length > 1) {
+    showTag(tagged, { ...tagOf(own.id), title: own.name });
   }
-
-  /** A plot's state may have changed. */
-  check(): void {
-    const isEnded = plots.some(({ control, presentation: { state, isGreyed } }) =>
-      control === null ? isGreyed : state === 'stale' && control.state !== 'error'
-    );
-    if (isEnded && this._own?.kernel_id != null && this._timer === undefined) {
-      this._wait = FIRST_ASK_MS;
-      this._timer = setTimeout(() => void this._ask(), this._wait);
-    } else if (!isEnded) {
-      clearTimeout(this._timer);
-      this._timer = undefined;
-      gone?.toggleAttribute('hidden', true);
-    }
-  }
-
-  private async _ask(): Promise<void> {
-    if (!document.hidden && this._own !== undefined) {
-      const { kernel_id: kernel } = this._own;
-      const all = await server.dashboards().catch(() => null);
-      const next = all && clusterFor({ dashboard: server.id, kernel, notebook: null }, all);
-      if (next && next.id !== server.id && !plots.some(plot => plot.isFrozen)) {
-        window.location.replace(server.hrefAt(next.id, new URL(window.location.href)));
-        return;
-      }
-      const isOver = all !== null && (next?.state ?? 'stale') === 'stale';
-      gone?.toggleAttribute('hidden', !isOver);
-    }
-    if (this._timer !== undefined) {
-      this._wait = Math.min(2 * this._wait, LONGEST_ASK_MS);
-      this._timer = setTimeout(() => void this._ask(), this._wait);
-    }
-  }
-
-  private _own: IListed | undefined;
-  private _timer: ReturnType<typeof setTimeout> | undefined;
-  private _wait = FIRST_ASK_MS;
+  return own;
 }
 
-const gone = document.querySelector('.gone');
-const follower = new Follower();
+/** Go on with the next cluster of the same kernel, once the page's own has ended. */
+async function follow(): Promise<void> {
+  const isEnded = plots.some(
+    ({ control, presentation }) => presentation.isGreyed && control?.state !== 'error'
+  );
+  const kernel = (await owned)?.kernel_id;
+  const gone = document.querySelector('.gone');
+  if (!isEnded || document.hidden || kernel == null) {
+    gone?.toggleAttribute('hidden', true);
+    return;
+  }
+  const all = await server.dashboards().catch(() => null);
+  const next = all && clusterFor({ dashboard: server.id, kernel, notebook: null }, all);
+  if (next && next.id !== server.id && !plots.some(plot => plot.control?.isFrozen)) {
+    window.location.replace(server.hrefAt(next.id, new URL(window.location.href)));
+  }
+  const isOver = all !== null && (next?.state ?? 'stale') === 'stale';
+  gone?.toggleAttribute('hidden', !isOver);
+}
+
 const plots: LivePlot[] = [];
 followTheme(server.jupyterPath, () => plots.forEach(plot => plot.setLook(look())));
-document
-  .querySelectorAll<HTMLElement>('[role="tablist"]')
-  .forEach(list => followTabs(list, server.base.href));
+document.querySelectorAll<HTMLElement>('[role="tablist"]').forEach(followTabs);
 for (const article of document.querySelectorAll<HTMLElement>('article.plot')) {
   plots.push(livePlot(article));
 }
 plots.forEach(plot => plot.setTarget(server.id || 'here'));
-followMenus();
-void follower.start();
+const owned = ownDashboard();
+setInterval(() => void follow(), ASK_MS);

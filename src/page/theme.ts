@@ -1,6 +1,6 @@
 /** Light or dark: as JupyterLab is, which keeps it in the browser, else as the system is. */
 
-import { recall, storageKey } from '../plot/look';
+import { storageKey } from '../plot/look';
 
 const systemDark = window.matchMedia('(prefers-color-scheme: dark)');
 
@@ -11,23 +11,16 @@ const systemDark = window.matchMedia('(prefers-color-scheme: dark)');
  * @param onChanged - called after each change.
  */
 export function followTheme(jupyterPath: string | null, onChanged: () => void): void {
-  const key = jupyterPath === null ? null : storageKey('theme', jupyterPath);
-  const { dataset } = document.documentElement;
   const read = (): void => {
-    const kept = key === null ? null : recall(key);
-    const isDark = kept === null ? systemDark.matches : kept === 'dark';
-    const name = isDark ? 'dark' : 'light';
-    if (dataset['theme'] !== name) {
-      dataset['theme'] = name;
+    const kept = jupyterPath && window.localStorage.getItem(storageKey('theme', jupyterPath));
+    const theme = kept ?? (systemDark.matches ? 'dark' : 'light');
+    if (document.documentElement.dataset['theme'] !== theme) {
+      document.documentElement.dataset['theme'] = theme;
       onChanged();
     }
   };
   read();
   systemDark.addEventListener('change', read);
   window.addEventListener('pageshow', read); // while it waits in the history, a page hears nothing
-  window.addEventListener('storage', event => {
-    if (event.key === key) {
-      read();
-    }
-  });
+  window.addEventListener('storage', read);
 }

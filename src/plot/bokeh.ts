@@ -46,45 +46,34 @@ export interface IBokehConnection {
   connect(): Promise<IBokehSession>;
 }
 
-interface IBokehModules {
-  'client/connection': {
-    ClientConnection: new (url: string, token: string, query: string) => IBokehConnection;
-  };
-  embed: {
-    add_document_standalone(
-      document: IBokehDocument,
-      element: HTMLElement
-    ): Promise<Iterable<IBokehView>>;
-  };
-}
-
 /** One version of the library. */
 export interface IBokeh {
-  readonly version: string;
   readonly documents: IBokehDocument[];
-  require<K extends keyof IBokehModules>(module: K): IBokehModules[K];
+  require(module: 'client/connection'): {
+    ClientConnection: new (url: string, token: string, query: string) => IBokehConnection;
+  };
+  require(module: 'embed'): {
+    add_document_standalone(doc: IBokehDocument, element: HTMLElement): Promise<IBokehView[]>;
+  };
 }
 
 declare global {
   // eslint-disable-next-line @typescript-eslint/naming-convention -- the browser's own name
   interface Window {
-    /** BokehJS itself; versions live side by side under their number. */
-    Bokeh?: Readonly<Record<string, unknown>>;
+    /** BokehJS itself; of what it has, only the versions that live side by side under their number. */
+    Bokeh?: Readonly<Record<string, IBokeh | undefined>>;
   }
 }
 
 /** Run a script of our own origin; scripts asked for in one turn run in the order asked. */
 function runScript(url: string, trans: ITranslate): Promise<void> {
   return new Promise((resolve, reject) => {
-    const script = document.createElement('script');
-    script.src = url;
-    script.async = false;
+    const script = Object.assign(document.createElement('script'), { src: url, async: false });
     script.onload = () => resolve();
-    script.onerror = () => {
-      script.remove();
-      const text = trans.__('The drawing library (BokehJS) did not arrive from the dashboard.');
-      reject(new Error(text));
-    };
+    script.onerror = () =>
+      reject(
+        new Error(trans.__('The drawing library (BokehJS) did not arrive from the dashboard.'))
+      );
     document.head.append(script);
   });
 }
@@ -103,15 +92,21 @@ export class BokehLoader {
    * their file name, so that the same version from two dashboards is loaded once.
    */
   async load(version: string, urls: readonly string[]): Promise<IBokeh> {
-    const keys = urls.map(url => `${version}/${url.slice(url.lastIndexOf('/') + 1)}`);
-    const loads = urls.map((url, i) => this._once(keys[i] ?? url, url, i === 0 ? version : null));
+    const loads = urls.map((url, i) => {
+      const key = `${version}/${url.slice(url.lastIndexOf('/') + 1)}`;
+      const isThere = i === 0 && window.Bokeh?.[version] !== undefined;
+      const load =
+        this._loads.get(key) ?? (isThere ? Promise.resolve() : this._run(url, this._trans));
+      this._loads.set(key, load);
+      return load;
+    });
     const results = await Promise.allSettled(loads);
-    const failed = results.findIndex(({ status }) => status === 'rejected');
-    // A script that comes after one that failed ran without it: both are loaded again next time.
-    keys.slice(failed < 0 ? keys.length : failed).forEach(key => this._loads.delete(key));
+    if (results.some(({ status }) => status === 'rejected')) {
+      this._loads.clear(); // a script that comes after one that failed ran without it
+    }
     await Promise.all(loads);
     const bokeh = window.Bokeh?.[version];
-    if (!isBokeh(bokeh)) {
+    if (bokeh === undefined) {
       throw new Error(
         this._trans.__('The dashboard sent a drawing library other than BokehJS %1.', version)
       );
@@ -119,20 +114,5 @@ export class BokehLoader {
     return bokeh;
   }
 
-  private _once(key: string, url: string, library: string | null): Promise<void> {
-    const isThere = library !== null && isBokeh(window.Bokeh?.[library]);
-    const load =
-      this._loads.get(key) ?? (isThere ? Promise.resolve() : this._run(url, this._trans));
-    this._loads.set(key, load);
-    return load;
-  }
-
   private readonly _loads = new Map<string, Promise<void>>();
-}
-
-function isBokeh(value: unknown): value is IBokeh {
-  if (typeof value !== 'object' || value === null) {
-    return false;
-  }
-  return 'require' in value && typeof value.require === 'function' && 'version' in value;
 }

@@ -5,29 +5,47 @@
  * where there is little room is the business of the style sheet, `style/plot.css`.
  */
 
-import { type IControl, type ILegendItem, type IPlotControl } from './control';
+import { LEGEND_MARKS, type IControl, type ILegendItem, type IPlotControl } from './control';
 import { h, setText } from './dom';
+import type { Presentation } from './state';
 import type { ITranslate } from './text';
-import type { IPresentation } from './state';
 
-/** What a caption shows beside what its plot says of itself. */
 export interface ICaptionOptions {
   readonly trans: ITranslate;
   readonly onLive: () => void;
   readonly onSet: (name: string, value: string) => void;
+  /** Escape was pressed in a field. */
+  readonly onLeave: () => void;
 }
+
+// Keys that mean something to a field or a button are not shortcuts of the plot around it.
+const OWN_KEYS = { 'data-lm-suppress-shortcuts': 'true' };
 
 export class Caption {
   constructor(private readonly _options: ICaptionOptions) {
-    const { trans, onLive } = _options;
-    this._pill.addEventListener('click', onLive);
+    const { trans, onLive, onLeave } = _options;
     this._pill.title = trans.__('Back to live (L)');
+    this._pill.addEventListener('click', onLive);
     this._more.append(trans.__('Controls'));
-    this._more.addEventListener('click', () => this._open(this._bar.dataset['open'] !== 'true'));
-    this._head.append(this._tag, this._pill, this._more, this._name, this._title);
-    this._bar.append(this._controls, this._legend);
-    this._message.append(this._text, this._elapsed);
-    this.nodes = [this._head, this._bar, this._facts, this.stage, this._message, this._note];
+    this._more.addEventListener('click', () => {
+      const isOpen = this._bar.toggleAttribute('data-open');
+      this._more.setAttribute('aria-expanded', String(isOpen));
+    });
+    this._bar.addEventListener('contextmenu', event => event.stopPropagation()); // the browser's own
+    this._bar.addEventListener('keydown', event => {
+      if (event.key === 'Escape') {
+        event.stopPropagation();
+        onLeave();
+      }
+    });
+    this.nodes = [
+      h('div', { class: 'jp-DaskDiag-head' }, ...this._head),
+      this._bar,
+      this._facts,
+      this.stage,
+      this._message,
+      this._note
+    ];
   }
 
   /** Where the picture is drawn. */
@@ -41,139 +59,132 @@ export class Caption {
     return this._title.textContent ?? '';
   }
 
-  /** Name the plot in front of its headline, where nothing beside it does. */
-  setName(name: string): void {
+  /** Name the plot in front of its headline, '' where something beside it does, and its cluster. */
+  setTitles(name: string, tag: ITag | null): void {
     setText(this._name, name);
-  }
-
-  /** Say which of several clusters it is of; null where there is only one. */
-  setTag(tag: ITag | null): void {
     showTag(this._tag, tag);
   }
 
-  /** Show what the plot says of itself; `heading` stands for a headline where it has none. */
-  setControl(control: IControl | null, heading: string): void {
-    const headline = control?.headline || (this._name.textContent === '' ? heading : '');
-    setText(this._title, headline);
-    this._title.title = headline;
-    if (control !== null) {
-      this._showControls(control.controls);
-      this._showLegend(control.legend);
-      this._showFacts(control.facts);
-    }
-  }
-
-  show(shown: IPresentation): void {
+  /** Show what the plot says of itself, and its state; `heading` stands for a missing headline. */
+  show(control: IControl | null, heading: string, shown: Presentation): void {
+    setText(this._title, control?.headline || (this._name.textContent === '' ? heading : ''));
+    this._title.title = this.headline;
     setText(this._text, shown.message);
     setText(this._elapsed, shown.elapsed);
     setText(this._pill, shown.pill);
     setText(this._note, shown.note);
     this._note.title = shown.note;
     this._message.hidden = shown.message === '';
-    this._pill.hidden = shown.pill === '';
-    this._note.hidden = shown.note === '';
-  }
-
-  private _open(isOpen: boolean): void {
-    this._bar.dataset['open'] = String(isOpen);
-    this._more.setAttribute('aria-expanded', String(isOpen));
-  }
-
-  private _showLegend(items: readonly ILegendItem[]): void {
-    const signature = JSON.stringify(items);
-    if (signature !== this._legendShown) {
-      this._legendShown = signature;
+    if (control !== null) {
       const { trans } = this._options;
-      const labels = items.map(item => trans.__(item.label));
-      this._legend.title = labels.join(' · ');
-      this._legend.replaceChildren(
-        ...items.map((item, i) => h('li', {}, swatch(item), labels[i] ?? ''))
+      this._showControls(control.controls);
+      this._fill(this._legend, control.legend, item =>
+        h('li', {}, legendMark(item), trans.__(item.label))
+      );
+      this._fill(this._facts, control.facts, ([label, value]) =>
+        h('div', {}, h('dt', {}, trans.__(label)), h('dd', {}, value))
       );
     }
-    this._legend.hidden = items.length === 0;
-    this._bar.hidden = items.length === 0 && this._controls.childElementCount === 0;
   }
 
-  private _showFacts(facts: IControl['facts']): void {
-    const signature = JSON.stringify(facts);
-    if (signature !== this._factsShown) {
-      this._factsShown = signature;
-      const { trans } = this._options;
-      this._facts.replaceChildren(
-        ...facts.map(([label, value]) =>
-          h('div', {}, h('dt', {}, trans.__(label)), h('dd', {}, value))
-        )
-      );
+  /** Make the children of a list anew where what it shows has changed; true when it has. */
+  private _fill<T>(list: HTMLElement, shown: readonly T[], make: (one: T) => Node): boolean {
+    const signature = JSON.stringify(shown);
+    const isChanged = this._filled.get(list) !== signature;
+    if (isChanged) {
+      this._filled.set(list, signature);
+      list.replaceChildren(...shown.map(make));
+      list.hidden = shown.length === 0;
     }
-    this._facts.hidden = facts.length === 0;
+    return isChanged;
   }
 
   /** Fields stay the same elements while their plot has the same controls: somebody may be in one. */
   private _showControls(controls: readonly IPlotControl[]): void {
-    const signature = JSON.stringify(controls.map(one => ({ ...one, value: '' })));
-    if (signature !== this._controlsShown) {
-      this._controlsShown = signature;
-      const focused = this._fields.findIndex(field => field.node.contains(document.activeElement));
-      this._fields = controls.map(one => this._field(one));
-      this._controls.replaceChildren(...this._fields.map(field => field.node));
-      const again = this._fields[focused]?.node;
-      (again?.matches('button') ? again : again?.querySelector<HTMLElement>('*'))?.focus();
+    const list = this._controls;
+    const used = [...list.children].findIndex(one => one.contains(document.activeElement));
+    const plain = controls.map(one => ({ ...one, value: '' }));
+    if (this._fill(list, plain, one => this._field(one))) {
+      list.children[used]?.querySelector<HTMLElement>('select, input, button')?.focus();
     }
-    controls.forEach(({ value }, i) => this._fields[i]?.set(value));
-    this._more.hidden = controls.length === 0;
+    this._more.hidden = list.hidden;
+    controls.forEach(({ value }, i) => {
+      for (const field of list.children[i]?.querySelectorAll<Field>(FIELDS) ?? []) {
+        if (field instanceof HTMLButtonElement) {
+          field.setAttribute('aria-pressed', String(field.value === value));
+        } else {
+          field.value = value;
+        }
+      }
+    });
   }
 
-  private _field(control: IPlotControl): IField {
+  private _field({ name, kind, label, options, placeholder }: IPlotControl): HTMLElement {
     const { trans, onSet } = this._options;
-    const set = (value: string): void => onSet(control.name, value);
-    const label = trans.__(control.label);
-    switch (control.kind) {
-      case 'select':
-        return selectField(label, control, set, trans);
-      case 'choice':
-        return choiceField(label, control, set, trans);
-      case 'text':
-        return textField(label, control, set, trans);
-      case 'toggle':
-      case 'button':
-        return buttonField(label, control, set);
+    const shown = trans.__(label);
+    if (kind === 'select') {
+      const choices = options.map(([value, text]) => h('option', { value }, trans.__(text)));
+      const select = h('select', { 'aria-label': shown }, ...choices);
+      select.addEventListener('change', () => onSet(name, select.value));
+      return h('label', {}, shown, select);
     }
+    if (kind === 'text') {
+      const id = `dask-diag-lab-completions-${(lists += 1)}`;
+      const hint = trans.__(placeholder || label);
+      const input = h('input', { 'aria-label': shown, placeholder: hint, list: id, type: 'text' });
+      input.addEventListener('change', () => onSet(name, input.value));
+      const completions = options.map(([value, text]) => h('option', { value, label: text }));
+      return h('label', {}, shown, input, h('datalist', { id }, ...completions));
+    }
+    const choices = kind === 'choice' ? options : [['on', label] as const];
+    const buttons = choices.map(([value, text]) => {
+      const button = h('button', { type: 'button', value }, trans.__(text));
+      if (kind !== 'button') {
+        button.setAttribute('aria-pressed', 'false');
+      }
+      button.addEventListener('click', () => {
+        const isOn = kind === 'toggle' && button.getAttribute('aria-pressed') === 'true';
+        onSet(name, isOn ? 'off' : value);
+      });
+      return button;
+    });
+    return h('span', { role: 'group', 'aria-label': shown, title: shown }, ...buttons);
   }
 
-  private readonly _head = h('div', { class: 'jp-DaskDiag-head' });
   private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
-  // Keys that mean something to a field or a button are not shortcuts of the plot around it.
-  private readonly _pill = h('button', {
-    class: 'jp-DaskDiag-pill',
-    type: 'button',
-    'data-lm-suppress-shortcuts': 'true'
-  });
-  private readonly _more = h('button', {
-    class: 'jp-DaskDiag-more',
-    type: 'button',
-    'aria-expanded': 'false',
-    'data-lm-suppress-shortcuts': 'true',
-    hidden: ''
-  });
+  private readonly _pill = h('button', { class: 'jp-DaskDiag-pill', type: 'button', ...OWN_KEYS });
+  private readonly _more = h('button', { class: 'jp-DaskDiag-more', type: 'button', ...OWN_KEYS });
   private readonly _name = h('span', { class: 'jp-DaskDiag-name' });
   private readonly _title = h('span', { class: 'jp-DaskDiag-title' });
-  private readonly _bar = h('div', {
-    class: 'jp-DaskDiag-bar',
-    'data-lm-suppress-shortcuts': 'true',
-    hidden: ''
-  });
+  private readonly _head = [this._tag, this._pill, this._more, this._name, this._title];
   private readonly _controls = h('div', { class: 'jp-DaskDiag-controls' });
-  private readonly _legend = h('ul', { class: 'jp-DaskDiag-legend', hidden: '' });
-  private readonly _facts = h('dl', { class: 'jp-DaskDiag-facts', hidden: '' });
-  private readonly _message = h('div', { class: 'jp-DaskDiag-message', hidden: '' });
+  private readonly _legend = h('ul', { class: 'jp-DaskDiag-legend' });
+  private readonly _bar = h(
+    'div',
+    { class: 'jp-DaskDiag-bar', ...OWN_KEYS },
+    this._controls,
+    this._legend
+  );
+  private readonly _facts = h('dl', { class: 'jp-DaskDiag-facts' });
   private readonly _text = h('span', { role: 'status' });
   private readonly _elapsed = h('span', { class: 'jp-DaskDiag-elapsed' });
-  private readonly _note = h('div', { class: 'jp-DaskDiag-note', role: 'note', hidden: '' });
-  private _fields: readonly IField[] = [];
-  private _controlsShown = '';
-  private _legendShown = '';
-  private _factsShown = '';
+  private readonly _message = h(
+    'div',
+    { class: 'jp-DaskDiag-message' },
+    this._text,
+    ' ',
+    this._elapsed
+  );
+  private readonly _note = h('div', { class: 'jp-DaskDiag-note', role: 'note' });
+  private readonly _filled = new WeakMap<HTMLElement, string>();
 }
+
+type Field = HTMLSelectElement | HTMLInputElement | HTMLButtonElement;
+
+/** What takes a value from the plot: not the field in which somebody types. */
+const FIELDS = 'select, input:not(:focus), button[aria-pressed]';
+
+let lists = 0;
 
 /** The mark by which clusters are told apart, and whose it is. */
 export interface ITag {
@@ -184,102 +195,13 @@ export interface ITag {
 
 /** Show a cluster's tag in an element, or hide it. */
 export function showTag(element: HTMLElement, tag: ITag | null): void {
-  element.hidden = tag === null;
-  if (tag !== null) {
-    setText(element, tag.letter);
-    element.dataset['color'] = String(tag.color);
-    element.title = tag.title;
-  }
+  setText(element, tag?.letter ?? '');
+  element.dataset['color'] = String(tag?.color);
+  element.title = tag?.title ?? '';
 }
 
-/** An element in the row of controls, and how it is given a value that the plot has now. */
-interface IField {
-  readonly node: HTMLElement;
-  set(value: string): void;
-}
-
-type Setter = (value: string) => void;
-
-function selectField(
-  label: string,
-  control: IPlotControl,
-  onSet: Setter,
-  trans: ITranslate
-): IField {
-  const options = control.options.map(([value, text]) => h('option', { value }, trans.__(text)));
-  const select = h('select', { 'aria-label': label }, ...options);
-  select.addEventListener('change', () => onSet(select.value));
-  return {
-    node: h('label', {}, h('span', {}, label), select),
-    set: value => (select.value = value)
-  };
-}
-
-function choiceField(
-  label: string,
-  control: IPlotControl,
-  onSet: Setter,
-  trans: ITranslate
-): IField {
-  const buttons = control.options.map(([value, text]) => {
-    const button = h('button', { type: 'button', value }, trans.__(text));
-    button.addEventListener('click', () => onSet(value));
-    return button;
-  });
-  return {
-    node: h('span', { role: 'group', 'aria-label': label, title: label }, ...buttons),
-    set: value =>
-      buttons.forEach(one => one.setAttribute('aria-pressed', String(one.value === value)))
-  };
-}
-
-let lists = 0;
-
-function textField(label: string, control: IPlotControl, onSet: Setter, trans: ITranslate): IField {
-  lists += 1;
-  const id = `dask-diag-lab-completions-${lists}`;
-  const input = h('input', {
-    type: 'text',
-    spellcheck: 'false',
-    'aria-label': label,
-    placeholder: trans.__(control.placeholder || control.label),
-    list: id
-  });
-  const options = control.options.map(([value, text]) => h('option', { value, label: text }));
-  input.addEventListener('change', () => onSet(input.value));
-  return {
-    node: h('label', {}, h('span', {}, label), input, h('datalist', { id }, ...options)),
-    set: value => {
-      if (document.activeElement !== input) {
-        input.value = value;
-      }
-    }
-  };
-}
-
-function buttonField(label: string, control: IPlotControl, onSet: Setter): IField {
-  const button = h('button', { type: 'button' }, label);
-  const isToggle = control.kind === 'toggle';
-  button.addEventListener('click', () =>
-    onSet(isToggle && button.getAttribute('aria-pressed') === 'true' ? 'off' : 'on')
-  );
-  return {
-    node: button,
-    set: value => {
-      if (isToggle) {
-        button.setAttribute('aria-pressed', String(value === 'on'));
-      }
-    }
-  };
-}
-
-function swatch({ shape, color, alpha }: ILegendItem): HTMLElement {
-  const mark = h('span', {
-    class: 'jp-DaskDiag-swatch',
-    'data-shape': shape,
-    'aria-hidden': 'true'
-  });
-  mark.style.setProperty('--jp-DaskDiag-color', color);
-  mark.style.opacity = String(alpha);
+function legendMark({ shape, color, alpha }: ILegendItem): HTMLElement {
+  const mark = h('span', { 'aria-hidden': 'true' }, LEGEND_MARKS[shape] ?? LEGEND_MARKS.fill);
+  Object.assign(mark.style, { color, opacity: String(alpha) });
   return mark;
 }

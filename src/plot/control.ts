@@ -45,8 +45,6 @@ export const NO_ARGUMENTS: PlotArguments = {};
 const ARGUMENT_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** A server's own parameters in the query of a page. */
 const RESERVED: readonly string[] = ['token', 'bare'];
-const MAX_VALUE = 2000;
-const MAX_COUNT = 16;
 
 /** Return the arguments in a value from outside, sorted, without what cannot be one. */
 export function argumentsOf(value: unknown): PlotArguments {
@@ -55,12 +53,9 @@ export function argumentsOf(value: unknown): PlotArguments {
   }
   const pairs = Object.entries(value).filter(
     (pair): pair is [string, string] =>
-      isText(pair[1]) &&
-      pair[1].length <= MAX_VALUE &&
-      ARGUMENT_NAME.test(pair[0]) &&
-      !RESERVED.includes(pair[0])
+      isText(pair[1]) && ARGUMENT_NAME.test(pair[0]) && !RESERVED.includes(pair[0])
   );
-  return Object.fromEntries(pairs.slice(0, MAX_COUNT).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 export function isSameArguments(one: PlotArguments, other: PlotArguments): boolean {
@@ -75,15 +70,13 @@ export function queryOf(given: PlotArguments): string {
 
 /** Arguments that say what a picture is about; others, such as a range of time, say how much. */
 const SUBJECTS = ['key', 'task', 'prefix', 'group', 'span', 'worker', 'name'];
-const MAX_SUBJECT = 60;
 
 /** Return a plot's title with what its arguments choose: `Profile: inc`. */
 export function headingOf(title: string, given: PlotArguments): string {
   const name = SUBJECTS.find(one => (given[one] ?? '') !== '');
   // All addresses begin with the same protocol.
   const subject = (given[name ?? ''] ?? '').replace(/^[a-z+]+:\/\//, '').replace(/\s+/g, ' ');
-  const short = subject.length > MAX_SUBJECT ? `${subject.slice(0, MAX_SUBJECT - 1)}…` : subject;
-  return short === '' ? title : `${title}: ${short}`;
+  return subject === '' ? title : `${title}: ${subject}`;
 }
 
 const PLOT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
@@ -109,6 +102,17 @@ export interface ILook {
   readonly font_size: string;
   readonly palette: Palette;
 }
+
+/** What the colours of a legend are drawn as; a shape that is not named here is filled. */
+export const LEGEND_MARKS: Readonly<Record<string, string>> & { readonly fill: string } = {
+  fill: '■',
+  hatch: '▨',
+  outline: '□',
+  line: '━',
+  dash: '┅',
+  circle: '●',
+  diamond: '◆'
+};
 
 export interface ILegendItem {
   readonly label: string;
@@ -185,12 +189,9 @@ function listIn<T>(text: string): readonly T[] {
   return Array.isArray(list) ? (list as T[]) : []; // as above
 }
 
-/** Longer than any request that a view makes. */
-const MAX_OPENING = 100_000;
-
 /** Return the plot that a control's `open` asks for, or null when it asks for none that can be. */
 export function openingOf(text: string): IOpening | null {
-  const given = text.length > MAX_OPENING ? null : parsed(text);
+  const given = parsed(text);
   if (typeof given !== 'object' || given === null) {
     return null;
   }
@@ -202,14 +203,7 @@ export function openingOf(text: string): IOpening | null {
 }
 
 function parsed(text: string): unknown {
-  try {
-    return text === '' ? null : JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) {
-      return null;
-    }
-    throw error;
-  }
+  return text === '' ? null : JSON.parse(text);
 }
 
 /** The answer to `POST plots/<name>/session`. */

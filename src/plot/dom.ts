@@ -14,26 +14,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Set an element's text if it differs, so that nothing is announced or laid out twice. */
+/** Show a text in an element, or hide it for ''; the same text is not announced or laid out twice. */
 export function setText(element: HTMLElement, text: string): void {
+  element.hidden = text === '';
   if (element.textContent !== text) {
     element.textContent = text;
   }
-}
-
-/** The innermost element of an event, also inside the shadow roots of Bokeh's widgets. */
-export function innermost(event: Event): Element | null {
-  const [inner] = event.composedPath();
-  return inner instanceof Element ? inner : null;
-}
-
-/** True for an element that takes what is typed. */
-export function isField(element: Element | null): boolean {
-  const field = element?.closest(
-    'input, textarea, select, [contenteditable], .slick-cell.editable'
-  );
-  return (
-    field != null &&
-    !['button', 'checkbox', 'radio', 'range'].includes(field.getAttribute('type') ?? '')
-  );
 }

@@ -10,8 +10,9 @@ import type { IBokehFigureView, IBokehView } from './bokeh';
  * a resting pointer, for which Bokeh would go on showing the old tooltip.
  */
 export function adoptFigures(views: Iterable<IBokehView | null | undefined>): () => void {
+  const outside = { isPrimary: true, clientX: -1, clientY: -1 };
   const sizes = new ResizeObserver(entries =>
-    entries.forEach(({ target }) => forgetPointer(target))
+    entries.forEach(({ target }) => target.dispatchEvent(new PointerEvent('pointerout', outside)))
   );
   const adopt = (view: IBokehView | null | undefined): void => {
     if (view && isFigure(view)) {
@@ -29,9 +30,4 @@ export function adoptFigures(views: Iterable<IBokehView | null | undefined>): ()
 
 function isFigure(view: IBokehView): view is IBokehFigureView {
   return 'notify_about' in view && 'canvas_view' in view;
-}
-
-function forgetPointer(events: Element): void {
-  const outside = { isPrimary: true, clientX: -1, clientY: -1 };
-  events.dispatchEvent(new PointerEvent('pointerout', outside));
 }

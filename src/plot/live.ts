@@ -8,17 +8,20 @@ import {
   type IOpening,
   type PlotArguments
 } from './control';
-import { h, innermost, isField } from './dom';
+import { h } from './dom';
 import type { PlotSession, Verb } from './session';
-import { NOTHING_YET, presentationOf, type IPresentation, type ITrouble, type Link } from './state';
+import {
+  NOTHING_YET,
+  presentationOf,
+  type Presentation,
+  type ISurroundings,
+  type Link
+} from './state';
 import { messageOf, type ITranslate } from './text';
 
 /** Waits between attempts double from the first to the longest (ms). */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
-
-/** A connection that lasted this long was a good one; one that ends sooner is no success (ms). */
-const STEADY_MS = 10_000;
 
 export interface ILivePlotOptions {
   readonly plot: string;
@@ -36,10 +39,10 @@ export class LivePlot {
     this._caption = new Caption({
       trans: _options.trans,
       onLive: () => this.send('live'),
-      onSet: (name, value) => this._session?.send('set', { [name]: value })
+      onSet: (name, value) => this._session?.send('set', { [name]: value }),
+      onLeave: () => this.node.focus()
     });
     this.node.append(...this._caption.nodes);
-    this._watchFields();
     document.addEventListener('visibilitychange', this._onVisibility);
     // Outputs scroll out of view, panes go behind others: nobody tells, but the browser.
     this._observer = new IntersectionObserver(entries => {
@@ -47,6 +50,12 @@ export class LivePlot {
       this._onVisibility();
     });
     this._observer.observe(this.node);
+    this._ticker = setInterval(() => {
+      const { elapsed, state } = this._presentation;
+      if (this._isSeen && (elapsed !== '' || state === 'connecting')) {
+        this._present(); // seconds are counted
+      }
+    }, 1000);
     this._present();
   }
 
@@ -57,7 +66,7 @@ export class LivePlot {
   /** A click in the picture asked for another plot. */
   onOpening: (opening: IOpening) => void = () => undefined;
 
-  get presentation(): IPresentation {
+  get presentation(): Presentation {
     return this._presentation;
   }
 
@@ -70,67 +79,42 @@ export class LivePlot {
     return this._link.phase === 'open' ? this._link.control : null;
   }
 
-  /** Whether the user keeps the picture as it is. */
-  get isFrozen(): boolean {
-    return this._frozenSince > 0;
-  }
-
   /** Connect to the plot of this dashboard from now on; null leaves the last picture as it is. */
   setTarget(dashboard: string | null): void {
     if (dashboard !== this._target) {
-      if (this._target !== null && dashboard !== null) {
-        this._frozenSince = 0; // another cluster's picture is not the one that was frozen
-      }
       this._target = dashboard;
       this._failures = 0;
       this._open();
     }
   }
 
-  /** Say what the plot and its dashboard are called, and which of several clusters that is. */
-  setTitles(plotTitle: string, dashboardName: string, tag: ITag | null, name = ''): void {
-    this._plotTitle = plotTitle;
-    this._dashboardName = dashboardName;
-    this._caption.setTag(tag);
-    this._caption.setName(name);
-    this.node.setAttribute('aria-label', `${plotTitle}, ${dashboardName}`);
-    this._present();
-  }
-
-  /** Say what keeps the plot from its data, beside its own connection; null for nothing. */
-  setTrouble(trouble: ITrouble | null): void {
-    this._trouble = trouble;
+  /** Say what is around the plot: names, and what keeps it from its data. */
+  setSurroundings(around: ISurroundings, name: string, tag: ITag | null): void {
+    this._around = around;
+    this._caption.setTitles(name, tag);
+    this.node.setAttribute('aria-label', `${around.plotTitle}, ${around.dashboardName}`);
     this._present();
   }
 
   setLook(look: ILook): void {
     this._look = look;
     this._session?.setLook(look);
-    this._ground();
   }
 
-  /** Pass a command on; without a connection, only what was frozen can be let go. */
+  /** Pass a command on, where there is a connection. */
   send(verb: Verb): void {
-    if (this._link.phase === 'open') {
-      this._session?.send(verb);
-    } else if (verb === 'freeze' || verb === 'live') {
-      this._frozenSince = 0;
-      this._present();
-    }
+    this._session?.send(verb);
   }
 
   /** Show something else of the same plot: at once where it is connected, else when it is. */
   show(given: PlotArguments): void {
-    if (!isSameArguments(given, this._arguments)) {
-      this._arguments = given;
-      this._session?.send('show', given);
-      this._present();
-    }
+    this._arguments = given;
+    this._session?.send('show', given);
   }
 
   /** Try again now instead of at the next turn; for when something is known to have changed. */
   retry(): void {
-    if (this._link.phase === 'failed' && this._isSeen) {
+    if (this._link.phase === 'failed') {
       this._failures = 0;
       this._open();
     }
@@ -151,7 +135,6 @@ export class LivePlot {
     document.removeEventListener('visibilitychange', this._onVisibility);
     this._observer.disconnect();
     this._session?.dispose();
-    this._session = null;
     this.onPresented = this.onOpening = () => undefined;
   }
 
@@ -159,75 +142,50 @@ export class LivePlot {
     return this._isOnScreen && document.visibilityState !== 'hidden';
   }
 
-  /** Keys belong to a field of the plot while one is used; Escape leads out of it. */
-  private _watchFields(): void {
-    const { node } = this;
-    const update = (event: Event): void =>
-      void node.toggleAttribute('data-lm-suppress-shortcuts', isField(innermost(event)));
-    node.addEventListener('focusin', update);
-    node.addEventListener('pointerdown', update);
-    node.addEventListener('focusout', () => node.removeAttribute('data-lm-suppress-shortcuts'));
-    node.addEventListener('contextmenu', event => {
-      if (isField(innermost(event))) {
-        event.stopPropagation(); // the browser's own menu, in which one pastes
-      }
-    });
-    node.addEventListener('keydown', event => {
-      if (event.key === 'Escape' && isField(innermost(event))) {
-        event.stopPropagation();
-        node.focus();
-      }
-    });
-  }
-
-  /** Connect once somebody sees the plot; while nobody does, a failed connection rests. */
   private readonly _onVisibility = (): void => {
-    const isSeen = this._isSeen;
-    this._session?.setVisible(isSeen);
-    if (!isSeen) {
-      clearTimeout(this._retry);
-    } else if (this._link.phase === 'failed') {
-      this.retry();
-    } else if (this._link.phase === 'none') {
+    this._session?.setVisible(this._isSeen);
+    if (this._link.phase === 'none') {
       this._open();
     }
     this._present();
   };
 
+  /** Connect, once somebody sees the plot. */
   private _open(): void {
     clearTimeout(this._retry);
     this._attempt += 1;
     if (this._target === null || !this._isSeen) {
       this._setLink({ phase: 'none' });
-      return;
+    } else {
+      this._setLink({ phase: 'opening', since: Date.now() });
+      void this._try(this._target, this._attempt);
     }
-    this._setLink({ phase: 'opening', since: Date.now() });
-    void this._try(this._target, this._attempt);
   }
 
   private async _try(target: string, attempt: number): Promise<void> {
+    const { trans, plot, open } = this._options;
     const isOver = (): boolean => this._isDisposed || this._attempt !== attempt;
     const host = h('div', { class: 'jp-DaskDiag-canvas jp-mod-drawing' });
     const { _look: look, _arguments: given } = this;
     let session: PlotSession | null = null;
     try {
-      session = await this._options.open(target, this._options.plot, look, given);
+      session = await open(target, plot, look, given);
       if (!isOver()) {
         this._caption.stage.append(host);
         await session.draw(host);
       }
       if (isOver() || !session.isOpen) {
-        throw new Error(this._options.trans.__('The connection ended while the plot was drawn.'));
+        throw new Error(trans.__('The connection ended while the plot was drawn.'));
       }
-      this._adopt(session, host);
     } catch (error) {
       session?.dispose();
       host.remove();
       if (!isOver()) {
-        this._fail(messageOf(error, this._options.trans));
+        this._fail(messageOf(error, trans));
       }
       return;
     }
+    this._adopt(session, host);
     if (look !== this._look) {
       session.setLook(this._look);
     }
@@ -238,64 +196,33 @@ export class LivePlot {
 
   /** Show a picture that is ready in place of the one before, which stayed until now. */
   private _adopt(session: PlotSession, host: HTMLElement): void {
-    const last = this._session;
+    this._session?.dispose();
     this._session = session;
+    this._failures = 0;
     host.classList.remove('jp-mod-drawing');
     // Not replaceChildren, which takes it out and in: a table would lose the widths of its columns,
     // which SlickGrid keeps in a style sheet that is made anew then.
     Array.from(this._caption.stage.children, child => child !== host && child.remove());
-    this._ground();
-    last?.dispose();
-    session.onChanged = () => {
-      // The picture of a cluster that was left stays on screen and says nothing any more.
-      if (this._session === session && this._link.phase === 'open') {
-        this._setLink({ phase: 'open', control: session.control });
-      }
-    };
+    // The picture of a cluster that was left stays on screen and says nothing any more.
+    const whileOpen = (react: () => void) => () => this._link.phase === 'open' && react();
+    const setControl = (): void => this._setLink({ phase: 'open', control: session.control });
+    session.onChanged = whileOpen(setControl);
+    session.onClosed = whileOpen(() => this._fail(this._options.trans.__('The connection ended.')));
     session.onOpening = opening => this.onOpening(opening);
-    session.onClosed = () => {
-      if (this._session === session && this._link.phase === 'open') {
-        this._onClosed();
-      }
-    };
-    if (this.isFrozen) {
-      session.send('freeze'); // as it was before the connection ended
-    }
     session.setVisible(this._isSeen);
-    this._openedAt = Date.now();
-    this._setLink({ phase: 'open', control: session.control });
-  }
-
-  /** The ground on which a picture was painted stays when the theme goes on without it. */
-  private _ground(): void {
-    if (this._session?.isOpen === true) {
-      this._caption.stage.style.background = this._look.background;
-    }
-  }
-
-  private _onClosed(): void {
-    if (Date.now() - this._openedAt > STEADY_MS) {
-      this._failures = 0;
-    }
-    this._fail(this._options.trans.__('The connection ended.'));
+    setControl();
   }
 
   private _fail(reason: string): void {
-    const doubled = Math.min(FIRST_WAIT_MS * 2 ** this._failures, LONGEST_WAIT_MS);
-    const wait = doubled * (0.75 + 0.25 * Math.random()); // so that pages spread out
+    const wait = Math.min(FIRST_WAIT_MS * 2 ** this._failures, LONGEST_WAIT_MS);
     this._failures += 1;
-    clearTimeout(this._retry);
-    if (this._isSeen) {
-      this._retry = setTimeout(() => this._open(), wait);
-    }
+    this._retry = setTimeout(() => this._open(), wait);
     this._setLink({ phase: 'failed', reason, retryAt: Date.now() + wait });
   }
 
   private _setLink(link: Link): void {
     this._link = link;
-    if (link.phase === 'open') {
-      this._frozenSince = link.control.isFrozen ? this._frozenSince || Date.now() : 0;
-    }
+    this._frozenSince = this.control?.isFrozen ? this._frozenSince || Date.now() : 0;
     this._present();
   }
 
@@ -305,10 +232,8 @@ export class LivePlot {
     }
     const hasPicture = this._session !== null;
     const situation = {
+      ...this._around,
       now: Date.now(),
-      plotTitle: this._plotTitle,
-      dashboardName: this._dashboardName,
-      trouble: this._trouble,
       link: this._link,
       isSeen: this._isSeen,
       hasPicture,
@@ -316,42 +241,27 @@ export class LivePlot {
     };
     const shown = presentationOf(situation, this._options.trans);
     this._presentation = shown;
-    this.node.dataset['state'] = shown.state;
-    this.node.dataset['picture'] = String(hasPicture);
-    this.node.dataset['greyed'] = String(shown.isGreyed);
-    this._caption.setControl(this.control, this._plotTitle);
-    this._caption.show(shown);
-    this._tick(this._isSeen && (shown.elapsed !== '' || shown.state === 'connecting'));
+    const { state, isGreyed } = shown;
+    const shownAs = { state, picture: String(hasPicture), greyed: String(isGreyed) };
+    Object.assign(this.node.dataset, shownAs);
+    this._caption.show(this.control, this._around.plotTitle, shown);
     this.onPresented();
-  }
-
-  /** Count the seconds while something is waited for and somebody looks. */
-  private _tick(isWanted: boolean): void {
-    if (isWanted) {
-      this._ticker ??= setInterval(() => this._present(), 1000);
-    } else {
-      clearInterval(this._ticker);
-      this._ticker = undefined;
-    }
   }
 
   private readonly _caption: Caption;
   private readonly _observer: IntersectionObserver;
+  private readonly _ticker: ReturnType<typeof setInterval>;
   private _look: ILook;
   private _arguments: PlotArguments;
-  private _plotTitle = '';
-  private _dashboardName = '';
-  private _trouble: ITrouble | null = null;
-  private _presentation: IPresentation = NOTHING_YET;
+  private _around: ISurroundings = { plotTitle: '', dashboardName: '', trouble: null };
+  private _presentation: Presentation = NOTHING_YET;
   private _link: Link = { phase: 'none' };
   private _session: PlotSession | null = null;
   private _target: string | null = null;
   private _attempt = 0;
   private _failures = 0;
-  private _openedAt = 0;
   private _frozenSince = 0;
   private _isOnScreen = false;
   private _isDisposed = false;
   private _retry: ReturnType<typeof setTimeout> | undefined;
-  private _ticker: ReturnType<typeof setInterval> | undefined;
 }

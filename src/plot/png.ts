@@ -1,12 +1,11 @@
 /** A picture as it is saved: its headline and legend above what was drawn, on the page's colour. */
 
-import type { ILegendItem, ILook } from './control';
+import { LEGEND_MARKS, type ILegendItem, type ILook } from './control';
 import type { ITranslate } from './text';
 
 /** Height of a line and the space left of it, in CSS pixels. */
 const LINE_PX = 22;
 const MARGIN_PX = 8;
-const SWATCH_PX = 10;
 
 /** Return a canvas' picture as PNG. */
 export function pngOf(
@@ -34,7 +33,16 @@ export function pngOf(
   context.font = `bold ${look.font_size} ${look.font}`;
   context.fillText(title, MARGIN_PX, LINE_PX / 2);
   context.font = `${look.font_size} ${look.font}`;
-  drawLegend(context, legend, (lines - 0.5) * LINE_PX, look.foreground);
+  let x = MARGIN_PX;
+  const write = (text: string, color: string, alpha: number): void => {
+    Object.assign(context, { fillStyle: color, globalAlpha: alpha });
+    context.fillText(text, x, (lines - 0.5) * LINE_PX);
+    x += context.measureText(text).width + MARGIN_PX;
+  };
+  for (const { label, shape, color, alpha } of legend) {
+    write(LEGEND_MARKS[shape] ?? LEGEND_MARKS.fill, color, alpha);
+    write(label, look.foreground, 1);
+  }
   return new Promise((resolve, reject) =>
     canvas.toBlob(
       blob =>
@@ -42,22 +50,4 @@ export function pngOf(
       'image/png'
     )
   );
-}
-
-function drawLegend(
-  context: CanvasRenderingContext2D,
-  legend: readonly ILegendItem[],
-  y: number,
-  foreground: string
-): void {
-  let x = MARGIN_PX;
-  for (const { label, color, alpha } of legend) {
-    context.globalAlpha = alpha;
-    context.fillStyle = color;
-    context.fillRect(x, y - SWATCH_PX / 2, SWATCH_PX, SWATCH_PX);
-    context.globalAlpha = 1;
-    context.fillStyle = foreground;
-    context.fillText(label, x + SWATCH_PX + 4, y);
-    x += SWATCH_PX + 4 + context.measureText(label).width + 2 * MARGIN_PX;
-  }
 }

@@ -21,12 +21,16 @@ export interface ITrouble {
   readonly since?: number;
 }
 
-/** Everything that a plot's state follows from. */
-export interface ISituation {
-  readonly now: number;
+/** What is around a plot. */
+export interface ISurroundings {
   readonly plotTitle: string;
   readonly dashboardName: string;
   readonly trouble: ITrouble | null;
+}
+
+/** Everything that a plot's state follows from. */
+export interface ISituation extends ISurroundings {
+  readonly now: number;
   readonly link: Link;
   readonly isSeen: boolean;
   readonly hasPicture: boolean;
@@ -34,91 +38,74 @@ export interface ISituation {
   readonly frozenSince: number;
 }
 
-export interface IPresentation {
-  readonly state: PlotState;
+/** What is shown before anything is known. */
+export const NOTHING_YET = {
+  state: 'connecting' as PlotState,
   /** A sentence over the picture, or in its place; '' when the picture needs none. */
-  readonly message: string;
-  /** How long it has been so; '' when that does not matter. */
-  readonly elapsed: string;
-  readonly isGreyed: boolean;
-  /** The line at the bottom; '' for none. */
-  readonly note: string;
-  /** Text of the way back to live data; '' when the picture follows. */
-  readonly pill: string;
-}
-
-/** Before anything is known. */
-export const NOTHING_YET: IPresentation = {
-  state: 'connecting',
   message: '',
+  /** How long it has been so; '' when that does not matter. */
   elapsed: '',
   isGreyed: false,
+  /** The line at the bottom; '' for none. */
   note: '',
+  /** Text of the way back to live data; '' when the picture follows. */
   pill: ''
 };
+
+export type Presentation = Readonly<typeof NOTHING_YET>;
 
 /** An opening that takes longer than this is told with its seconds (ms). */
 const PATIENCE_MS = 1500;
 
 /** Return what a plot shows in a situation. */
-export function presentationOf(at: ISituation, trans: ITranslate): IPresentation {
-  const { trouble, link } = at;
-  if (trouble === null && link.phase === 'open') {
+export function presentationOf(at: ISituation, trans: ITranslate): Presentation {
+  const { now, trouble, link, plotTitle, dashboardName } = at;
+  const span = (ms: number): string => formatSpan(ms / 1000);
+  if (trouble !== null) {
+    const { state, message, since } = trouble;
+    const elapsed = since === undefined ? '' : span(now - since);
+    return { ...NOTHING_YET, state, message, elapsed, isGreyed: true };
+  }
+  if (link.phase === 'open') {
     return connected(at, link.control, trans);
   }
-  const shown = trouble === null ? waiting(at, trans) : { ...trouble, elapsed: elapsedOf(at) };
-  // A reconnect of a moment does not flicker.
-  return { ...NOTHING_YET, isGreyed: shown.message !== '', ...shown };
-}
-
-function elapsedOf({ trouble, now }: ISituation): string {
-  return trouble?.since === undefined ? '' : formatSpan((now - trouble.since) / 1000);
-}
-
-function waiting(at: ISituation, trans: ITranslate): Partial<IPresentation> & { message: string } {
-  const { link, plotTitle, dashboardName } = at;
   if (link.phase === 'failed') {
-    const seconds = Math.max(0, (link.retryAt - at.now) / 1000);
-    return {
-      message: trans.__('Cannot open %1 of %2: %3', plotTitle, dashboardName, link.reason),
-      elapsed: trans.__('next try in %1', formatSpan(seconds))
-    };
+    const message = trans.__('Cannot open %1 of %2: %3', plotTitle, dashboardName, link.reason);
+    const elapsed = trans.__('next try in %1', span(link.retryAt - now));
+    return { ...NOTHING_YET, message, elapsed, isGreyed: true };
   }
   if (link.phase === 'none' && !at.isSeen) {
-    return { state: 'paused', message: '' }; // it connects once somebody sees it
+    return { ...NOTHING_YET, state: 'paused' }; // it connects once somebody sees it
   }
-  const waited = link.phase === 'opening' ? at.now - link.since : 0;
+  const waited = link.phase === 'opening' ? now - link.since : 0;
   if (waited < PATIENCE_MS) {
-    return { message: at.hasPicture ? '' : trans.__('Connecting…') };
+    // A reconnect of a moment does not flicker.
+    return { ...NOTHING_YET, message: at.hasPicture ? '' : trans.__('Connecting…') };
   }
-  return {
-    message: trans.__('%1 has not answered yet; its kernel is busy.', dashboardName),
-    elapsed: formatSpan(waited / 1000)
-  };
+  const message = trans.__('%1 has not answered yet; its kernel is busy.', dashboardName);
+  return { ...NOTHING_YET, message, elapsed: span(waited), isGreyed: true };
 }
 
-function connected(at: ISituation, control: IControl, trans: ITranslate): IPresentation {
+function connected(at: ISituation, control: IControl, trans: ITranslate): Presentation {
+  const { message, state } = control;
   const ended = endedMessage(at, control, trans);
   const isEnded = ended !== '';
-  const state = control.state === 'connecting' ? 'connecting' : null;
-  const seen = at.isSeen && !control.isFrozen ? 'live' : 'paused';
-  const empty = trans.__(control.empty);
+  const isConnecting = state === 'connecting';
+  const live = at.isSeen && !control.isFrozen ? 'live' : 'paused';
+  const words = [ended, trans.__(control.empty)].filter(Boolean).join(' · ');
+  const notes = [state === 'degraded' ? message : '', control.note];
   return {
-    state: isEnded ? 'stale' : (state ?? seen),
-    message:
-      (isEnded ? [ended, empty].filter(Boolean).join(' · ') : empty) ||
-      (control.state === 'connecting' ? control.message : ''),
-    elapsed: '',
+    ...NOTHING_YET,
+    state: isEnded ? 'stale' : isConnecting ? 'connecting' : live,
+    message: words || (isConnecting ? message : ''),
     isGreyed: isEnded,
-    note: [control.state === 'degraded' ? control.message : '', control.note]
-      .filter(Boolean)
-      .join(' · '),
+    note: notes.filter(Boolean).join(' · '),
     pill: isEnded ? '' : pillOf(at, control, trans)
   };
 }
 
 function pillOf(at: ISituation, control: IControl, trans: ITranslate): string {
-  if (Math.round(control.behind_s) > 0) {
+  if (control.behind_s > 0) {
     return trans.__('live is %1 ahead', formatSpan(control.behind_s));
   }
   return control.isFrozen ? trans.__('frozen at %1', formatTime(at.frozenSince)) : '';
@@ -126,18 +113,15 @@ function pillOf(at: ISituation, control: IControl, trans: ITranslate): string {
 
 /** Why the data ended behind a dashboard that still answers; '' when it did not. */
 function endedMessage(at: ISituation, control: IControl, trans: ITranslate): string {
-  switch (control.state) {
-    case 'error':
-      return control.message || trans.__('This plot failed; the kernel’s log says why.');
-    case 'closed':
-      return closedMessage(control.closedAt * 1000 || at.now, control.message, trans);
-    case 'lost':
-      return control.message || closedMessage(at.now, '', trans);
-    case 'live':
-    case 'degraded':
-    case 'connecting':
-      return '';
+  const { state, message, closedAt } = control;
+  if (state === 'error') {
+    return message || trans.__('This plot failed; the kernel’s log says why.');
   }
+  if (state === 'lost' && message !== '') {
+    return message;
+  }
+  const isOver = state === 'closed' || state === 'lost';
+  return isOver ? closedMessage(closedAt * 1000 || at.now, message, trans) : '';
 }
 
 /**

@@ -244,7 +244,7 @@ export const paneKeysPlugin: JupyterFrontEndPlugin<void> = {
     const send =
       (verb: Verb) =>
       (pane: Pane): void =>
-        pane.content.send(verb);
+        pane.content.live.send(verb);
     const commands: readonly (readonly [string, string, (pane: Pane) => unknown])[] = [
       [CommandIDs.zoomIn, trans.__('Zoom in'), send('zoom-in')],
       [CommandIDs.zoomOut, trans.__('Zoom out'), send('zoom-out')],

@@ -13,7 +13,7 @@ import { DashboardsFeed } from '../api/feed';
 import { Server } from '../api/server';
 import { BokehLoader } from '../plot/bokeh';
 import { isText, PALETTES, type Palette } from '../plot/control';
-import { readLook, remember, storageKey } from '../plot/look';
+import { readLook, storageKey } from '../plot/look';
 import { CommandIDs, PANE_CLASS, PluginIDs, TokenIDs, TRANSLATION_DOMAIN } from '../tokens';
 import { IPlotServices, type IKey } from '../widgets/services';
 import { layoutOf, type ILayoutStep } from './layouts';
@@ -140,7 +140,8 @@ export const plotsPlugin: JupyterFrontEndPlugin<IPlotServices> = {
       const isLight = jpThemeLight !== 'false';
       if (jpThemeLight !== undefined) {
         // Plots in browser tabs of the same Jupyter server take Lab's theme.
-        remember(storageKey('theme', serverSettings.baseUrl), isLight ? 'light' : 'dark');
+        const key = storageKey('theme', serverSettings.baseUrl);
+        window.localStorage.setItem(key, isLight ? 'light' : 'dark');
       }
       return readLook(isLight, jpThemeName, preferences.palette);
     };

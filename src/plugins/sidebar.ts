@@ -13,7 +13,6 @@ import { CommandIDs, NAMESPACE, PAGES, PluginIDs, SIDEBAR_ID } from '../tokens';
 import { plotCode } from '../widgets/code';
 import { IPlotServices } from '../widgets/services';
 import { Sidebar } from '../widgets/sidebar';
-import { SidebarModel } from '../widgets/sidebarmodel';
 import { askDashboard, describe, frontKernel, pick, PLOT_ARG, POINTED_ARG, textArg } from './ask';
 import { IPanes, type PaneList } from './panelist';
 import { pointedPlot } from './pointed';
@@ -42,31 +41,24 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
   ): void => {
     const { commands, shell } = app;
     const { dashboards, trans } = services;
-    const model = new SidebarModel(dashboards, () => frontKernel(notebooks));
-    dashboards.changed.connect(() => model.update());
-    preferences.changed.connect(() => model.update());
-    notebooks?.currentChanged.connect((_, panel) => {
-      model.update();
-      panel?.sessionContext.kernelChanged.connect(() => model.update());
-    });
-    if (state !== null) {
-      void rememberGroups(model, state);
-    }
     const sidebar = new Sidebar({
+      commands,
       dashboards,
-      model,
       trans,
       get favorites() {
         return preferences.favorites;
       },
-      toggleFavorite: plot => preferences.toggleFavorite(plot),
-      openPlot: (dashboard, plot) =>
-        void commands.execute(CommandIDs.openPlot, { dashboard, plot }),
-      openLayout: dashboard => void commands.execute(CommandIDs.openLayout, { dashboard }),
+      frontKernel: () => frontKernel(notebooks),
       createPane: (dashboard, plot) => panes.create(plot, dashboard),
       insertCell: (plot, x, y) => insertCell(notebooks, plot, x, y),
       openMenu: clusterMenu(app, trans.__('Other pages in browser tabs')),
-      insertClient: () => void commands.execute(CommandIDs.insertClient)
+      onGroups: groups => void state?.save(GROUPS_KEY, groups)
+    });
+    void state?.fetch(GROUPS_KEY).then(stored => sidebar.restoreGroups(Object(stored) as object));
+    preferences.changed.connect(sidebar.update, sidebar);
+    notebooks?.currentChanged.connect((_, panel) => {
+      sidebar.update();
+      panel?.sessionContext.kernelChanged.connect(sidebar.update, sidebar);
     });
     shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
     restorer?.add(sidebar, SIDEBAR_ID);
@@ -115,14 +107,6 @@ function clusterMenu(
     const { left, bottom } = anchor.getBoundingClientRect();
     menu.open(left, bottom);
   };
-}
-
-/** Bring back which groups were open, and keep what the user changes. */
-async function rememberGroups(model: SidebarModel, state: IStateDB): Promise<void> {
-  const warn = (reason: unknown): void =>
-    console.warn('dask-diag-lab: which groups are open is not remembered.', reason);
-  model.groupsEdited.connect((_, groups) => void state.save(GROUPS_KEY, { ...groups }).catch(warn));
-  await state.fetch(GROUPS_KEY).then(stored => model.restoreGroups(stored ?? {}), warn);
 }
 
 /**

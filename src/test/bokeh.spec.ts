@@ -11,7 +11,7 @@ describe('loading BokehJS', () => {
     if (url === broken) {
       return Promise.reject(new Error('It did not arrive.'));
     }
-    window.Bokeh = { '3.9.2': { version: '3.9.2', require: () => ({}), documents: [] } };
+    window.Bokeh = { '3.9.2': { require: () => ({}) as never, documents: [] } };
     return Promise.resolve();
   };
   const urls = ['/d1/static/bokeh.min.js', '/d1/static/own.js'];
@@ -71,7 +71,7 @@ describe('a live document', () => {
       on_event: (_: string, callback: () => void) => (lose = callback),
       clear: () => log.push('clear')
     };
-    const bokeh = { version: '3.9.2', documents: [document], require: () => ({}) as never };
+    const bokeh = { documents: [document], require: () => ({}) as never };
     const raw: IBokehSession = { document, close: () => log.push('close') };
     return { session: new PlotSession(bokeh, raw, english), log, lose: () => lose() };
   }

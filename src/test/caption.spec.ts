@@ -1,15 +1,22 @@
 import { Caption } from '../plot/caption';
 import { controlOf } from '../plot/control';
-import { english } from '../plot/text';
+import { NOTHING_YET } from '../plot/state';
+import { english, type ITranslate } from '../plot/text';
 
 let caption: Caption;
 let set: [string, string][];
 
+/** Make a caption; none of what it says leads out of it here. */
+function make(trans: ITranslate): void {
+  const onSet = (name: string, value: string): void => void set.push([name, value]);
+  const nothing = (): void => undefined;
+  caption = new Caption({ trans, onLive: nothing, onSet, onLeave: nothing });
+  document.body.replaceChildren(...caption.nodes);
+}
+
 beforeEach(() => {
   set = [];
-  const onSet = (name: string, value: string): void => void set.push([name, value]);
-  caption = new Caption({ trans: english, onLive: () => undefined, onSet });
-  document.body.replaceChildren(...caption.nodes);
+  make(english);
 });
 
 function show(values: object): void {
@@ -17,7 +24,7 @@ function show(values: object): void {
     name,
     typeof value === 'string' ? value : JSON.stringify(value)
   ]);
-  caption.setControl(controlOf(Object.fromEntries(texts)), 'Progress');
+  caption.show(controlOf(Object.fromEntries(texts)), 'Progress', NOTHING_YET);
 }
 
 const BARS = {
@@ -36,7 +43,7 @@ it('is headed by the plot’s headline, else by its title, not repeated beside i
   expect(caption.headline).toBe('Progress');
   show({ headline: '40 of 60 done' });
   expect(caption.headline).toBe('40 of 60 done');
-  caption.setName('Progress');
+  caption.setTitles('Progress', null);
   show({ headline: '' });
   expect(caption.headline).toBe('');
 });
@@ -46,7 +53,7 @@ it('has a legend and facts where the plot has some', () => {
     legend: [{ label: 'in memory', color: '#ff0000', shape: 'fill', alpha: 1 }],
     facts: [['workers', '4']]
   });
-  expect(document.querySelector('.jp-DaskDiag-legend')?.textContent).toBe('in memory');
+  expect(document.querySelector('.jp-DaskDiag-legend')?.textContent).toBe('■in memory');
   expect(document.querySelector('dd')?.textContent).toBe('4');
   show({});
   expect(document.querySelector<HTMLElement>('.jp-DaskDiag-legend')?.hidden).toBe(true);
@@ -89,9 +96,8 @@ it('leaves a field alone in which somebody types', () => {
 
 it('says all in the reader’s language that can be in it', () => {
   const shout = { ...english, __: (text: string): string => text.toUpperCase() };
-  caption = new Caption({ trans: shout, onLive: () => undefined, onSet: () => undefined });
-  document.body.replaceChildren(...caption.nodes);
+  make(shout);
   show({ controls: [BARS], legend: [{ label: 'erred', color: '#000', shape: 'fill', alpha: 1 }] });
   expect(document.querySelector('label')?.textContent).toBe('BARSBY PREFIXBY GROUP');
-  expect(document.querySelector('li')?.textContent).toBe('ERRED');
+  expect(document.querySelector('li')?.textContent).toBe('■ERRED');
 });

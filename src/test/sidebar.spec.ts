@@ -1,12 +1,14 @@
+import { CommandRegistry } from '@lumino/commands';
 import { Widget } from '@lumino/widgets';
 
 import type { IDashboard } from '../api/protocol';
-import { found, grouped, whyUnlisted } from '../widgets/catalogue';
+import { found, grouped } from '../widgets/catalogue';
 import { Sidebar, type ISidebarHost } from '../widgets/sidebar';
-import { SidebarModel } from '../widgets/sidebarmodel';
+import { CommandIDs } from '../tokens';
 import { dashboard, DashboardList, trans } from './dashboards';
+import { until } from './plots';
 
-// Its web component is more than jsdom can draw; a search is set at the model.
+// Its web component is more than jsdom can draw; a search is set at the sidebar.
 jest.mock('@jupyterlab/ui-components', () => ({
   ...jest.requireActual<object>('@jupyterlab/ui-components'),
   FilterBox: () => null
@@ -21,7 +23,7 @@ const plot = (name: string, title: string, group: string): IDashboard['plots'][n
 const PLOTS = [
   plot('task-stream', 'Task Stream', 'Tasks'),
   plot('progress', 'Progress', 'Tasks'),
-  plot('workers-memory', 'Workers Memory', 'Workers')
+  { ...plot('workers-memory', 'Workers Memory', 'Workers'), keywords: ['spill'] }
 ];
 const one = dashboard({ id: 'one', kernel_id: 'k1', shownName: 'a.ipynb', plots: PLOTS });
 const two = { ...one, id: 'two', kernel_id: 'k2', shownName: 'b.ipynb' };
@@ -37,39 +39,8 @@ describe('a search', () => {
   });
 
   it('puts favourites in front of the groups', () => {
-    const groups = grouped(PLOTS, '', new Set(['progress']));
+    const groups = grouped(PLOTS, '', new Set(['progress']), trans);
     expect(groups.map(({ name }) => name)).toEqual(['Favourites', 'Tasks', 'Workers']);
-  });
-
-  it('says why plots of GPUs are not listed', () => {
-    expect(whyUnlisted('gpu', PLOTS, trans)).toContain('no worker reports one');
-    expect(whyUnlisted('progress', PLOTS, trans)).toBe('');
-  });
-});
-
-describe('the order of clusters', () => {
-  const list = new DashboardList();
-  let kernel: string | undefined;
-  const model = new SidebarModel(list, () => kernel);
-  const ids = (): string[] => model.dashboards().map(({ id }) => id);
-
-  it('has that of the notebook in front first, and closed ones last', () => {
-    list.set(one, two);
-    expect(ids()).toEqual(['two', 'one']);
-    kernel = 'k1';
-    expect(ids()).toEqual(['one', 'two']);
-    expect(list.all.map(each => model.isOpen(each))).toEqual([true, false]);
-    list.set({ ...one, state: 'stale' }, two);
-    expect(ids()).toEqual(['two', 'one']);
-  });
-
-  it('stays while the pointer is in the list', () => {
-    list.set(one, two);
-    expect(ids()).toEqual(['one', 'two']);
-    model.isHovered = () => true;
-    kernel = 'k2';
-    list.set(one, two, { ...one, id: 'three', kernel_id: 'k3' });
-    expect(ids()).toEqual(['one', 'two', 'three']);
   });
 });
 
@@ -77,29 +48,30 @@ describe('the sidebar', () => {
   const list = new DashboardList();
   let host: ISidebarHost;
   let sidebar: Sidebar;
-  let favorites: Set<string>;
+  let kernel: string;
+  let executed: [string, unknown][];
 
   beforeEach(async () => {
-    favorites = new Set();
-    const model = new SidebarModel(list, () => 'k1');
-    list.changed.connect(() => model.update());
+    kernel = 'k1';
+    executed = [];
+    const commands = new CommandRegistry();
+    for (const id of Object.values(CommandIDs)) {
+      commands.addCommand(id, { execute: args => void executed.push([id, args]) });
+    }
     host = {
+      commands,
       dashboards: list,
-      model,
       trans,
-      get favorites() {
-        return favorites;
-      },
-      toggleFavorite: jest.fn(),
-      openPlot: jest.fn(),
-      openLayout: jest.fn(),
+      favorites: new Set(),
+      frontKernel: () => kernel,
       createPane: jest.fn(),
       insertCell: jest.fn(),
       openMenu: jest.fn(),
-      insertClient: jest.fn()
+      onGroups: jest.fn()
     };
     sidebar = new Sidebar(host);
     await show(one);
+    await until(() => rows().length > 0); // the first time takes longer
   });
   afterEach(() => sidebar.dispose());
 
@@ -108,7 +80,8 @@ describe('the sidebar', () => {
       Widget.attach(sidebar, document.body);
     }
     list.set(...all);
-    await new Promise(resolve => setTimeout(resolve, 20)); // React draws in a task of its own
+    sidebar.update();
+    await new Promise(resolve => setTimeout(resolve, 40)); // React draws in a task of its own
   }
   const rows = (): HTMLElement[] =>
     [...sidebar.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-plotItem')].filter(
@@ -123,24 +96,44 @@ describe('the sidebar', () => {
     expect(sidebar.title.className).toBe('jp-DaskDiag-hasDashboards');
   });
 
+  it('has the cluster of the notebook in front first and open, and closed ones last', () => {
+    const ids = (): string[] => sidebar.dashboards.map(({ id }) => id);
+    list.set(one, two);
+    expect(ids()).toEqual(['one', 'two']);
+    expect(list.all.map(each => sidebar.isOpen(each))).toEqual([true, false]);
+    kernel = 'k2';
+    expect(ids()).toEqual(['two', 'one']);
+    list.set({ ...one, state: 'stale' }, two);
+    kernel = 'k1';
+    expect(ids()).toEqual(['two', 'one']);
+  });
+
   it('opens a plot, the usual four, a menu, and keeps a favourite', () => {
     rows()[0]?.querySelector<HTMLElement>('.jp-DaskDiag-plotButton')?.click();
-    expect(host.openPlot).toHaveBeenCalledWith('one', 'task-stream');
     button('Open the usual four').click();
-    expect(host.openLayout).toHaveBeenCalledWith('one');
     rows()[1]?.querySelector<HTMLElement>('.jp-DaskDiag-star')?.click();
-    expect(host.toggleFavorite).toHaveBeenCalledWith('progress');
+    expect(executed).toEqual([
+      [CommandIDs.openPlot, { dashboard: 'one', plot: 'task-stream' }],
+      [CommandIDs.openLayout, { dashboard: 'one' }],
+      [CommandIDs.toggleFavorite, { plot: 'progress' }]
+    ]);
+  });
+
+  it('keeps which groups are open', async () => {
+    sidebar.restoreGroups({ Tasks: false, Workers: true });
+    await show(one);
+    expect(rows().map(row => row.dataset['plot'])).toEqual(['workers-memory']);
+    button('Workers').click();
+    expect(host.onGroups).toHaveBeenCalledWith({ Tasks: false, Workers: false });
   });
 
   it('lists only what a search finds, and says so where that is nothing', async () => {
-    host.model.query = 'memory';
+    sidebar.search('memory');
     await show(one);
     expect(rows().map(row => row.dataset['plot'])).toEqual(['workers-memory']);
-    host.model.query = 'gpu';
+    sidebar.search('gpu');
     await show(one);
-    expect(sidebar.node.textContent).toContain(
-      'No plot matches “gpu”. GPU: no worker reports one.'
-    );
+    expect(sidebar.node.textContent).toContain('No plot matches “gpu”. Those of GPUs');
   });
 
   it('goes through its rows with the arrow keys', () => {
@@ -162,7 +155,7 @@ describe('the sidebar', () => {
   it('says what to do where there is no cluster, and what is wrong where none can be known', async () => {
     await show();
     button('Insert code for a local cluster').click();
-    expect(host.insertClient).toHaveBeenCalled();
+    expect(executed).toEqual([[CommandIDs.insertClient, {}]]);
     list.feedState = 'missing';
     await show();
     expect(sidebar.node.textContent).toContain('The server part of dask_diag_lab does not answer.');

@@ -67,19 +67,19 @@ export function Help(props: {
   readonly caption: string;
   readonly keys: readonly IKey[];
 }): JSX.Element {
-  const blocks = props.text
-    .split(/\n\s*\n|\n(?=\s*- )/)
-    .map(one => one.trim().replace(/\s+/g, ' '));
+  const blocks = props.text.split(/\n\s*\n|\n(?=\s*- )/).map(one => one.trim());
   return (
     <>
-      {blocks.filter(Boolean).map((block, i) => {
-        const [, about, rest] = /^- +([^:]{1,60}):( .+)$/.exec(block) ?? [];
-        return about === undefined ? (
-          <p key={i}>{block.replace(/^- +/, '• ')}</p>
+      {blocks.map((block, i) => {
+        const [, item = block] = /^- +([^]+)$/.exec(block) ?? [];
+        const [, about = '', rest = item] = /^([^:]{1,60}:)( [^]+)$/.exec(item) ?? [];
+        return item === block ? (
+          <p key={i}>{block}</p>
         ) : (
-          <p key={i}>
-            • <b>{about}</b>:{rest}
-          </p>
+          <li key={i}>
+            <b>{about}</b>
+            {rest}
+          </li>
         );
       })}
       <table className="jp-DaskDiag-keys">
@@ -105,7 +105,7 @@ const SHOWN_ROWS = 500;
 const MOMENT = 's since the epoch';
 
 /** Names with numbers in them in the order in which people count: `worker-2` before `worker-10`. */
-const COLLATOR = new Intl.Collator(undefined, { numeric: true });
+const { compare } = new Intl.Collator(undefined, { numeric: true });
 
 /** A plot's data as a table, sorted by any column, with its files. */
 export function DataTable(props: {
@@ -115,11 +115,10 @@ export function DataTable(props: {
   readonly href: (format: 'csv' | 'json') => string;
   readonly onRefresh: () => void;
 }): JSX.Element {
-  const { table, trans } = props;
-  const names = Object.keys(table.columns);
-  const count = table.columns[names[0] ?? '']?.length ?? 0;
+  const { trans } = props;
+  const { columns, units, note } = props.table;
+  const count = Object.values(columns)[0]?.length ?? 0;
   const rows = Array.from({ length: Math.min(count, SHOWN_ROWS) }, (_, i) => i);
-  const cell = (name: string, row: number): unknown => table.columns[name]?.[row];
   const shown =
     count > SHOWN_ROWS
       ? trans.__('The first %1 of %2 rows', formatCount(SHOWN_ROWS), formatCount(count))
@@ -140,49 +139,43 @@ export function DataTable(props: {
           </a>
         ))}
       </p>
-      {table.note !== '' && <p>{table.note}</p>}
+      <p>{note}</p>
       <Table
         blankIndicator={() => null}
         rows={rows.map(row => ({ key: String(row), data: row }))}
-        columns={names.map(name => ({
-          id: name,
-          label: headText(trans.__(name), table.units[name] ?? ''),
-          renderCell: (row: number) => cellText(cell(name, row), table.units[name] ?? ''),
-          sort: (a: number, b: number) => compared(cell(name, a), cell(name, b))
-        }))}
+        columns={Object.entries(columns).map(([name, cells]) => {
+          const unit = units[name] ?? '';
+          return {
+            id: name,
+            // Moments are shown as clock times, which need no unit.
+            label: trans.__(name) + (unit === '' || unit === MOMENT ? '' : ` (${unit})`),
+            renderCell: (row: number) => cellText(cells[row], unit),
+            sort: (a: number, b: number) => compared(cells[a], cells[b])
+          };
+        })}
       />
     </>
   );
 }
 
 /** Return the order of two cells; missing ones come last. */
-export function compared(one: unknown, other: unknown): number {
-  if (one == null || other == null) {
-    return Number(one == null) - Number(other == null);
-  }
+function compared(one: unknown, other: unknown): number {
   return typeof one === 'number' && typeof other === 'number'
     ? one - other
-    : COLLATOR.compare(String(one), String(other));
+    : compare(String(one ?? '\uffff'), String(other ?? '\uffff'));
 }
 
-/** Return a column's heading; moments are shown as clock times, which need no unit. */
-function headText(name: string, unit: string): string {
-  return unit === '' || unit === MOMENT ? name : `${name} (${unit})`;
-}
-
-/** Return a cell's text: exact to six digits, times of day with their date and milliseconds. */
-export function cellText(value: unknown, unit: string): string {
-  if (value == null) {
-    return '';
-  }
+/** Return a cell's text: exact to seven digits, times of day with their date and milliseconds. */
+function cellText(value: unknown, unit: string): string {
   if (typeof value !== 'number') {
-    return typeof value === 'object' ? JSON.stringify(value) : String(value);
+    return value !== null && typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value ?? '');
   }
-  const time = new Date(value * 1000);
-  if (unit === MOMENT && !Number.isNaN(time.getTime())) {
+  if (unit === MOMENT) {
+    const time = new Date(value * 1000);
     const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
     return local.toISOString().replace('T', ' ').slice(0, -1);
   }
-  const digits = Math.abs(value) >= 1e5 ? value.toFixed(3) : value.toPrecision(6);
-  return String(Number.isInteger(value) ? value : Number(digits));
+  return String(Number.isInteger(value) ? value : Number(value.toPrecision(7)));
 }

@@ -1,7 +1,5 @@
 /** The context menu by Shift+F10. */
 
-import { innermost } from '../plot/dom';
-
 /** Where the menu opens below the beginning of an element (px). */
 const INSET_PX = 24;
 
@@ -20,7 +18,7 @@ export function openMenuByKey(event: KeyboardEvent, element: Element): boolean {
   }
   event.preventDefault();
   event.stopPropagation();
-  const focused = innermost(event);
+  const focused = document.activeElement;
   const { left, top, width, height } = element.getBoundingClientRect();
   const clientX = left + Math.min(width / 2, INSET_PX);
   const clientY = top + Math.min(height, INSET_PX);

@@ -1,6 +1,6 @@
 /** A live plot of one of the dashboards of this Jupyter server, for panes and for cells. */
 
-import { Signal, type ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import type { IKnownDashboard } from '../api/dashboards';
@@ -15,10 +15,10 @@ import {
   type IOpening,
   type PlotArguments
 } from '../plot/control';
-import { formatClock } from '../plot/format';
 import { LivePlot } from '../plot/live';
-import { openSession, type Verb } from '../plot/session';
-import { closedMessage, type IPresentation, type ITrouble } from '../plot/state';
+import { openSession } from '../plot/session';
+import { closedMessage, type ITrouble } from '../plot/state';
+import type { ITranslate } from '../plot/text';
 import type { IPlotServices } from './services';
 
 /** What a plot remembers of its dashboard; plain JSON, survives a page reload. */
@@ -35,15 +35,11 @@ export function bindingOf(dashboard: IKnownDashboard): IBinding {
 
 /** Return the binding that saved arguments hold, or null when they hold none. */
 export function savedBinding(value: unknown): IBinding | null {
-  const fields = Object(value) as Fields; // any object has string keys
-  const text = (key: string): string | null => {
-    const given = fields[key];
-    return isText(given) ? given : null;
-  };
-  const dashboard = text('dashboard');
-  return dashboard === null
-    ? null
-    : { dashboard, kernel: text('kernel'), notebook: text('notebook'), name: text('name') ?? '' };
+  const { dashboard, kernel, notebook, name } = Object(value) as Fields; // any object has string keys
+  const text = (given: unknown): string | null => (isText(given) ? given : null);
+  return isText(dashboard)
+    ? { dashboard, kernel: text(kernel), notebook: text(notebook), name: text(name) ?? '' }
+    : null;
 }
 
 export interface IPlotWidgetOptions {
@@ -57,51 +53,43 @@ export interface IPlotWidgetOptions {
 export class PlotWidget extends Widget {
   constructor(
     private readonly _options: IPlotWidgetOptions,
-    private readonly _live = livePlot(_options)
+    readonly live = livePlot(_options)
   ) {
-    super({ node: _live.node });
+    super({ node: live.node });
     const { plot, binding, services } = _options;
     this.plot = plot;
-    this._binding = binding;
-    this._live.onPresented = () => this._changed.emit();
-    this._live.onOpening = opening => this._opened.emit(opening);
+    this.binding = binding;
+    live.onPresented = () => this.changed.emit();
+    live.onOpening = opening => this.opened.emit(opening);
     services.dashboards.changed.connect(this._follow, this);
-    services.lookChanged.connect(() => this._live.setLook(services.look), this);
+    services.lookChanged.connect(() => live.setLook(services.look), this);
     this._follow();
   }
 
   readonly plot: string;
 
-  /** Something that is shown, the dashboard, or what it shows of many changed. */
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
-
-  /** A click in the picture asked for another plot of the same dashboard. */
-  get opened(): ISignal<this, IOpening> {
-    return this._opened;
-  }
-
-  get binding(): IBinding {
-    return this._binding;
-  }
+  /** Where it belongs; set by `rebind`, and when it goes on with the next cluster. */
+  binding: IBinding;
 
   /** The dashboard that is shown, where it is in the list. */
-  get dashboard(): IKnownDashboard | undefined {
-    return this._dashboard;
-  }
+  dashboard: IKnownDashboard | undefined;
+
+  /** Something that is shown, the dashboard, or what it shows of many changed. */
+  readonly changed = new Signal<this, void>(this);
+
+  /** A click in the picture asked for another plot of the same dashboard. */
+  readonly opened = new Signal<this, IOpening>(this);
 
   get dashboardName(): string {
     const { trans } = this._options.services;
-    return this._dashboard?.shownName || this._binding.name || trans.__('this plot');
+    return this.dashboard?.shownName || this.binding.name || trans.__('this plot');
   }
 
   /** The plot as its dashboard tells it; only its name while the dashboard is away. */
   get info(): IPlot {
-    const known = this._dashboard?.plots.find(one => one.name === this.plot);
-    return (
-      known ?? { name: this.plot, title: titleFromName(this.plot), group: '', description: '' }
-    );
+    const { plot: name } = this;
+    const known = this.dashboard?.plots.find(one => one.name === name);
+    return known ?? { name, title: titleFromName(name), group: '', description: '' };
   }
 
   /** What the plot is called, with what it shows of many: `Profile: inc`. */
@@ -110,154 +98,113 @@ export class PlotWidget extends Widget {
   }
 
   get arguments(): PlotArguments {
-    return this._live.arguments;
-  }
-
-  /** What its data as a table is asked with: what is drawn, such as a stretch of time. */
-  get tableArguments(): PlotArguments {
-    return this._live.control?.tableArguments ?? this.arguments;
-  }
-
-  get presentation(): IPresentation {
-    return this._live.presentation;
-  }
-
-  /** Whether the picture does not follow live data: frozen or moved. */
-  get isHeld(): boolean {
-    return this.presentation.pill !== '';
+    return this.live.arguments;
   }
 
   /** Show something else of the same plot, in place. */
   choose(given: PlotArguments): void {
     if (!isSameArguments(given, this.arguments)) {
-      this._live.show(given);
+      this.live.show(given);
       this._present();
     }
   }
 
   /** Show the same plot of another dashboard. */
   rebind(binding: IBinding): void {
-    this._binding = binding;
+    this.binding = binding;
     this._follow();
   }
 
-  send(verb: Verb): void {
-    this._live.send(verb);
-  }
-
-  picture(): Promise<Blob> {
-    return this._live.picture();
-  }
-
-  /** Why there is no dashboard to ask; '' while there is one. */
+  /** Why there is no dashboard to ask; '' while there is one, or nobody knows yet. */
   get missing(): string {
     const { dashboards, trans } = this._options.services;
-    if (this._dashboard !== undefined || !dashboards.isKnown) {
-      return '';
-    }
-    const again = trans.__(
-      'Run the cell that makes the client again; this plot returns by itself.'
-    );
-    const gone = dashboards.goneAt(this._binding.dashboard);
-    const what =
-      gone === undefined
-        ? trans.__('%1 has no cluster at the moment.', this.dashboardName)
-        : trans.__('The cluster of %1 is gone since %2.', this.dashboardName, formatClock(gone));
-    return `${what} ${again}`;
+    return this.dashboard !== undefined || !dashboards.isKnown
+      ? ''
+      : trans.__(
+          '%1 has no cluster at the moment. Run the cell that makes the client again; this plot returns by itself.',
+          this.dashboardName
+        );
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
       Signal.disconnectReceiver(this);
-      this._live.dispose();
+      this.live.dispose();
       super.dispose();
     }
   }
 
   /** Go where the binding leads: to its dashboard, or to the one that comes after it. */
   private _follow(): void {
-    const { dashboards } = this._options.services;
-    // What the user keeps on screen stays until it is let go.
-    const isKept = this._live.isFrozen && dashboards.get(this._binding.dashboard) === undefined;
-    const next = isKept ? undefined : clusterFor(this._binding, dashboards.all);
-    const wasLive = this._dashboard?.state === 'live';
-    this._dashboard = next;
+    const next = clusterFor(this.binding, this._options.services.dashboards.all);
+    const wasLive = this.dashboard?.state === 'live';
+    this.dashboard = next;
     if (next !== undefined) {
-      this._binding = bindingOf(next);
+      this.binding = bindingOf(next);
     }
-    if (next?.state !== 'unreachable') {
-      this._silentSince = 0;
-    } else if (this._silentSince === 0) {
-      this._silentSince = Date.now();
-    }
-    const isDrawn = next?.kind === 'diagnostics' && this._hasPlot;
-    this._live.setTarget(isDrawn ? next.id : null);
+    const isSilent = next?.state === 'unreachable';
+    this._silentSince = isSilent ? this._silentSince || Date.now() : 0;
+    this.live.setTarget(next?.kind === 'diagnostics' && this._hasPlot ? next.id : null);
     if (!wasLive && next?.state === 'live') {
-      this._live.retry();
+      this.live.retry();
     }
     this._present();
   }
 
   private get _hasPlot(): boolean {
     // A dashboard that has just been announced has not told its plots yet.
-    const plots = this._dashboard?.plots ?? [];
+    const plots = this.dashboard?.plots ?? [];
     return plots.length === 0 || plots.some(({ name }) => name === this.plot);
   }
 
   private _present(): void {
-    const { dashboards } = this._options.services;
-    const tag = dashboards.tag(this._binding.dashboard);
-    this._live.setTrouble(this._trouble());
-    this._live.setTitles(this.heading, this.dashboardName, tag);
-    this._changed.emit();
+    const { heading: plotTitle, dashboardName } = this;
+    const tag = this._options.services.dashboards.tag(this.binding.dashboard);
+    this.live.setSurroundings({ plotTitle, dashboardName, trouble: this._trouble() }, '', tag);
   }
 
   /** Reasons outside the plot's own connection: no server, no dashboard, a kernel that is busy. */
   private _trouble(): ITrouble | null {
     const { dashboards, trans } = this._options.services;
-    const { control } = this._live;
-    const own = this._dashboard;
+    const { dashboard: own, dashboardName: name, missing } = this;
+    const { control } = this.live;
+    const offline = (message: string): ITrouble => ({ state: 'offline', message });
     if (dashboards.feedState === 'missing') {
-      return { state: 'offline', message: missingServer(trans) };
+      return offline(missingServer(trans));
     }
     if (dashboards.feedState === 'lost' && control === null) {
-      const message = trans.__(
-        'The Jupyter server does not answer. This plot returns by itself when it does.'
+      return offline(
+        trans.__('The Jupyter server does not answer. This plot returns by itself when it does.')
       );
-      return { state: 'offline', message };
     }
     if (own === undefined) {
-      return this.missing === '' ? null : { state: 'offline', message: this.missing };
+      return missing === '' ? null : offline(missing);
     }
     if (own.state === 'unreachable') {
-      const message = own.reason ?? trans.__('%1 does not answer.', this.dashboardName);
+      const message = own.reason ?? trans.__('%1 does not answer.', name);
       return { state: 'stale', message, since: this._silentSince };
     }
-    if (own.kind === 'stock' || !this._hasPlot) {
-      const message =
-        own.kind === 'stock'
-          ? trans.__(
-              '%1 serves Dask’s own pages. Open this plot in a browser tab.',
-              this.dashboardName
-            )
-          : trans.__(
-              '%1 has no plot “%2”. Close this pane, or update dask_diag_lab there.',
-              this.dashboardName,
-              this.heading
-            );
-      return { state: 'offline', message };
+    if (own.kind === 'stock') {
+      return offline(
+        trans.__('%1 serves Dask’s own pages. Open this plot in a browser tab.', name)
+      );
+    }
+    if (!this._hasPlot) {
+      return offline(
+        trans.__(
+          '%1 has no plot “%2”. Close this pane, or update dask_diag_lab there.',
+          name,
+          this.heading
+        )
+      );
     }
     // A plot that is connected knows more of its end; one of a kernel that stopped never hears.
     const knows = control?.state === 'closed' || control?.state === 'lost';
     return own.state === 'stale' && !knows && control !== null
-      ? { state: 'stale', message: staleMessage(own, dashboards.goneAt(own.id), trans) }
+      ? { state: 'stale', message: staleMessage(own, trans) }
       : null;
   }
 
-  private readonly _changed = new Signal<this, void>(this);
-  private readonly _opened = new Signal<this, IOpening>(this);
-  private _binding: IBinding;
-  private _dashboard: IKnownDashboard | undefined;
   private _silentSince = 0;
 }
 
@@ -276,15 +223,14 @@ function livePlot({ plot, services, arguments: given }: IPlotWidgetOptions): Liv
 /** Say why a cluster gives no more data. */
 export function staleMessage(
   { closed_at: closedAt, reason }: Pick<IKnownDashboard, 'closed_at' | 'reason'>,
-  goneAt: number | undefined,
-  trans: IPlotServices['trans']
+  trans: ITranslate
 ): string {
   return closedAt === undefined
-    ? (reason ?? closedMessage(goneAt ?? Date.now(), null, trans))
+    ? (reason ?? trans.__('The cluster has ended.'))
     : closedMessage(closedAt * 1000, reason, trans);
 }
 
-export function missingServer(trans: IPlotServices['trans']): string {
+export function missingServer(trans: ITranslate): string {
   return trans.__(
     'The server part of dask_diag_lab does not answer. Install it in the environment that runs Jupyter and restart the server.'
   );

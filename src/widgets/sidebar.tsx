@@ -2,51 +2,51 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import {
+  caretDownIcon,
   caretRightIcon,
   ellipsesIcon,
   FilterBox,
   ReactWidget,
   SidePanel,
-  UseSignal,
-  type LabIcon
+  UseSignal
 } from '@jupyterlab/ui-components';
+import type { CommandRegistry } from '@lumino/commands';
 import type { Message } from '@lumino/messaging';
+import { Signal } from '@lumino/signaling';
 import { Panel, type Widget } from '@lumino/widgets';
 import React from 'react';
 
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
 import type { IPlot, ISummary } from '../api/protocol';
-import { formatCount } from '../plot/format';
 import { size } from '../models/units';
-import { PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
-import { FAVOURITES, grouped, translated, whyUnlisted } from './catalogue';
+import { formatCount } from '../plot/format';
+import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
+import { grouped, OPEN_AT_FIRST, type IPlotGroup } from './catalogue';
 import { startDrag } from './drag';
-import { diagIcon, plotIcon, starIcon } from './icons';
+import { diagIcon, plotIcon } from './icons';
 import { openMenuByKey } from './menukey';
 import { missingServer, staleMessage } from './plotwidget';
-import type { SidebarModel } from './sidebarmodel';
 
-/** What the sidebar does to the application around it. */
+/** What the sidebar needs of the application around it. */
 export interface ISidebarHost {
+  readonly commands: CommandRegistry;
   readonly dashboards: IDashboards;
-  readonly model: SidebarModel;
   readonly trans: TranslationBundle;
   readonly favorites: ReadonlySet<string>;
-  toggleFavorite(plot: string): void;
-  openPlot(dashboard: string, plot: string): void;
-  openLayout(dashboard: string): void;
+  /** The kernel of the notebook in front, if any. */
+  frontKernel(): string | undefined;
   createPane(dashboard: string, plot: string): Widget;
-  /** Make a plot a cell of the notebook whose middle is at this place; false if there is none. */
+  /** Make a plot a cell if it was dropped here in a notebook; returns whether it was. */
   insertCell(plot: string, clientX: number, clientY: number): boolean;
   openMenu(dashboard: string, anchor: HTMLElement): void;
-  /** Put the code of a local cluster into the active notebook. */
-  insertClient(): void;
+  /** The user opened or closed a group. */
+  onGroups(groups: Readonly<Record<string, boolean>>): void;
 }
 
 export class Sidebar extends SidePanel {
-  constructor(private readonly _host: ISidebarHost) {
+  constructor(readonly host: ISidebarHost) {
     super({ content: new Panel() }); // one list, not an accordion
-    const { trans, model, dashboards } = _host;
+    const { trans, dashboards } = host;
     this.id = SIDEBAR_ID;
     this.addClass('jp-DaskDiag-sidebar');
     this.title.icon = diagIcon;
@@ -59,41 +59,33 @@ export class Sidebar extends SidePanel {
           inputRef={this._input}
           placeholder={trans.__('Search plots')}
           useFuzzyFilter={false}
-          updateFilter={(_, query = '') => (model.query = query.trim())}
+          updateFilter={(_, query = '') => this.search(query)}
         />
       )
     );
     const list = ReactWidget.create(
-      <UseSignal signal={model.changed}>
-        {() => <SidebarList {..._host} clear={() => this._clear()} />}
-      </UseSignal>
+      <UseSignal signal={this._changed}>{() => <PlotList sidebar={this} />}</UseSignal>
     );
     list.addClass('jp-DaskDiag-list');
     this.addWidget(list);
-    this.node.addEventListener('keydown', this._onKey);
-    model.isHovered = () => list.node.matches(':hover'); // a drag swallows the event of leaving
-    list.node.addEventListener('pointerleave', () => model.update());
-    dashboards.changed.connect(this._showDot, this);
-    this._showDot();
+    this.node.addEventListener('keydown', event => this._onKey(event));
+    dashboards.changed.connect(this.update, this);
+    this.update();
   }
 
-  /** Put the cursor into the search field. */
-  focusSearch(): void {
-    this._input.current?.focus();
+  /** What is searched for; '' lists everything. */
+  get query(): string {
+    return this._query;
   }
 
-  protected override onActivateRequest(msg: Message): void {
-    super.onActivateRequest(msg);
-    this.focusSearch();
+  /** List only the plots that match. */
+  search(query: string): void {
+    this._query = query.trim();
+    this.update();
   }
 
-  /** The icon in Lab's bar has a dot while there is a cluster. */
-  private _showDot(): void {
-    const hasLive = this._host.dashboards.all.some(one => one.state !== 'stale');
-    this.title.className = hasLive ? 'jp-DaskDiag-hasDashboards' : '';
-  }
-
-  private _clear(): void {
+  /** Forget what is searched for, and put the cursor there. */
+  clearSearch(): void {
     const input = this._input.current;
     if (input !== null) {
       input.value = '';
@@ -102,131 +94,189 @@ export class Sidebar extends SidePanel {
     }
   }
 
-  /** Up and down go through the rows, right and left between a row and its star. */
-  private readonly _onKey = (event: KeyboardEvent): void => {
+  /** Put the cursor into the search field. */
+  focusSearch(): void {
+    this._input.current?.focus();
+  }
+
+  /**
+   * The dashboards as they are listed: those of the notebook in front first, of one notebook the
+   * newest first, closed ones last.
+   */
+  get dashboards(): readonly IKnownDashboard[] {
+    const kernel = this.host.frontKernel();
+    const rank = ({ state, kernel_id: own }: IKnownDashboard): number =>
+      Number(state === 'stale') * 2 + Number(kernel === undefined || own !== kernel);
+    return [...this.host.dashboards.all].reverse().sort((a, b) => rank(a) - rank(b));
+  }
+
+  /** True where a dashboard's plots are listed: as the user left it, else of the first notebook. */
+  isOpen({ id, kernel_id: kernel }: IKnownDashboard): boolean {
+    const isFirst = this.dashboards[0]?.kernel_id === kernel;
+    return this._query !== '' || (this._open.get(id) ?? isFirst);
+  }
+
+  toggle(dashboard: IKnownDashboard): void {
+    this._open.set(dashboard.id, !this.isOpen(dashboard));
+    this.update();
+  }
+
+  isGroupOpen(group: string): boolean {
+    return this._query !== '' || (this._groups[group] ?? OPEN_AT_FIRST.includes(group));
+  }
+
+  toggleGroup(group: string): void {
+    this._groups = { ...this._groups, [group]: !this.isGroupOpen(group) };
+    this.host.onGroups(this._groups);
+    this.update();
+  }
+
+  /** Take the choices of groups that were stored. */
+  restoreGroups(stored: object): void {
+    this._groups = { ...stored };
+    this.update();
+  }
+
+  protected override onUpdateRequest(): void {
+    // The icon in Lab's bar has a dot while there is a cluster.
+    const hasLive = this.host.dashboards.all.some(one => one.state !== 'stale');
+    this.title.className = hasLive ? 'jp-DaskDiag-hasDashboards' : '';
+    this._changed.emit();
+  }
+
+  protected override onActivateRequest(msg: Message): void {
+    super.onActivateRequest(msg);
+    this.focusSearch();
+  }
+
+  /** Up and down go through the search field and the rows, right and left between a row and its star. */
+  private _onKey(event: KeyboardEvent): void {
+    const input = this._input.current;
     const all = this.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-plotButton');
     const rows = [...all].filter(row => row.closest('[hidden]') === null);
-    const item = document.activeElement?.closest(`.${PLOT_ITEM_CLASS}`) ?? null;
+    const item = document.activeElement?.closest(`.${PLOT_ITEM_CLASS}`);
     const at = rows.findIndex(row => row.parentElement === item);
-    const isSearching = document.activeElement === this._input.current;
-    if (item !== null && openMenuByKey(event, item)) {
+    const targets: Record<string, Element | null | undefined> = {};
+    if (item) {
+      openMenuByKey(event, item);
+      targets['ArrowUp'] = at > 0 ? rows[at - 1] : input;
+      targets['ArrowRight'] = item.querySelector('.jp-DaskDiag-star');
+      targets['ArrowLeft'] = rows[at];
+      targets['Home'] = rows[0];
+      targets['End'] = rows[rows.length - 1];
+    } else if (document.activeElement !== input) {
       return;
-    }
-    let target: HTMLElement | null | undefined;
-    if (isSearching && event.key === 'Escape' && this._host.model.query !== '') {
-      this._clear();
-      target = this._input.current;
-    } else if (isSearching && event.key === 'Enter') {
+    } else if (event.key === 'Enter') {
       rows[0]?.click();
-      target = this._input.current;
-    } else if (isSearching || item !== null) {
-      const targets: Readonly<Record<string, HTMLElement | null | undefined>> = {
-        ArrowDown: rows[at + 1],
-        ArrowUp: at > 0 ? rows[at - 1] : this._input.current,
-        ...(item === null
-          ? {}
-          : {
-              Home: rows[0],
-              End: rows[rows.length - 1],
-              ArrowRight: item.querySelector<HTMLElement>('.jp-DaskDiag-star'),
-              ArrowLeft: rows[at]
-            })
-      };
-      target = targets[event.key];
+    } else if (event.key === 'Escape') {
+      this.clearSearch();
     }
-    if (target) {
+    targets['ArrowDown'] = rows[at + 1];
+    const target = targets[event.key];
+    if (target instanceof HTMLElement) {
       event.preventDefault();
       event.stopPropagation();
       target.focus();
     }
-  };
+  }
 
   private readonly _input = React.createRef<HTMLInputElement>();
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _open = new Map<string, boolean>();
+  private _groups: Readonly<Record<string, boolean>> = {};
+  private _query = '';
 }
 
-type ListProps = ISidebarHost & { readonly clear: () => void };
-
-function SidebarList(props: ListProps): JSX.Element {
-  const { dashboards, model, trans } = props;
-  const listed = model.dashboards();
-  const sections = listed.map(dashboard => ({
+function PlotList({ sidebar }: { readonly sidebar: Sidebar }): JSX.Element {
+  const { host, query } = sidebar;
+  const { dashboards, trans } = host;
+  const sections = sidebar.dashboards.map(dashboard => ({
     dashboard,
-    groups: grouped(
-      dashboard.plots.map(plot => translated(plot, trans)),
-      model.query,
-      props.favorites
-    )
+    groups: grouped(dashboard.plots, query, host.favorites, trans)
   }));
   // A cluster none of whose plots match is out of the way while one searches.
-  const shown = sections.filter(({ groups }) => model.query === '' || groups.length > 0);
-  const problem = problemOf(dashboards, trans);
-  const plots = listed.flatMap(one => one.plots);
+  const shown = sections.filter(({ groups }) => query === '' || groups.length > 0);
+  const problems: Readonly<Record<string, string>> = {
+    missing: missingServer(trans),
+    lost: trans.__('The list of clusters does not arrive: %1', dashboards.problem)
+  };
+  const problem = problems[dashboards.feedState];
+  const none = dashboards.isKnown
+    ? trans.__(
+        'No Dask cluster is running here. Make a client in a notebook and its plots appear by themselves.'
+      )
+    : trans.__('Looking for Dask clusters…');
+  const unfound = trans.__(
+    'No plot matches “%1”. Those of GPUs are listed once a worker reports one.',
+    query
+  );
+  const insert = (): void => void host.commands.execute(CommandIDs.insertClient);
   return (
     <>
-      {problem !== '' && (
+      {problem !== undefined && (
         <p className="jp-DaskDiag-problem" role="status">
           {problem}
         </p>
       )}
-      {listed.length === 0 && problem === '' && (
-        <div className="jp-DaskDiag-hint">
-          <p>
-            {dashboards.isKnown
-              ? trans.__(
-                  'No Dask cluster is running here. Make a client in a notebook and its plots appear by themselves.'
-                )
-              : trans.__('Looking for Dask clusters…')}
-          </p>
-          <button className="jp-mod-styled" onClick={props.insertClient}>
-            {trans.__('Insert code for a local cluster')}
-          </button>
-        </div>
+      {sections.length === 0 && problem === undefined && (
+        <Hint text={none} label={trans.__('Insert code for a local cluster')} onClick={insert} />
       )}
-      {listed.length > 0 && shown.length === 0 && (
-        <div className="jp-DaskDiag-hint">
-          <p role="status">
-            {trans.__('No plot matches “%1”.', model.query)}{' '}
-            {whyUnlisted(model.query, plots, trans)}
-          </p>
-          <button className="jp-mod-styled" onClick={props.clear}>
-            {trans.__('Clear the search')}
-          </button>
-        </div>
+      {sections.length > 0 && shown.length === 0 && (
+        <Hint
+          text={unfound}
+          label={trans.__('Clear the search')}
+          onClick={() => sidebar.clearSearch()}
+        />
       )}
       {shown.map(({ dashboard, groups }) => (
-        <Section key={dashboard.id} dashboard={dashboard} groups={groups} host={props} />
+        <Section key={dashboard.id} dashboard={dashboard} groups={groups} sidebar={sidebar} />
       ))}
     </>
   );
 }
 
-function problemOf(dashboards: IDashboards, trans: TranslationBundle): string {
-  if (dashboards.feedState === 'missing') {
-    return missingServer(trans);
-  }
-  return dashboards.feedState === 'lost'
-    ? trans.__('The list of clusters does not arrive: %1', dashboards.problem)
-    : '';
+/** Why the list is empty, and what to do. */
+function Hint(props: {
+  readonly text: string;
+  readonly label: string;
+  readonly onClick: () => void;
+}): JSX.Element {
+  return (
+    <div className="jp-DaskDiag-hint">
+      <p role="status">{props.text}</p>
+      <button className="jp-mod-styled" onClick={props.onClick}>
+        {props.label}
+      </button>
+    </div>
+  );
 }
+
+/** Not by colour alone: a ring when it does not answer, a bar when it has ended. */
+const STATE_MARKS = {
+  live: ['●', 'var(--jp-success-color1)'],
+  unreachable: ['○', 'var(--jp-warn-color1)'],
+  stale: ['▬', 'var(--jp-ui-font-color2)']
+} as const;
 
 /** One dashboard: what it is and how it does, its plots in groups below. */
 function Section(props: {
   readonly dashboard: IKnownDashboard;
-  readonly groups: ReturnType<typeof grouped>;
-  readonly host: ISidebarHost;
+  readonly groups: readonly IPlotGroup[];
+  readonly sidebar: Sidebar;
 }): JSX.Element {
-  const { dashboard, groups, host } = props;
-  const { trans, model } = host;
-  const { id, shownName, state, notebook, scheduler } = dashboard;
-  const isOpen = model.isOpen(dashboard);
-  const tag = host.dashboards.tag(id);
+  const { dashboard, groups, sidebar } = props;
+  const { commands, dashboards, openMenu, trans } = sidebar.host;
+  const { id, shownName, state, notebook, scheduler, reason } = dashboard;
+  const isOpen = sidebar.isOpen(dashboard);
+  const tag = dashboards.tag(id);
   const status = {
     live: trans.__('Live'),
-    stale: staleMessage(dashboard, host.dashboards.goneAt(id), trans),
-    unreachable: dashboard.reason ?? trans.__('The kernel does not answer.')
+    stale: staleMessage(dashboard, trans),
+    unreachable: reason ?? trans.__('The kernel does not answer.')
   }[state];
   const summary = state === 'live' ? summaryText(dashboard.summary, trans) : status;
-  const found = groups.reduce((sum, { plots }) => sum + plots.length, 0);
+  const [mark, color] = STATE_MARKS[state];
+  const Caret = isOpen ? caretDownIcon : caretRightIcon;
   const actions = trans.__('Actions of this cluster');
   return (
     <section
@@ -235,47 +285,48 @@ function Section(props: {
       data-dashboard={id}
       data-state={state}
     >
-      <div className="jp-DaskDiag-header">
-        <h3>
-          <button
-            className="jp-DaskDiag-fold"
-            aria-expanded={isOpen}
-            title={[notebook, scheduler.address].filter(Boolean).join('\n')}
-            onClick={() => model.toggle(dashboard)}
-          >
-            <caretRightIcon.react tag="span" className="jp-DaskDiag-caret" />
-            <span className="jp-DaskDiag-dot" role="img" title={status} aria-label={status} />
-            {tag !== null && (
-              <span className="jp-DaskDiag-tag" data-color={tag.color} title={tag.title}>
-                {tag.letter}
-              </span>
-            )}
-            <span className="jp-DaskDiag-clusterName">{shownName}</span>
-            {model.query !== '' && !isOpen && <small>{trans.__('%1 found', found)}</small>}
-          </button>
-        </h3>
+      <h3 className="jp-DaskDiag-header">
         <button
-          className="jp-DaskDiag-menuButton"
+          className="jp-DaskDiag-fold"
+          aria-expanded={isOpen}
+          title={[notebook, scheduler.address].filter(Boolean).join('\n')}
+          onClick={() => sidebar.toggle(dashboard)}
+        >
+          <Caret.react tag="span" />
+          <span role="img" title={status} aria-label={status} style={{ color }}>
+            {mark}
+          </span>
+          {tag !== null && (
+            <span className="jp-DaskDiag-tag" data-color={tag.color} title={tag.title}>
+              {tag.letter}
+            </span>
+          )}
+          <span className="jp-DaskDiag-clusterName">{shownName}</span>
+        </button>
+        <button
           aria-haspopup="menu"
           title={actions}
           aria-label={actions}
-          onClick={({ currentTarget }) => host.openMenu(id, currentTarget)}
+          onClick={({ currentTarget }) => openMenu(id, currentTarget)}
         >
           <ellipsesIcon.react tag="span" />
         </button>
-      </div>
+      </h3>
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
       </div>
       <TaskProgress tasks={dashboard.summary?.tasks} trans={trans} />
       <div hidden={!isOpen}>
-        {model.query === '' && dashboard.plots.length > 0 && (
-          <button className="jp-DaskDiag-openLayout" onClick={() => host.openLayout(id)}>
+        {sidebar.query === '' && dashboard.plots.length > 0 && (
+          <button
+            className="jp-DaskDiag-openLayout"
+            onClick={() => void commands.execute(CommandIDs.openLayout, { dashboard: id })}
+          >
             {trans.__('Open the usual four')}
           </button>
         )}
-        {groups.map(({ name, plots }) => (
-          <Group key={name} name={name} plots={plots} dashboard={id} host={host} />
+        {groups.map(group => (
+          <Group key={group.name} group={group} dashboard={id} sidebar={sidebar} />
         ))}
       </div>
     </section>
@@ -307,49 +358,40 @@ function TaskProgress(props: {
     processing > 0 ? trans.__('%1 processing', formatCount(processing)) : '',
     erred > 0 ? trans.__('%1 failed', formatCount(erred)) : ''
   ];
-  const text = total > 0 ? parts.filter(Boolean).join(' · ') : trans.__('No tasks');
-  const width = (part: number): string => `${total > 0 ? Math.min(100, (100 * part) / total) : 0}%`;
+  const text = parts.filter(Boolean).join(' · ');
   return (
-    <div
-      className="jp-DaskDiag-progress"
-      role="progressbar"
-      aria-label={trans.__('Tasks done')}
-      aria-valuemin={0}
-      aria-valuemax={Math.max(total, 1)}
-      aria-valuenow={done}
-      aria-valuetext={text}
-      title={text}
-    >
-      <div className="jp-DaskDiag-done" style={{ width: width(done) }} />
-      <div className="jp-DaskDiag-erred" style={{ width: width(erred) }} />
+    <div className="jp-DaskDiag-progress" role="img" aria-label={text} title={text}>
+      <div className="jp-DaskDiag-done" style={{ flexGrow: done }} />
+      <div className="jp-DaskDiag-erred" style={{ flexGrow: erred }} />
+      <div style={{ flexGrow: Math.max(total - done - erred, 0) }} />
     </div>
   );
 }
 
 function Group(props: {
-  readonly name: string;
-  readonly plots: readonly IPlot[];
+  readonly group: IPlotGroup;
   readonly dashboard: string;
-  readonly host: ISidebarHost;
+  readonly sidebar: Sidebar;
 }): JSX.Element {
-  const { name, plots, dashboard, host } = props;
-  const { model, trans } = host;
-  const isOpen = model.isGroupOpen(name);
-  const title = name === FAVOURITES ? trans.__('Favourites') : trans.__(name);
+  const { dashboard, sidebar } = props;
+  const { name, plots } = props.group;
+  const isOpen = sidebar.isGroupOpen(name);
+  const title = sidebar.host.trans.__(name);
+  const Caret = isOpen ? caretDownIcon : caretRightIcon;
   return (
     <div data-group={name}>
       <button
         className="jp-DaskDiag-groupToggle"
         aria-expanded={isOpen}
-        onClick={() => model.toggleGroup(name)}
+        onClick={() => sidebar.toggleGroup(name)}
       >
-        <caretRightIcon.react tag="span" className="jp-DaskDiag-caret" />
-        <span>{title}</span>
+        <Caret.react tag="span" />
+        {title}
         {!isOpen && <small>{plots.length}</small>}
       </button>
       <ul className="jp-DaskDiag-plots" aria-label={title} hidden={!isOpen}>
         {plots.map(plot => (
-          <Row key={plot.name} plot={plot} dashboard={dashboard} host={host} />
+          <Row key={plot.name} plot={plot} dashboard={dashboard} host={sidebar.host} />
         ))}
       </ul>
     </div>
@@ -362,30 +404,30 @@ function Row(props: {
   readonly dashboard: string;
   readonly host: ISidebarHost;
 }): JSX.Element {
-  const { plot, dashboard, host } = props;
-  const { name, title, description } = plot;
-  const { trans } = host;
-  const isFavorite = host.favorites.has(name);
+  const { dashboard, host } = props;
+  const { name: plot, title, description } = props.plot;
+  const { commands, trans } = host;
+  const isFavorite = host.favorites.has(plot);
   const starLabel = isFavorite
     ? trans.__('Remove %1 from favourites', title)
     : trans.__('Keep %1 on top', title);
-  const icon: LabIcon = plotIcon(name);
+  const icon = plotIcon(plot);
   return (
-    <li className={PLOT_ITEM_CLASS} data-plot={name} data-dashboard={dashboard} title={description}>
+    <li className={PLOT_ITEM_CLASS} data-plot={plot} data-dashboard={dashboard} title={description}>
       <button
         className="jp-DaskDiag-plotButton"
         aria-description={description}
-        onClick={() => host.openPlot(dashboard, name)}
+        onClick={() => void commands.execute(CommandIDs.openPlot, { dashboard, plot })}
         onPointerDown={({ nativeEvent }) =>
           startDrag(nativeEvent, {
-            plot: name,
+            plot,
             title,
-            createPane: () => host.createPane(dashboard, name),
-            insertCell: (x, y) => host.insertCell(name, x, y)
+            createPane: () => host.createPane(dashboard, plot),
+            insertCell: (x, y) => host.insertCell(plot, x, y)
           })
         }
       >
-        <icon.react tag="span" className="jp-DaskDiag-plotIcon" />
+        <icon.react tag="span" />
         <span>{title}</span>
       </button>
       <button
@@ -394,9 +436,9 @@ function Row(props: {
         title={starLabel}
         aria-label={starLabel}
         aria-pressed={isFavorite}
-        onClick={() => host.toggleFavorite(name)}
+        onClick={() => void commands.execute(CommandIDs.toggleFavorite, { plot })}
       >
-        <starIcon.react tag="span" />
+        {isFavorite ? '★' : '☆'}
       </button>
     </li>
   );
