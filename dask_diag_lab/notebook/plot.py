@@ -6,6 +6,7 @@ Must not carry a token or an address: notebooks are saved and shared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
 
@@ -20,10 +21,11 @@ SMALLEST_PX: Final = 80
 LARGEST_PX: Final = 4000
 
 
+@dataclass(frozen=True, repr=False)
 class LivePlot:
     """A plot that Jupyter draws; made by `plot`.
 
-    Parameters
+    Attributes
     ----------
     plot : Plot
     dashboard_id : str
@@ -35,20 +37,11 @@ class LivePlot:
         The user has named the cluster: it is not another one that they want while this one lives.
     """
 
-    def __init__(
-        self,
-        plot: Plot,
-        dashboard_id: str,
-        height: int,
-        arguments: Mapping[str, str] | None = None,
-        *,
-        is_chosen: bool = False,
-    ) -> None:
-        self.plot = plot
-        self.dashboard_id = dashboard_id
-        self.height = height
-        self.arguments = dict(arguments or {})
-        self.is_chosen = is_chosen
+    plot: Plot
+    dashboard_id: str
+    height: int
+    arguments: Mapping[str, str]
+    is_chosen: bool
 
     def __repr__(self) -> str:
         return f"<Live plot “{self.plot.title}” of dashboard {self.dashboard_id}>"
@@ -64,22 +57,16 @@ class LivePlot:
             "height": self.height,
         }
         if self.arguments:
-            shown["arguments"] = self.arguments
+            shown["arguments"] = dict(self.arguments)
         if self.is_chosen:
             shown["chosen"] = True
-        return {
-            MIME: shown,
-            "text/html": self._fallback(),
-            "text/plain": repr(self),
-        }
-
-    def _fallback(self) -> str:
-        return (
+        fallback = (
             f"<p><b>{escape(self.plot.title)}</b> is a live plot. JupyterLab and Notebook 7 draw"
             " it here when dask_diag_lab is installed where they run. Elsewhere open the address"
             " that <code>dask_diag_lab.attach().url</code> gives in a browser on this computer."
             "</p>"
         )
+        return {MIME: shown, "text/html": fallback, "text/plain": repr(self)}
 
 
 class Catalogue(tuple[Plot, ...]):
@@ -141,7 +128,7 @@ def plot(
         raise ValueError(f"height is {height}; it may be {SMALLEST_PX} to {LARGEST_PX} pixels")
     given = read_arguments(arguments)
     shown = attach(client).id
-    return LivePlot(found, shown, int(height), given, is_chosen=client is not None)
+    return LivePlot(found, shown, int(height), given, client is not None)
 
 
 def plots() -> Catalogue:

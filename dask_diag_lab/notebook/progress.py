@@ -12,7 +12,8 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from dask.utils import key_split, parse_timedelta
 from distributed.client import Future, futures_of
@@ -33,6 +34,8 @@ GROUPS: Final = ("prefix", "spans")
 PENDING, DONE, FAILED, SKIPPED = range(4)
 """What becomes of a task; one that is skipped will not run: something it needs failed, or nobody
 wants it any more."""
+PENDING_STATES: Final = frozenset({"pending", "lost"})
+"""Of futures."""
 
 CALL_TIMEOUT_S: Final = 60.0
 """A scheduler that takes in a large graph is silent for long."""
@@ -42,7 +45,6 @@ ROWS_AT_ONCE: Final = 50_000
 JOIN_S: Final = 0.2
 
 GroupBy = str | Callable[[Any], Hashable] | None
-T = TypeVar("T")
 
 
 def progress(
@@ -96,11 +98,7 @@ def progress(
         bars.on_close = follower.stop
         follower.start(bars.show)
         return bars
-    _wait(follower, ProgressLine(width))
-    return None
-
-
-def _wait(follower: Follower, line: ProgressLine) -> None:
+    line = ProgressLine(width)
     follower.start(line.show)
     try:
         while not follower.join(JOIN_S):
@@ -111,6 +109,7 @@ def _wait(follower: Follower, line: ProgressLine) -> None:
         raise
     finally:
         line.end()
+    return None
 
 
 class Follower:
@@ -151,12 +150,8 @@ class Follower:
         """Begin, and have each report drawn in a thread of its own; returns at once."""
         self._draw = draw
         # IPython finds the cell that output belongs to in the context.
-        self._thread = threading.Thread(
-            target=contextvars.copy_context().run,
-            args=(self._run,),
-            name="dask-diag-lab-progress",
-            daemon=True,
-        )
+        run = partial(contextvars.copy_context().run, self._run)
+        self._thread = threading.Thread(target=run, name="dask-diag-lab-progress", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -171,19 +166,16 @@ class Follower:
     def _run(self) -> None:
         try:
             self._follow()
-        except LinkLostError as error:
-            self._end(f"{error}")
-        except (OSError, RuntimeError) as error:
-            self._end(f"The scheduler is gone: {error}.")
         except Exception as error:
-            logger.exception("Progress is not followed any more; the computation goes on")
-            self._end(f"Progress cannot be followed: {error!r}.")
-
-    def _end(self, note: str) -> None:
-        client = self._client()
-        is_closed = client is None or client.status in {"closing", "closed"}
-        note = "The client was closed." if is_closed else note
-        self._tell(is_counted=bool(self._labels), is_last=True, note=note)
+            client = self._client()
+            if client is None or client.status in {"closing", "closed"}:
+                note = "The client was closed."
+            elif isinstance(error, (LinkLostError, OSError)):
+                note = f"The scheduler is gone: {error}."
+            else:
+                logger.exception("Progress is not followed any more; the computation goes on")
+                note = f"Progress cannot be followed: {error!r}."
+            self._tell(is_counted=bool(self._labels), is_last=True, note=note)
 
     def _follow(self) -> None:
         client = self._client()
@@ -193,96 +185,79 @@ class Follower:
         diagnostics = attach(client)
         del client
         # What ends from here on is in the log, what ended before is in the scheduler's answer.
-        self._cursor = _ask(diagnostics, _end_of_log)
-        if error := self._find_tasks():
-            self._end(f"Tasks cannot be counted: {error}.")
-            return
+        end = diagnostics.submit(lambda store: store.actions.total, is_fresh=True)
+        self._cursor = end.result(CALL_TIMEOUT_S)
+        self._find_tasks()
         while not self._stop.is_set():
             # Asked first: what has ended by then is in the log that is read afterwards.
-            is_pending = self._is_any_pending()
-            degraded = _ask(diagnostics, _degraded)
+            states = self._states()
+            is_pending = bool(states & PENDING_STATES)
             self._read(diagnostics)
-            failed = FAILED in self._classes.values()
-            if degraded or not is_pending or (failed and not self._failure):
+            is_failed = FAILED in self._classes.values()
+            if not is_pending or (is_failed and not self._failure):
                 self._ask_scheduler()
             if not is_pending:
-                self._settle()
+                # Nothing was told of these, but all wanted ones have ended.
+                left = DONE if states == {"finished"} else SKIPPED
+                known = {key: found for key, found in self._classes.items() if found != PENDING}
+                self._classes = dict.fromkeys(self._labels, left) | known
                 self._tell(is_counted=True, is_last=True)
                 return
             self._tell(is_counted=True)
             self._stop.wait(self._interval_s)
 
-    # --- what there is to count
-
-    def _find_tasks(self) -> str:
-        """Ask for all tasks behind the keys, once these are known; return what went wrong."""
+    def _find_tasks(self) -> None:
+        """Ask for all tasks behind the keys, once the scheduler has heard of these."""
         while not self._stop.is_set():
-            is_pending = self._is_any_pending()
-            answer = self._ask_scheduler()
-            if answer["error"] or not (answer["missing"] and is_pending):
+            is_pending = bool(self._states() & PENDING_STATES)
+            missing = self._ask_scheduler()
+            if not (missing and is_pending):
                 # What the client has let go is counted, as what will not run.
-                self._labels |= {str(key): self._label(key) for key in answer["missing"]}
-                return str(answer["error"])
+                is_prefix = self._group_by == "prefix"
+                self._labels |= {str(k): str(key_split(k)) if is_prefix else "" for k in missing}
+                return
             self._labels, self._classes = {}, {}  # the others come with all that they need
             self._tell()
             self._stop.wait(APPEARS_S)
-        return ""
 
-    def _label(self, key: Any) -> str:  # any hashable
-        if callable(self._group_by):
-            return str(self._group_by(key))
-        return str(key_split(key)) if self._group_by == "prefix" else ""
-
-    def _ask_scheduler(self) -> dict[str, Any]:  # what `tasks_behind` returns
+    def _ask_scheduler(self) -> list[Any]:  # any hashables
+        """Learn of all tasks behind the keys; return the keys that the scheduler does not know."""
         client = self._client()
         if client is None:
             raise RuntimeError("the client is gone")
-        answer: dict[str, Any] = client.run_on_scheduler(
+        is_first = not self._labels
+        answer: dict[str, Any] = client.run_on_scheduler(  # what `tasks_behind` returns
             _question(),
             self._keys,
             self._group_by,
-            is_complete=self._is_complete or bool(self._labels),
+            is_complete=self._is_complete or not is_first,
             asynchronous=False,
             callback_timeout=CALL_TIMEOUT_S,
         )
-        is_first = not self._labels
         for key, label, found in answer["tasks"]:
             if is_first:
                 self._labels[key] = label
             if key in self._labels and self._classes.get(key, PENDING) in (PENDING, FAILED):
                 self._classes[key] = found
         self._failure = self._failure or answer["failure"]
-        return answer
-
-    # --- what became of it
+        return list(answer["missing"])
 
     def _read(self, diagnostics: Diagnostics) -> None:
-        """Read the log on."""
-        ended: list[tuple[str, int]] = [("", PENDING)]
-        while ended and not self._stop.is_set():
-            read = diagnostics.submit(lambda store: _ended(store, self._cursor))
+        """Read the log on, up to what has ended by now."""
+        before = -1
+        while before != self._cursor and not self._stop.is_set():
+            is_first, before = before < 0, self._cursor
+            read = diagnostics.submit(partial(_ended, cursor=before), is_fresh=is_first)
             self._cursor, ended = read.result(CALL_TIMEOUT_S)
             self._classes.update(each for each in ended if each[0] in self._labels)
 
-    def _settle(self) -> None:
-        """Judge the tasks of which nothing was told: all wanted ones have ended."""
-        left = DONE if self._are_all_finished() else SKIPPED
-        for key in self._labels:
-            if self._classes.get(key, PENDING) == PENDING:
-                self._classes[key] = left
-
-    def _statuses(self) -> set[str]:
+    def _states(self) -> set[str]:
+        """Return what the client says of the futures."""
         client = self._client()
         if client is None or client.status in {"closing", "closed"}:
             raise RuntimeError("the client was closed")
         states = (client.futures.get(key) for key in self._keys)
         return {"gone" if state is None else state.status for state in states}
-
-    def _is_any_pending(self) -> bool:
-        return bool(self._statuses() & {"pending", "lost"})
-
-    def _are_all_finished(self) -> bool:
-        return self._statuses() == {"finished"}
 
     def _tell(self, *, is_counted: bool = False, is_last: bool = False, note: str = "") -> None:
         counts: dict[str, list[int]] = {}
@@ -291,29 +266,6 @@ class Follower:
         groups = tuple(GroupCount(label, *numbers) for label, numbers in counts.items())
         elapsed_s = time.perf_counter() - self._began
         self._draw(Report(groups, elapsed_s, is_counted, is_last, self._failure, note))
-
-
-# --- on the loop of the diagnostics
-
-
-def _ask(diagnostics: Diagnostics, function: Callable[[Store], T]) -> T:
-    """Return what a function finds in the store, brought up to date where that is allowed."""
-    try:
-        return diagnostics.submit(function, is_fresh=True).result(CALL_TIMEOUT_S)
-    except LinkLostError:
-        if not diagnostics.submit(_degraded).result(CALL_TIMEOUT_S):
-            raise
-        # Nothing is recorded, as the scheduler forbids it: it is asked itself.
-        return diagnostics.submit(function).result(CALL_TIMEOUT_S)
-
-
-def _end_of_log(store: Store) -> int:
-    return store.actions.total
-
-
-def _degraded(store: Store) -> str:
-    """Return why nothing is recorded; '' where all is."""
-    return store.degraded
 
 
 def _ended(store: Store, cursor: int) -> tuple[int, list[tuple[str, int]]]:
@@ -326,9 +278,6 @@ def _ended(store: Store, cursor: int) -> tuple[int, list[tuple[str, int]]]:
     return cursor, [(key(task), became[outcome]) for task, outcome in pairs if outcome in became]
 
 
-# --- on the scheduler
-
-
 def _question() -> Callable[..., Any]:  # noqa: C901  # sent by value: all it needs is inside
     """Return a function that is sent by value: the scheduler may lack this package."""
 
@@ -339,57 +288,42 @@ def _question() -> Callable[..., Any]:  # noqa: C901  # sent by value: all it ne
         is_complete: bool,
         dask_scheduler: Any,  # a Scheduler, untyped there
     ) -> dict[str, Any]:
-        """Return all tasks that the keys need: key, group, and 0 to 3 for what became of it.
-
-        Leaves the scheduler free every few milliseconds.
-        """
+        """Return all tasks that the keys need: key, group, and 0 to 3 for what became of it."""
         import asyncio
-        import time
 
         def label_of(ts: Any) -> str:  # a TaskState
-            if group_by is None:
-                return ""
             if group_by == "prefix":
                 return str(ts.group.prefix.name)
-            if callable(group_by):
-                return str(group_by(ts.key))
-            spans = dask_scheduler.extensions["spans"].spans
-            return ", ".join(spans[ts.group.span_id].name)
+            if group_by == "spans":
+                spans = dask_scheduler.extensions["spans"].spans
+                return ", ".join(spans[ts.group.span_id].name)
+            return str(group_by(ts.key)) if group_by else ""
 
         def class_of(ts: Any, dependent: int) -> int:
-            if ts.state == "memory":
-                return 1
             if ts.state == "erred":
                 return 2 if ts.exception_blame in {None, ts} else 3
-            if ts.state == "released":
-                return 1 if dependent == 1 else 3
-            return 3 if ts.state == "forgotten" else 0
+            if ts.state == "memory" or (ts.state == "released" and dependent == 1):
+                return 1
+            return 3 if ts.state in {"released", "forgotten"} else 0
 
-        answer: dict[str, Any] = {"tasks": [], "missing": [], "failure": "", "error": ""}
-        known = [dask_scheduler.tasks.get(key) for key in keys]
-        answer["missing"] = [key for key, ts in zip(keys, known, strict=True) if ts is None]
-        stack = [(ts, 0) for ts in known if ts is not None]
-        seen = set()
-        until = time.perf_counter() + 0.005
+        known = dask_scheduler.tasks
+        missing = [key for key in keys if key not in known]
+        tasks, failure, seen = [], "", set()
+        stack = [(known[key], 0) for key in keys if key in known]
         while stack:
             ts, dependent = stack.pop()
             if ts.key in seen:
                 continue
             seen.add(ts.key)
-            if time.perf_counter() > until:
-                await asyncio.sleep(0.01)
-                until = time.perf_counter() + 0.005
+            if len(seen) % 1000 == 0:
+                await asyncio.sleep(0)  # a few milliseconds of work
             found = class_of(ts, dependent)
             if found == 1 and not is_complete:
                 continue
-            try:
-                answer["tasks"].append((str(ts.key), label_of(ts), found))
-            except Exception as error:  # noqa: BLE001  # `group_by` is the user's
-                answer["error"] = f"{type(error).__name__}: {error}"
-                break
-            if found == 2 and not answer["failure"]:
-                answer["failure"] = f"{ts.key}: {ts.exception_text}"[:1000]
+            tasks.append((str(ts.key), label_of(ts), found))
+            if found == 2 and not failure:
+                failure = f"{ts.key}: {ts.exception_text}"[:1000]
             stack += [(other, found) for other in ts.dependencies if other.key not in seen]
-        return answer
+        return {"tasks": tasks, "missing": missing, "failure": failure}
 
     return tasks_behind

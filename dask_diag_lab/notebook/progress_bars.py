@@ -6,25 +6,36 @@ Must not count: it shows reports, from whatever thread they come.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from ipywidgets import HTML, FloatProgress, HBox, Layout, VBox
+from ipywidgets import HTML
 
 from dask_diag_lab.views.format import count, duration, elide, plural
 
-MAX_BARS: Final = 50
-"""A hundred widgets take a browser about a second to make."""
+MAX_BARS: Final = 100
+"""All of them are sent with each report."""
 FAILURE_CHARACTERS: Final = 300
 
-# In a narrow cell the bar gives way first, then the name goes on a line of its own. Layouts are
-# widgets too, but shared ones would be closed with the first bars that are: each gets its own.
-_ROW: Final = {"flex_flow": "row wrap", "align_items": "center"}
-_BAR: Final = {"flex": "1 1 6em", "width": "auto", "min_width": "4em", "max_width": "300px"}
-_LABEL: Final = {"flex": "1 1 8em", "width": "auto", "min_width": "8em", "margin": "0 0 0 1em"}
 _BREAKS: Final = "overflow-wrap: anywhere; white-space: normal"
+# In a narrow cell the bar gives way first, then the name goes on a line of its own.
+_ROW: Final = """
+<div style="display: flex; flex-flow: row wrap; align-items: center; line-height: 1.8">
+  <span style="flex: none; width: 12em; text-align: right; margin-right: 8px">{counts}</span>
+  <div role="progressbar" aria-label="{label}" aria-valuenow="{percent:.0f}" style="height: 1.4em;
+       flex: 1 1 6em; min-width: 4em; max-width: 300px; background: var(--jp-layout-color2, #eee)">
+    <div style="width: {percent}%; height: 100%; background: {color}"></div>
+  </div>
+  <code style="flex: 1 1 8em; min-width: 8em; margin-left: 1em; {breaks}">{label}</code>
+</div>"""
+_COLORS: Final = {
+    "info": "var(--jp-brand-color1, #2196f3)",
+    "success": "var(--jp-success-color1, #4caf50)",
+    "warning": "var(--jp-warn-color1, #ff9800)",
+    "danger": "var(--jp-error-color1, #f44336)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +88,8 @@ class Report:
     @property
     def all(self) -> GroupCount:
         """All groups as one."""
-        return sum_of("all", self.groups)
+        rows = [(g.pending, g.done, g.failed, g.skipped) for g in self.groups]
+        return GroupCount("all", *map(sum, zip(*rows, strict=True)))
 
     @property
     def problem(self) -> str:
@@ -107,21 +119,6 @@ class Report:
         return "Stopped" if counts.pending or counts.skipped or self.note else "Finished"
 
 
-def sum_of(label: str, groups: Iterable[GroupCount]) -> GroupCount:
-    """Return several groups as one with this label."""
-    rows = [(g.pending, g.done, g.failed, g.skipped) for g in groups]
-    return GroupCount(label, *map(sum, zip(*rows, strict=True))) if rows else GroupCount(label)
-
-
-def largest_first(groups: Iterable[GroupCount], limit: int) -> list[GroupCount]:
-    """Return at most ``limit`` groups, the largest first; the last one stands for the rest."""
-    ordered = sorted(groups, key=lambda group: (-group.total, group.label))
-    if len(ordered) <= limit:
-        return ordered
-    rest = ordered[limit - 1 :]
-    return [*ordered[: limit - 1], sum_of(f"{count(len(rest))} more", rest)]
-
-
 class ProgressLine:
     """The last line of a console, written over and over.
 
@@ -139,9 +136,7 @@ class ProgressLine:
         """Write what is true now over what was there."""
         bar = "#" * int(self._width * report.all.share) if report.is_counted else ""
         parts = (f"[{bar:<{self._width}}]", report.summary, report.problem)
-        encoding = sys.stdout.encoding or "utf-8"
         line = " ".join(" | ".join(filter(None, parts)).splitlines())
-        line = line.encode(encoding, "replace").decode(encoding)
         sys.stdout.write(f"\r{line:<{len(self._written)}}")
         sys.stdout.flush()
         self._written = line
@@ -153,7 +148,7 @@ class ProgressLine:
             sys.stdout.flush()
 
 
-class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
+class ProgressBars(HTML):  # type: ignore[misc]  # ipywidgets has no types
     """Bars that move until all tasks have ended.
 
     Attributes
@@ -165,29 +160,24 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
     """
 
     def __init__(self) -> None:
-        self._head = HTML()
-        self._rows = VBox()
-        self.bars: list[_Bar] = []
-        self.report = Report()
         self.on_close: Callable[[], None] = lambda: None
-        super().__init__(children=(self._head, self._rows))
-        self.show(self.report)
+        super().__init__()
+        self.show(Report())
 
     def __repr__(self) -> str:
         return f"<{self.report.summary}>"
 
     def show(self, report: Report) -> None:
-        """Bring the bars up to ``report``; only what changed is sent."""
+        """Bring the bars up to ``report``."""
         self.report = report
-        text = report.problem
-        error = f'<br><span style="{_BREAKS}">{escape(text)}</span>' if text else ""
-        self._head.value = f"<b>{escape(report.summary)}</b>{error}"
-        groups = largest_first(report.groups, MAX_BARS)
-        if len(groups) != len(self.bars):
-            self.bars = [_Bar() for _ in groups]
-            self._rows.children = tuple(bar.row for bar in self.bars)
-        for bar, group in zip(self.bars, groups, strict=True):
-            bar.show(group, is_last=report.is_last)
+        groups = sorted(report.groups, key=lambda group: (-group.total, group.label))
+        parts = [f"<b>{escape(report.summary)}</b>"]
+        if report.problem:
+            parts.append(f'<br><span style="{_BREAKS}">{escape(report.problem)}</span>')
+        parts += [_row(group, is_last=report.is_last) for group in groups[:MAX_BARS]]
+        if len(groups) > MAX_BARS:
+            parts.append(f"<p>{count(len(groups) - MAX_BARS)} smaller groups are not shown.</p>")
+        self.value = "".join(parts)
 
     def close(self) -> None:
         """Stop counting and take the bars away."""
@@ -195,24 +185,16 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         super().close()
 
 
-class _Bar:
-    """One group: how many of how many, the bar, and the name."""
-
-    def __init__(self) -> None:
-        self.group = GroupCount("")
-        self._counts = HTML(layout=Layout(width="12em", flex="none"))
-        self.bar = FloatProgress(min=0, max=1, layout=_BAR)
-        self._label = HTML(layout=_LABEL)
-        self.row = HBox([self._counts, self.bar, self._label], layout=_ROW)
-
-    def show(self, group: GroupCount, *, is_last: bool) -> None:
-        self.group = group
-        words = f"{count(group.done)} / {count(group.total)}"
-        if group.failed:
-            words += f", {count(group.failed)} failed"
-        self._counts.value = f'<div style="text-align: right">{words}</div>'
-        name = f'<code style="{_BREAKS}">{escape(group.label)}</code>'
-        self._label.value = name if group.label else ""
-        self.bar.value = group.share
-        done = "success" if group.done == group.total else "warning" if is_last else ""
-        self.bar.bar_style = "danger" if group.failed else done
+def _row(group: GroupCount, *, is_last: bool) -> str:
+    """Return one group: how many of how many, the bar, and the name."""
+    counts = f"{count(group.done)} / {count(group.total)}"
+    if group.failed:
+        counts += f", {count(group.failed)} failed"
+    state = "success" if group.done == group.total else "warning" if is_last else "info"
+    return _ROW.format(
+        counts=counts,
+        percent=100 * group.share,
+        color=_COLORS["danger" if group.failed else state],
+        label=escape(group.label),
+        breaks=_BREAKS,
+    )
