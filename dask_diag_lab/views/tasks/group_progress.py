@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from bokeh.models import AdaptiveTicker, Quad, Range1d, Step, VAreaStep
+from bokeh.models import AdaptiveTicker, ColumnDataSource, Quad, Range1d, Step, VAreaStep
+from bokeh.plotting import figure
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.figure import (
-    Source,
-    add_glyph,
-    quiet_figure,
-    quiet_hover,
-    restyle_figure,
-    set_properties,
-    tooltip_html,
-)
+from dask_diag_lab.views.data import Rows
+from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties
+from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tasks.task_counts import Floats
-from dask_diag_lab.views.tasks.thread_history import MAX_LAYERS, Layers, ThreadHistory
+from dask_diag_lab.views.tasks.thread_history import MAX_LAYERS, ThreadHistory
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
-from dask_diag_lab.views.view import Caption, LegendItem, Table, View
+from dask_diag_lab.views.view import LegendItem, Table
 
 if TYPE_CHECKING:
-    from bokeh.models.ui import UIElement
-
     from dask_diag_lab.store import Store
 
 READING: Final = "Reading the history …"
 NO_TASKS: Final = "No task has run yet. Threads are counted as soon as one does."
 
-READ_S: Final = 0.02
-"""So long a page reads history before others have their turn."""
 _ALPHA: Final = 0.75
 _IN_HOVER: Final = 5
 """The largest layers, which the tooltip names."""
@@ -45,7 +36,7 @@ _HOVER: Final = ("@total", "@when", "<span style='white-space:pre-line'>@parts</
 
 
 @register_plot
-class TaskGroupProgress(View):
+class TaskGroupProgress(FigureView):
     """A stacked area for each prefix, under the line of all threads there were."""
 
     name = "group-progress"
@@ -75,47 +66,59 @@ class TaskGroupProgress(View):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        levels = [f"level{at}" for at in range(MAX_LAYERS + 2)]
-        self.areas = Source("x", *levels)
-        self.bins = Source("left", "right", "total", "when", "parts")
-        self.line = Source("x", "threads")
+        self.areas, self.line = Source(), Source()
         self.history = ThreadHistory(store)
-        self._most = 1.0
+        self._layers = self.history.layers()
+        self._time, self._y = MovingRange(), Range1d(start=0, end=1)
 
     # --- the picture
 
-    def build(self) -> UIElement:
-        """Return the figure; see `View.build`."""
-        self._time, self._y = MovingRange(), Range1d(start=0, end=1)
-        plot = self.figure = quiet_figure(self.look, x_range=self._time.model, y_range=self._y)
+    def make_figure(self, source: ColumnDataSource) -> figure:
+        """Return the figure; see `FigureView.make_figure`."""
+        plot = self.new_figure(x_range=self._time.model, y_range=self._y)
         plot.update(min_border_left=8)
         make_time_axis(plot)
         plot.xgrid.visible = False
         plot.yaxis.ticker = AdaptiveTicker(mantissas=[1, 2, 5], min_interval=1, num_minor_ticks=0)
-        self._areas = [
-            VAreaStep(x="x", y1=f"level{at}", y2=f"level{at + 1}", step_mode="after")
-            for at in range(MAX_LAYERS + 1)
-        ]
-        self._drawn_areas = [
-            add_glyph(plot, self.areas.model, area, visible=False) for area in self._areas
-        ]
-        self._step = Step(x="x", y="threads", mode="after", line_width=2)
-        add_glyph(plot, self.line.model, self._step)
-        self._target = Quad(left="left", right="right", bottom=0, top=1)
-        self._target.update(fill_alpha=0, line_color=None)
-        target = add_glyph(plot, self.bins.model, self._target)
-        self._hover = quiet_hover(self.look, *_HOVER, renderers=[target])
-        plot.add_tools(self._hover)
+        self._areas: list[VAreaStep] = []
+        for at in range(MAX_LAYERS + 1):
+            area = VAreaStep(x="x", y1=f"level{at}", y2=f"level{at + 1}", step_mode="after")
+            area.fill_alpha = _ALPHA
+            self._areas.append(area)
+            add_glyph(plot, self.areas.model, area, visible=False)
+        step = Step(x="x", y="threads", mode="after", line_width=2, line_color=self.look.foreground)
+        add_glyph(plot, self.line.model, step)
+        target = Quad(left="left", right="right", bottom=0, top="top", fill_alpha=0)
+        target.line_color = None
+        target_of = add_glyph(plot, source, target)
+        plot.add_tools(quiet_hover(self.look, *_HOVER, renderers=[target_of]))
         add_moves(plot)
-        self.restyle()
         return plot
 
-    def restyle(self) -> None:
-        """Apply `look`; see `View.restyle`."""
-        restyle_figure(self.figure, self.look)
-        set_properties(self._step, line_color=self.look.foreground)
-        set_properties(self._hover, tooltips=tooltip_html(self.look, *_HOVER))
-        self.update()
+    def adjust(self, picture: figure, rows: Rows) -> None:
+        """Stack the areas under the line of all threads."""
+        layers, has_rows = self._layers, len(rows["left"]) > 0
+        for part in (*picture.renderers, *picture.axis):
+            # BokehJS 3.9 never comes back from painting an area without points.
+            set_properties(part, visible=has_rows)
+        if not has_rows:
+            return
+        zero = float(layers.edges[0])
+        edges = layers.edges - zero
+        stacked = np.zeros((MAX_LAYERS + 2, len(edges)))
+        sums = np.cumsum(layers.threads, axis=0)
+        # A step needs its end as a point of its own.
+        stacked[1 : len(sums) + 1] = np.column_stack([sums, sums[:, -1]])
+        stacked[len(sums) + 1 :] = stacked[len(sums)]
+        self.areas.set({"x": edges, **{f"level{at}": level for at, level in enumerate(stacked)}})
+        for area, name in zip(self._areas, layers.names, strict=False):
+            set_properties(area, fill_color=self._color(name))
+        times, threads = self._nthreads(layers.edges)
+        self.line.set({"x": times - zero, "threads": threads})
+        set_properties(self._y, end=float(rows["top"][0]))
+        self._time.follow(0.0, float(edges[-1]))
+        label = f"0 s is {fmt.clock(zero)}, the first task"
+        set_properties(picture.xaxis[0], axis_label=label)
 
     def command(self, verb: str) -> None:
         """``fit`` and ``live`` show the whole time again; see `View.command`."""
@@ -128,63 +131,55 @@ class TaskGroupProgress(View):
 
     def update(self) -> None:
         """Read on, and draw what differs; see `View.update`."""
-        document = self.figure.document
-        is_served = document is None or document.session_context is not None
-        # Of a document that nobody serves there is no later update.
-        self.history.read(READ_S if is_served else math.inf)
+        self.history.read()
         super().update()
 
     def state(self) -> object:
         """Return how far history has been read and what runs has come; see `View.state`."""
+        history, n_running = self.history, self.store.running.count
         # What runs grows while nothing else happens, a quarter of a bin at a time.
-        is_running = bool(self.store.running.count)
-        step = int(self.store.time / self.history.bins.width_s * 4) if is_running else 0
-        return self.history.cursor, step, self.history.threads_now()
+        step = int(self.store.time / history.width_s * 4) if n_running else 0
+        return history.cursor, step, n_running, history.is_recent
 
     @property
     def is_behind(self) -> bool:
         """Whether history is left to read: a million tasks at once would hold up all others."""
         return bool(self.history.unread)
 
+    def rows(self) -> Rows:
+        """Return what the pointer is told of each bin: threads, when, the largest layers."""
+        layers = self._layers = self.history.layers()
+        edges = layers.edges - layers.edges[:1]
+        total = layers.threads.sum(axis=0)
+        names = [shown_name(name, 60) if name else "others" for name in layers.names]
+        ends = [fmt.duration(edge) for edge in edges.tolist()]
+        clock = [fmt.clock(edge) for edge in layers.edges.tolist()]
+        most = max([1.0, *total.tolist(), *self._nthreads(layers.edges)[1].tolist()])
+        return {
+            "left": edges[:-1],
+            "right": edges[1:],
+            # Clocks of workers differ a little: that must not move the picture up and down.
+            "top": np.full(len(total), round(most, 1) * 1.04),
+            "total": [f"{fmt.significant(number)} threads computing" for number in total.tolist()],
+            "when": [
+                f"{begin} to {end} · {at}"
+                for begin, end, at in zip(ends, ends[1:], clock, strict=False)
+            ],
+            "parts": [_parts(names, threads) for threads in layers.threads.T.tolist()],
+        }
+
     def draw(self) -> None:
         """Draw what was read; see `View.draw`."""
-        layers = self.history.layers()
-        for area in self._drawn_areas:
-            # BokehJS 3.9 never comes back from painting an area without points.
-            set_properties(area, visible=bool(layers.names))
-        set_properties(self.figure.xaxis[0], visible=bool(layers.names))
-        set_properties(self.figure.yaxis[0], visible=bool(layers.names))
-        if layers.names:
-            self._draw(layers)
-            return
-        for source in (self.areas, self.bins, self.line):
-            source.set({name: [] for name in source.model.data})
-        self.caption = Caption(empty=READING if self.history.unread else NO_TASKS)
+        super().draw()
+        legend = [
+            LegendItem(shown_name(name) if name else "others", self._color(name), alpha=_ALPHA)
+            for name in self._layers.names
+        ]
+        self.caption = replace(self.caption, legend=legend)
 
-    def _draw(self, layers: Layers) -> None:
-        zero = float(layers.edges[0])
-        edges = layers.edges - zero
-        stacked = np.zeros((MAX_LAYERS + 2, len(edges)))
-        sums = np.cumsum(layers.threads, axis=0)
-        # A step needs its end as a point of its own.
-        stacked[1 : len(sums) + 1] = np.column_stack([sums, sums[:, -1]])
-        stacked[len(sums) + 1 :] = stacked[len(sums)]
-        self.areas.set({"x": edges, **{f"level{at}": level for at, level in enumerate(stacked)}})
-        names = layers.names
-        for area, name in zip(self._areas, names, strict=False):
-            set_properties(area, fill_color=self._color(name), fill_alpha=_ALPHA)
-        times, threads = self._nthreads(layers.edges)
-        self.line.set({"x": times - zero, "threads": threads})
-        # Clocks of workers differ a little: that must not move the picture up and down.
-        most = round(max(float(sums[-1].max()), float(threads.max(initial=0.0))), 1)
-        self._most = max(self._most, most)
-        set_properties(self._y, end=self._most * 1.04)
-        set_properties(self._target, top=self._most * 1.04)
-        self._time.follow(0.0, float(edges[-1]))
-        label = f"0 s is {fmt.clock(zero)}, the first task"
-        set_properties(self.figure.xaxis[0], axis_label=label)
-        self.bins.set(_hover_columns(layers))
-        self._describe(layers, int(threads[-1]) if len(threads) else 0)
+    def why_empty(self) -> str:
+        """Return whether there may be tasks that were not read yet."""
+        return READING if self.history.unread else NO_TASKS
 
     def _color(self, prefix: str) -> str:
         if not prefix:
@@ -194,7 +189,7 @@ class TaskGroupProgress(View):
     def _nthreads(self, edges: Floats) -> tuple[Floats, Floats]:
         """Return where the number of threads changed in the time of the picture, and its ends."""
         history = self.store.nthreads
-        if not len(history.times):
+        if not len(history.times) or not len(edges):
             return np.empty(0), np.empty(0)
         is_inside = (history.times > edges[0]) & (history.times < edges[-1])
         times = np.concatenate([edges[:1], history.times[is_inside], edges[-1:]])
@@ -202,33 +197,34 @@ class TaskGroupProgress(View):
         values = history.values[np.maximum(at, 0)].astype(np.float64)
         return times, np.where(at >= 0, values, 0.0)
 
-    def _describe(self, layers: Layers, total: int) -> None:
-        now = self.history.threads_now()
+    def headline(self) -> str:
+        """Return how many threads compute now, and how many there are."""
+        values, now = self.store.nthreads.values, self.history.threads_now()
+        total = int(values[-1]) if len(values) else 0
         # Tasks that left their thread run beside those that have one.
         busy = min(now, total) if total else now
         of_all = f" of {fmt.count(total)}" if total else ""
-        notes = [f"each step is the mean of {fmt.duration(self.history.bins.width_s)}"]
-        if layers.n_others:
-            notes.append(f"{fmt.count(layers.n_others)} smaller prefixes in one grey area")
+        return f"{fmt.count(busy)}{of_all} threads computing now"
+
+    def note(self) -> str:
+        """Return what a step is, and what is not drawn or not by itself."""
+        actions = self.store.actions
+        notes = [f"each step is the mean of {fmt.duration(self.history.width_s)}"]
+        if self._layers.n_others:
+            notes.append(f"{fmt.count(self._layers.n_others)} smaller prefixes in one grey area")
         if self.history.unread:
-            notes.append(f"reading the history: {fmt.percent(self.history.share)} so far")
-        if self.store.actions.dropped:
-            notes.append(f"{fmt.plural(self.store.actions.dropped, 'action')} lost on the way")
-        self.caption = Caption(
-            headline=f"{fmt.count(busy)}{of_all} threads computing now",
-            legend=[
-                LegendItem(shown_name(name) if name else "others", self._color(name), alpha=_ALPHA)
-                for name in layers.names
-            ],
-            note="; ".join(notes),
-        )
+            read = fmt.percent(self.history.cursor / actions.total)
+            notes.append(f"reading the history: {read} so far")
+        if actions.dropped:
+            notes.append(f"{fmt.plural(actions.dropped, 'action')} lost on the way")
+        return "; ".join(notes)
 
     def table(self) -> Table:
         """Return one row for each stretch of time and prefix that had threads at work.
 
         Of a long history what has been read so far; see `is_behind`.
         """
-        self.history.read(READ_S)
+        self.history.read()
         layers = self.history.layers()
         bins, rows = np.nonzero(layers.threads.T > 0)
         names = [name or f"{layers.n_others} others" for name in layers.names]
@@ -241,27 +237,10 @@ class TaskGroupProgress(View):
         return Table(columns, {"start": "s", "stop": "s"})
 
 
-def _hover_columns(layers: Layers) -> dict[str, Floats | list[str]]:
-    """Return what the pointer is told of each bin: threads at work, when, the largest layers."""
-    edges = layers.edges - layers.edges[0]
-    names = [shown_name(name, 60) if name else "others" for name in layers.names]
-    total = [fmt.significant(number) for number in layers.threads.sum(axis=0).tolist()]
-    ends = [fmt.duration(edge) for edge in edges.tolist()]
-    clock = [fmt.clock(edge) for edge in layers.edges.tolist()]
-    parts = []
-    for bin_threads in layers.threads.T.tolist():
-        there = sorted((-n, at) for at, n in enumerate(bin_threads) if n >= 0.005)
-        lines = [f"{names[at]}: {fmt.significant(-n)}" for n, at in there[:_IN_HOVER]]
-        if rest := there[_IN_HOVER:]:
-            lines.append(f"{len(rest)} more: {fmt.significant(-sum(n for n, _ in rest))}")
-        parts.append("\n".join(lines))
-    return {
-        "left": edges[:-1],
-        "right": edges[1:],
-        "total": [f"{number} threads computing" for number in total],
-        "when": [
-            f"{begin} to {end} · {at}"
-            for begin, end, at in zip(ends, ends[1:], clock, strict=False)
-        ],
-        "parts": parts,
-    }
+def _parts(names: Sequence[str], threads: Sequence[float]) -> str:
+    """Return the largest layers of a bin, a line each, and the rest in one."""
+    there = sorted((-n, at) for at, n in enumerate(threads) if n >= 0.005)
+    lines = [f"{names[at]}: {fmt.significant(-n)}" for n, at in there[:_IN_HOVER]]
+    if rest := there[_IN_HOVER:]:
+        lines.append(f"{len(rest)} more: {fmt.significant(-sum(n for n, _ in rest))}")
+    return "\n".join(lines)
