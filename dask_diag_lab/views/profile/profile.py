@@ -48,10 +48,6 @@ MAX_LISTED: Final = 500
 """Functions in the table beside the picture; the exports have all."""
 MAX_OPTIONS: Final = 500
 """Prefixes to choose from; a page with more of them is slow."""
-TRUNK_SHARE: Final = 0.95
-"""Of all samples; rows of the loop itself, above what it does, have more than that."""
-TRUNK_ROWS: Final = 4
-"""A shorter trunk is no reason to begin below it."""
 MAX_TEXT: Final = 200
 
 COLUMNS: Final = (
@@ -115,6 +111,7 @@ class ProfileOfTasks(View):
         "worker": "address of the only worker to show",
         "from_task": "key of the task from which the reader came",
     }
+    reads: ClassVar[Sequence[str]] = ("queries",)
     source_title: ClassVar[str] = "Task"
 
     def __init__(
@@ -123,14 +120,12 @@ class ProfileOfTasks(View):
         super().__init__(store, look, arguments)
         self.sampling = Sampling(store, self._source())
         self._path: tuple[str, ...] | None = None
-        self._from_task, self._search = self.arguments.get("from_task", ""), ""
-        self._is_listed = False
+        self._from_task = self._search = ""
+        self._is_listed = self._is_built = False
         self._bins: Latest[Bins] = Latest(store.jobs)
         self._sent: Latest[SentFrames] = Latest(store.jobs)
         self._rows: tuple[int, ...] = ()
         self._profile: Profile | None = None
-        self._drawn: object = None
-        self._is_built = False
         self._choose_from_arguments()
 
     def build(self) -> UIElement:
@@ -153,7 +148,15 @@ class ProfileOfTasks(View):
     def update(self) -> None:
         """Ask for what is old, and draw what has come."""
         self.sampling.follow()
-        self._draw()
+        if self._is_built:
+            super().update()
+
+    def state(self) -> object:
+        """Return what was read and what the reader has set; see `View.state`."""
+        sampling = self.sampling
+        chosen = (self._path, self._search, self._is_listed, self._from_task, *self._subject)
+        read = (sampling.version, self._sent.version, self._bins.version)
+        return read, chosen, sampling.start, sampling.stop, len(self.store.prefixes)
 
     def table(self) -> Table:
         """Return all functions with their own and their total time."""
@@ -168,16 +171,16 @@ class ProfileOfTasks(View):
         set_properties(self.chart, quiet=quiet_color(look), **look.style)
         self.timeline.restyle(look)
         self.listing.restyle(look)
-        self._draw()
+        self.update()
 
     def command(self, verb: str) -> None:
         """Reset the zoom with ``fit``; forget period and search as well with ``clear``."""
-        if verb == "fit":
+        if verb in ("fit", "clear"):
             self._path = None
-        elif verb == "clear":
+        if verb == "clear":
             self._search = ""
-            self._select(0.0, 0.0)
-        self._draw()
+            self.sampling.start = self.sampling.stop = 0.0
+        self.update()
 
     def set_control(self, name: str, value: str) -> None:
         """Obey the controls above the picture; see `View.set_control`."""
@@ -198,19 +201,16 @@ class ProfileOfTasks(View):
             sampling.worker = ""
         elif name == "task":
             self.open("task", key=self._from_task)
-        self._draw()
+        self.update()
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show another task or worker, or the way to another task of the function that is shown."""
-        before, subject = self.arguments, self._subject
+        subject = self._subject
         super().show(arguments)
-        changed = {name for name, _ in before.items() ^ self.arguments.items()}
-        if changed != {"from_task"} or self.sampling.prefix != task_prefix(self.arguments):
-            self._choose_from_arguments()
-        self._from_task = self.arguments.get("from_task", "")
+        self._choose_from_arguments()
         if self._subject != subject:
             self._path = None
-        self._draw()
+        self.update()
 
     # What is chosen.
 
@@ -224,6 +224,7 @@ class ProfileOfTasks(View):
     def _choose_from_arguments(self) -> None:
         self.sampling.prefix = task_prefix(self.arguments)
         self.sampling.worker = self.arguments.get("worker", "")
+        self._from_task = self.arguments.get("from_task", "")
 
     def _subjects(self) -> tuple[list[tuple[str, str]], str]:
         """Return what there is to choose, in an order that does not change, and what is chosen."""
@@ -241,43 +242,28 @@ class ProfileOfTasks(View):
 
     def _select(self, start: float, stop: float) -> None:
         self.sampling.start, self.sampling.stop = start, stop
-        self._draw()
+        self.update()
 
     def _focused(self, _attribute: str, _old: int, row: int) -> None:
         """Remember which frame the reader zoomed to, also for the next answer."""
         if self._profile is not None and 0 <= row < len(self._rows):
             self._path = self._profile.frames.path(self._rows[row])
-            self._draw()
+            self.update()
 
     # What is drawn.
 
-    def _draw(self) -> None:
-        if not self._is_built:
-            return
+    def draw(self) -> None:
+        """Draw what has come; see `View.draw`."""
         profile, activity = self.sampling.read(), self.sampling.activity
-        answer = activity.answer
-        bins = None
+        answer, bins = activity.answer, None
         if answer is not None and len(answer["times"]):
             bins = self._bins.of(activity, activity.n_answers, lambda: Bins(answer))
-        drawn = (
-            *(profile, bins, self.sampling.version, self.look, self._path, self._search),
-            *(self._is_listed, self._from_task, self.sampling.start, self.sampling.stop),
-            *(self.store.queries.version, int(self.sampling.late_s), self._subject),
-            *(len(self.store.prefixes), len(self.store.workers), self._sent.version),
-            *(bool(self.store.actions.count), bool(self.store.running.count)),
-        )
-        if drawn == self._drawn:
-            return
-        self._drawn = None  # until it is: what fails is tried, and told, again
         self._show_profile(profile)
         if bins is not None:
-            color_of = self.store.palette.index
-            self.timeline.show(bins, self.look, color_of, self.sampling.prefix)
+            self.timeline.show(bins, self.look, self.store.palette.index, self.sampling.prefix)
         self.timeline.mark(self.sampling.start, self.sampling.stop)
-        has_activity = bins is not None and bins.has_samples
-        set_properties(self.timeline.figure, visible=has_activity)
+        set_properties(self.timeline.figure, visible=bins is not None and bool(bins.counts.any()))
         self.caption = self._caption_of(profile, bins)
-        self._drawn = drawn
 
     def _show_profile(self, profile: Profile | None) -> None:
         """Send frames or functions; a large profile is prepared off the loop."""
@@ -303,59 +289,42 @@ class ProfileOfTasks(View):
                 self.chart,
                 samples=sent.profile.frames.samples,
                 interval_s=sent.profile.interval_s,
-                home=sent.home,
                 focus=sent.row_of(self._path),
             )
 
     def _caption_of(self, profile: Profile | None, bins: Bins | None) -> Caption:
-        sampling = self.sampling
-        zoomed = self._zoomed()
+        sampling, frames = self.sampling, self._profile and self._profile.frames
+        zoomed = frames.find(self._path) if frames is not None and self._path is not None else 0
         seconds = bins.stop - float(bins.start[0]) if bins is not None else float("nan")
         if sampling.has_period:
             seconds = sampling.stop - sampling.start
-        is_known = sampling.prefix in {"", *self.store.prefixes.names}
+        n_left_out = int((frames.total > 0).sum()) - len(self._rows) if frames is not None else 0
         return Caption(
             headline=captions.headline(sampling, profile, zoomed),
             controls=self._controls(profile, zoomed),
-            empty=captions.empty(sampling, self.store, profile, is_known=is_known),
-            note=captions.note(
-                sampling, profile, seconds, n_left_out=self._n_left_out, store=self.store
-            ),
+            empty=captions.empty(sampling, profile),
+            note=captions.note(sampling, profile, seconds, n_left_out),
         )
-
-    def _zoomed(self) -> int:
-        """Return the frame that the reader zoomed to; 0 where none."""
-        if self._profile is None or self._path is None:
-            return 0
-        return self._profile.frames.find(self._path)
-
-    @property
-    def _n_left_out(self) -> int:
-        if self._profile is None:
-            return 0
-        return int((self._profile.frames.total > 0).sum()) - len(self._rows)
 
     def _controls(self, profile: Profile | None, zoomed: int) -> list[Control]:
         """Return the controls; those that undo a choice only where one was made."""
         sampling = self.sampling
         options, value = self._subjects()
-        controls = [Control("subject", "select", self.source_title, value, options)]
-        if self._from_task:
-            controls.append(Control("task", "button", f"Task page of {self._from_task}"))
-        found = captions.found(profile, self._search)
-        controls.append(
-            Control("search", "text", found or "Search", self._search, (), "Search functions")
+        found = captions.found(profile, self._search) or "Search"
+        period = f"{fmt.clock(sampling.start)} – {fmt.clock(sampling.stop)} ✕"
+        worker = f"{worker_in_words(self.store, sampling.worker)} ✕"
+        listed = "on" if self._is_listed else "off"
+        controls = (
+            (Control("subject", "select", self.source_title, value, options), True),
+            (Control("task", "button", f"Task page of {self._from_task}"), self._from_task),
+            (Control("search", "text", found, self._search, (), "Search functions"), True),
+            (Control("reset", "button", "Reset zoom"), zoomed),
+            (Control("period", "button", period), sampling.has_period),
+            (Control("worker", "button", worker), sampling.worker),
+            (Control("table", "toggle", "Table", listed), True),
+            (Control("refresh", "button", "Refresh"), True),
         )
-        if zoomed:
-            controls.append(Control("reset", "button", "Reset zoom"))
-        if sampling.has_period:
-            period = f"{fmt.clock(sampling.start)} – {fmt.clock(sampling.stop)}"
-            controls.append(Control("period", "button", f"{period} ✕"))
-        if sampling.worker:
-            name = worker_in_words(self.store, sampling.worker)
-            controls.append(Control("worker", "button", f"{name} ✕"))
-        controls.append(Control("table", "toggle", "Table", "on" if self._is_listed else "off"))
-        return [*controls, Control("refresh", "button", "Refresh")]
+        return [control for control, is_shown in controls if is_shown]
 
 
 @register_plot
@@ -417,8 +386,6 @@ class SentFrames:
         The frame of each row.
     columns : dict
         `FRAME_COLUMNS`; ``parent`` is a row.
-    home : int
-        Row of the frame to begin with: where stacks part, below many of nearly all samples.
     """
 
     def __init__(self, profile: Profile, look: Look, search: str) -> None:
@@ -445,19 +412,12 @@ class SentFrames:
             "is_unclear": unclear.astype(np.uint8),
             "match": matches.astype(np.uint8),
         }
-        self.home = self._row.get(self._begin(frames), 0)
 
     def row_of(self, path: Sequence[str] | None) -> int:
-        """Return the row of the frame with this path, -1 for the one to begin with."""
+        """Return the row of the frame with this path, -1 for none."""
         if path is None:
             return -1
         return self._row.get(self.profile.frames.find(path), 0)
-
-    @staticmethod
-    def _begin(frames: Frames) -> int:
-        last = int(np.flatnonzero(frames.total >= TRUNK_SHARE * frames.samples)[-1])
-        n_called = np.count_nonzero((frames.parent == last) & (frames.total > 0))
-        return last if n_called > 1 and len(frames.path(last)) > TRUNK_ROWS else 0
 
 
 def _file_color(look: Look, place: Location) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import OTHER_PREFIXES
-from dask_diag_lab.views.asked import can_ask, refresh_s
+from dask_diag_lab.views.asked import refresh_s
 from dask_diag_lab.views.profile.tree import Frames, Tree, functions_table, merge, remainder
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 REFRESH_S: Final = 5.0
 """An answer costs every worker some milliseconds, so the next one is not asked for sooner."""
-SOON_S: Final = 1.0
-"""While there are no samples: workers hand on new ones about once a second."""
 MAX_PARTS: Final = 12
 """Prefixes that are asked for one by one, those with most samples; more would cost too much."""
 MAX_REQUESTS: Final = 400
@@ -52,8 +50,8 @@ class Profile:
         One row a function.
     interval_s : float
         Seconds that one sample stands for.
-    missing : mapping of str to str
-        Workers that did not answer, and why.
+    missing : collection of str
+        Workers that did not answer.
     pruned : int
         Rare frames that were left out before they came here.
     answered_at : float
@@ -63,14 +61,9 @@ class Profile:
     frames: Frames
     table: Table
     interval_s: float
-    missing: Mapping[str, str]
+    missing: Collection[str]
     pruned: int
     answered_at: float
-
-    @property
-    def is_uncertain(self) -> bool:
-        """Whether of some samples it is not known in which of several functions they were."""
-        return bool(self.frames.is_unclear.any())
 
     @classmethod
     def of(
@@ -88,7 +81,7 @@ class Profile:
             frames=frames,
             table=functions_table(frames, interval_s),
             interval_s=interval_s,
-            missing={name: why for answer in answers for name, why in answer["missing"].items()},
+            missing={name for answer in answers for name in answer["missing"]},
             pruned=sum(answer.get("pruned", 0) for answer in answers),
             answered_at=answered_at,
         )
@@ -123,7 +116,7 @@ class Sampling:
         self._store = store
         self._whole: Latest[Profile] = Latest(store.jobs)
         self._by_parts: Latest[Profile] = Latest(store.jobs)
-        self._asked: tuple[tuple[Query, ...], float, object] | None = None
+        self._asked: tuple[object, float, object] = ((), 0.0, None)
 
     @property
     def version(self) -> tuple[int, int]:
@@ -131,18 +124,8 @@ class Sampling:
         return self._whole.version, self._by_parts.version
 
     @property
-    def can_ask(self) -> bool:
-        """Whether there may be an answer to what is asked from now on."""
-        return can_ask(self._store)
-
-    @property
     def has_period(self) -> bool:
         return self.stop > self.start
-
-    @property
-    def n_workers(self) -> int:
-        """Workers that are asked."""
-        return 1 if self.worker else len(self._store.workers)
 
     @property
     def query(self) -> Query:
@@ -155,14 +138,9 @@ class Sampling:
         return self._store.queries.ask("activity", source=self.source, worker=self.worker)
 
     def _query_of(self, prefix: str) -> Query:
-        return self._store.queries.ask(
-            "profile",
-            source=self.source,
-            prefix=prefix,
-            worker=self.worker,
-            start=self.start,
-            stop=self.stop,
-        )
+        chosen = {"source": self.source, "worker": self.worker, "prefix": prefix}
+        period = {"start": self.start, "stop": self.stop}
+        return self._store.queries.ask("profile", **chosen, **period)
 
     @property
     def _queries(self) -> list[Query]:
@@ -173,43 +151,25 @@ class Sampling:
     @property
     def refresh_s(self) -> float:
         """Age at which the answers are asked for again: more where many workers give them."""
-        if self.source == SCHEDULER_LOOP:
-            return REFRESH_S
-        answer = self.query.answer
-        is_all = self.source == TASKS and not self.prefix
-        is_empty = is_all and answer is not None and not answer["tree"]["count"]
-        n_requests = self.n_workers * (1 + len(self._queries))
-        return refresh_s(SOON_S if is_empty else REFRESH_S, n_requests)
-
-    @property
-    def late_s(self) -> float:
-        """Since when a newer answer has been waited for, in seconds; 0 while none is."""
-        query = self.query
-        if query.state != "asked" or query.answer is None or self._asked is None:
-            return 0.0
-        return max(self._store.time - self._asked[1], 0.0)
+        n_requests = len(self._store.workers) * (1 + len(self._queries))
+        return refresh_s(REFRESH_S, 0 if self.worker else n_requests)
 
     def refresh(self) -> None:
         """Ask for newer answers."""
-        self._asked = None
         for query in (self.activity, *self._queries):
             self._store.queries.ask_again(query)
 
     def follow(self) -> None:
         """Ask again what is old, if it may have changed; a period that is over never does."""
         asked = (self.activity, *([] if self.has_period else self._queries))
+        before, asked_at, known = self._asked
         now = self._store.time
         # Tasks' profiles change only while tasks run; None always differs.
         is_still = self.source == TASKS and not self._store.running.count
         work = self._store.actions.count if is_still else None
-        if self._asked is None or self._asked[0] != asked:
+        if before != asked:
             self._asked = asked, now, None
-            for query in asked:  # others may have asked, long ago
-                if query.state == "answered" and now - query.answered_at >= self.refresh_s:
-                    self._store.queries.ask_again(query)
-            return
-        _, asked_at, known = self._asked
-        if now - asked_at >= self.refresh_s and (work is None or work != known):
+        elif now - asked_at >= self.refresh_s and (work is None or work != known):
             self._asked = asked, now, work
             for query in asked:
                 self._store.queries.ask_again(query)
@@ -231,22 +191,18 @@ class Sampling:
 
         None where that tells nothing, or where workers are too many.
         """
-        if self.source != TASKS or self.prefix or not whole.is_uncertain:
+        if self.source != TASKS or self.prefix or not whole.frames.is_unclear.any():
             return (), False
         answer = self.activity.answer
         rows = answer["prefixes"] if answer else {}
         samples = {name: sum(row) for name, row in rows.items() if any(row)}
         has_others = samples.pop(OTHER_PREFIXES, 0) > 0
         names = sorted(samples, key=lambda name: (-samples[name], name))
+        n_workers = 1 if self.worker else len(self._store.workers)
+        shown = names[: min(MAX_PARTS, MAX_REQUESTS // max(n_workers, 1))]
         if len(names) + has_others <= 1:
             return (), False
-        most = min(MAX_PARTS, MAX_REQUESTS // max(self.n_workers, 1))
-        if len(names) <= most:
-            return tuple(sorted(names)), has_others
-        # Those that were asked for stay while others only just have more samples.
-        known = [name for name in names[: 2 * most] if name in self._parts][:most]
-        new = [name for name in names if name not in known][: most - len(known)]
-        return tuple(sorted([*known, *new])), True
+        return tuple(sorted(shown)), has_others or len(shown) < len(names)
 
     def _read_parts(self) -> Profile | None:
         if not self._parts:

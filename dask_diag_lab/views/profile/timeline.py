@@ -31,8 +31,6 @@ Floats = npt.NDArray[np.float64]
 HEIGHT_PX: Final = 62
 MAX_BINS: Final = 150
 """Bars side by side; neighbours are added up until there are no more."""
-MAX_STEPS: Final = 100_000
-"""Odd times make no more steps than this."""
 MAX_PREFIXES: Final = 8
 """Prefixes with a colour of their own; the rest is grey."""
 _HOVER: Final = ("@when", "@what", "@rate samples/s")
@@ -59,23 +57,17 @@ class Bins:
 
     def __init__(self, answer: Mapping[str, Any]) -> None:  # plain data, of many types
         times = np.asarray(answer["times"], dtype=np.float64)
-        gaps = np.diff(times)
-        first = float(times[0]) if len(times) else 0.0
-        step = float(gaps[gaps > 0].min()) if (gaps > 0).any() else 1.0
-        step = max(step, float(gaps.sum()) / MAX_STEPS)
-        n_steps = round((float(times[-1]) - first) / step) + 1 if len(times) else 0
-        merged = -(-n_steps // MAX_BINS) if n_steps else 1
-        n = -(-n_steps // merged)
-        at = np.rint((times - first) / step).astype(np.int64) // merged
-
-        def added(values: Sequence[float]) -> Floats:
-            row = np.asarray(values, dtype=np.float64)
-            return np.asarray(np.bincount(at, weights=row, minlength=n)[:n], dtype=np.float64)
-
-        self.width_s = step * merged
+        first, last = (float(times[0]), float(times[-1])) if len(times) else (0.0, 0.0)
+        step = float(np.diff(times).min(initial=np.inf)) if len(times) > 1 else 1.0
+        # Whole steps, so that a bar has as many as the next one.
+        merged = np.ceil((last - first + step) / step / MAX_BINS)
+        self.width_s = float(max(step * merged, (last - first) / MAX_BINS))
+        at = ((times - first) / self.width_s + 1e-6).astype(np.int64)
+        n = int(at.max(initial=-1)) + 1
         self.start: Floats = first + self.width_s * np.arange(n, dtype=np.float64)
-        self.counts = added(answer["counts"])
-        sums = {name: added(row) for name, row in answer.get("prefixes", {}).items()}
+        self.counts = np.bincount(at, weights=answer["counts"], minlength=n)
+        rows = answer.get("prefixes", {}).items()
+        sums = {name: np.bincount(at, weights=row, minlength=n) for name, row in rows}
         self.prefixes = dict(sorted(sums.items(), key=lambda item: (-item[1].sum(), item[0])))
 
     @property
@@ -102,7 +94,6 @@ class Timeline:
     def __init__(self, look: Look, on_select: Callable[[float, float], None]) -> None:
         self._on_select = on_select
         self._zero = self._stop = 0.0
-        self._shown: object = None
         self.source = Source("left", "right", "top", "bottom", "fill", "when", "what", "rate")
         self.figure: figure = quiet_figure(
             look,
@@ -135,22 +126,15 @@ class Timeline:
         names = [prefix] if prefix else list(bins.prefixes)[:MAX_PREFIXES]
         names = [name for name in names if name in bins.prefixes]
         colors = [prefix_color(color_of(name), look) for name in names] + [quiet_color(look)]
-        shown = (bins, names, colors)
-        if shown == self._shown:
-            return
-        self._shown = shown
-        if len(bins.start) and not self._zero <= bins.start[0] <= self._stop:
+        if not self._zero <= bins.start[0] <= self._stop:
             self._zero = float(bins.start[0])  # not the going on of what was shown before
         self._stop = bins.stop
         layers = [(name, bins.prefixes[name]) for name in names]
-        named = sum((row for _, row in layers), np.zeros(len(bins.start)))
-        layers.append(
-            ("other tasks" if layers else "all tasks", np.maximum(bins.counts - named, 0))
-        )
+        others = np.maximum(bins.counts - sum(row for _, row in layers), 0)
+        layers.append(("other tasks" if layers else "all tasks", others))
         self.source.set(self._columns(bins, layers, colors))
-        most = float(bins.counts.max(initial=0.0)) / bins.width_s or 1.0
-        left = float(bins.start[0]) - self._zero if len(bins.start) else 0.0
-        right = max(bins.stop - self._zero, bins.width_s)
+        most = float(bins.counts.max()) / bins.width_s or 1.0
+        left, right = bins.start[0] - self._zero, bins.stop - self._zero
         set_properties(self.figure.x_range, start=left, end=right)
         set_properties(self.figure.y_range, end=most * 1.05)
 
@@ -169,9 +153,8 @@ class Timeline:
     def _columns(
         self, bins: Bins, layers: Sequence[tuple[str, Floats]], colors: Sequence[str]
     ) -> dict[str, npt.NDArray[Any]]:  # text and numbers
-        parts = []
-        below = np.zeros(len(bins.start))
-        clocks = np.array([fmt.clock(start) for start in bins.start.tolist()], dtype=np.str_)
+        parts, below = [], np.zeros(len(bins.start))
+        clocks = np.array([fmt.clock(start) for start in bins.start.tolist()])
         for (name, row), color in zip(layers, colors, strict=True):
             at = np.flatnonzero(row)
             left = bins.start[at] - self._zero

@@ -24,9 +24,6 @@ Tree = Mapping[str, Any]  # nested plain data: count, identifier, description, c
 UNCLEAR: Final = "unclear"
 """Key of a node, in a tree made by `merge`, whose samples may be of any of the names there."""
 
-MAX_CANDIDATES: Final = 6
-"""Functions that are named where samples may belong to any of several."""
-
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -114,9 +111,7 @@ class Frames:
     def location(self, index: int) -> Location:
         """Return function, file and line of one frame; of an unclear one what it may be."""
         if self.is_unclear[index]:
-            names = self.candidates(index)
-            more = f" and {len(names) - MAX_CANDIDATES} more" * (len(names) > MAX_CANDIDATES)
-            return Location(f"in {', '.join(names[:MAX_CANDIDATES])}{more}", "", 0, "")
+            return Location(f"in {', '.join(self.candidates(index))}", "", 0, "")
         if index == 0:
             return Location("all", "", 0, "")
         described = self._nodes[index].get("description")
@@ -176,23 +171,18 @@ class Frames:
 
     def samples_in(self, frames: Bools) -> int:
         """Return the samples whose stack has one of these frames, each sample once."""
-        covered = np.zeros(len(self), dtype=np.bool_)
-        # Unclear frames of the tree's own callers stand behind all its levels.
-        for begin, end in [*self._levels(), (len(self._nodes), len(self))]:
-            callers = self.parent[begin:end]
-            covered[begin:end] = covered[callers] | frames[callers]
-        covered[0] = False
+        above, covered = self.parent, np.zeros(len(self), dtype=np.bool_)
+        while above.any():
+            covered |= frames[above]
+            above = self.parent[above]
         return int(self.total[frames & ~covered].sum())
 
     def within_itself(self) -> Bools:
         """Return which frames were called, however indirectly, by their own function."""
-        found = np.zeros(len(self), dtype=np.bool_)
-        inner, above = np.arange(len(self)), self.parent
-        while len(inner):
-            found[inner[self.function[above] == self.function[inner]]] = True
-            is_left = above > 0
-            inner, above = inner[is_left], self.parent[above[is_left]]
-        found[0] = False
+        above, found = self.parent, np.zeros(len(self), dtype=np.bool_)
+        while above.any():
+            found |= (self.function[above] == self.function) & (above > 0)
+            above = self.parent[above]
         return found
 
     def heaviest(self, most: int) -> Ints:
@@ -200,21 +190,8 @@ class Frames:
 
         A frame never has more samples than its caller, so callers are among them.
         """
-        with_samples = np.flatnonzero(self.total > 0)
-        if len(with_samples) > most:
-            order = np.argsort(-self.total[with_samples], kind="stable")
-            with_samples = np.sort(with_samples[order[:most]])
-        return with_samples
-
-    def _levels(self) -> list[tuple[int, int]]:
-        """Return begin and end of each level below the root, among the nodes of the tree."""
-        known = self.parent[: len(self._nodes)]
-        levels = []
-        begin, end = 1, int(np.searchsorted(known[1:], 1)) + 1
-        while begin < end:
-            levels.append((begin, end))
-            begin, end = end, int(np.searchsorted(known[1:], end)) + 1
-        return levels
+        order = np.argsort(-self.total, kind="stable")[:most]
+        return np.sort(order[self.total[order] > 0])
 
     def _function_id(self, index: int) -> str:
         if self.is_unclear[index]:
@@ -276,43 +253,21 @@ def _node(count: int, identifier: str, description: object) -> dict[str, Any]:
     return {"count": count, "identifier": identifier, "description": description, "children": {}}
 
 
-def remainder(whole: Tree, parts: Sequence[Tree]) -> Tree:
+def remainder(whole: Tree, parts: Sequence[Tree]) -> dict[str, Any]:
     """Return the tree of all samples of ``whole`` that are in none of ``parts``.
 
     Answers come one after the other: what a part has and the whole does not have yet is left out.
-    A frame has at most the samples of its caller. A function without samples, which its caller may
-    have called at the end, stays where no part has it, or where nothing else would be left to have
-    the caller's samples.
+    A function without samples, which its caller may have called at the end, stays where no part
+    has it.
     """
-    rest = _less(whole, parts, int(whole["count"]))
-    todo = [(rest, whole, list(parts))]
-    while todo:
-        node, old, same = todo.pop()
-        children = old["children"]
-        here = {
-            name: [one["children"][name] for one in same if name in one["children"]]
-            for name in children
-        }
-        left = node["count"]
-        for name in sorted(children, key=lambda name: -int(children[name]["count"])):
-            if not children[name]["count"]:
-                continue
-            child = _less(children[name], here[name], left)
-            if child["count"] or not here[name]:
-                left -= child["count"]
-                node["children"][name] = child
-                todo.append((child, children[name], here[name]))
-        innermost = [name for name in children if not children[name]["count"]]
-        unseen = [name for name in innermost if not here[name]]
-        for name in unseen or innermost:
-            node["children"][name] = _less(children[name], [], 0)
-    return rest
-
-
-def _less(node: Tree, parts: Sequence[Tree], most: int) -> dict[str, Any]:
-    """Return a frame without callees, with what others leave of its samples."""
-    left = int(node["count"]) - sum(int(part["count"]) for part in parts)
-    return {**node, "count": max(min(left, most), 0), "children": {}}
+    children = {}
+    for name, child in whole["children"].items():
+        same = [part["children"][name] for part in parts if name in part["children"]]
+        rest = remainder(child, same)
+        if rest["count"] or not same:
+            children[name] = rest
+    count = int(whole["count"]) - sum(int(part["count"]) for part in parts)
+    return {**whole, "count": max(count, 0), "children": children}
 
 
 def functions_table(frames: Frames, interval_s: float, which: Bools | None = None) -> Table:
@@ -331,16 +286,12 @@ def functions_table(frames: Frames, interval_s: float, which: Bools | None = Non
     has_samples = frames.total > 0 if which is None else (frames.total > 0) & which
     seen = np.flatnonzero(has_samples[1:]) + 1
     functions, first = np.unique(frames.function[seen], return_index=True)
-    n = len(frames.functions)
+    n, outer = len(frames.functions), np.where(frames.within_itself(), 0, frames.total)
     own = np.bincount(frames.function, weights=frames.own, minlength=n)[functions]
-    outer = np.where(frames.within_itself(), 0, frames.total)
     total = np.bincount(frames.function, weights=outer, minlength=n)[functions]
-    places = [frames.location(index) for index in seen[first].tolist()]
-    order = sorted(
-        range(len(places)), key=lambda i: (-own[i], -total[i], places[i].name, places[i].filename)
-    )
+    order = np.lexsort((functions, -total, -own))
     own, total = own[order], total[order]
-    places = [places[index] for index in order]
+    places = [frames.location(index) for index in seen[first[order]].tolist()]
     return Table(
         columns={
             "function": [place.name for place in places],
@@ -356,33 +307,31 @@ def functions_table(frames: Frames, interval_s: float, which: Bools | None = Non
     )
 
 
-_PACKAGES: Final = re.compile(r".*/(?:site|dist)-packages/(?P<path>.+)", re.IGNORECASE)
-_STANDARD: Final = re.compile(r".*/lib(?:64|/pypy)?/?python\d[\d.]*t?/(?P<path>.+)", re.IGNORECASE)
-_STANDARD_WINDOWS: Final = re.compile(r"[a-z]:/.*python[^/]*/lib/(?P<path>.+)", re.IGNORECASE)
+_LIBRARY: Final = re.compile(
+    r".*/(?:(?:site|dist)-packages|python\d+/lib|lib(?:64)?/(?:python|pypy)[\d.]+t?)/(?P<path>.+)",
+    re.IGNORECASE,
+)
 _CELL: Final = re.compile(r".*/ipykernel_\d+/(?P<path>\d+)\.py")
-_DASK: Final = re.compile(r".*/(?P<path>(?:dask/_task_spec|dask/core|distributed/worker)\.py)")
 _BUILT_IN: Final = ("<frozen", "<built-in", "<low-level", "<__array")
 _SHORT_PARTS: Final = 3
 """Folders and name of a file of the user's own that are shown."""
 
 
+@lru_cache(maxsize=4096)
 def _library_path(filename: str) -> str:
     """Return the path inside the library that a file belongs to; '' for other files."""
     path = filename.replace("\\", "/")
-    for pattern in (_PACKAGES, _STANDARD, _STANDARD_WINDOWS, _DASK):
-        found = pattern.fullmatch(path)
-        if found is not None:
-            return found["path"]
+    found = _LIBRARY.fullmatch(path)
+    if found is not None:
+        return found["path"]
     return path if path.startswith(_BUILT_IN) else ""
 
 
-@lru_cache(maxsize=4096)
 def is_own(filename: str) -> bool:
     """Return whether a file is the user's: of no installed package and not of Python itself."""
     return bool(filename) and not _library_path(filename)
 
 
-@lru_cache(maxsize=4096)
 def short_file(filename: str) -> str:
     """Return how a file is called: inside its library, or by its last folders, or as a cell."""
     path = filename.replace("\\", "/")
@@ -398,7 +347,6 @@ def short_place(place: Location) -> str:
     return short_file(place.filename) + line if place.filename else ""
 
 
-@lru_cache(maxsize=4096)
 def file_index(filename: str) -> int:
     """Return a number for the colour of a file, the same in every process.
 
