@@ -293,7 +293,8 @@ class ProfileOfTasks(View):
             )
 
     def _caption_of(self, profile: Profile | None, bins: Bins | None) -> Caption:
-        sampling, frames = self.sampling, self._profile and self._profile.frames
+        sampling = self.sampling
+        frames = self._profile.frames if self._profile is not None else None
         zoomed = frames.find(self._path) if frames is not None and self._path is not None else 0
         seconds = bins.stop - float(bins.start[0]) if bins is not None else float("nan")
         if sampling.has_period:
