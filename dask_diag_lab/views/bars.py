@@ -21,7 +21,7 @@ from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows, length
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import BarChart
-from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.palette import data_colors, shade
 from dask_diag_lab.views.view import Caption, Control, LegendItem
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ class BarPlot(DataPlot):
         }
 
     def _color(self, name: str) -> str:
-        return name if name.startswith("#") or not name else getattr(data_colors(self.look), name)
+        return shade(self.look, name) if name else ""
 
 
 def _sent(column: ColumnData) -> ColumnData:

@@ -125,7 +125,7 @@ def elide(text: str, width: int) -> str:
 
 def write(unit: str, value: float) -> str:
     """Return a value in one of the units of `data.Unit`; the browser writes it alike."""
-    return _WRITERS.get(unit, significant)(value) if math.isfinite(value) else _UNKNOWN
+    return _WRITERS.get(unit, _some)(value) if math.isfinite(value) else _UNKNOWN
 
 
 def plural(number: int, noun: str) -> str:
@@ -147,6 +147,5 @@ _WRITERS: Final[Mapping[str, Callable[[float], str]]] = {
     "rate": lambda rate: si(rate, "B/s"),
     "seconds": duration,
     "percent": lambda points: percent(points / 100),
-    "count": _some,
     "time": clock,
 }

@@ -166,6 +166,11 @@ def data_colors(look: Look) -> DataColors:
     return DataColors(look)
 
 
+def shade(look: Look, color: str) -> str:
+    """Return the colour of an attribute of `DataColors`; others, such as ``#rrggbb``, as it is."""
+    return getattr(data_colors(look), color, color)
+
+
 def mixed(color: str, other: str, share: float) -> str:
     """Return ``#rrggbb`` with ``share`` of another ``#rrggbb`` in it, channel by channel."""
     pairs = [(int(color[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]

@@ -1,7 +1,4 @@
-"""Plots of lines over time, each with the band from its lowest to its highest, that follow live.
-
-`SeriesPlot` is a plot declared as data; `SeriesChart` is the figure, for views that have several.
-"""
+"""Plots of lines over time, each with the band from its lowest to its highest, that follow live."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
+from bokeh.models import DataRange1d, NoOverlap, VArea
 from bokeh.models import Line as LineGlyph
-from bokeh.models import NoOverlap, Range1d, VArea
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import TABLE_UNITS, Unit
@@ -28,7 +25,7 @@ from dask_diag_lab.views.figure import (
 )
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import UnitHover, UnitTicker, UnitTickFormatter
-from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.palette import shade
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
 from dask_diag_lab.views.view import Caption, LegendItem, Table, View
 
@@ -52,11 +49,7 @@ SMALLEST: Final[Mapping[str, float]] = {
     "percent": 5.0,
     "seconds": 1e-3,
 }
-"""Least end of the axis: noise near zero does not fill the picture."""
-
-_SHRINK_BELOW: Final = 0.35
-"""Share of the axis that the data falls below before it shrinks; less moves it too often."""
-_ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+"""Least height of the picture: noise near zero does not fill it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,155 +87,6 @@ class Points:
     n: npt.NDArray[Any] | None = None
 
 
-class SeriesChart:
-    """A figure of lines over the same time.
-
-    Parameters
-    ----------
-    look : Look
-    lines : sequence of Line
-    unit : str
-        See `data.Unit`.
-    band : bool
-        Whether a band from lowest to highest is drawn.
-
-    Attributes
-    ----------
-    model : figure
-    behind_s : float
-        Seconds by which the data is ahead of a picture that was moved; 0 when it follows.
-    """
-
-    def __init__(
-        self, look: Look, lines: Sequence[Line], *, unit: Unit = "number", band: bool = True
-    ) -> None:
-        self.behind_s = 0.0
-        self._lines, self._unit, self._has_band = tuple(lines), unit, band
-        self._end = 0.0
-        self._n_commands = 0
-        self._span_s: float | None = LIVE_S
-        self._time, self._y = MovingRange(), Range1d(start=0, end=1)
-        names = [f"{kind}{at}" for at in range(len(lines)) for kind in ("mean", "low", "high")]
-        self.source = Source("x", "time", "top", *names)
-        self.model = quiet_figure(look, x_range=self._time.model, y_range=self._y)
-        self.model.min_border_right = 24  # half of the last tick's label
-        make_time_axis(self.model)
-        ticker = UnitTicker(unit=unit)
-        self.model.yaxis[0].update(
-            formatter=UnitTickFormatter(unit=unit),
-            ticker=ticker,
-            major_label_policy=NoOverlap(min_distance=4),
-        )
-        self.model.ygrid[0].ticker = ticker
-        self.model.xgrid.visible = False
-        self._glyphs = [self._add_line(at) for at in range(len(lines))]
-        target = add_glyph(self.model, self.source.model, LineGlyph(x="x", y="top", line_alpha=0))
-        formats = {f"@mean{at}": self._format_of(at) for at in range(len(lines))}
-        formats["@time"] = UnitHover(unit="time")
-        self._hover = quiet_hover(
-            look, *self._fields(), renderers=[target], mode="vline", formatters=formats
-        )
-        self.model.add_tools(self._hover)
-        add_moves(self.model)
-        self.restyle(look)
-
-    def _add_line(self, at: int) -> tuple[VArea | None, LineGlyph]:
-        band = None
-        if self._has_band:
-            band = VArea(x="x", y1=f"low{at}", y2=f"high{at}", fill_alpha=BAND_ALPHA)
-            add_glyph(self.model, self.source.model, band)
-        line = LineGlyph(x="x", y=f"mean{at}", line_width=2)
-        if at % 2:
-            line.update(line_dash="6 3")
-        add_glyph(self.model, self.source.model, line)
-        return band, line
-
-    def _format_of(self, at: int) -> UnitHover:
-        band = {"low": f"low{at}", "high": f"high{at}"} if self._has_band else {}
-        label = self._lines[at].label
-        return UnitHover(unit=self._unit, label=label, source=self.source.model, **band)
-
-    def _fields(self) -> list[str]:
-        return ["@time{custom}", *(f"@mean{at}{{custom}}" for at in range(len(self._lines)))]
-
-    @property
-    def place(self) -> object:
-        """Where the picture is: differs when the reader has moved it, or asked for more."""
-        return self._time.place, self._span_s, self._n_commands
-
-    def command(self, verb: str) -> None:
-        """Obey ``live`` (the last minutes, as they come) and ``fit`` (everything there is)."""
-        if verb in ("live", "fit"):
-            self._span_s = LIVE_S if verb == "live" else None
-            self._n_commands += 1
-            self._time.release()
-
-    def set(self, points: Sequence[Points]) -> None:
-        """Draw points, one set for each line; also after the reader moved the picture."""
-        times = np.unique(np.concatenate([of.times for of in points]))
-        is_known = any(np.isfinite(of.mean).any() for of in points)
-        for axis in (self.model.xaxis[0], self.model.yaxis[0], self.model.ygrid[0]):
-            set_properties(axis, visible=is_known)
-        if not len(times):
-            self.source.set({name: [] for name in self.source.model.data})
-            return
-        last = float(times[-1] - times[0])
-        self._time.follow(*self._live_window(last))
-        self.behind_s = self._time.behind_s(last)
-        columns = self._in_view(points, times)
-        self.source.set(columns)
-        self._reach(float(np.nanmax(columns["top"], initial=0.0)))
-
-    def restyle(self, look: Look) -> None:
-        """Apply another look."""
-        restyle_figure(self.model, look)
-        colors = line_colors(self._lines, look)
-        for (band, line), color in zip(self._glyphs, colors, strict=True):
-            set_properties(line, line_color=color)
-            if band is not None:
-                set_properties(band, fill_color=color)
-        set_properties(self._hover, tooltips=tooltip_html(look, *self._fields()))
-
-    def legend(self, look: Look) -> list[LegendItem]:
-        """Return the legend; none for a line alone."""
-        if len(self._lines) == 1 and not self._has_band:
-            return []
-        colors = line_colors(self._lines, look)
-        items = [
-            LegendItem(line.label, color, "dash" if at % 2 else "line")
-            for at, (line, color) in enumerate(zip(self._lines, colors, strict=True))
-        ]
-        if self._has_band:
-            items.append(LegendItem("lowest to highest", colors[0], alpha=2 * BAND_ALPHA))
-        return items
-
-    def _live_window(self, last: float) -> tuple[float, float]:
-        if self._span_s is None or last <= self._span_s:
-            return 0.0, next((step for step in YOUNG_S if last <= step), last)
-        return last - self._span_s, last
-
-    def _in_view(self, points: Sequence[Points], times: Floats) -> dict[str, Floats]:
-        """Return the columns of what is in view, merged where it is too much."""
-        first = int(np.searchsorted(times, times[0] + self._time.start)) - 1
-        stop = int(np.searchsorted(times, times[0] + self._time.end, side="right")) + 1
-        groups = _groups(max(first, 0), min(stop, len(times)))
-        columns = {"x": times[groups] - times[0], "time": times[groups]}
-        top: Floats = np.zeros(len(groups))
-        for at, data in enumerate(points):
-            merged = merged_points(_placed(data, times), groups, stop)
-            columns |= {f"mean{at}": merged.mean, f"low{at}": merged.low, f"high{at}": merged.high}
-            top = np.fmax(top, merged.high if self._has_band else merged.mean)
-        return columns | {"top": top}
-
-    def _reach(self, top: float) -> None:
-        """Let the axis end at a round number above the data: grows at once, shrinks late."""
-        top = max(top, SMALLEST.get(self._unit, 1.0))
-        if top > self._end or top < self._end * _SHRINK_BELOW:
-            base = 10.0 ** math.floor(math.log10(top))
-            self._end = next(step * base for step in _ROUND if step * base >= top * (1 - 1e-9))
-        set_properties(self._y, start=0, end=self._end * 1.02)
-
-
 class SeriesPlot(View):
     """Lines over time, of what the store has recorded since the diagnostics began.
 
@@ -267,7 +111,13 @@ class SeriesPlot(View):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self.chart = SeriesChart(look, self.lines, unit=self.unit, band=self.has_band)
+        self._n_commands = 0
+        self._span_s: float | None = LIVE_S
+        self._time = MovingRange()
+        numbered = [
+            f"{kind}{at}" for at in range(len(self.lines)) for kind in ("mean", "low", "high")
+        ]
+        self.source = Source("x", "time", "top", *numbered)
 
     def points(self, name: str) -> Points:
         """Return the points of a line: those of ``store.series``."""
@@ -285,44 +135,112 @@ class SeriesPlot(View):
 
     def note(self) -> str:
         """Return which moment 0 is; see `Caption.note`."""
-        times = [of.times[0] for of in map(self.points, self._names()) if len(of.times)]
+        times = [of.times[0] for line in self.lines if len((of := self.points(line.name)).times)]
         return f"0 s is {fmt.clock(float(min(times)))}, where the record begins" if times else ""
 
     def why_empty(self) -> str:
         """Return why no line has a point, and what to do."""
         return self.empty
 
+    def legend(self) -> list[LegendItem]:
+        """Return the legend; none for a line alone."""
+        if len(self.lines) == 1 and not self.has_band:
+            return []
+        items = [
+            LegendItem(line.label, self._color(line), "dash" if at % 2 else "line")
+            for at, line in enumerate(self.lines)
+        ]
+        if self.has_band:
+            items.append(LegendItem("lowest to highest", items[0].color, alpha=2 * BAND_ALPHA))
+        return items
+
+    # --- the picture
+
     def build(self) -> UIElement:
         """Return the figure; see `View.build`."""
-        self.update()
-        return self.chart.model
+        height = DataRange1d(start=0, min_interval=SMALLEST.get(self.unit, 1.0))
+        self.figure = quiet_figure(self.look, x_range=self._time.model, y_range=height)
+        self.figure.min_border_right = 24  # half of the last tick's label
+        make_time_axis(self.figure)
+        ticker = UnitTicker(unit=self.unit)
+        self.figure.yaxis[0].update(
+            formatter=UnitTickFormatter(unit=self.unit),
+            ticker=ticker,
+            major_label_policy=NoOverlap(min_distance=4),
+        )
+        self.figure.ygrid[0].ticker = ticker
+        self.figure.xgrid.visible = False
+        self._glyphs = [self._add_line(at) for at in range(len(self.lines))]
+        target = LineGlyph(x="x", y="top", line_alpha=0)
+        self._fields = ["@time{custom}"] + [f"@mean{at}{{custom}}" for at in range(len(self.lines))]
+        self._hover = quiet_hover(
+            self.look,
+            *self._fields,
+            renderers=[add_glyph(self.figure, self.source.model, target)],
+            mode="vline",
+            formatters={"@time": UnitHover(unit="time")}
+            | {f"@mean{at}": self._format_of(at) for at in range(len(self.lines))},
+        )
+        self.figure.add_tools(self._hover)
+        add_moves(self.figure)
+        self.restyle()
+        return self.figure
+
+    def _add_line(self, at: int) -> tuple[VArea, LineGlyph]:
+        alpha = BAND_ALPHA if self.has_band else 0.0
+        band = VArea(x="x", y1=f"low{at}", y2=f"high{at}", fill_alpha=alpha)
+        line = LineGlyph(x="x", y=f"mean{at}", line_width=2)
+        if at % 2:
+            line.update(line_dash="6 3")
+        add_glyph(self.figure, self.source.model, band)
+        add_glyph(self.figure, self.source.model, line)
+        return band, line
+
+    def _format_of(self, at: int) -> UnitHover:
+        band = {"low": f"low{at}", "high": f"high{at}"} if self.has_band else {}
+        label = self.lines[at].label
+        return UnitHover(unit=self.unit, label=label, source=self.source.model, **band)
 
     def draw(self) -> None:
         """Add the points that came; see `View.draw`."""
-        points = [self.points(name) for name in self._names()]
-        self.chart.set(points)
-        if not any(np.isfinite(of.mean).any() for of in points):
+        points = [self.points(line.name) for line in self.lines]
+        is_known = any(np.isfinite(of.mean).any() for of in points)
+        for axis in (self.figure.xaxis[0], self.figure.yaxis[0], self.figure.ygrid[0]):
+            set_properties(axis, visible=is_known)
+        if not is_known:
+            self.source.set({name: [] for name in self.source.model.data})
             self.caption = Caption(empty=self.why_empty())
             return
+        times = np.unique(np.concatenate([of.times for of in points]))
+        last = float(times[-1] - times[0])
+        self._time.follow(*self._live_window(last))
+        self.source.set(self._in_view(points, times))
         self.caption = Caption(
             headline=self.headline(),
-            legend=self.chart.legend(self.look),
+            legend=self.legend(),
             note=self.note(),
-            behind_s=self.chart.behind_s,
+            behind_s=self._time.behind_s(last),
         )
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""
-        self.chart.restyle(self.look)
+        restyle_figure(self.figure, self.look)
+        for (band, glyph), line in zip(self._glyphs, self.lines, strict=True):
+            set_properties(glyph, line_color=self._color(line))
+            set_properties(band, fill_color=self._color(line))
+        set_properties(self._hover, tooltips=tooltip_html(self.look, *self._fields))
         self.update()
 
     def state(self) -> object:
         """Return where the reader has the picture; see `View.state`."""
-        return self.chart.place
+        return self._time.place, self._span_s, self._n_commands
 
     def command(self, verb: str) -> None:
-        """Obey ``live`` and ``fit``; see `SeriesChart.command`."""
-        self.chart.command(verb)
+        """Obey ``live`` (the last minutes, as they come) and ``fit`` (everything there is)."""
+        if verb in ("live", "fit"):
+            self._span_s = LIVE_S if verb == "live" else None
+            self._n_commands += 1
+            self._time.release()
 
     def table(self) -> Table:
         """Return one row a point in time."""
@@ -339,17 +257,29 @@ class SeriesPlot(View):
         units = {name: unit for name in columns if unit and name != "time"}
         return Table(columns, {"time": "s", **units})
 
-    def _names(self) -> list[str]:
-        return [line.name for line in self.lines]
+    def _color(self, line: Line) -> str:
+        return shade(self.look, line.color)
+
+    def _live_window(self, last: float) -> tuple[float, float]:
+        if self._span_s is None or last <= self._span_s:
+            return 0.0, next((step for step in YOUNG_S if last <= step), last)
+        return last - self._span_s, last
+
+    def _in_view(self, points: Sequence[Points], times: Floats) -> dict[str, Floats]:
+        """Return the columns of what is in view, merged where it is too much."""
+        first = int(np.searchsorted(times, times[0] + self._time.start)) - 1
+        stop = int(np.searchsorted(times, times[0] + self._time.end, side="right")) + 1
+        groups = _groups(max(first, 0), min(stop, len(times)))
+        columns = {"x": times[groups] - times[0], "time": times[groups]}
+        top: Floats = np.zeros(len(groups))
+        for at, data in enumerate(points):
+            merged = _merged(_placed(data, times), groups, stop)
+            columns |= {f"mean{at}": merged.mean, f"low{at}": merged.low, f"high{at}": merged.high}
+            top = np.fmax(top, merged.high if self.has_band else merged.mean)
+        return columns | {"top": top}
 
 
-def line_colors(lines: Sequence[Line], look: Look) -> list[str]:
-    """Return the colour of each line."""
-    colors = data_colors(look)
-    return [c if (c := line.color).startswith("#") else getattr(colors, c) for line in lines]
-
-
-def merged_points(data: Points, groups: npt.NDArray[np.int64], stop: int) -> Points:
+def _merged(data: Points, groups: npt.NDArray[np.int64], stop: int) -> Points:
     """Return one point for each group of neighbours that begins at ``groups``, before ``stop``."""
     mean, low, high = (column[:stop] for column in (data.mean, data.low, data.high))
     is_known = np.isfinite(mean)

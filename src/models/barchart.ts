@@ -151,8 +151,8 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
 
     paint(ctx: CanvasRenderingContext2D, width: number, height: number): void {
       this.geometry = null;
-      this.set_hidden_height(0);
       if (this.n === 0) {
+        this.set_hidden_height(0);
         return;
       }
       let bottom = height - AXIS;
@@ -215,7 +215,8 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
     _lay_out(ctx: CanvasRenderingContext2D, width: number, bottom: number): IGeometry {
       const { rows } = this.arranged;
       const shown = Math.min(rows.length, this.fits);
-      const row = Math.min(bottom / shown, this.n === 1 ? MOST_ONLY_ROW : MOST_ROW);
+      const most = this.column(this.spec.label)[0] === '' ? MOST_ONLY_ROW : MOST_ROW;
+      const row = Math.min(bottom / shown, most);
       this.set_hidden_height((rows.length - shown) * row);
       const first = Math.min(Math.round(this.scroller.scrollTop / row), rows.length - shown);
       const view = rows.slice(first, first + shown);

@@ -95,13 +95,16 @@ const WRITE: Readonly<Record<string, (value: number) => string>> = {
   rate: value => size(value, 'B/s', false),
   seconds: duration,
   percent: value => percent(value / 100),
-  count: value => (Number.isInteger(value) ? count(value) : significant(value)),
   time: value => clock(value).slice(0, 8)
 };
 
+function some(value: number): string {
+  return Number.isInteger(value) ? count(value) : significant(value);
+}
+
 /** Write a value in its unit, "unknown" for what is not known. */
 export function write(unit: Unit, value: number): string {
-  return Number.isFinite(value) ? (WRITE[unit] ?? significant)(value) : 'unknown';
+  return Number.isFinite(value) ? (WRITE[unit] ?? some)(value) : 'unknown';
 }
 
 /** Write a tick: it needs no digits that are zero. */
