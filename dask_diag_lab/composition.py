@@ -6,7 +6,6 @@ no Jupyter kernel: any process and any running loop will do.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import secrets
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.store import Store
-from dask_diag_lab.transport import FeedState, Following
+from dask_diag_lab.transport import Feed, FeedState
 from dask_diag_lab.views.asked import UNASKED
 
 if TYPE_CHECKING:
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-RECALL_S: Final = 3.0
-"""So long a new collector may take over what the scheduler remembers of before, bit by bit."""
-RECALL_PAUSE_S: Final = 0.05
-"""Several times the pause between two bits of it."""
 LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
     "max-actions": (2_000_000, 1000, inf),
     "interval": ("250ms", 0.05, 300),
@@ -131,11 +126,10 @@ class Composition:
         }
         self._is_ending = is_ending
         self._has_left = False
-        self._recalled_by = time.monotonic() + RECALL_S
         self._to_close = AsyncExitStack()
         self._store = Store(max_actions=int(setting("max-actions")))
         self._store.queries.on_ask = self._ask_cluster
-        self._following = Following(
+        self._following = Feed(
             target.address,
             target.connection_args,
             on_batch=self._batch_came,
@@ -212,11 +206,6 @@ class Composition:
         """
         if is_fresh:
             await self._following.pull()
-            before = -1
-            while before != self._store.actions.total and time.monotonic() < self._recalled_by:
-                before = self._store.actions.total
-                await asyncio.sleep(RECALL_PAUSE_S)
-                await self._following.pull()
         return function(self._store)
 
     async def learn_last(self) -> None:

@@ -6,9 +6,8 @@ Must not look at the scheduler.
 from __future__ import annotations
 
 import struct
-import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dask_diag_lab.collector.strings import OTHER, Strings, key_text
@@ -35,8 +34,8 @@ KILLED: Final = 2
 
 SURE_S: Final = 0.1
 """A smaller difference may as well be the time that a heartbeat takes: clocks are equal then."""
-REMEMBERED_S: Final = 120.0
-"""The smallest difference counts for one to two times as long: clocks are set, and drift."""
+REMEMBERED: Final = 100
+"""Heartbeats of a worker, some minutes of them, whose smallest difference counts: clocks drift."""
 
 
 class Clocks:
@@ -47,20 +46,17 @@ class Clocks:
     ``scheduler_delay`` to them.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._behind: dict[str, tuple[float, float, float]] = {}  # since when, now, and before
+    def __init__(self) -> None:
+        self._behind: dict[str, deque[float]] = {}
 
     def heard(self, worker: str, time_delay: float) -> None:
         """Take ``WorkerState.time_delay``: the difference of the clocks and what a heartbeat took.
 
         The smallest one of the last minutes is the nearest to the difference alone.
         """
-        now = self._clock()
-        since, least, before = self._behind.get(worker, (now, time_delay, time_delay))
-        if now - since > REMEMBERED_S:
-            since, least, before = now, time_delay, least
-        self._behind[worker] = (since, min(least, time_delay), before)
+        behind = self._behind.setdefault(worker, deque(maxlen=REMEMBERED))
+        if not behind or behind[-1] != time_delay:
+            behind.append(time_delay)
 
     def forget(self, worker: str) -> None:
         """Let go of a worker that has left."""
@@ -68,8 +64,7 @@ class Clocks:
 
     def behind_s(self, worker: str) -> float:
         """Return what to add to its times; 0 where the clocks agree or nothing is known."""
-        _, least, before = self._behind.get(worker, (0.0, 0.0, 0.0))
-        behind = min(least, before)
+        behind = min(self._behind.get(worker, (0.0,)))
         return behind if abs(behind) > SURE_S else 0.0
 
 
@@ -130,8 +125,8 @@ class ActionLog:
         Rows recorded since the start.
     tasks : int
         Ended tasks recorded since the start: the next task's ordinal.
-    unnamed, unplaced : int
-        Ended tasks whose prefix, or whose worker's address, found no room among the strings.
+    unnamed : int
+        Ended tasks whose prefix found no room among the strings.
     skipped : int
         Ended tasks whose actions could not be read.
     """
@@ -142,7 +137,6 @@ class ActionLog:
         self.total = 0
         self.tasks = 0
         self.unnamed = 0
-        self.unplaced = 0
         self.skipped = 0
         self._clocks = clocks or Clocks()
         self._limit = limit
@@ -174,7 +168,7 @@ class ActionLog:
             if offset + ROW_BYTES * len(startstops) > chunk.size:
                 chunk = self._grow(len(startstops))
                 offset = 0
-            worker_id = self._ids.get(worker) or self._place(worker)
+            worker_id = self._ids.get(worker) or self._strings.add_address(worker)
             prefix_id = self._ids.get(prefix) or self._name(prefix)
             task = self.tasks
             for action in startstops:
@@ -248,11 +242,6 @@ class ActionLog:
         """Return the string id of the peer that a transfer came from; 0 where none is named."""
         source = action.get("source")
         return (self._ids.get(source) or self._strings.add_address(source)) if source else 0
-
-    def _place(self, worker: str) -> int:
-        string = self._strings.add_address(worker)
-        self.unplaced += string == self._ids[OTHER]
-        return string
 
     def _name(self, prefix: str) -> int:
         string = self._strings.add(prefix)

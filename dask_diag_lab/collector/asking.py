@@ -13,16 +13,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.actions import ActionLog
-from dask_diag_lab.collector.strings import MAX_TEXT, cut, key_text
+from dask_diag_lab.collector.strings import cut, key_text, plain
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskState
 
 MAX_SEARCHED: Final = 20_000
 """Tasks compared one by one for a key that cannot be looked up: about 10 ms."""
-
-LITERALS: Final = frozenset("(b0123456789-")
-"""What a tuple, bytes or a number begin with; the empty text is no key."""
 
 MAX_NEIGHBOURS: Final = 500
 MAX_STORY: Final = 200
@@ -86,21 +83,13 @@ def task_handler(scheduler: Scheduler, log: ActionLog) -> Callable[..., dict[str
 def _find(scheduler: Scheduler, text: str) -> TaskState | None:
     """Return the task that is written so: as text, as a literal, or cut on its way to a screen."""
     tasks = scheduler.tasks
-    ts = tasks.get(text)
-    if ts is not None:
-        return ts
-    if text[:1] in LITERALS:
-        # No literal after all, or not one that can be a key.
-        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            ts = tasks.get(ast.literal_eval(text))
-    if ts is not None:
-        return ts
-    for key in islice(reversed(tasks), MAX_SEARCHED):  # the newest first
-        # The text of any other key is the key itself, which has been looked up.
-        is_rewritten = type(key) is not str or len(key) > MAX_TEXT or not key.isascii()
-        if is_rewritten and key_text(key) == text:
-            return tasks[key]
-    return None
+    if text in tasks:
+        return tasks[text]
+    # No literal after all, or not one that can be a key.
+    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError, KeyError):
+        return tasks[ast.literal_eval(text)]
+    newest = islice(reversed(tasks.items()), MAX_SEARCHED)
+    return next((ts for key, ts in newest if key_text(key) == text), None)
 
 
 def _tell(scheduler: Scheduler, ts: TaskState, log: ActionLog) -> dict[str, Any]:
@@ -126,10 +115,10 @@ def _tell(scheduler: Scheduler, ts: TaskState, log: ActionLog) -> dict[str, Any]
         "counts": {name: len(members) for name, members in (*sets.items(), ("who_has", who_has))},
         "retries": ts.retries,
         "suspicious": ts.suspicious,
-        "annotations": cut(_safe(ts.annotations)),
+        "annotations": cut(plain(ts.annotations or "")),
         "restrictions": cut(_restrictions(ts)),
-        "exception": _safe(ts.exception_text, MAX_TRACEBACK),
-        "traceback": _safe(ts.traceback_text, MAX_TRACEBACK),
+        "exception": cut(plain(ts.exception_text or ""), MAX_TRACEBACK),
+        "traceback": cut(plain(ts.traceback_text or ""), MAX_TRACEBACK),
         "blame": key_text(blame.key) if blame is not None and blame is not ts else "",
         "erred_on": sorted(ts.erred_on or ())[:MAX_WORKERS],
         "actions": log.of_key(ts.key, MAX_SEARCHED),
@@ -148,7 +137,7 @@ def _restrictions(ts: TaskState) -> str:
         "hosts": sorted(ts.host_restrictions or ()),
         "resources": ts.resource_restrictions,
     }
-    words = [f"{name}: {_safe(value)}" for name, value in found.items() if value]
+    words = [f"{name}: {plain(value)}" for name, value in found.items() if value]
     if words and ts.loose_restrictions:
         words.append("others are allowed if these are gone")
     return "; ".join(words)
@@ -167,13 +156,3 @@ def _story(scheduler: Scheduler, ts: TaskState) -> list[dict[str, Any]]:
         }
         for entry in entries[-MAX_STORY:]
     ]
-
-
-def _safe(value: object, limit: int = 0) -> str:
-    """Return text that msgpack can carry; '' for nothing."""
-    text = str(value) if value else ""
-    if not text.isascii():
-        text = text.encode("utf-8", "replace").decode("utf-8")
-    if limit and len(text) > limit:
-        return f"{text[:limit]}… ({len(text)} characters)"
-    return text

@@ -1,25 +1,23 @@
 """What happened to the cluster, in order, bounded; many small graphs or moves are one event.
 
-What happened before there was a collector is taken from `distributed`'s own log, as far as that
-goes back.
+When the workers and clients of now came is taken from `distributed`'s own log.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from heapq import merge
-from itertools import islice
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.strings import key_text
-from dask_diag_lab.collector.wire import Answer, sent
+from dask_diag_lab.collector.wire import Answer, log_since
 from dask_diag_lab.schema.tables import EVENTS
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler
 
-MAX_CLIENTS: Final = 100
+MAX_MERGED: Final = 1_000
+"""Clients, or prefixes and workers, whose graphs and failures are counted between two pulls."""
 
 Event = tuple[float, str, tuple[tuple[str, Any], ...]]  # the details' values are msgpack scalars
 
@@ -28,11 +26,9 @@ class EventLog:
     """Events by cursor."""
 
     def __init__(self, limit: int = EVENTS.max_rows) -> None:
-        self.total = 0
+        self._total = 0
         self._events: deque[Event] = deque(maxlen=limit)
-        self._graphs: dict[str, tuple[float, int, int]] = {}
-        self._moves: tuple[float, float, int] | None = None
-        self._failures: dict[tuple[str, str], tuple[float, float, int]] = {}
+        self._merged: dict[tuple[object, ...], tuple[float, str, dict[str, Any]]] = {}
 
     def add(self, time: float, kind: str, **detail: object) -> None:
         """Record an event; details are numbers, None, or made text."""
@@ -41,151 +37,61 @@ class EventLog:
 
     def add_graph(self, time: float, client: str, n_tasks: int) -> None:
         """Count a graph: a loop of ``client.submit`` sends thousands of them a second."""
-        if client not in self._graphs and len(self._graphs) == MAX_CLIENTS:
-            self._flush()
-        first, graphs, tasks = self._graphs.get(client, (time, 0, 0))
-        self._graphs[client] = (first, graphs + 1, tasks + n_tasks)
+        detail = self._merge(time, "update-graph", client=client)
+        detail["graphs"] = detail.get("graphs", 0) + 1
+        detail["tasks"] = detail.get("tasks", 0) + n_tasks
 
     def add_move(self, time: float) -> None:
         """Count a task that was moved to another worker: stealing does that in bursts."""
-        first, _, n = self._moves or (time, time, 0)
-        self._moves = (first, time, n + 1)
+        self._count(time, self._merge(time, "steal-burst"))
 
     def add_failure(self, time: float, prefix: str, worker: str) -> None:
         """Count a task that was given up with its worker, which may have held thousands."""
-        first, _, n = self._failures.get((prefix, worker), (time, time, 0))
-        self._failures[prefix, worker] = (first, time, n + 1)
+        self._count(time, self._merge(time, "task-erred", prefix=prefix, worker=worker))
 
     def since(self, cursor: int) -> Answer:
-        """Return the events after ``cursor``.
-
-        Where some were lost to the bound, an event ``events-dropped`` says how many.
-        """
+        """Return the events after ``cursor``."""
         self._flush()
-        if cursor == self.total:
-            return None, cursor
-        first = self.total - len(self._events)
-        events = tuple(self._events)[max(0, cursor - first) :]
-        if first > cursor:
-            lost: Event = (events[0][0], "events-dropped", (("count", first - cursor),))
-            events = (lost, *events)
-        return sent(EVENTS, events), self.total
+        return log_since(EVENTS, self._total, self._events, cursor)
+
+    def _merge(self, time: float, kind: str, **detail: Any) -> dict[str, Any]:
+        """Return the details of the event of now that is of this kind and about the same."""
+        name = kind, *detail.values()
+        if name not in self._merged and len(self._merged) >= MAX_MERGED:
+            self._flush()
+        return self._merged.setdefault(name, (time, kind, detail))[2]
+
+    @staticmethod
+    def _count(time: float, detail: dict[str, Any]) -> None:
+        detail["count"] = detail.get("count", 0) + 1
+        detail["until"] = time
 
     def _flush(self) -> None:
-        graphs, self._graphs = self._graphs, {}
-        for client, (time, n_graphs, n_tasks) in graphs.items():
-            detail = {"client": client, "graphs": n_graphs, "tasks": n_tasks}
-            self._append(time, "update-graph", detail)
-        moves, self._moves = self._moves, None
-        if moves is not None:
-            self._append(moves[0], "steal-burst", {"count": moves[2], "until": moves[1]})
-        failures, self._failures = self._failures, {}
-        for (prefix, worker), (time, until, n) in failures.items():
-            detail = {"prefix": prefix, "count": n, "until": until, "worker": worker}
-            self._append(time, "task-erred", detail)
+        merged, self._merged = self._merged, {}
+        for event in merged.values():
+            self._append(*event)
 
-    def _append(self, time: float, kind: str, detail: dict[str, object]) -> None:
+    def _append(self, time: float, kind: str, detail: Mapping[str, object]) -> None:
         plain = tuple(
             (name, value if value is None or isinstance(value, (int, float)) else key_text(value))
             for name, value in detail.items()
         )
         self._events.append((time, kind, plain))
-        self.total += 1
-
-
-RECALLED: Final = 2000
-"""Newest entries of `distributed`'s log that are looked through: so many about the cluster, and so
-many of all clients together."""
-
-MAX_GRAPHS: Final = 500
-"""With the coming of 1000 workers they stay well within the rows of `EVENTS`."""
-
-
-Recalled = tuple[float, str, dict[str, object]]  # time, kind and details of an event
-Entry = tuple[
-    float, str, Mapping[str, Any]
-]  # when, under which topic and what `distributed` logged
-
-CLIENT_KINDS: Final = {"add-client": "client-added", "remove-client": "client-removed"}
-
-NO_CLIENT: Final = "fire-and-forget"
-"""`distributed` keeps tasks that nobody holds on to under this name among its clients."""
+        self._total += 1
 
 
 def recall(scheduler: Scheduler, events: EventLog) -> None:
-    """Record who is there since when, which clients came and went, and what they submitted."""
-    log = _newest(scheduler, ["all"])[::-1]
-    clients = _clients(log)
-    # Those that are there, and the last ones that have left.
-    known = dict.fromkeys([*scheduler.clients, *(str(e[2]["client"]) for e in clients[::-1])])
-    known.pop(NO_CLIENT, None)
-    graphs = _graphs(_newest(scheduler, list(known)[:MAX_CLIENTS]))
-    found = [*_workers(scheduler, log), *clients, *graphs]
-    for time, kind, detail in sorted(found, key=lambda event: event[0]):
+    """Record when the workers and clients came that are there."""
+    came: dict[str, tuple[float, str, dict[str, object]]] = {}
+    for time, message in scheduler.get_events("all"):  # the last one counts
+        action = message.get("action") if isinstance(message, dict) else None
+        if action == "add-worker" and (ws := scheduler.workers.get(str(message.get("worker")))):
+            detail = {"worker": ws.address, "name": ws.name, "nthreads": ws.nthreads}
+            came[ws.address] = time, "worker-added", detail
+        elif action == "add-client" and (client := message.get("client")) in scheduler.clients:
+            came[str(client)] = time, "client-added", {"client": client}
+    for time, kind, detail in sorted(came.values(), key=lambda event: event[0]):
         events.add(time, kind, **detail)
-
-
-def _newest(scheduler: Scheduler, topics: Iterable[str]) -> list[Entry]:
-    """Return what `distributed` logged about actions, the newest first.
-
-    Messages of others may be anything.
-    """
-    entries = merge(
-        *(_backwards(scheduler, topic) for topic in topics), key=lambda entry: -entry[0]
-    )
-    return [
-        (time, topic, message)
-        for time, topic, message in islice(entries, RECALLED)
-        if isinstance(message, dict) and type(message.get("action")) is str
-    ]
-
-
-def _backwards(scheduler: Scheduler, topic: str) -> Iterator[tuple[float, str, Any]]:  # as `Entry`
-    """Yield the entries of a topic, without a copy; none where there is no such topic.
-
-    `distributed` has no call for that, so there are none either where it keeps them otherwise.
-    """
-    topics = getattr(getattr(scheduler, "_broker", None), "_topics", None)
-    found = topics.get(topic) if isinstance(topics, dict) else None
-    entries = getattr(found, "events", None)
-    if isinstance(entries, deque):
-        for time, message in reversed(entries):
-            yield time, topic, message
-
-
-def _workers(scheduler: Scheduler, log: Iterable[Entry]) -> list[Recalled]:
-    """Return when the workers that are there came."""
-    came: dict[str, float] = {}  # an address that is used again is that of the last one
-    for time, _, message in log:
-        if message["action"] == "add-worker":
-            came[str(message.get("worker"))] = time
-    return [
-        (time, "worker-added", {"worker": address, "name": ws.name, "nthreads": ws.nthreads})
-        for address, time in came.items()
-        if (ws := scheduler.workers.get(address)) is not None
-    ]
-
-
-def _clients(log: Iterable[Entry]) -> list[Recalled]:
-    """Return when clients came and left; `distributed` logs that one left once more at its end."""
-    found: list[Recalled] = []
-    last: dict[str, str] = {}
-    for time, _, message in log:
-        client, kind = str(message.get("client")), CLIENT_KINDS.get(message["action"])
-        if kind is not None and last.get(client) != kind:
-            last[client] = kind
-            found.append((time, kind, {"client": client}))
-    return found
-
-
-def _graphs(log: Iterable[Entry]) -> list[Recalled]:
-    """Return the newest graphs; each client has a topic of `distributed`'s log."""
-    graphs = (
-        (time, "update-graph", {"client": client, "graphs": 1, "tasks": n_tasks})
-        for time, client, message in log
-        if message["action"] == "update-graph" and (n_tasks := new_tasks(message)) is not None
-    )
-    return list(islice(graphs, MAX_GRAPHS))
 
 
 def new_tasks(message: Mapping[str, Any]) -> int | None:

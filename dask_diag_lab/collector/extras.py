@@ -1,7 +1,6 @@
-"""The tables of `schema.EXTRAS`: worked out while somebody wants them, once for all.
+"""The tables of `schema.EXTRAS`, worked out while somebody wants them.
 
-Each is filled by one function or class below, or in `spans`, from sums that `distributed` keeps.
-Must not visit tasks.
+They are sums and logs that `distributed` keeps. Must not visit tasks.
 """
 
 from __future__ import annotations
@@ -11,14 +10,15 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.collector.spans import FineTable, SpanTable, activities
+from dask_diag_lab.collector.spans import activities, fine, spans
 from dask_diag_lab.collector.strings import cut, key_text
-from dask_diag_lab.collector.timing import Throttle
-from dask_diag_lab.collector.wire import Answer, Row, sent
-from dask_diag_lab.schema.tables import TABLES, Table
+from dask_diag_lab.collector.wire import Answer, Row, WholeTable, count_new, log_since, sent
+from dask_diag_lab.schema.tables import TABLES
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskGroup
@@ -28,211 +28,115 @@ logger = logging.getLogger(__name__)
 INTERVAL_S: Final = 0.5
 """Shortest time between two looks at one table: heartbeats do not come more often."""
 
-KEPT_S: Final = 60.0
-"""So long the rows of a table are kept that nobody wants any more; they are made anew then."""
+MAX_DUTY: Final = 100
+"""A refresh is not repeated before so many times what it computed has passed: at most 1 %.
+
+Of CPU time: a scheduler that was not given the processor while it looked at its workers would else
+not look at them again for half a minute.
+"""
 
 
-class ErredRows(Protocol):
-    """What knows the rows of the table ``errors``."""
+class Throttle:
+    """Tells when a refresh is due: at once at first, then after an interval and what it cost."""
 
-    def rows(self) -> list[tuple[Any, ...]]: ...
+    def __init__(self, interval_s: float) -> None:
+        self._interval_s = interval_s
+        self._next = 0.0
 
+    def is_due(self) -> bool:
+        return time.perf_counter() >= self._next
 
-def sources(
-    held: Callable[[TaskGroup], int],
-    failed: Mapping[str, int],
-    shuffles: Shuffles,
-    errors: ErredRows,
-) -> Mapping[str, Callable[[Any], Any]]:
-    """Return how each extra is filled: takes the scheduler.
-
-    It returns all rows, those to keep last; or, for a log, makes the object whose ``read`` returns
-    new rows and how many were lost before them.
-
-    Parameters
-    ----------
-    held : callable
-        Tells the bytes in memory of a task group.
-    failed : mapping of str to int
-        For the id of a span how many of its tasks were erred when they were forgotten.
-    shuffles : Shuffles
-    errors : Errors
-    """
-    return {
-        "durations": durations,
-        "bandwidth-types": bandwidth_types,
-        "bandwidth-workers": bandwidth_workers,
-        "system": SystemSource,
-        "errors": lambda _: errors.rows(),
-        "stealing": StealingSource,
-        "counters": counters,
-        "activities": activities,
-        "fine": FineTable().rows,
-        "spans": SpanTable(held, failed).rows,
-        "shuffles": shuffles.rows,
-        "shuffle-transfers": shuffles.transfers,
-    }
-
-
-class _Whole:
-    """A table that is sent whole; its cursor is the number of its changes."""
-
-    def __init__(self, scheduler: Scheduler, table: Table, fill: Callable[[Any], Any]) -> None:
-        self._scheduler = scheduler
-        self._table = table
-        self._fill = fill
-        self._rows: list[Row] | None = None
-        self._n_left_out = 0
-        self._version = 0
-
-    def refresh(self) -> None:
-        """Fill the table anew; an equal one changes nothing."""
-        rows: list[Row] = list(self._fill(self._scheduler))
-        n_left_out = max(0, len(rows) - self._table.max_rows)
-        self.put(rows[n_left_out:], n_left_out)
-
-    def put(self, rows: list[Row], n_left_out: int = 0) -> None:
-        if rows != self._rows or n_left_out != self._n_left_out:
-            self._rows, self._n_left_out = rows, n_left_out
-            self._version += 1
-
-    def since(self, cursor: int) -> Answer:
-        if cursor == self._version or self._rows is None:
-            return None, cursor
-        return sent(self._table, self._rows, self._n_left_out), self._version
-
-    def give_up(self) -> None:
-        self.put([])
-
-    def forget(self) -> None:
-        """Let the rows go; the version stays, so that nobody takes the next ones for these."""
-        self._rows = None
-
-
-class _Log:
-    """Rows that are appended; its cursor is the number of rows that ever were."""
-
-    def __init__(self, scheduler: Scheduler, table: Table, fill: Callable[[Any], Any]) -> None:
-        self._reader = fill(scheduler)
-        self._table = table
-        self._rows: deque[Row] = deque(maxlen=table.max_rows)
-        self._total = 0
-        self._is_read = False
-
-    def refresh(self) -> None:
-        """Append what is new."""
-        rows, lost = self._reader.read()
-        if self._is_read and lost:  # before the first look nothing was promised to anybody
-            self._rows.clear()  # rows are found by counting back from the newest: no gap between
-            self._total += lost
-        self._rows.extend(rows)
-        self._total += len(rows)
-        self._is_read = True
-
-    def since(self, cursor: int) -> Answer:
-        """Return the rows after ``cursor``; 0 is somebody who has nothing and misses nothing."""
-        known = cursor - 1  # so that 0 is nobody's cursor, and an empty log is told once
-        if known == self._total or not self._is_read:
-            return None, cursor
-        n = min(len(self._rows), self._total - max(known, 0))
-        rows = list(self._rows)[len(self._rows) - n :]
-        dropped = 0 if known < 0 else self._total - known - n
-        return sent(self._table, rows, dropped), self._total + 1
-
-    def give_up(self) -> None:
-        self._is_read = True
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Measure a refresh, in this thread, and let the next one wait."""
+        began = time.thread_time()
+        yield
+        spent_s = time.thread_time() - began
+        self._next = time.perf_counter() + max(self._interval_s, MAX_DUTY * spent_s)
 
 
 class Extras:
-    """All extras of one scheduler; nothing is looked at that nobody wants."""
+    """All extras of one scheduler; nothing is looked at that nobody wants.
 
-    def __init__(self, scheduler: Scheduler, fills: Mapping[str, Callable[[Any], Any]]) -> None:
-        self._scheduler = scheduler
-        self._fills = fills
-        self._tables: dict[str, _Whole | _Log] = {}
-        self._throttles: dict[str, Throttle] = {}
-        self._asked: dict[str, float] = {}
-        self._broken: set[str] = set()
+    Parameters
+    ----------
+    in_memory : callable
+        Tells the bytes in memory of a task group.
+    error_rows : callable
+        Returns the rows of ``errors``.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        in_memory: Callable[[TaskGroup], int],
+        shuffles: Shuffles,
+        error_rows: Callable[[], Iterable[Row]],
+    ) -> None:
+        whole: dict[str, Callable[[], Iterable[Row]]] = {
+            "durations": partial(durations, scheduler),
+            "bandwidth-types": partial(bandwidth_types, scheduler),
+            "bandwidth-workers": partial(bandwidth_workers, scheduler),
+            "errors": error_rows,
+            "counters": partial(counters, scheduler),
+            "activities": partial(activities, scheduler),
+            "fine": partial(fine, scheduler),
+            "spans": partial(spans, scheduler, in_memory),
+            "shuffles": shuffles.rows,
+        }
+        self._answers: dict[str, Callable[[int], Answer]] = {
+            **{name: _throttled(name, fill) for name, fill in whole.items()},
+            "system": partial(system_since, scheduler),
+            "stealing": partial(stealing_since, scheduler),
+            "shuffle-transfers": shuffles.transfers_since,
+        }
 
     def since(self, name: str, cursor: int) -> Answer:
         """Return what changed of a table that is wanted; nothing where there is none."""
-        return self._refreshed(name).since(cursor) if name in self._fills else (None, cursor)
+        if name not in self._answers:
+            return None, cursor
+        try:
+            return self._answers[name](cursor)
+        except Exception:
+            # `distributed`'s insides differ between versions: the other tables go on.
+            logger.exception("dask_diag_lab leaves the table %s empty from now on", name)
+            self._answers[name] = _throttled(name, list)
+            return self._answers[name](0)
 
-    def forget_unwanted(self, kept_s: float = KEPT_S) -> None:
-        """Let the rows go of tables that nobody has wanted for a while.
 
-        Those of logs stay: they are bounded, and their source may have lost them meanwhile.
-        """
-        until = time.monotonic() - kept_s
-        for name in [name for name, asked in self._asked.items() if asked < until]:
-            del self._asked[name]
-            table = self._tables[name]
-            if isinstance(table, _Whole) and name not in self._broken:
-                table.forget()
-                self._throttles[name].reset()
+def _throttled(name: str, fill: Callable[[], Iterable[Row]]) -> Callable[[int], Answer]:
+    """Return what answers with a table that is filled anew when that is due."""
+    table, throttle = WholeTable(TABLES[name], fill), Throttle(INTERVAL_S)
 
-    def clear(self) -> None:
-        """Let all rows go."""
-        self._asked.clear()
-        self._tables.clear()
-
-    def _refreshed(self, name: str) -> _Whole | _Log:
-        table = self._tables.get(name)
-        if table is None:
-            declared = TABLES[name]
-            kind = _Log if declared.sent == "log" else _Whole
-            table = kind(self._scheduler, declared, self._fills[name])
-            self._tables[name] = table
-            self._throttles[name] = Throttle()
-        self._asked[name] = time.monotonic()
-        throttle = self._throttles[name]
-        if name not in self._broken and throttle.is_due():
-            throttle.begin()
-            try:
+    def since(cursor: int) -> Answer:
+        if throttle.is_due():
+            with throttle.measured():
                 table.refresh()
-            except Exception:
-                # `distributed`'s insides differ between versions: the other tables go on.
-                logger.exception("dask_diag_lab leaves the table %s empty from now on", name)
-                self._broken.add(name)
-                table.give_up()
-            throttle.done(INTERVAL_S)
-        return table
+        return table.since(cursor)
+
+    return since
 
 
 UNITS: Final = {"latency": "seconds", "transfer-bandwidth": "bytes/s"}
 """Units of digests whose name does not tell."""
 
 
-def counters(scheduler: Scheduler) -> list[tuple[str, str, float]]:
-    """Return name, unit and value of what the scheduler counts itself."""
-    rows = [("transitions", "count", float(getattr(scheduler, "transition_counter", math.nan)))]
-    for name, value in getattr(scheduler, "digests_total", {}).items():
-        if type(value) in {int, float}:
-            rows.append((*_named(name), float(value)))
-    monitor = getattr(scheduler, "monitor", None)
-    contention = getattr(monitor, "cumulative_gil_contention", None)
-    if contention is not None:
-        rows.append(("gil-contention", "seconds", float(contention)))
-    rows += _stealing(scheduler)
-    totals: Mapping[Any, Any] = getattr(scheduler, "cumulative_worker_metrics", {})
-    for name, value in totals.items():
-        # A sum of rates means nothing.
-        if type(name) is str and type(value) in {int, float} and name != "transfer-bandwidth":
+def counters(scheduler: Scheduler) -> Iterator[Row]:
+    """Yield name, unit and value of what the scheduler counts itself."""
+    yield "transitions", "count", float(scheduler.transition_counter)
+    for name, value in scheduler.digests_total.items():
+        yield *_named(name), float(value)
+    if scheduler.monitor.monitor_gil_contention:
+        yield "gil-contention", "seconds", float(scheduler.monitor.cumulative_gil_contention)
+    stealing = scheduler.extensions.get("stealing")
+    if stealing is not None:  # summed over its cost classes
+        for name, unit in {"request_count_total": "count", "request_cost_total": "seconds"}.items():
+            yield f"stealing: {name}", unit, float(sum(stealing.metrics[name].values()))
+    for name, value in scheduler.cumulative_worker_metrics.items():
+        # Others have a context and are fine metrics. A sum of rates means nothing.
+        if type(name) is str and name != "transfer-bandwidth":
             text, unit = _named(name)
-            rows.append((f"workers: {text}", unit, float(value)))
-    return rows
-
-
-def _stealing(scheduler: Scheduler) -> list[tuple[str, str, float]]:
-    """Return what the stealing extension has asked for, summed over its cost classes."""
-    extension = getattr(scheduler, "extensions", {}).get("stealing")
-    metrics = getattr(extension, "metrics", None) or {}
-    units = {"request_count_total": "count", "request_cost_total": "seconds"}
-    return [
-        (f"stealing: {name}", unit, float(sum(metrics[name].values())))
-        for name, unit in units.items()
-        if name in metrics
-    ]
+            yield f"workers: {text}", unit, float(value)
 
 
 def _named(name: Hashable) -> tuple[str, str]:
@@ -244,38 +148,35 @@ def _named(name: Hashable) -> tuple[str, str]:
     return text, UNITS.get(text, "seconds" if text.endswith("-duration") else "")
 
 
-def durations(scheduler: Scheduler) -> list[tuple[str, str, float]]:
-    """Return prefix, action and seconds: `TaskPrefix.all_durations`."""
-    rows = []
-    for prefix in getattr(scheduler, "task_prefixes", {}).values():
-        spent = getattr(prefix, "all_durations", None)
-        if spent:
-            name = key_text(prefix.name)
-            rows += [(name, key_text(action), float(spent[action])) for action in spent]
-    return rows
+def durations(scheduler: Scheduler) -> Iterator[Row]:
+    """Yield prefix, action and seconds."""
+    for prefix in scheduler.task_prefixes.values():
+        for action, seconds in prefix.all_durations.items():
+            yield key_text(prefix.name), key_text(action), float(seconds)
 
 
-def bandwidth_types(scheduler: Scheduler) -> list[tuple[str, float]]:
-    """Return type and bytes per second: `scheduler.bandwidth_types`."""
-    rates = getattr(scheduler, "bandwidth_types", {})
-    return [(key_text(name), float(rate)) for name, rate in rates.items()]
+def bandwidth_types(scheduler: Scheduler) -> Iterator[Row]:
+    """Yield type and bytes per second."""
+    for name, rate in scheduler.bandwidth_types.items():
+        yield key_text(name), float(rate)
 
 
-def bandwidth_workers(scheduler: Scheduler) -> list[tuple[str, str, float]]:
-    """Return source, destination and bytes per second: `scheduler.bandwidth_workers`.
+def bandwidth_workers(scheduler: Scheduler) -> Iterator[Row]:
+    """Yield source, destination and bytes per second.
 
-    Its pairs begin with the worker that measured, which is the one that received
+    `distributed`'s pairs begin with the worker that measured, which is the one that received
     (``Worker._update_metrics_received_data``).
     """
-    rates = getattr(scheduler, "bandwidth_workers", {})
-    return [(str(sender), str(receiver), float(rate)) for (receiver, sender), rate in rates.items()]
+    for (receiver, sender), rate in scheduler.bandwidth_workers.items():
+        yield str(sender), str(receiver), float(rate)
 
 
-BUFFER: Final = ("total", "written", "read", "memory", "memory_limit")
-"""Fields of either buffer in a heartbeat of `ShuffleRun`."""
-
-COMM_WRITTEN, COMM_READ = 3, 4
-"""Places of these columns in the rows of ``shuffles``."""
+SHUFFLES: Final = TABLES["shuffles"]
+TRANSFERS: Final = TABLES["shuffle-transfers"]
+WRITTEN, READ = (
+    [column.name for column in SHUFFLES.columns].index(name)
+    for name in ("comm_written", "comm_read")
+)
 
 MAX_SHUFFLES: Final = 20
 """Kept; the ones that began first go."""
@@ -288,88 +189,61 @@ class Shuffles:
     anybody had the time to look.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
         self._kept: dict[str, dict[str, Row]] = {}
-        self._moved: deque[Row] = deque(maxlen=TABLES["shuffle-transfers"].max_rows)
+        self._moved: deque[Row] = deque(maxlen=TRANSFERS.max_rows)
         self._n_moved = 0
 
-    def note(self, scheduler: Scheduler) -> None:
+    def note(self) -> None:
         """Take over what `distributed` has now; nothing to do while no shuffle is under way."""
-        plugin = getattr(scheduler, "plugins", {}).get("shuffle")
-        heartbeats = getattr(plugin, "heartbeats", None) or {}
-        for name, workers in heartbeats.items():
+        plugin = self._scheduler.plugins.get("shuffle")
+        for name, workers in getattr(plugin, "heartbeats", {}).items():
             shuffle = key_text(name)
             rows = self._kept.setdefault(shuffle, {})
             for address, beat in workers.items():
-                row = _shuffle_row(shuffle, str(address), beat)
-                self._note_moved(rows.get(row[1]), row, scheduler)
-                rows[row[1]] = row
+                numbers = [_number(beat, column.source) for column in SHUFFLES.columns[2:]]
+                row = (shuffle, str(address), *numbers)
+                self._note_moved(rows.get(address), row)
+                rows[address] = row
         while len(self._kept) > MAX_SHUFFLES:
             del self._kept[next(iter(self._kept))]
 
-    def rows(self, scheduler: Scheduler) -> list[Row]:
+    def rows(self) -> list[Row]:
         """Return the rows of the table ``shuffles``, newest shuffle last."""
-        self.note(scheduler)
+        self.note()
         return [row for workers in self._kept.values() for row in workers.values()]
 
-    def transfers(self, scheduler: Scheduler) -> ShuffleTransfers:
-        """Return the reader of the log of what moved."""
-        self.note(scheduler)
-        return ShuffleTransfers(self._moved, lambda: self._n_moved)
+    def transfers_since(self, cursor: int) -> Answer:
+        """Return what moved after ``cursor``."""
+        self.note()
+        return log_since(TRANSFERS, self._n_moved, self._moved, cursor)
 
-    def _note_moved(self, before: Row | None, row: Row, scheduler: Scheduler) -> None:
+    def _note_moved(self, before: Row | None, row: Row) -> None:
         sent_bytes, received_bytes = (
-            max(row[i] - (before[i] if before else 0.0), 0.0) for i in (COMM_WRITTEN, COMM_READ)
+            max(row[i] - (before[i] if before else 0.0), 0.0) for i in (WRITTEN, READ)
         )
         if sent_bytes or received_bytes:
-            ws = scheduler.workers.get(row[1])
+            ws = self._scheduler.workers.get(row[1])
             stop = ws.last_seen if ws is not None else time.time()
             self._moved.append((stop, row[0], row[1], sent_bytes, received_bytes))
             self._n_moved += 1
 
 
-class ShuffleTransfers:
-    """Reads what shuffles moved since it was read last."""
-
-    def __init__(self, moved: deque[Row], n_moved: Callable[[], int]) -> None:
-        self._moved, self._n_moved = moved, n_moved
-        self._seen = 0
-
-    def read(self) -> tuple[list[Row], int]:
-        """Return new rows, and how many were lost before them."""
-        new = self._n_moved() - self._seen
-        n = min(new, len(self._moved))
-        self._seen += new
-        return list(self._moved)[len(self._moved) - n :], new - n
-
-
-def _shuffle_row(shuffle: str, address: str, beat: Mapping[str, Any]) -> tuple[Any, ...]:
-    comm, disk = beat.get("comm") or {}, beat.get("disk") or {}
-    return (
-        shuffle,
-        address,
-        *(_number(comm, field) for field in BUFFER),
-        *(_number(disk, field) for field in BUFFER),
-        _number(beat, "start"),
-    )
-
-
-def _number(beat: Mapping[str, Any], field: str) -> float:
+def _number(beat: Mapping[str, Any], path: str) -> float:
     """Return a field of a heartbeat; NaN where there is none or no limit."""
-    value = beat.get(field)
+    value: Any = beat
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
     return float(value) if isinstance(value, (int, float)) else math.nan
 
 
-TOPIC: Final = "stealing"
-MAX_MOVES: Final = 2_000
-"""Rows of one look, about 5 ms; what is more is read at the next one."""
-
-NAMES: Final = {"confirm": "confirmed"}
-
-Move = tuple[float, str, str, int, str, str, float, float]
+STEALING: Final = TABLES["stealing"]
+MAX_MESSAGES: Final = 500
+"""Of one answer, about 5 ms; what is more comes with the next one."""
 
 
-def moves_of(at: float, message: Any) -> list[Move]:  # `distributed`'s own, by version
+def moves_of(at: float, message: Any) -> list[Row]:  # `distributed`'s own, by version
     """Return the moves that one message of `WorkStealing` is about; none if it is not known.
 
     ``("request", [(time, level, key, cost, victim, its occupancy, thief, its occupancy), …])``,
@@ -377,65 +251,39 @@ def moves_of(at: float, message: Any) -> list[Move]:  # `distributed`'s own, by 
     ``("reschedule", flag, key, state, victim, thief, stimulus)`` and
     ``("stale-response" or "already-aborted", key, state, victim, stimulus)``.
     """
-    if not isinstance(message, (tuple, list)) or not message:
+    if not isinstance(message, tuple):
         return []
-    event, *parts = message
-    if event == "request" and len(parts) == 1:
-        return [
-            (begun, "request", key_text(key), level, str(victim), str(thief), float(v), float(t))
-            for begun, level, key, _, victim, v, thief, t in parts[0]
-        ]
-    if event == "reschedule":
-        parts = parts[1:]
-    victim, thief = "", ""
-    if len(parts) == 5:
-        victim, thief = str(parts[2]), str(parts[3])
-    elif len(parts) == 4:
-        victim = str(parts[2] or "")
-    else:
-        return []
-    name = NAMES.get(event, key_text(event))
-    return [(at, name, key_text(parts[0]), -1, victim, thief, math.nan, math.nan)]
+    match message:
+        case ("request", list() as moves):
+            return [
+                (begun, "request", key_text(key), level, victim, thief, float(v), float(t))
+                for begun, level, key, _, victim, v, thief, t in moves
+            ]
+        case ("reschedule", _, key, _, victim, thief, _) as parts:
+            pass
+        case (_, key, _, victim, thief, _) as parts:
+            pass
+        case (_, key, _, victim, _) as parts:
+            thief = ""
+        case _:
+            return []
+    event = "confirmed" if parts[0] == "confirm" else key_text(parts[0])
+    return [(at, event, key_text(key), -1, str(victim or ""), str(thief), math.nan, math.nan)]
 
 
-class StealingSource:
-    """Reads new messages of the topic, which keeps a bounded number of them."""
-
-    def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler = scheduler
-        self._seen = 0
-
-    def read(self) -> tuple[list[Move], int]:
-        """Return new rows, and how many messages were lost before them."""
-        broker = getattr(self._scheduler, "_broker", None)
-        topic = getattr(broker, "_topics", {}).get(TOPIC)
-        if topic is None:
-            return [], 0
-        new = topic.count - self._seen
-        n = max(0, min(new, len(topic.events)))
-        lost = max(0, new - n)
-        self._seen += lost
-        rows: list[Move] = []
-        for at, message in itertools.islice(topic.events, len(topic.events) - n, None):
-            rows += moves_of(at, message)
-            self._seen += 1
-            if len(rows) >= MAX_MOVES:
-                break
-        return rows, lost
+def stealing_since(scheduler: Scheduler, cursor: int) -> Answer:
+    """Return the moves after ``cursor``, which counts messages of the topic: some are many rows."""
+    topic = scheduler._broker._topics["stealing"]  # without a copy of all of its messages
+    if cursor == topic.count + 1:
+        return None, cursor
+    n, dropped = count_new(topic.count, len(topic.events), cursor)
+    first = len(topic.events) - n
+    new = itertools.islice(topic.events, first, first + MAX_MESSAGES)
+    rows = [row for at, message in new for row in moves_of(at, message)]
+    return sent(STEALING, rows, dropped), topic.count + 1 - max(0, n - MAX_MESSAGES)
 
 
-QUANTITIES: Final = (
-    "time",
-    "cpu",
-    "memory",
-    "host_net_io.read_bps",
-    "host_net_io.write_bps",
-    "host_disk_io.read_bps",
-    "host_disk_io.write_bps",
-    "num_fds",
-    "gil_contention",
-)
-"""Those of `SystemMonitor.quantities`, in the order of the columns; the last column follows."""
+SYSTEM: Final = TABLES["system"]
 
 MOST_BPS: Final = 1e11
 """Bytes a second of a host that no network or disk reaches; such a rate is one whose period the
@@ -445,40 +293,26 @@ TICK_S: Final = 2.0
 """The loop's interval is only known now: it is put to samples that are no older than this."""
 
 
-class SystemSource:
-    """Reads new samples of ``scheduler.monitor``, which keeps an hour of them."""
+def system_since(scheduler: Scheduler, cursor: int) -> Answer:
+    """Return the samples of ``scheduler.monitor`` after ``cursor``."""
+    quantities = scheduler.monitor.quantities
+    times = quantities["time"]
 
-    def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler = scheduler
-        self._seen = 0
-
-    def read(self) -> tuple[list[tuple[float, ...]], int]:
-        """Return new samples, and how many were lost before them."""
-        monitor = getattr(self._scheduler, "monitor", None)
-        quantities: dict[str, Any] = getattr(monitor, "quantities", {})
-        count = getattr(monitor, "count", 0)
-        times = quantities.get("time", ())
-        n = max(0, min(count - self._seen, len(times)))
-        lost = max(0, count - self._seen - n)
-        self._seen = count
-        if not n:
-            return [], lost
-        columns = [_newest(quantities.get(name, ()), n) for name in QUANTITIES]
-        for i, name in enumerate(QUANTITIES):
-            if name.endswith("_bps"):
-                columns[i] = [bps if bps < MOST_BPS else math.nan for bps in columns[i]]
-        tick_s = float(getattr(self._scheduler, "_tick_interval_observed", math.nan))
-        since = times[-1] - TICK_S
+    def rows(indices: Iterable[int]) -> list[Row]:
+        known = list(indices)
+        tick_s, since = scheduler._tick_interval_observed, times[-1] - TICK_S
+        columns = [_samples(quantities, c.source, len(known)) for c in SYSTEM.columns[:-1]]
         columns.append([tick_s if at >= since else math.nan for at in columns[0]])
-        return list(zip(*columns, strict=True)), lost
+        return list(zip(*columns, strict=True))
+
+    return log_since(SYSTEM, scheduler.monitor.count, range(len(times)), cursor, rows)
 
 
-def _newest(samples: Any, n: int) -> list[float]:  # a deque of numbers
-    """Return the newest ``n`` samples; NaN for those that were not taken."""
+def _samples(quantities: Mapping[str, Any], name: str, n: int) -> list[float]:
+    """Return the newest ``n`` samples of a quantity; NaN for those that were not taken."""
+    limit = MOST_BPS if name.endswith("_bps") else math.inf
     newest = [
-        float(sample) if type(sample) in {int, float} else math.nan
-        for sample in itertools.islice(reversed(samples), n)
+        float(sample) if isinstance(sample, (int, float)) and sample < limit else math.nan
+        for sample in itertools.islice(reversed(quantities.get(name, ())), n)
     ]
-    newest += [math.nan] * (n - len(newest))
-    newest.reverse()
-    return newest
+    return [math.nan] * (n - len(newest)) + newest[::-1]

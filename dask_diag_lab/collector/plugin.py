@@ -8,17 +8,14 @@ Answers are plain data: an in-process comm passes them by reference.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final
 
 import dask.config
-from dask.utils import key_split
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.metrics import time as wall_clock
 
@@ -27,14 +24,13 @@ from dask_diag_lab.collector.asking import ask_handler, task_handler
 from dask_diag_lab.collector.deaths import Deaths
 from dask_diag_lab.collector.errors import Errors
 from dask_diag_lab.collector.events import EventLog, new_tasks, recall
-from dask_diag_lab.collector.extras import Extras, Shuffles, sources
+from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
 from dask_diag_lab.collector.strings import Strings
 from dask_diag_lab.collector.tasks import TaskTables, n_ended
-from dask_diag_lab.collector.timing import Leases, Throttle
-from dask_diag_lab.collector.wire import Answer, Sent, sent
-from dask_diag_lab.collector.workers import RunningTable, WorkerTable, refresh_interval
-from dask_diag_lab.schema.tables import GRAPH, NTHREADS, PROTOCOL, THRESHOLDS
+from dask_diag_lab.collector.wire import Answer, WholeTable, log_since
+from dask_diag_lab.collector.workers import RunningTasks, WorkerTable
+from dask_diag_lab.schema.tables import GRAPH, NTHREADS, PROTOCOL, RUNNING, THRESHOLDS
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskState
@@ -52,8 +48,8 @@ ASK: Final = f"dask_diag_lab_ask_{PROTOCOL}"
 LEASE_S: Final = 600.0
 """A laptop that slept, or a kernel held up for minutes, finds its rows: the log is bounded."""
 
-GRAPH_LEASE_S: Final = 30.0
-"""The graph is followed so long after the last pull that wanted it: somebody may look again."""
+REFRESH_S: Final = 0.2
+"""Shortest time between two looks at tasks and workers."""
 
 STEALING: Final = "stealing"
 CONFIRM: Final = "confirm"
@@ -65,9 +61,6 @@ nothing of it on to plugins, so the handler is wrapped."""
 
 SAMPLED: Final = 128
 """One transition in so many is timed, for the cost."""
-
-SEED_TASKS: Final = 500
-"""Tasks taken over from the stock plugin at a time: about a millisecond."""
 
 
 def _safely(hook: Callable[..., None]) -> Callable[..., None]:  # hooks of any signature
@@ -91,24 +84,16 @@ class Collector(SchedulerPlugin):
     ----------
     max_actions : int
         Rows kept; older ones are dropped and counted.
-    lease_s, graph_lease_s : float
-        Seconds that a subscriber counts after its last pull, and after its last that wanted the
-        task graph.
+    lease_s : float
+        Seconds that a subscriber counts after its last pull.
     """
 
     name = NAME
     idempotent = True
 
-    def __init__(
-        self,
-        *,
-        max_actions: int = MAX_ACTIONS,
-        lease_s: float = LEASE_S,
-        graph_lease_s: float = GRAPH_LEASE_S,
-    ) -> None:
+    def __init__(self, *, max_actions: int = MAX_ACTIONS, lease_s: float = LEASE_S) -> None:
         self._max_actions = max_actions
         self._lease_s = lease_s
-        self._graph_lease_s = graph_lease_s
         self._error = ""
         self._seen = 0
         self._cost_s = 0.0
@@ -117,9 +102,12 @@ class Collector(SchedulerPlugin):
         """Begin; does not wait, so that two registrations at once cannot both begin."""
         self._scheduler = scheduler
         self._epoch = uuid.uuid4().hex
-        self._leases = Leases(self._lease_s)
+        # Whoever registered the collector has as long to pull.
+        self._leases = {"": time.monotonic() + self._lease_s}
         self._make_tables(scheduler)
-        self._take_history(scheduler)
+        recall(scheduler, self._events)
+        self._began = wall_clock()
+        self._n_before = n_ended(scheduler)
         self._hot_path(scheduler)
         # Kept to be recognized at the end: unpickling the same class once more, as every further
         # registration does, gives it new functions, and then ``self.pull`` is another one.
@@ -134,9 +122,7 @@ class Collector(SchedulerPlugin):
         self._erred_handler = self.task_erred
         if self._erred_before is not None:
             scheduler.stream_handlers[TASK_ERRED] = self._erred_handler
-        self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(min(5.0, self._lease_s / 4), self._tick)
-        self._loop.call_soon(self._seed)
+        self._tick_soon()
 
     def _make_tables(self, scheduler: Scheduler) -> None:
         self._strings = Strings()
@@ -145,16 +131,13 @@ class Collector(SchedulerPlugin):
         self._events = EventLog()
         limit = dask.config.get("distributed.dashboard.graph-max-items", MAX_TASKS)
         self._graph = GraphLog(scheduler, min(int(limit or 0), MAX_TASKS))
-        self._graph_leases = Leases(self._graph_lease_s, is_given=False)
-        self._counts = TaskTables(scheduler)
-        self._shuffles = Shuffles()
+        self._counts = counts = TaskTables(scheduler)
+        self._shuffles = Shuffles(scheduler)
         self._errors = Errors(scheduler)
-        counts = self._counts
-        fills = sources(counts.in_memory, counts.failed_of_span, self._shuffles, self._errors)
-        self._extras = Extras(scheduler, fills)
-        self._deaths = Deaths(scheduler, self._log, self._events, wall_clock)
+        self._extras = Extras(scheduler, counts.in_memory, self._shuffles, self._errors.rows)
+        self._deaths = Deaths(scheduler, self._log, self._events)
         self._workers = WorkerTable(scheduler, clocks)
-        self._running = RunningTable(scheduler, self._strings)
+        self._running = WholeTable(RUNNING, RunningTasks(scheduler, self._strings).rows)
         self._tables: dict[str, Callable[[int], Answer]] = {
             "running": self._running.since,
             "prefixes": counts.prefixes.since,
@@ -165,19 +148,8 @@ class Collector(SchedulerPlugin):
         }
         shares = {name: dask.config.get(f"distributed.worker.memory.{name}") for name in THRESHOLDS}
         self._thresholds = {n: float(share) if share else None for n, share in shares.items()}
-        self._task_throttle = Throttle()
-        self._worker_throttle = Throttle()
+        self._task_throttle, self._worker_throttle = Throttle(REFRESH_S), Throttle(REFRESH_S)
         self._refreshed_at = (-1, -1)
-
-    def _take_history(self, scheduler: Scheduler) -> None:
-        """Find out what happened before, as far as `distributed` knows; `_seed` reads the rest."""
-        recall(scheduler, self._events)
-        buffer = getattr(scheduler.plugins.get("task-stream"), "buffer", ())
-        newest = itertools.islice(reversed(buffer), self._max_actions // 4)
-        self._stock: deque[Any] = deque(newest)  # the stock plugin's records are plain dicts
-        actions = (self._stock[-1].get("startstops") or ()) if self._stock else ()
-        self._began = min([wall_clock(), *(float(action["stop"]) for action in actions)])
-        self._n_before = max(0, n_ended(scheduler) - len(self._stock))
 
     def _hot_path(self, scheduler: Scheduler) -> None:
         """Keep what `transition` needs within reach."""
@@ -253,8 +225,8 @@ class Collector(SchedulerPlugin):
         worker, prefix = str(message.get("worker", "")), ts.group.prefix.name
         actions = message.get("startstops") or ()
         self._log.add(key, prefix, worker, message.get("thread") or 0, -1, ERRED, actions)
-        texts = (str(message.get(f"{part}_text") or "") for part in ("exception", "traceback"))
-        self._errors.note_attempt(key, prefix, wall_clock(), worker, *texts)
+        texts = message.get("exception_text"), message.get("traceback_text")
+        self._errors.add(key, prefix, wall_clock(), [worker], *texts, is_attempt=True)
 
     @_safely
     def log_event(self, topic: str, msg: Any) -> None:  # `distributed`'s events are of any type
@@ -308,11 +280,12 @@ class Collector(SchedulerPlugin):
         ``wanted`` names the tables that are only worked out for who wants them.
         """
         if not self._error:
-            self._leases.renew(subscriber)
+            self._leases.pop("", None)
+            self._leases[subscriber] = time.monotonic() + self._lease_s
             began = time.perf_counter()
             try:
                 known = cursors if epoch == self._epoch else {}
-                answer = self._answer(subscriber, known, wanted)
+                answer = self._answer(known, wanted)
             except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
                 self._switch_off(error)
             else:
@@ -321,45 +294,39 @@ class Collector(SchedulerPlugin):
         return {"error": self._error}
 
     def leave(self, subscriber: str) -> None:
-        self._leases.end(subscriber)
-        if not self._leases.is_any():
+        self._leases.pop(subscriber, None)
+        if not self._leases:
             self._detach()
 
     # What a pull brings
 
-    def _answer(
-        self, subscriber: str, cursors: Mapping[str, int], wanted: Collection[str]
-    ) -> dict[str, Any]:
+    def _answer(self, cursors: Mapping[str, int], wanted: Collection[str]) -> dict[str, Any]:
         """Return what is new after the cursors of each table; an absent cursor is 0."""
         self._refresh()
-        self._running.prune()
         at = cursors.get
         actions = self._log.since(at("actions", 0), at("keys", 0))
-        to = {
-            "actions": actions.cursor,
-            "keys": actions.keys_from + len(actions.keys),
-        }
-        tables: dict[str, Sent] = {}
+        keys_to = actions.keys_from + len(actions.keys)
+        to = {"actions": actions.cursor, "keys": keys_to}
         since = dict(self._tables)
         since.update((name, partial(self._extras.since, name)) for name in wanted)
+        graph = None
+        if GRAPH in wanted:
+            self._graph.want()
+            graph = self._graph.describe()
+            since |= {"nodes": self._graph.nodes.since, "node-states": self._graph.states.since}
+        changes = {}
         for name, answer in since.items():
-            change, to[name] = answer(at(name, 0))
-            if change is not None:
-                tables[name] = change
-        graph, to["graph"] = self._graph_since(
-            subscriber, at("graph", 0), is_wanted=GRAPH in wanted
-        )
+            changes[name], to[name] = answer(at(name, 0))
         # Last: what is above may have given numbers to new strings.
-        strings_from = at("strings", 0)
-        to["strings"] = len(self._strings.texts)
+        strings_from, to["strings"] = at("strings", 0), len(self._strings.texts)
         return {
             "time": wall_clock(),
             "began": self._began,
             "scheduler": self._describe(),
-            "strings": (strings_from, self._strings.since(strings_from)),
+            "strings": (strings_from, tuple(self._strings.texts[strings_from:])),
             "keys": (actions.keys_from, actions.keys),
             "actions": (actions.rows, actions.dropped),
-            "tables": tables,
+            "tables": {name: change for name, change in changes.items() if change is not None},
             "graph": graph,
             "left_out": self._left_out(),
             "cursors": to,
@@ -369,9 +336,8 @@ class Collector(SchedulerPlugin):
     def _left_out(self) -> dict[str, int]:
         return {
             "names": self._log.unnamed,
-            "addresses": self._log.unplaced,
-            "running": self._running.left_out,
-            "groups": self._counts.groups.n_forgotten,
+            "running": self._running.n_left_out,
+            "groups": self._counts.n_dropped,
             "before": self._n_before,
             "errors": self._errors.n_dropped,
             "lost_runs": self._deaths.n_lost_runs + self._log.skipped,
@@ -379,25 +345,7 @@ class Collector(SchedulerPlugin):
 
     def _nthreads_since(self, cursor: int) -> Answer:
         history = self._scheduler.total_nthreads_history
-        first = max(cursor, len(history) - NTHREADS.max_rows)
-        new = history[first:]
-        return (sent(NTHREADS, new) if new else None), len(history)
-
-    def _graph_since(
-        self, subscriber: str, cursor: int, *, is_wanted: bool
-    ) -> tuple[dict[str, Any] | None, int]:
-        """Return what changed in the graph, and the next cursor.
-
-        Who looks away for a moment gets nothing meanwhile and goes on after. Who has looked away
-        for the length of a lease is told that what they know is void, once.
-        """
-        if is_wanted:
-            self._graph_leases.renew(subscriber)
-            self._graph.follow()
-            return self._graph.since(cursor), self._graph.version
-        if cursor and not self._graph_leases.has(subscriber):
-            return self._graph.unknown(), 0
-        return None, cursor
+        return log_since(NTHREADS, len(history), history, cursor)
 
     def _describe(self) -> dict[str, Any]:
         scheduler = self._scheduler
@@ -414,24 +362,18 @@ class Collector(SchedulerPlugin):
 
     def _refresh(self) -> None:
         """Bring the tables up to the scheduler's state, each no more often than its throttle."""
-        if self._graph.is_followed and not self._graph_leases.is_any():
-            self._graph.give_up()
-        self._extras.forget_unwanted()
         created = len(self._scheduler.tasks) + self._counts.n_forgotten
         now = (self._scheduler.transition_counter, created)
-        if self._task_throttle.is_due() and now != self._refreshed_at:
-            self._task_throttle.begin()
+        if now != self._refreshed_at and self._task_throttle.is_due():
             self._refreshed_at = now
-            self._counts.refresh()
-            if self._graph.is_followed:
+            with self._task_throttle.measured():
+                self._counts.refresh()
                 self._graph.refresh()
-            self._task_throttle.done(0.2)
         if self._worker_throttle.is_due():
-            self._worker_throttle.begin()
-            self._workers.refresh()
-            self._running.refresh()
-            self._shuffles.note(self._scheduler)
-            self._worker_throttle.done(refresh_interval(len(self._scheduler.workers)))
+            with self._worker_throttle.measured():
+                self._workers.refresh()
+                self._shuffles.note()
+        self._running.refresh()  # always: what has ended is in the log of this answer
 
     # Off the hot path, beginning and end
 
@@ -465,22 +407,9 @@ class Collector(SchedulerPlugin):
         thread = message.get("thread") or 0
         self._log.add(ts.key, ts.group.prefix.name, worker, thread, -1, ERRED, actions)
 
-    @_safely
-    def _seed(self) -> None:
-        """Take over a part of the stock task stream, and come again for the next."""
-        for _ in range(min(SEED_TASKS, len(self._stock))):
-            record = self._stock.pop()
-            self._log.add(
-                record["key"],
-                key_split(record["key"]),
-                record.get("worker") or "",
-                record.get("thread") or 0,
-                record.get("nbytes", -1),
-                OK if record.get("status") == "OK" else ERRED,
-                record.get("startstops") or (),
-            )
-        if self._stock:
-            self._loop.call_later(0.01, self._seed)
+    def _tick_soon(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(min(5.0, self._lease_s / 4), self._tick)
 
     @_safely
     def _keep_small(self) -> None:
@@ -488,10 +417,12 @@ class Collector(SchedulerPlugin):
 
     def _tick(self) -> None:
         """End when nobody asks any more; else keep what waits for a pull small."""
-        if self._scheduler.plugins.get(NAME) is not self or not self._leases.is_any():
+        now = time.monotonic()
+        self._leases = {name: until for name, until in self._leases.items() if until > now}
+        if self._scheduler.plugins.get(NAME) is not self or not self._leases:
             self._detach()
             return
-        self._timer = self._loop.call_later(min(5.0, self._lease_s / 4), self._tick)
+        self._tick_soon()
         self._keep_small()
 
     def _switch_off(self, error: Exception) -> None:
@@ -521,11 +452,9 @@ class Collector(SchedulerPlugin):
 
     def _clear(self) -> None:
         """Let all data go."""
-        self._stock.clear()
         self._log.clear()
-        self._extras.clear()
         self._errors.clear()
-        self._graph.give_up()
+        self._graph.clear()
 
 
 def _nothing(*args: object, **kwargs: object) -> None:

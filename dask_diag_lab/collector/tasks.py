@@ -13,24 +13,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dask_diag_lab.collector.strings import OTHER, key_text
-from dask_diag_lab.collector.wire import NamedRows, Row, row_maker
-from dask_diag_lab.schema.tables import GROUPS, PREFIXES, STATES, Table
+from dask_diag_lab.collector.wire import NamedRows, row_maker
+from dask_diag_lab.schema.tables import GROUPS, PREFIXES, STATES
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskGroup, TaskPrefix, TaskState
 
 LIVE: Final[tuple[Any, ...]] = STATES[:-2]
 """States of tasks that are neither erred nor forgotten."""
-MAX_PREFIXES: Final = 1_000
-MAX_GROUPS: Final = 5_000
-MAX_ENDED_GROUPS: Final = 1_000
-"""Rows of groups that are gone; of more the one that ended first is forgotten, and counted."""
 MAX_DEPENDENCIES: Final = 1_000
-MAX_SPANS: Final = 10_000
-"""Spans with failed tasks that are remembered; `distributed` itself never drops one."""
 EXACT_TASKS: Final = 20_000
 """So many tasks are looked at one by one at the start, for what is in memory: some milliseconds."""
 
@@ -46,110 +42,6 @@ class Work(NamedTuple):
         """Return the sum with what another group did."""
         start = min(filter(None, (self.start, group.start)), default=0.0)
         return Work(self.seconds + group.duration, start, max(self.stop, group.stop))
-
-
-class PrefixFacts(NamedTuple):
-    """What the columns of `PREFIXES` are filled from."""
-
-    prefix: TaskPrefix
-    name: str
-    states: tuple[int, ...]
-    nbytes: int
-
-
-class GroupFacts(NamedTuple):
-    """What the columns of `GROUPS` are filled from."""
-
-    name: str
-    prefix: str
-    states: tuple[int, ...]
-    nbytes: int
-    work: Work
-    dependencies: tuple[str, ...]
-    is_ended: bool
-
-
-class BoundedRows(NamedRows):
-    """At most ``limit`` rows with names of their own; the others are one row called `OTHER`.
-
-    What has no live task gives its row up to what has, the one that ended first before others.
-
-    Parameters
-    ----------
-    table : Table
-    limit : int
-    max_ended : int, optional
-        Rows without a live task. More of them are forgotten and counted, not summed up.
-
-    Attributes
-    ----------
-    n_forgotten : int
-        Since the start.
-    """
-
-    def __init__(self, table: Table, limit: int, max_ended: int | None = None) -> None:
-        super().__init__(table)
-        self.n_forgotten = 0
-        self._limit = limit
-        self._max_ended = max_ended
-        self._ended: dict[str, None] = {}
-        self._others: dict[str, Row] = {}
-        names = [column.name for column in table.columns]
-        self._states, self._nbytes = names.index("states"), names.index("nbytes")
-
-    def set(self, name: str, row: Row, *, is_live: bool) -> str:
-        """Set a row; return the name of a row that was forgotten for it, or ''."""
-        gone = ""
-        if name not in self:
-            if len(self) >= self._limit and is_live and self._ended:
-                gone = self._give_up()
-            if len(self) >= self._limit:
-                self._others[name] = row
-                return gone
-            self._others.pop(name, None)
-        self.put(name, row)
-        self._ended.pop(name, None)
-        if not is_live:
-            self._ended[name] = None
-            if self._max_ended is not None and len(self._ended) > self._max_ended:
-                gone = self._give_up()
-        return gone
-
-    def drop(self, name: str) -> None:
-        """Take a row away."""
-        self._others.pop(name, None)
-        self._ended.pop(name, None)
-        self.remove(name)
-
-    def settle(self) -> None:
-        """Write the row of the others, once after all changes."""
-        if not self._others:
-            self.remove(OTHER)
-            return
-        row = list(next(iter(self._others.values())))
-        rows = self._others.values()
-        states = [row[self._states] for row in rows]
-        row[self._states] = tuple(map(sum, zip(*states, strict=True)))
-        row[self._nbytes] = sum(row[self._nbytes] for row in rows)
-        for index, column in enumerate(self.table.columns):
-            if column.name in ("name", "prefix"):
-                row[index] = OTHER
-            elif column.name in ("duration", "start", "stop"):
-                row[index] = math.nan
-            elif column.name == "dependencies":
-                row[index] = ()
-        self.put(OTHER, tuple(row))
-
-    def _give_up(self) -> str:
-        """Take the row of the one that ended first; keep its numbers, or count it."""
-        name = next(iter(self._ended))
-        del self._ended[name]
-        if self._max_ended is None:
-            self._others[name] = self.rows()[name]
-        else:
-            self.n_forgotten += 1
-        self.remove(name)
-        return name
 
 
 class TaskTables:
@@ -168,48 +60,41 @@ class TaskTables:
     last_erred : tuple, optional
         Key and stimulus of the task that was erred until the last time one ceased to be.
         `distributed` forgets an erred task by way of released, in one stimulus.
-    failed_of_span : Counter of str
-        Tasks that were erred when they were forgotten, by id of their span.
     n_forgotten : int
         Tasks forgotten since the start.
+    n_erred : int
+        Tasks that are erred now, as of the last refresh.
+    n_dropped : int
+        Groups that ended and have no row any more: of too many those that ended first.
     """
 
     def __init__(
         self,
         scheduler: Scheduler,
-        max_prefixes: int = MAX_PREFIXES,
-        max_groups: int = MAX_GROUPS,
-        max_ended_groups: int = MAX_ENDED_GROUPS,
+        max_prefixes: int = PREFIXES.max_rows,
+        max_groups: int = GROUPS.max_rows,
     ) -> None:
         self._scheduler = scheduler
-        self.prefixes = BoundedRows(PREFIXES, max_prefixes)
-        self.groups = BoundedRows(GROUPS, max_groups, max_ended_groups)
+        self._max_prefixes, self._max_groups = max_prefixes, max_groups
+        self.prefixes, self.groups = NamedRows(PREFIXES), NamedRows(GROUPS)
         self._prefix_row, self._group_row = row_maker(PREFIXES), row_maker(GROUPS)
         self.touched: set[TaskGroup] = set(scheduler.task_groups.values())
         self.left: defaultdict[TaskGroup, int] = defaultdict(int)
         self.last_erred: tuple[Any, str] | None = None  # keys are of any type
-        self.failed_of_span: Counter[str] = Counter()
-        self.n_forgotten = 0
+        self.n_forgotten = self.n_erred = self.n_dropped = 0
         self._done: Counter[str] = Counter()  # by group, as all of these
         self._failed: Counter[str] = Counter()
         self._work: dict[str, Work] = {}  # of earlier groups of a name
+        self._ended: dict[str, None] = {}
         self._sizes: dict[TaskGroup, int] = {}  # of those that are there
-        self._held: dict[TaskGroup, int] = {}
-        self._erred: Counter[TaskGroup] = Counter()
         self._done_of_prefix: Counter[str] = Counter()
         self._failed_of_prefix: Counter[str] = Counter()
-        self._held_of_prefix: Counter[str] = Counter()
         self._n_created = 0
         for group in scheduler.task_groups.values():
             n = group.states["forgotten"]
             self._done[group.name] += n
             self._done_of_prefix[group.prefix.name] += n
         self._seed_left()
-
-    @property
-    def n_erred(self) -> int:
-        """Tasks that are erred now, as of the last refresh."""
-        return self._erred.total()
 
     def in_memory(self, group: TaskGroup) -> int:
         """Return the bytes of a group that are in memory, replicas not counted."""
@@ -232,19 +117,12 @@ class TaskTables:
         self.n_forgotten += 1
         group = ts.group
         if self.last_erred is not None and (ts.key, stimulus) == self.last_erred:
-            self._failed_for_good(group)
+            self.last_erred = None
+            self._failed[group.name] += 1
+            self._failed_of_prefix[group.prefix.name] += 1
         elif ts.nbytes >= 0:
             self._done[group.name] += 1
             self._done_of_prefix[group.prefix.name] += 1
-
-    def _failed_for_good(self, group: TaskGroup) -> None:
-        self.last_erred = None
-        self._failed[group.name] += 1
-        self._failed_of_prefix[group.prefix.name] += 1
-        if group.span_id:
-            self.failed_of_span[group.span_id] += 1
-            if len(self.failed_of_span) > MAX_SPANS:
-                del self.failed_of_span[next(iter(self.failed_of_span))]
 
     def refresh(self) -> None:
         """Bring both tables up to date.
@@ -252,28 +130,24 @@ class TaskTables:
         Tasks that appear without a transition (scattered data, a new graph) are noticed by their
         number; then the size of every group is looked at.
         """
-        scheduler = self._scheduler
-        created = len(scheduler.tasks) + self.n_forgotten
+        present = self._scheduler.task_groups
+        created = len(self._scheduler.tasks) + self.n_forgotten
         if created != self._n_created:
             self._n_created = created
-            for group in scheduler.task_groups.values():
-                if len(group) != self._sizes.get(group):
-                    self.touched.add(group)
+            changed = (g for g in present.values() if len(g) != self._sizes.get(g))
+            self.touched.update(changed)
         touched = set(self.touched)
         self.touched.clear()
-        gone = [g for g in touched if scheduler.task_groups.get(g.name) is not g]
-        for group in gone:  # first: the row of a new group of that name goes on from theirs
-            self._end(group)
-        there = {group.name: scheduler.task_groups.get(group.name) for group in touched}
-        for now in there.values():
-            if now is not None:
-                self._put_group(now)
+        for group in touched:  # first: the row of a new group of that name goes on from theirs
+            if present.get(group.name) is not group:
+                self._end(group)
+        for name in {group.name for group in touched} & present.keys():
+            self._put_group(present[name])
         # After a restart of `distributed` there may be a new prefix of that name already.
-        prefixes = {group.prefix.name: group.prefix for group in touched}
-        for name, prefix in prefixes.items():
-            self._put_prefix(scheduler.task_prefixes.get(name, prefix))
-        self.prefixes.settle()
-        self.groups.settle()
+        for prefix in {group.prefix.name: group.prefix for group in touched}.values():
+            self._put_prefix(self._scheduler.task_prefixes.get(prefix.name, prefix))
+        self.n_erred = sum(group.states["erred"] for group in present.values())
+        self._sum_other_prefixes()
 
     def restart(self) -> None:
         """Take the last counts of all that `distributed` has just dropped; what was done stays."""
@@ -282,54 +156,85 @@ class TaskTables:
 
     def _put_prefix(self, prefix: TaskPrefix) -> None:
         name = prefix.name
-        live = [prefix.states[state] for state in LIVE]
-        erred = prefix.states["erred"]
-        states = (*live, erred + self._failed_of_prefix[name], self._done_of_prefix[name])
-        facts = PrefixFacts(prefix, name, states, self._held_of_prefix[name])
-        self.prefixes.set(name, self._prefix_row(facts), is_live=bool(any(live) or erred))
+        if name not in self.prefixes and len(self.prefixes) >= self._max_prefixes:
+            return
+        average = prefix.duration_average
+        states, nbytes = self._of_prefix(prefix)
+        duration = average if average >= 0 else math.nan
+        facts = SimpleNamespace(name=name, states=states, nbytes=nbytes, duration=duration)
+        self.prefixes.put(name, self._prefix_row(facts))
+
+    def _of_prefix(self, prefix: TaskPrefix) -> tuple[list[int], int]:
+        """Return tasks by state, and bytes in memory."""
+        name, counts = prefix.name, prefix.states
+        failed, done = self._failed_of_prefix[name], self._done_of_prefix[name]
+        return _states(counts, failed, done), sum(map(self.in_memory, prefix.groups))
+
+    def _sum_other_prefixes(self) -> None:
+        """Put the prefixes that found no room into one row."""
+        prefixes = self._scheduler.task_prefixes
+        if len(prefixes) <= self._max_prefixes:
+            return
+        others = [self._of_prefix(p) for n, p in prefixes.items() if n not in self.prefixes]
+        states = [sum(counts) for counts in zip(*(states for states, _ in others), strict=True)]
+        nbytes = sum(nbytes for _, nbytes in others)
+        facts = SimpleNamespace(name=OTHER, states=states, nbytes=nbytes, duration=math.nan)
+        self.prefixes.put(OTHER, self._prefix_row(facts))
 
     def _put_group(self, group: TaskGroup) -> None:
-        name = group.name
-        held = self.in_memory(group)
         if not group.states["memory"]:
             self.left[group] = group.nbytes_total
-        self._held_of_prefix[group.prefix.name] += held - self._held.get(group, 0)
-        self._held[group] = held
         self._sizes[group] = len(group)
-        live = [group.states[state] for state in LIVE]
-        erred = group.states["erred"]
-        self._erred[group] = erred
-        work = self._work.get(name, Work()).plus(group)
-        row = self._row(group, live, erred, held, work, is_ended=False)
-        self._forget(self.groups.set(name, row, is_live=bool(any(live) or erred)))
+        work = self._work.get(group.name, Work()).plus(group)
+        self._put(group, group.states, self.in_memory(group), work, is_ended=False)
 
     def _end(self, group: TaskGroup) -> None:
         """Keep a group that is gone with what it and those before it did, if they did anything."""
         name = group.name
-        self._held_of_prefix[group.prefix.name] -= self._held.pop(group, 0)
-        for known in (self._sizes, self._erred, self.left):
-            known.pop(group, None)
-        if not (self._done[name] or self._failed[name]):
-            self.groups.drop(name)
+        self._sizes.pop(group, None)
+        self.left.pop(group, None)
+        if self._done[name] or self._failed[name]:
+            work = self._work[name] = self._work.get(name, Work()).plus(group)
+            self._put(group, {}, 0, work, is_ended=True)
+        else:
             self._forget(name)
-            return
-        work = self._work[name] = self._work.get(name, Work()).plus(group)
-        row = self._row(group, [0] * len(LIVE), 0, 0, work, is_ended=True)
-        self._forget(self.groups.set(name, row, is_live=False))
 
-    def _row(
-        self, group: TaskGroup, live: list[int], erred: int, nbytes: int, work: Work, is_ended: bool
-    ) -> Row:
+    def _put(
+        self,
+        group: TaskGroup,
+        counts: Mapping[Any, int],
+        nbytes: int,
+        work: Work,
+        *,
+        is_ended: bool,
+    ) -> None:
         name = group.name
-        states = (*live, erred + self._failed[name], self._done[name])
+        if name not in self.groups and len(self.groups) >= self._max_groups:
+            self.n_dropped += is_ended or bool(self._ended)
+            if is_ended or not self._ended:
+                return
+            self._forget(next(iter(self._ended)))
+        self._ended.pop(name, None)
+        if is_ended:
+            self._ended[name] = None
         needed = [key_text(g.name) for g in group.dependencies if g is not group]
-        dependencies = tuple(sorted(needed[:MAX_DEPENDENCIES]))
-        facts = GroupFacts(name, group.prefix.name, states, nbytes, work, dependencies, is_ended)
-        return self._group_row(facts)
+        facts = SimpleNamespace(
+            name=name,
+            prefix=group.prefix.name,
+            states=_states(counts, self._failed[name], self._done[name]),
+            nbytes=nbytes,
+            duration=work.seconds,
+            start=work.start or math.nan,
+            stop=work.stop or math.nan,
+            dependencies=sorted(needed[:MAX_DEPENDENCIES]),
+            is_ended=is_ended,
+        )
+        self.groups.put(name, self._group_row(facts))
 
     def _forget(self, name: str) -> None:
-        """Forget what was counted for a group that has no row any more."""
-        for counted in (self._done, self._failed, self._work):
+        """Forget a group that is gone."""
+        self.groups.remove(name)
+        for counted in (self._ended, self._done, self._failed, self._work):
             counted.pop(name, None)
 
     def _seed_left(self) -> None:
@@ -351,6 +256,11 @@ class TaskTables:
             n = states["memory"] + states["released"] + states["forgotten"]
             share = round(group.nbytes_total * states["memory"] / max(n, 1))
             self.left[group] = group.nbytes_total - (held[group] if is_exact else share)
+
+
+def _states(counts: Mapping[Any, int], failed: int, done: int) -> list[int]:
+    """Return tasks in each of `STATES`: erred and forgotten ones as they ended."""
+    return [*(counts.get(s, 0) for s in LIVE), counts.get("erred", 0) + failed, done]
 
 
 def n_ended(scheduler: Scheduler) -> int:

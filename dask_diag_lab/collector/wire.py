@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain, islice
+from operator import attrgetter
 from typing import Any, Final
 
 from dask_diag_lab.collector.strings import key_text
@@ -21,7 +22,7 @@ Answer = tuple[Sent | None, int]  # what changed, None if nothing did, and the n
 CODES: Final = {"<f8": "d", "<i8": "q", "<u8": "Q", "<u4": "I", "<u1": "B", "?": "?"}
 """Of `struct`, by dtype."""
 
-MAX_REMOVALS: Final = 10_000
+MAX_REMOVALS: Final = 20_000
 """Removed names remembered; whoever is further behind gets the whole table."""
 
 
@@ -37,13 +38,9 @@ def sent(table: Table, rows: Sequence[Row], dropped: int = 0) -> Sent:
 
 
 def row_maker(table: Table) -> Callable[[Any], Row]:
-    """Return what makes a row from the facts that the columns' `Column.fill` take."""
-    fills = [(column.fill, _coerce(column)) for column in table.columns]
-
-    def row(facts: object) -> Row:
-        return tuple(coerce(fill(facts)) for fill, coerce in fills if fill is not None)
-
-    return row
+    """Return what makes a row from facts, which have the columns' `Column.source`."""
+    cells = [(attrgetter(column.source), _coerce(column)) for column in table.columns]
+    return lambda facts: tuple(coerce(get(facts)) for get, coerce in cells)
 
 
 def _coerce(column: Column) -> Callable[[Any], Any]:
@@ -62,30 +59,81 @@ def _pack(column: Column, values: Sequence[Any]) -> bytes | tuple[Any, ...]:
     return struct.pack(f"<{len(values)}{CODES[column.dtype]}", *values)
 
 
+def count_new(total: int, n_kept: int, cursor: int) -> tuple[int, int]:
+    """Return how many kept rows of a log are new to a cursor, and how many before these are lost.
+
+    A cursor is one more than the rows that ever were: 0 is a reader who has nothing, misses
+    nothing, and is told once even of an empty log.
+    """
+    n_new = total - max(cursor - 1, 0)
+    n = min(n_new, n_kept)
+    return n, n_new - n if cursor else 0
+
+
+def log_since(
+    table: Table, total: int, kept: Collection[Any], cursor: int, rows: Callable[[Any], Any] = list
+) -> Answer:
+    """Return what is new in a log of ``total`` entries so far, of which the newest are ``kept``.
+
+    ``rows`` makes rows of entries.
+    """
+    if cursor == total + 1:
+        return None, cursor
+    n, dropped = count_new(total, min(len(kept), table.max_rows), cursor)
+    return sent(table, rows(islice(kept, len(kept) - n, None)), dropped), total + 1
+
+
+class WholeTable:
+    """A table that is sent whole; its cursor is the number of its changes.
+
+    Attributes
+    ----------
+    n_left_out : int
+        Rows before the last ones that the declaration allows.
+    """
+
+    def __init__(self, table: Table, fill: Callable[[], Iterable[Row]]) -> None:
+        self._table = table
+        self._fill = fill
+        self._rows: list[Row] | None = None
+        self._version = 0
+        self.n_left_out = 0
+
+    def refresh(self) -> None:
+        """Fill the table anew; equal rows change nothing."""
+        rows = list(self._fill())
+        self.n_left_out = max(0, len(rows) - self._table.max_rows)
+        del rows[: self.n_left_out]
+        if rows != self._rows:
+            self._rows = rows
+            self._version += 1
+
+    def since(self, cursor: int) -> Answer:
+        if cursor == self._version or self._rows is None:
+            return None, cursor
+        return sent(self._table, self._rows, self.n_left_out), self._version
+
+
 class NamedRows:
     """Rows by name, in order of their last change; `version` counts the changes."""
 
     def __init__(self, table: Table) -> None:
         self.version = 0
-        self.table = table
-        self._rows: dict[str, tuple[int, Row]] = {}
-        self._removed: deque[tuple[int, str]] = deque()
-        self._forgotten_removal = 0
+        self._table = table
+        self._rows: dict[Any, tuple[int, Row]] = {}  # names are text or numbers
+        self._removed: deque[tuple[int, Any]] = deque(maxlen=MAX_REMOVALS)
+        self._first = 1  # who is further behind gets everything
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._rows
 
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> tuple[Any, ...]:
         return tuple(self._rows)
 
-    def rows(self) -> Mapping[str, Row]:
-        """Return all rows by name."""
-        return {name: row for name, (_, row) in self._rows.items()}
-
-    def put(self, name: str, row: Row) -> None:
+    def put(self, name: Any, row: Row) -> None:
         """Set a row; an equal one changes nothing."""
         entry = self._rows.get(name)
         if entry is not None:
@@ -95,21 +143,27 @@ class NamedRows:
         self.version += 1
         self._rows[name] = (self.version, row)
 
-    def remove(self, name: str) -> None:
-        if self._rows.pop(name, None) is None:
-            return
+    def remove(self, name: Any) -> None:
+        if self._rows.pop(name, None) is not None:
+            self.version += 1
+            if len(self._removed) == MAX_REMOVALS:
+                self._first = self._removed[0][0]
+            self._removed.append((self.version, name))
+
+    def clear(self) -> None:
+        """Begin anew: every reader gets the whole table."""
+        self._rows.clear()
+        self._removed.clear()
         self.version += 1
-        self._removed.append((self.version, name))
-        if len(self._removed) > MAX_REMOVALS:
-            self._forgotten_removal = self._removed.popleft()[0]
+        self._first = self.version
 
     def since(self, cursor: int) -> Answer:
         """Return what changed after ``cursor``: the cost grows with that, not with the table."""
         if cursor == self.version:
             return None, cursor
-        if cursor == 0 or not self._forgotten_removal <= cursor < self.version:
+        if not self._first <= cursor < self.version:
             rows = [row for _, row in self._rows.values()]
-            return {**sent(self.table, rows), "is_full": True}, self.version
+            return {**sent(self._table, rows), "is_full": True}, self.version
         rows, removed = [], []
         for version, row in reversed(self._rows.values()):
             if version <= cursor:
@@ -121,4 +175,4 @@ class NamedRows:
             if name not in self._rows:
                 removed.append(key_text(name))
         rows.reverse()
-        return {**sent(self.table, rows), "removed": tuple(removed)}, self.version
+        return {**sent(self._table, rows), "removed": tuple(removed)}, self.version

@@ -7,7 +7,7 @@ which a scheduler may lack; what makes arrays of columns is in `schema.columns`.
 from __future__ import annotations
 
 from dask_diag_lab.schema.batch import Batch, Change, GraphChange, SchedulerInfo
-from dask_diag_lab.schema.queries import KINDS, OTHER_PREFIXES, QUERIES, QueryKind
+from dask_diag_lab.schema.queries import OTHER_PREFIXES, QUERIES
 from dask_diag_lab.schema.tables import (
     ACTIONS,
     EVENTS,
@@ -38,7 +38,6 @@ __all__ = [
     "EXTRA_NAMES",
     "GRAPH",
     "GROUPS",
-    "KINDS",
     "NODES",
     "NODE_STATES",
     "NTHREADS",
@@ -57,7 +56,6 @@ __all__ = [
     "GraphChange",
     "Kind",
     "Outcome",
-    "QueryKind",
     "SchedulerInfo",
     "Table",
 ]

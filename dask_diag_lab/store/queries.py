@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
-from dask_diag_lab.schema import KINDS
+from dask_diag_lab.schema import QUERIES
 
 MAX_KEPT: Final = 24
 """Answers kept; the one that was looked at the longest ago goes first. Some take 10 MB each."""
@@ -24,7 +24,7 @@ class Query:
     Attributes
     ----------
     kind, arguments
-        As in `schema.QUESTIONS`.
+        As in `schema.QUERIES`.
     state : {'asked', 'answered', 'failed'}
         'asked' also while a new answer is under way.
     answer : object
@@ -93,7 +93,7 @@ class Queries:
         ValueError
             There is no such kind, or the arguments are not those of the kind.
         """
-        if kind not in KINDS or set(arguments) != set(KINDS[kind].arguments):
+        if kind not in QUERIES or set(arguments) != set(QUERIES[kind]):
             raise ValueError(f"no question {kind!r} with arguments {sorted(arguments)}")
         query = self.known(kind, **arguments)
         if query is None:

@@ -1,21 +1,28 @@
 """The answers to `schema.QUERIES`, one function for each kind.
 
-Each takes the cluster and the arguments of the query, and returns plain data.
+Each takes the cluster and the arguments of the query, and returns plain data; times are on the
+scheduler's clock, and ``missing`` says which workers did not answer and why.
 """
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
+from math import isfinite
 from typing import Any, Final
 
-from dask.utils import parse_bytes
+import dask.config
+from dask.utils import parse_bytes, parse_timedelta
 
 from dask_diag_lab.collector import TASK
 from dask_diag_lab.collector.strings import key_text
+from dask_diag_lab.schema import OTHER_PREFIXES
 from dask_diag_lab.schema.columns import wire_error
 from dask_diag_lab.transport import on_worker
-from dask_diag_lab.transport.cluster import AnswerError, Arguments, Cluster
-from dask_diag_lab.transport.profiles import activity, profile
+from dask_diag_lab.transport.cluster import AnswerError, Arguments, Cluster, run_message
+from dask_diag_lab.transport.trees import MAX_NODES, add_tree, empty_tree, prune_tree
 
 MAX_TASKS: Final = 200
 """Of each state."""
@@ -40,42 +47,157 @@ OURS: Final = "Run out-of-band function 'dask_diag_lab_"
 BENCHMARK_S: Final = 290.0
 """It waits for a free thread on every worker."""
 
+NO_LOOP_PROFILE: Final = (
+    "no samples of its event loop: none are taken on Python 3.11, nor where"
+    " distributed.worker.profile.enabled is off, nor in a process that has just started"
+)
+
+LOOP_ACTIVITY: Final = (
+    "event loops are sampled once a cycle, so their samples over time are a flat line"
+)
+
+RECENT_S: Final = 4.0
+"""A worker asked for its event loop up to now mixes in the samples of its *tasks* of the last
+cycle (`Worker.get_profile` adds ``profile_recent`` whatever it was asked for), a hundred times as
+dense. Asked up to some cycles ago it does not."""
+
+MAX_SUM: Final = 10 * MAX_NODES
+"""Nodes of a sum under way: trees of many workers with different code do not pile up."""
+
+MAX_PREFIXES: Final = 100
+"""Prefixes of `activity`; the others are added up as `OTHER_PREFIXES`."""
+
+
+async def profile(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
+    """Answer ``profile``: where time went, as a statistical profiler samples it.
+
+    ``source`` is tasks, worker-loops or scheduler-loop; ``prefix`` and ``worker`` are '' for all,
+    ``start`` and ``stop`` 0 for open. The answer has a ``tree`` of ``{count, identifier,
+    description: {filename, name, line_number, line}, children: {identifier: tree}}``, how many
+    nodes of a large one were ``pruned``, ``n_workers`` asked, and ``interval_s``: what one count
+    stands for. Tasks are sampled every ``distributed.worker.profile.interval``, each running thread
+    once. Event loops are sampled once every ``distributed.worker.profile.cycle``, in spite of that
+    interval (distributed issue #6421), so there a count stands for a whole cycle. Both settings are
+    those of this process: workers do not tell theirs.
+    """
+    source = str(arguments["source"])
+    if source not in ("tasks", "worker-loops", "scheduler-loop"):
+        raise AnswerError(f"There is no profile of {source!r:.80}.")
+    start, stop = (float(arguments[name]) or None for name in ("start", "stop"))
+    tree = empty_tree()
+    missing: dict[str, str] = {}
+    n_nodes = pruned = n_workers = 0
+
+    def take(place: str, answer: Any) -> None:  # what a peer sent
+        nonlocal n_nodes, pruned
+        n_nodes += add_tree(tree, answer)
+        if n_nodes > MAX_SUM:
+            n_gone = prune_tree(tree)
+            n_nodes, pruned = n_nodes - n_gone, pruned + n_gone
+        if source != "tasks" and not answer["count"]:
+            missing[place] = NO_LOOP_PROFILE
+
+    if source == "scheduler-loop":
+        given = await cluster.call("profile", scheduler=True, start=start, stop=stop)
+        await asyncio.to_thread(take, "scheduler", given)
+    else:
+        message: dict[str, Any] = {"stop": stop, "key": str(arguments["prefix"]) or None}
+        if source == "worker-loops":
+            latest = time.time() - RECENT_S
+            message = {"stop": min(stop or latest, latest), "server": True}
+        workers = await cluster.workers(str(arguments["worker"]))
+        n_workers = len(workers)
+        missing |= await cluster.ask_workers(workers, take, op="profile", start=start, **message)
+    pruned += await asyncio.to_thread(prune_tree, tree)
+    return {
+        "tree": tree,
+        "interval_s": _seconds("interval" if source == "tasks" else "cycle"),
+        "missing": missing,
+        "pruned": pruned,
+        "n_workers": n_workers,
+    }
+
+
+async def activity(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
+    """Answer ``activity``: samples of ``source`` in buckets of one profiling cycle.
+
+    The answer has ``times``, as many ``counts``, and as many of each of ``prefixes``.
+    """
+    prefixes: dict[str, Counter[float]] = defaultdict(Counter)
+    counts: Counter[float] = Counter()
+    if arguments["source"] != "tasks":
+        missing = {str(arguments["source"]): LOOP_ACTIVITY}
+        return {"times": [], "counts": [], "prefixes": {}, "missing": missing}
+    width_s = _seconds("cycle")
+
+    def take(_: str, answer: Any) -> None:  # what a worker sent
+        try:
+            for at, n in answer["counts"]:
+                counts[_bucket(at, width_s)] += int(n)
+            for at, by_prefix in answer["keys"]:
+                for name, n in by_prefix.items():
+                    prefixes[key_text(name)][_bucket(at, width_s)] += int(n)
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+            raise wire_error("profile_metadata", "counts and keys", answer) from error
+
+    workers = await cluster.workers(str(arguments["worker"]))
+    missing = await cluster.ask_workers(workers, take, op="profile_metadata", start=0, stop=None)
+    rows = {name: prefixes.pop(name) for name in _largest(prefixes)}
+    if prefixes:
+        rows[OTHER_PREFIXES] = sum(prefixes.values(), Counter())
+    times = sorted({*counts, *(t for counter in rows.values() for t in counter)})
+    return {
+        "times": times,
+        "counts": [counts[t] for t in times],
+        "prefixes": {name: [counter[t] for t in times] for name, counter in rows.items()},
+        "missing": missing,
+    }
+
 
 async def worker(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
-    """Answer ``worker``."""
-    (address,) = await cluster.workers(_one(arguments))
-    message = cluster.run_message(on_worker.dask_diag_lab_worker, limit=MAX_TASKS)
-    found = await cluster.ask_worker(address, **message)
+    """Answer ``worker``: what one worker holds and does.
+
+    The answer has ``counts`` by state, ``tasks`` of ``{key, prefix, state, seconds, nbytes,
+    priority}``, at most `MAX_TASKS` of each state of the worker's own (executing, ready,
+    constrained, waiting, flight, fetch, memory, …), where ``seconds`` is so far where it runs, else
+    what it took, None unknown; the number of ``connections``, ``versions`` as text, ``uptime_s``,
+    and how many tasks it has ``executed``.
+    """
+    message = run_message(on_worker.dask_diag_lab_worker, limit=MAX_TASKS)
+    found = await cluster.ask_worker(str(arguments["worker"]), **message)
     return {**_mapping(found, "worker"), "missing": ""}
 
 
 async def transfers(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
-    """Answer ``transfers``: both logs of each worker, oldest first.
+    """Answer ``transfers``: both logs of one worker or, for '', of all.
 
-    Times are on the scheduler's clock: workers correct ``start`` and ``stop`` of both logs by
-    their ``scheduler_delay``.
+    Workers correct ``start`` and ``stop`` of both logs by their ``scheduler_delay``. The answer
+    has ``rows`` of ``{worker, peer, direction: in or out, start, stop, nbytes, compressed (None
+    where not known), rate, keys: n, key: text of the largest}``, newest last, at most ``limit`` of
+    a worker and direction, and the ``totals`` in and out that the workers keep.
     """
     workers = await cluster.workers(str(arguments["worker"]))
     limit = max(min(MAX_TRANSFERS, MAX_ALL_TRANSFERS // (2 * max(len(workers), 1))), 20)
     rows: list[Mapping[str, Any]] = []
-    totals = {"in": 0, "out": 0}
+    totals: Counter[str] = Counter({"in": 0, "out": 0})
 
     def take(_: str, answer: Any) -> None:  # what a worker sent
         found = _mapping(answer, "transfers")
         rows.extend(found["rows"])
-        for direction in totals:
-            totals[direction] += found["totals"].get(direction, 0)
+        totals.update(found["totals"])
 
-    message = cluster.run_message(on_worker.dask_diag_lab_transfers, limit=limit)
+    message = run_message(on_worker.dask_diag_lab_transfers, limit=limit)
     missing = await cluster.ask_workers(workers, take, **message)
     rows.sort(key=lambda row: float(row["stop"]))
-    return {"rows": rows, "missing": missing, "limit": limit, "totals": totals}
+    return {"rows": rows, "missing": missing, "limit": limit, "totals": dict(totals)}
 
 
 async def logs(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
-    """Answer ``logs``; lines that these queries made themselves are left out."""
-    if arguments["worker"]:
-        (address,) = await cluster.workers(_one(arguments))
+    """Answer ``logs``: ``lines`` of ``{level, message}`` of a worker, or of the scheduler for ''.
+
+    Newest last; lines that these queries made themselves are left out.
+    """
+    if address := str(arguments["worker"]):
         answer = await cluster.ask_worker(address, op="get_logs", n=MAX_LINES)
     else:
         answer = await cluster.call("get_logs", n=MAX_LINES)
@@ -91,7 +213,7 @@ async def logs(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
 
 
 async def task(cluster: Cluster, arguments: Arguments) -> Mapping[str, Any] | None:
-    """Answer ``task``, from the collector."""
+    """Answer ``task``: what the collector tells of a key, see `collector.asking`; None: unknown."""
     answer = await cluster.call(TASK, key=str(arguments["key"]))
     if answer is None:
         raise AnswerError("This needs the collector, which is not on the scheduler.")
@@ -103,7 +225,10 @@ async def task(cluster: Cluster, arguments: Arguments) -> Mapping[str, Any] | No
 
 
 async def call_stacks(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
-    """Answer ``call-stacks``: what runs now, of one task, one worker or all."""
+    """Answer ``call-stacks``: what runs now, of one task, one worker or all.
+
+    The answer has ``stacks`` of ``{worker, key, frames: [text], outermost first}``.
+    """
     key, address = str(arguments["key"]), str(arguments["worker"])
     if key and not address:
         known = await task(cluster, {"key": key})
@@ -112,19 +237,21 @@ async def call_stacks(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
         if known["state"] != "processing":
             raise AnswerError(f"This task does not run now; it is in the state {known['state']}.")
         address = str(known["worker"])
-    workers = await cluster.workers(address)
     stacks: list[dict[str, Any]] = []
 
-    def take(worker: str, answer: Any) -> None:  # what a worker sent
+    def take(place: str, answer: Any) -> None:  # what a worker sent
         for name, frames in _mapping(answer, "call_stack").items():
             text = key_text(name)
             if not key or text == key:
                 lines = [str(frame)[:MAX_FRAME] for frame in frames[-MAX_FRAMES:]]
-                stacks.append({"worker": worker, "key": text, "frames": lines})
+                stacks.append({"worker": place, "key": text, "frames": lines})
 
-    missing = await cluster.ask_workers(workers, take, op="call_stack", keys=None)
-    if address and missing:
-        raise AnswerError(f"Worker {address} did not answer: {missing[address]}.")
+    missing: dict[str, str] = {}
+    if address:
+        take(address, await cluster.ask_worker(address, op="call_stack", keys=None))
+    else:
+        workers = await cluster.workers("")
+        missing = await cluster.ask_workers(workers, take, op="call_stack", keys=None)
     stacks.sort(key=lambda stack: (stack["worker"], stack["key"]))
     return {"stacks": stacks, "missing": missing}
 
@@ -132,8 +259,8 @@ async def call_stacks(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
 async def hardware(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     """Run ``benchmark_hardware``, which keeps every worker busy for some seconds.
 
-    Sizes are in bytes and ascending, rates means over the workers. Two workers are needed for the
-    network.
+    The answer has ``{size: bytes, rate: bytes a second}`` of memory, disk and network; sizes are
+    ascending, rates means over the workers. Two workers are needed for the network.
     """
     del arguments
     answer = await cluster.call("benchmark_hardware", timeout_s=BENCHMARK_S)
@@ -165,8 +292,16 @@ def _mapping(value: Any, field: str) -> Mapping[str, Any]:  # what a peer sent
     return value
 
 
-def _one(arguments: Arguments) -> str:
-    address = str(arguments["worker"])
-    if not address:
-        raise AnswerError("No worker was chosen.")
-    return address
+def _largest(prefixes: Mapping[str, Counter[float]]) -> list[str]:
+    return sorted(prefixes, key=lambda name: -prefixes[name].total())[:MAX_PREFIXES]
+
+
+def _bucket(at: float, width_s: float) -> float:
+    if not isfinite(at):
+        raise ValueError("no time")
+    return at // width_s * width_s
+
+
+def _seconds(setting: str) -> float:
+    value = dask.config.get(f"distributed.worker.profile.{setting}")
+    return float(parse_timedelta(value, default="ms"))

@@ -10,11 +10,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from dask_diag_lab.collector import ASK
+from dask_diag_lab.collector import ASK, strings
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport import on_worker
-from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError
-from dask_diag_lab.transport.source import by_value
+from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError, by_value
 
 Arguments = Mapping[str, str | float]
 
@@ -47,26 +46,20 @@ class Cluster:
         Of the scheduler.
     connection_args : mapping
         ``client.connection_args``: its security.
-    worker_timeout_s, fan_out_s : float
-        Longest wait for one worker, and for many, from now on.
-    connect_timeout_s : float
+    worker_timeout_s : float
+        Longest wait for one worker.
     """
 
     def __init__(
         self,
         address: str,
         connection_args: Mapping[str, Any],  # what `distributed`'s comm wants
-        *,
         worker_timeout_s: float = WORKER_TIMEOUT_S,
-        fan_out_s: float = FAN_OUT_S,
-        connect_timeout_s: float = CONNECT_TIMEOUT_S,
     ) -> None:
         self._address = address
         self._connection_args = connection_args
         self._worker_timeout_s = worker_timeout_s
-        self._fan_out_s = fan_out_s
-        self._connect_timeout_s = connect_timeout_s
-        self._end = time.monotonic() + fan_out_s
+        self._end = time.monotonic() + FAN_OUT_S
         self._link: Link | None = None
 
     async def close(self) -> None:
@@ -86,7 +79,7 @@ class Cluster:
                 self._link = await Link.open(
                     self._address,
                     self._connection_args,
-                    timeout_s=self._connect_timeout_s,
+                    timeout_s=CONNECT_TIMEOUT_S,
                     deserialize=True,
                 )
             return await self._link.call(op, timeout_s=timeout_s, **message)
@@ -95,12 +88,8 @@ class Cluster:
                 f"The scheduler at {self._address} did not answer: {error}."
             ) from error
         except RefusedError as error:
-            if "disallowed" in str(error):
-                raise AnswerError(
-                    f"The scheduler forbids {op!r}, which this needs"
-                    " (setting distributed.scheduler.blocked-handlers)."
-                ) from error
-            raise AnswerError(f"The scheduler could not answer: {error!s:.300}") from error
+            text = _reason(error, "scheduler")
+            raise AnswerError(f"The scheduler could not answer: {text}.") from error
 
     async def workers(self, worker: str) -> Sequence[str]:
         """Return the addresses to ask: that of ``worker`` if it is there, of all for ''.
@@ -123,10 +112,12 @@ class Cluster:
         Raises
         ------
         AnswerError
-            It did not answer, or forbids the call.
+            None was chosen, there is no such worker, it did not answer, or forbids the call.
         """
+        if not worker:
+            raise AnswerError("No worker was chosen.")
         answers: dict[str, Any] = {}
-        missing = await self.ask_workers([worker], answers.__setitem__, **message)
+        missing = await self.ask_workers(await self.workers(worker), answers.__setitem__, **message)
         if missing:
             raise AnswerError(f"Worker {worker} did not answer: {missing[worker]}.")
         return answers[worker]
@@ -152,7 +143,7 @@ class Cluster:
             some = workers[first : first + AT_ONCE]
             left_s = self._end - time.monotonic()
             if left_s <= 0:
-                missing |= dict.fromkeys(some, f"no answer within {self._fan_out_s:g} s")
+                missing |= dict.fromkeys(some, f"no answer within {FAN_OUT_S:g} s")
                 continue
             # Half of them wait for the others: see `collector.asking`.
             each_s = min(self._worker_timeout_s, left_s / 2)
@@ -161,14 +152,15 @@ class Cluster:
             )
             if not isinstance(told, Mapping):
                 raise AnswerError("This needs the collector, which is not on the scheduler.")
-            missing |= {worker: _reason(text) for worker, text in told["missing"].items()}
+            missing |= {worker: _reason(text, "worker") for worker, text in told["missing"].items()}
             await asyncio.to_thread(take_all, told["answers"])
         return missing
 
-    def run_message(self, function: Callable[..., Any], **arguments: int) -> dict[str, Any]:
-        """Return the message that runs a function of `on_worker` on a worker."""
-        packed = by_value(function, on_worker)
-        return {"op": "run", "function": packed, "kwargs": by_value(arguments)}
+
+def run_message(function: Callable[..., Any], **arguments: int) -> dict[str, Any]:
+    """Return the message that runs a function of `on_worker` on a worker."""
+    packed = by_value(function, on_worker, strings)
+    return {"op": "run", "function": packed, "kwargs": by_value(arguments)}
 
 
 def _unpacked(answer: Any) -> Any:  # what a worker sent
@@ -180,7 +172,7 @@ def _unpacked(answer: Any) -> Any:  # what a worker sent
     return answer.get("result")
 
 
-def _reason(text: object) -> str:
-    if "disallowed" in str(text):
-        return f"it forbids that (setting distributed.worker.blocked-handlers): {text!s:.200}"
-    return str(text)
+def _reason(text: object, role: str) -> str:
+    """Say which setting forbids a call, where one does."""
+    setting = f" (setting distributed.{role}.blocked-handlers)" if "disallowed" in str(text) else ""
+    return f"{text!s:.300}{setting}"

@@ -6,7 +6,7 @@ Must not talk to anybody.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -48,31 +48,26 @@ class Decoder:
         self.epoch = ""
         self.cursors: dict[str, int] = {}
         self.is_more = False
+        self._next: tuple[str, dict[str, int], bool] = "", {}, False
 
-    def decode(self, answer: Any) -> tuple[Batch, Callable[[], None]]:  # what a peer sent
-        """Return the batch and a function that moves the cursors past it.
-
-        Call that function once the batch has been taken over: until then the same rows can be
-        pulled again.
+    def decode(self, answer: Any) -> Batch:  # what a peer sent
+        """Return the batch; `accept` it once it has been taken over.
 
         Raises
         ------
         WireError
             Naming the field that is wrong or missing.
         """
-        epoch = member(answer, "epoch", str)
-        cursors = {
-            name: whole(cursor, f"cursors.{name}")
-            for name, cursor in member(answer, "cursors", dict).items()
-        }
+        epoch, cursors = member(answer, "epoch", str), numbers(answer, "cursors")
         if epoch == self.epoch:  # those of extras that were not wanted this time stay
             cursors = {**self.cursors, **cursors}
-        batch, is_more = _batch(answer, epoch), member(answer, "is_more", bool)
+        batch = _batch(answer, epoch)
+        self._next = epoch, cursors, member(answer, "is_more", bool)
+        return batch
 
-        def accept() -> None:
-            self.epoch, self.cursors, self.is_more = epoch, cursors, is_more
-
-        return batch, accept
+    def accept(self) -> None:
+        """Move the cursors past the last batch: until then the same rows can be pulled again."""
+        self.epoch, self.cursors, self.is_more = self._next
 
 
 def member(parent: Any, name: str, kind: type) -> Any:  # what a peer sent
@@ -86,9 +81,16 @@ def member(parent: Any, name: str, kind: type) -> Any:  # what a peer sent
         return float(value)
     if kind is list and isinstance(value, tuple):
         return value
-    if not isinstance(value, kind) or (kind is int and type(value) is bool):
+    if kind is int:
+        return whole(value, name)
+    if not isinstance(value, kind):
         raise wire_error(name, kind.__name__, value)
     return value
+
+
+def members(parent: Any, **kinds: type) -> dict[str, Any]:  # what a peer sent
+    """Return several fields by name."""
+    return {name: member(parent, name, kind) for name, kind in kinds.items()}
 
 
 def whole(value: Any, field: str) -> int:  # what a peer sent
@@ -96,6 +98,12 @@ def whole(value: Any, field: str) -> int:  # what a peer sent
     if type(value) is not int or not -INT64 <= value < INT64:
         raise wire_error(field, "a whole number", value)
     return value
+
+
+def numbers(parent: Any, name: str) -> dict[str, int]:  # what a peer sent
+    """Return a field that is a mapping to whole numbers."""
+    given = member(parent, name, dict)
+    return {key: whole(value, f"{name}.{key}") for key, value in given.items()}
 
 
 def _batch(answer: Mapping[str, Any], epoch: str) -> Batch:
@@ -109,22 +117,21 @@ def _batch(answer: Mapping[str, Any], epoch: str) -> Batch:
     }
     columns = _actions(actions, strings_from + len(strings), keys_from + len(keys))
     tables["actions"] = Change(columns, whole(n_dropped, "actions.dropped"))
-    left_out = member(answer, "left_out", dict)
     return Batch(
         epoch=epoch,
-        time=member(answer, "time", float),
         received=time.time(),
         scheduler=_scheduler(member(answer, "scheduler", dict)),
-        tables=tables,
         strings_from=strings_from,
         strings=strings,
-        actions_to=whole(member(answer, "cursors", dict).get("actions"), "cursors.actions"),
-        began=member(answer, "began", float),
+        actions_to=member(answer["cursors"], "actions", int),
         keys_from=keys_from,
         keys=keys,
-        graph=_graph(answer.get("graph")),
-        left_out={name: whole(n, f"left_out.{name}") for name, n in left_out.items()},
-        cost_s=member(answer, "cost_s", float),
+        graph=_graph(
+            answer.get("graph"), tables.pop(NODES.name, None), tables.pop(NODE_STATES.name, None)
+        ),
+        tables=tables,
+        left_out=numbers(answer, "left_out"),
+        **members(answer, time=float, began=float, cost_s=float),
     )
 
 
@@ -148,7 +155,7 @@ def _change(name: str, value: Any) -> Change:  # what a peer sent
         raise wire_error(f"{name}.removed", "texts", removed)
     return Change(
         columns=decoded(TABLES[name], member(value, "columns", dict)),
-        dropped=whole(member(value, "dropped", int), f"{name}.dropped"),
+        dropped=member(value, "dropped", int),
         removed=removed,
         is_full=member(value, "is_full", bool),
     )
@@ -156,15 +163,11 @@ def _change(name: str, value: Any) -> Change:  # what a peer sent
 
 def _scheduler(info: Mapping[str, Any]) -> SchedulerInfo:
     shares = member(info, "thresholds", dict)
+    counts = members(info, n_workers=int, nthreads=int, memory_limit=int, n_erred=int)
     return SchedulerInfo(
-        id=member(info, "id", str),
-        address=member(info, "address", str),
-        started=member(info, "started", float),
-        n_workers=member(info, "n_workers", int),
-        nthreads=member(info, "nthreads", int),
-        memory_limit=whole(member(info, "memory_limit", int), "scheduler.memory_limit"),
+        **members(info, id=str, address=str, started=float),
+        **counts,
         thresholds={name: _share(shares.get(name)) for name in THRESHOLDS},
-        n_erred=member(info, "n_erred", int),
     )
 
 
@@ -201,22 +204,26 @@ def _actions(value: Any, n_strings: int, n_tasks: int) -> Columns:  # what a pee
     return columns
 
 
-def _graph(value: Any) -> GraphChange | None:  # what a peer sent
-    if value is None:
+def _graph(info: Any, nodes: Change | None, states: Change | None) -> GraphChange | None:
+    """Return what changed in the graph; ``info`` is what a peer sent, None: not wanted."""
+    if info is None:
         return None
-    added = decoded(NODES, member(value, "added", dict))
-    states = decoded(NODE_STATES, member(value, "states", dict))
-    if len(states["state"]) and not 0 <= states["state"].min() <= states["state"].max() < len(
-        STATES
-    ):
-        raise WireError("field 'graph.states': no such state")
+    changed = _rows(states)
+    if not all(0 <= state < len(STATES) for _, state in changed):
+        raise WireError("field 'node-states': no such state")
+    removed = nodes.removed if nodes is not None else ()
+    if not all(name.isdecimal() for name in removed):
+        raise wire_error("nodes.removed", "numbers", removed)
     return GraphChange(
-        is_snapshot=member(value, "is_snapshot", bool),
-        is_exact=member(value, "is_exact", bool),
-        total=member(value, "total", int),
-        limit=member(value, "limit", int),
-        added=list(zip(*(column.tolist() for column in added.values()), strict=True)),
-        states=list(zip(*(column.tolist() for column in states.values()), strict=True)),
-        removed=[whole(node, "graph.removed") for node in member(value, "removed", list)],
-        is_followed=member(value, "is_followed", bool),
+        is_snapshot=nodes is not None and nodes.is_full,
+        added=sorted(_rows(nodes)),
+        states=changed,
+        removed=[int(name) for name in removed],
+        **members(info, is_exact=bool, total=int, limit=int),
     )
+
+
+def _rows(change: Change | None) -> list[Any]:  # tuples, by table
+    if change is None:
+        return []
+    return list(zip(*(column.tolist() for column in change.columns.values()), strict=True))

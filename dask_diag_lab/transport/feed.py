@@ -1,31 +1,42 @@
-"""The transport's loop: connect, pull, hand over, and come back after every kind of loss.
+"""One scheduler that is followed: connect, pull, hand over, and come back after every kind of loss.
 
-Must not look into batches.
+The collector is sent by value where it is missing. Must not look into batches.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
+import sys
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from dask_diag_lab.collector import LEASE_S, Collector
-from dask_diag_lab.schema import Batch
-from dask_diag_lab.transport.link import Link, LinkLostError
-from dask_diag_lab.transport.source import CollectorSource, NoCollectorError
+import dask_diag_lab.collector
+import dask_diag_lab.schema
+from dask_diag_lab.collector import LEASE_S, LEAVE, PULL, Collector
+from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch
+from dask_diag_lab.schema.columns import WireError
+from dask_diag_lab.transport.decode import Decoder
+from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError, by_value
+from dask_diag_lab.transport.queries import OnAnswer, OnFailure, QueryRunner
 
 logger = logging.getLogger(__name__)
 
 State = Literal["connecting", "live", "degraded", "lost", "closed"]
 
+RETRY_S: Final = 1.0
+LONGEST_RETRY_S: Final = 30.0
 NO_COLLECTOR_RETRY_S: Final = 60.0
 """Each try leaves a line in the log of a scheduler that forbids plugins."""
 
 CONNECT_TIMEOUT_S: Final = 10.0
+BRIEFLY_S: Final = 1.0
+"""So long somebody waits at most for what is not known here yet."""
 
 LONGEST_INTERVAL_S: Final = LEASE_S / 2
 """Pulled more seldom than its lease lasts, the collector would leave, and with it its rows."""
@@ -49,39 +60,16 @@ class FeedState:
     since: float
 
 
-class Backoff:
-    """Doubling waits between ``first_s`` and ``last_s``, each shortened by up to half at random.
+class UnreadableError(Exception):
+    """A scheduler gives no data, or nothing of use here; the text says why, for the user."""
 
-    Many kernels that lost one scheduler do not all come back at the same moment.
-    """
-
-    def __init__(
-        self,
-        first_s: float = 1.0,
-        last_s: float = 30.0,
-        chance: Callable[[], float] = random.random,
-    ) -> None:
-        self._first_s = first_s
-        self._last_s = last_s
-        self._chance = chance
-        self._tries = 0
-
-    def next(self) -> float:
-        """Return the seconds to wait, more from time to time."""
-        wait_s = min(self._last_s, self._first_s * 2.0 ** min(self._tries, 30))
-        self._tries += 1
-        return wait_s * (1 - self._chance() / 2)
-
-    def reset(self) -> None:
-        self._tries = 0
-
-
-class _TakeOverError(Exception):
-    """The receiver of a batch raised; it has been logged."""
+    def __init__(self, text: str, retry_s: float = NO_COLLECTOR_RETRY_S) -> None:
+        super().__init__(text)
+        self.retry_s = retry_s
 
 
 class Feed:
-    """Batches of one scheduler, from `run` until `close`.
+    """Batches of one scheduler and answers to queries, from `start` until `close`.
 
     Parameters
     ----------
@@ -101,8 +89,8 @@ class Feed:
         Longest wait for one answer: a scheduler that takes in a large graph is silent for long.
     collector : callable
         Returns the plugin to send.
-    backoff : Backoff, optional
-        Waits between two tries.
+    retry_s : float
+        Pause after the first loss; it doubles with each further one, up to `LONGEST_RETRY_S`.
     """
 
     def __init__(
@@ -116,7 +104,7 @@ class Feed:
         idle_interval_s: float = 2.0,
         timeout_s: float = 30.0,
         collector: Callable[[], Collector] = Collector,
-        backoff: Backoff | None = None,
+        retry_s: float = RETRY_S,
     ) -> None:
         self._address = address
         self._connection_args = connection_args
@@ -125,41 +113,65 @@ class Feed:
         self._interval_s = min(interval_s, LONGEST_INTERVAL_S)
         self._idle_interval_s = min(idle_interval_s, LONGEST_INTERVAL_S)
         self._timeout_s = timeout_s
-        self._collector = CollectorSource(collector, timeout_s=timeout_s)
-        self._backoff = backoff or Backoff()
+        self._collector = collector
+        self._retry_s = retry_s
+        self._subscriber = uuid.uuid4().hex
+        self._decoder = Decoder()
+        self._queries = QueryRunner(address, connection_args)
         self._link: Link | None = None
-        self._loop_task: asyncio.Task[None] | None = None
-        self._is_watched = False
+        self._task: asyncio.Task[None] | None = None
+        self._is_watched = self._is_closing = False
         self._wanted: frozenset[str] = frozenset()
-        self._is_closing = False
         self._wake = asyncio.Event()
         self._asked: list[asyncio.Future[None]] = []
+        self._n_losses = 0  # since data last came
         self.state = FeedState("connecting", "", time.time())
 
-    @property
-    def is_watched(self) -> bool:
-        """Somebody looks: pull at the short interval."""
-        return self._is_watched
+    def start(self) -> None:
+        """Begin to feed, on the running loop."""
+        self._on_state(self.state)
+        self._task = asyncio.create_task(self._run(), name="dask_diag_lab feed")
+        self._task.add_done_callback(_log_failure)
 
-    @is_watched.setter
-    def is_watched(self, value: bool) -> None:
-        if value and not self._is_watched:
+    async def close(self) -> None:
+        """Tell the collector and hang up; harmless when done before."""
+        self._is_closing = True
+        self._wake.set()
+        await self._queries.close()
+        if self._task is not None:
+            # Let a call that is under way end: a comm left in the middle of one is of no use.
+            await asyncio.wait({self._task}, timeout=2.0)
+            self._task.cancel()
+            await asyncio.wait({self._task})
+        self._disappoint("the feed is closed")
+        await self._hang_up()
+        self._set_state("closed", "")
+
+    def watch(self, is_watched: bool, wanted: frozenset[str] = frozenset()) -> None:
+        """Follow as closely as those need who look.
+
+        Parameters
+        ----------
+        is_watched : bool
+            Somebody looks: pull at the short interval.
+        wanted : frozenset of str
+            Names of `schema.EXTRAS`, and `schema.GRAPH`, that are to be brought as well.
+        """
+        if (is_watched and not self._is_watched) or not wanted <= self._wanted:
             self._wake.set()
-        self._is_watched = value
+        self._is_watched, self._wanted = is_watched, wanted
 
-    @property
-    def wanted(self) -> frozenset[str]:
-        """Names of `schema.EXTRAS`, and `schema.GRAPH`, that are to be brought as well."""
-        return self._wanted
+    def ask(
+        self,
+        kind: str,
+        arguments: Mapping[str, str | float],
+        on_answer: OnAnswer,
+        on_failure: OnFailure,
+    ) -> None:
+        """Ask what no feed brings; see `QueryRunner.ask`."""
+        self._queries.ask(kind, arguments, on_answer, on_failure)
 
-    @wanted.setter
-    def wanted(self, value: frozenset[str]) -> None:
-        is_more = not value <= self._wanted
-        self._wanted = value
-        if is_more:
-            self._wake.set()
-
-    async def pull_now(self) -> None:
+    async def pull(self) -> None:
         """Wait until all that the scheduler has recorded by now has been handed over.
 
         Raises
@@ -174,83 +186,116 @@ class Feed:
         self._wake.set()
         await asked
 
-    async def run(self) -> None:
-        """Feed until `close`; returns then, and raises only what is a bug of this class."""
-        if self._is_closing:
-            return
-        self._on_state(self.state)
-        self._loop_task = asyncio.create_task(self._loop(), name="dask_diag_lab feed")
-        try:
-            await asyncio.wait({self._loop_task})
-        finally:
-            self._loop_task.cancel()
-            self._disappoint("the feed is closed")
-            await self._hang_up()
-            self._set_state("closed", "")
-        if not self._loop_task.cancelled():
-            self._loop_task.result()
+    async def pull_briefly(self) -> None:
+        """Pull once, or do without where that takes long or nobody answers."""
+        if self.state.state in {"live", "degraded"}:
+            with contextlib.suppress(LinkLostError, TimeoutError):
+                await asyncio.wait_for(self.pull(), BRIEFLY_S)
 
-    async def close(self) -> None:
-        """End `run`, tell the collector and close the comm; harmless when done before."""
-        self._is_closing = True
-        self._wake.set()
-        task = self._loop_task
-        if task is None:
-            self._disappoint("the feed is closed")
-            self._set_state("closed", "")
-            return
-        # Let a call that is under way end: a comm left in the middle of one cannot say goodbye.
-        await asyncio.wait({task}, timeout=2.0)
-        task.cancel()
-        await asyncio.wait({task})
+    async def pull_all(self) -> None:
+        """Pull briefly what any plot needs: later perhaps nobody can be asked."""
+        wanted, self._wanted = self._wanted, EXTRA_NAMES | {GRAPH}
+        await self.pull_briefly()
+        self._wanted = wanted
 
-    async def _loop(self) -> None:
+    async def _run(self) -> None:
         while not self._is_closing:
-            least_s = 0.0
             self._wake.clear()
+            least_s = 0.0
             try:
-                await self._connect()
+                link = await self._connect()
                 while not self._is_closing:
-                    await self._step()
+                    await self._step(link)
             except LinkLostError as error:
                 self._set_state("lost", f"The scheduler at {self._address} is gone: {error}.")
-            except NoCollectorError as error:
+            except UnreadableError as error:
                 self._set_state("degraded", f"{error} So there is no data for the plots.")
-                least_s = NO_COLLECTOR_RETRY_S
-            except _TakeOverError as error:
-                self._set_state("degraded", f"What arrived could not be taken over: {error}.")
+                least_s = error.retry_s
             if not self._is_closing:
                 self._disappoint(self.state.reason)
                 await self._hang_up(say_goodbye=False)
-                await self._sleep(max(self._backoff.next(), least_s))
+                # Many kernels that lost one scheduler do not all come back at the same moment.
+                share = random.uniform(0.5, 1)  # noqa: S311 - no secret
+                wait_s = min(self._retry_s * 2.0 ** min(self._n_losses, 30), LONGEST_RETRY_S)
+                self._n_losses += 1
+                await self._sleep(max(wait_s * share, least_s))
 
-    async def _connect(self) -> None:
+    async def _connect(self) -> Link:
         timeout_s = min(CONNECT_TIMEOUT_S, self._timeout_s)
-        self._link = await Link.open(self._address, self._connection_args, timeout_s=timeout_s)
-        await self._collector.register(self._link)
+        link = await Link.open(self._address, self._connection_args, timeout_s=timeout_s)
+        self._link = link
+        await self._register(link)
+        return link
 
-    async def _step(self) -> None:
+    async def _register(self, link: Link) -> None:
+        """See to it that the collector is there."""
+        if link.python and link.python != sys.version_info[:2]:
+            theirs, ours = (".".join(map(str, v)) for v in (link.python, sys.version_info[:2]))
+            raise UnreadableError(
+                f"The scheduler runs Python {theirs} and this process {ours}: a collector cannot "
+                "be sent between them."
+            )
+        try:
+            await link.call(
+                "register_scheduler_plugin",
+                plugin=by_value(self._collector(), dask_diag_lab.collector, dask_diag_lab.schema),
+                idempotent=True,
+                timeout_s=self._timeout_s,
+            )
+        except RefusedError as error:
+            if "disallowed" in str(error):
+                raise UnreadableError(
+                    "The scheduler forbids plugins (distributed.scheduler.blocked-handlers)."
+                ) from error
+            raise UnreadableError(f"The collector did not start there: {error}.") from error
+
+    async def _step(self, link: Link) -> None:
         """Pull once, hand over, and wait for the next time."""
         n_asked = len(self._asked)  # who asks during the pull may want more than it brings
         self._wake.clear()  # now, not when the wait begins: a need that comes meanwhile counts
-        batch, accept = await self._collector.pull(self._wanted)
-        self._hand_over(batch)
-        accept()
-        self._backoff.reset()
+        try:
+            answer = await self._pull(link)
+            if answer is None:  # its lease ended while this process was held up
+                await self._register(link)
+                answer = await self._pull(link)
+            batch = self._decoder.decode(answer)
+        except RefusedError as error:
+            raise UnreadableError(f"The scheduler refused to answer: {error}.") from error
+        except WireError as error:
+            raise UnreadableError(f"The collector's answer cannot be read: {error}.") from error
+        try:
+            self._on_batch(batch)
+        except Exception as error:
+            logger.exception("A batch of %s could not be taken over", self._address)
+            text = f"What arrived could not be taken over: {type(error).__name__}: {error}."
+            raise UnreadableError(text, retry_s=0.0) from error
+        self._decoder.accept()
+        self._n_losses = 0
         self._set_state("live", "")
-        if self._collector.is_more:
+        if self._decoder.is_more:
             await asyncio.sleep(0)
             return
-        self._answer(n_asked)
-        if not self._asked:
-            await self._sleep(self._interval_s if self._is_watched else self._idle_interval_s)
-
-    def _answer(self, n_asked: int) -> None:
-        """Tell the first that asked that they have what they waited for."""
         answered, self._asked = self._asked[:n_asked], self._asked[n_asked:]
         for asked in answered:
             if not asked.done():
                 asked.set_result(None)
+        if not self._asked:
+            await self._sleep(self._interval_s if self._is_watched else self._idle_interval_s)
+
+    async def _pull(self, link: Link) -> Any:  # what a peer sent
+        answer = await link.call(
+            PULL,
+            subscriber=self._subscriber,
+            epoch=self._decoder.epoch,
+            cursors=self._decoder.cursors,
+            wanted=sorted(self._wanted),
+            timeout_s=self._timeout_s,
+        )
+        if isinstance(answer, dict) and answer.get("error"):
+            raise UnreadableError(
+                f"The collector switched itself off after an error of its own: {answer['error']}."
+            )
+        return answer
 
     def _disappoint(self, reason: str) -> None:
         """Tell all that asked why they get nothing."""
@@ -259,32 +304,27 @@ class Feed:
             if not asked.done():
                 asked.set_exception(LinkLostError(reason))
 
-    def _hand_over(self, batch: Batch) -> None:
-        try:
-            self._on_batch(batch)
-        except Exception as error:
-            logger.exception("A batch of %s could not be taken over", self._address)
-            raise _TakeOverError(f"{type(error).__name__}: {error}") from error
-
     async def _sleep(self, seconds: float) -> None:
         """Wait, or less when somebody begins to watch or the feed is closed."""
-        if self._is_closing:
-            return
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
-        except TimeoutError:
-            return
 
     async def _hang_up(self, *, say_goodbye: bool = True) -> None:
         link, self._link = self._link, None
         if link is None:
             return
         if say_goodbye and link.is_open:
-            await self._collector.leave()
+            with contextlib.suppress(RefusedError, LinkLostError):  # its lease ends by itself
+                await link.call(LEAVE, subscriber=self._subscriber, timeout_s=2.0)
         await link.close()
 
     def _set_state(self, state: State, reason: str) -> None:
         if (state, reason) != (self.state.state, self.state.reason):
             self.state = FeedState(state, reason, time.time())
             self._on_state(self.state)
+
+
+def _log_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.warning("Following the scheduler failed", exc_info=error)

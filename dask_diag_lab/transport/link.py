@@ -1,12 +1,35 @@
-"""One comm to a scheduler, on the running loop, with a timeout on every call."""
+"""One comm to a scheduler, on the running loop, each call with a timeout; code sent by value."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Mapping
-from typing import Any
+from types import ModuleType
+from typing import Any, Final
 
+import cloudpickle
 from distributed.comm.core import CommClosedError, connect
+
+_REGISTRY: Final = threading.Lock()
+"""cloudpickle's registry of packages sent by value is shared by all threads."""
+
+
+def by_value(thing: object, *modules: ModuleType) -> bytes:
+    """Return a pickle that a process without these modules or packages can load.
+
+    Its Python has to be the same: functions are sent as bytecode.
+    """
+    with _REGISTRY:
+        known = cloudpickle.list_registry_pickle_by_value()
+        new = [module for module in modules if module.__name__ not in known]
+        for module in new:
+            cloudpickle.register_pickle_by_value(module)
+        try:
+            return bytes(cloudpickle.dumps(thing))
+        finally:
+            for module in new:
+                cloudpickle.unregister_pickle_by_value(module)
 
 
 class LinkLostError(Exception):

@@ -13,14 +13,7 @@ from typing import Any, Final
 
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport.answers import ANSWERS
-from dask_diag_lab.transport.cluster import (
-    CONNECT_TIMEOUT_S,
-    FAN_OUT_S,
-    WORKER_TIMEOUT_S,
-    AnswerError,
-    Arguments,
-    Cluster,
-)
+from dask_diag_lab.transport.cluster import WORKER_TIMEOUT_S, AnswerError, Arguments, Cluster
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +39,7 @@ class QueryRunner:
         As of `Feed`.
     timeout_s : float
         Longest wait for an answer of a usual kind, waiting for its turn not counted.
-    worker_timeout_s, fan_out_s : float
+    worker_timeout_s : float
         As of `Cluster`.
     """
 
@@ -57,16 +50,8 @@ class QueryRunner:
         *,
         timeout_s: float = TIMEOUT_S,
         worker_timeout_s: float = WORKER_TIMEOUT_S,
-        fan_out_s: float = FAN_OUT_S,
     ) -> None:
-        self._cluster = partial(
-            Cluster,
-            address,
-            connection_args,
-            worker_timeout_s=worker_timeout_s,
-            fan_out_s=fan_out_s,
-            connect_timeout_s=min(CONNECT_TIMEOUT_S, timeout_s / 2),
-        )
+        self._cluster = partial(Cluster, address, connection_args, worker_timeout_s)
         self._timeout_s = timeout_s
         self._turns = {is_wide: asyncio.Semaphore(AT_ONCE) for is_wide in (False, True)}
         self._asked: set[asyncio.Task[object]] = set()
@@ -92,8 +77,7 @@ class QueryRunner:
         asked = list(self._asked)
         for task in asked:
             task.cancel()
-        if asked:
-            await asyncio.wait(asked)
+        await asyncio.gather(*asked, return_exceptions=True)
 
     async def _answer(self, kind: str, arguments: Arguments) -> object:
         timeout_s = LONGER_S.get(kind, self._timeout_s)

@@ -13,7 +13,6 @@ from dask_diag_lab.schema.columns import wire_error
 MAX_NODES: Final = 20_000
 """Above this a tree is pruned: far more than a screen has pixels for."""
 
-MAX_DEPTH: Final = 200
 MIN_SHARE: Final = 0.001
 """Of all samples; a smaller child goes first."""
 
@@ -33,8 +32,8 @@ def empty_tree() -> Tree:
     }
 
 
-def add_tree(total: Tree, tree: Any) -> None:  # what a worker sent
-    """Add a tree's counts to ``total``, which is all of ours; nothing of ``tree`` is kept.
+def add_tree(total: Tree, tree: Any) -> int:  # what a worker sent
+    """Add a tree's counts to ``total``, of which it keeps nothing; return how many nodes are new.
 
     `distributed`'s task profiler does not count the innermost frame of a sample
     (``Worker.trigger_profile`` hands `distributed.profile.process` a child that is not there), so
@@ -47,7 +46,7 @@ def add_tree(total: Tree, tree: Any) -> None:  # what a worker sent
         It is no such tree; ``total`` is unchanged then.
     """
     _check(tree)
-    stack = [(total, tree)]
+    stack, n_new = [(total, tree)], 0
     while stack:
         into, node = stack.pop()
         into["count"] += node["count"]
@@ -55,6 +54,7 @@ def add_tree(total: Tree, tree: Any) -> None:  # what a worker sent
         for name, child in node["children"].items():
             ours = children.get(name)
             if ours is None:
+                n_new += 1
                 ours = children[name] = {
                     "count": 0,
                     "identifier": name,
@@ -62,14 +62,15 @@ def add_tree(total: Tree, tree: Any) -> None:  # what a worker sent
                     "children": {},
                 }
             stack.append((ours, child))
+    return n_new
 
 
 def prune_tree(tree: Tree) -> int:
     """Cut a large tree in place; return how many nodes went.
 
-    Children below `MIN_SHARE` of all samples and what lies below `MAX_DEPTH` go first; where
-    that is not enough, the share is doubled until `MAX_NODES` are left. A node keeps the counts of
-    children that went: its own share grows by them.
+    Children below `MIN_SHARE` of all samples go first; where that is not enough, the share is
+    doubled until `MAX_NODES` are left. A node keeps the counts of children that went: its own share
+    grows by them.
     """
     before = left = count_nodes(tree)
     share = MIN_SHARE
@@ -92,12 +93,9 @@ def count_nodes(tree: Tree) -> int:
 
 
 def _cut(tree: Tree, least: float) -> None:
-    stack = [(tree, 0)]
+    stack = [tree]
     while stack:
-        node, depth = stack.pop()
-        if depth >= MAX_DEPTH:
-            node["children"] = {}
-            continue
+        node = stack.pop()
         children = node["children"]
         uncounted = node["count"] - sum(child["count"] for child in children.values())
         node["children"] = {
@@ -106,7 +104,7 @@ def _cut(tree: Tree, least: float) -> None:
             # Innermost frames have no count of their own, and may be all that their caller has.
             if child["count"] >= least or (not child["count"] and uncounted >= least)
         }
-        stack.extend((child, depth + 1) for child in node["children"].values())
+        stack.extend(node["children"].values())
 
 
 def _check(tree: Any) -> None:

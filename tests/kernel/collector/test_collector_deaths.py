@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import time
@@ -31,95 +30,76 @@ def die(_: object) -> None:
     os._exit(1)
 
 
-def never_sends(worker: Any) -> asyncio.Event:  # `distributed`'s have no types
-    """Let a worker keep its data to itself; the event is that it was asked for some."""
-    asked = asyncio.Event()
-
-    async def keep(*_: object, **__: object) -> None:
-        asked.set()
-        await asyncio.sleep(60)
-
-    worker.handlers["get_data"] = keep
-    return asked
+@pytest.mark.slow
+async def test_tasks_that_die_with_their_worker_leave_rows_and_queued_ones_do_not(
+    tmp_path: Any,
+) -> None:
+    async with (
+        cluster(1, nanny=True, nthreads=2) as (s, (nanny,), c),
+        feeding(s.address) as (_, seen),
+    ):
+        victim = nanny.worker_address
+        gate = str(tmp_path / "gate")
+        done = c.submit(inc, 1, key="done")
+        await done
+        held = [c.submit(wait_for, gate, key=f"held-{i}") for i in range(2)]
+        await until(lambda: {key for key, *_ in seen.running} == {"held-0", "held-1"})
+        starts = {key: start for key, _, _, start in seen.running}
+        queued = c.submit(wait_for, gate, key="queued", workers=[victim])
+        await until(lambda: len(s.workers[victim].processing) == 3, "assigned, not running")
+        (pid,) = (await c.run(os.getpid)).values()
+        os.kill(pid, signal.SIGKILL)
+        (event,) = await until(lambda: seen.happened("worker-killed"))
+        assert (event["worker"], event["lost_tasks"]) == (victim, 2)
+        assert event["cause"] == "the connection was lost"
+        await until(lambda: victim not in seen.workers)
+        killed = [r for r in seen.rows if r["outcome"] is Outcome.KILLED]
+        assert {r["key"] for r in killed} == {"held-0", "held-1"}
+        for row in killed:
+            assert row["worker"] == victim
+            assert row["prefix"] == "held"
+            assert abs(row["start"] - starts[row["key"]]) < 0.5
+            assert row["start"] < row["stop"] <= time.time()
+        (tmp_path / "gate").touch()  # the nanny's next worker ends them
+        await c.gather([f for f in held if f.status != "error"])
+        del queued
 
 
 @pytest.mark.slow
-def test_tasks_that_die_with_their_worker_leave_rows_and_queued_ones_do_not(tmp_path: Any) -> None:
-    async def run() -> None:
-        async with (
-            cluster(1, nanny=True, nthreads=2) as (s, (nanny,), c),
-            feeding(s.address) as (_, seen),
-        ):
-            victim = nanny.worker_address
-            gate = str(tmp_path / "gate")
-            done = c.submit(inc, 1, key="done")
-            await done
-            held = [c.submit(wait_for, gate, key=f"held-{i}") for i in range(2)]
-            await until(lambda: {key for key, *_ in seen.running} == {"held-0", "held-1"})
-            starts = {key: start for key, _, _, start in seen.running}
-            queued = c.submit(wait_for, gate, key="queued", workers=[victim])
-            await until(lambda: len(s.workers[victim].processing) == 3, "assigned, not running")
-            (pid,) = (await c.run(os.getpid)).values()
-            os.kill(pid, signal.SIGKILL)
-            (event,) = await until(lambda: seen.happened("worker-killed"))
-            assert (event["worker"], event["lost_tasks"]) == (victim, 2)
-            assert event["cause"] == "the connection was lost"
-            await until(lambda: victim not in seen.workers)
-            killed = [r for r in seen.rows if r["outcome"] is Outcome.KILLED]
-            assert {r["key"] for r in killed} == {"held-0", "held-1"}
-            for row in killed:
-                assert row["worker"] == victim
-                assert row["prefix"] == "held"
-                assert abs(row["start"] - starts[row["key"]]) < 0.5
-                assert row["start"] < row["stop"] <= time.time()
-            (tmp_path / "gate").touch()  # the nanny's next worker ends them
-            await c.gather([f for f in held if f.status != "error"])
-            del queued
-
-    asyncio.run(run())
+async def test_killed_worker_errors_always_leave_a_row() -> None:
+    config = {"distributed.scheduler.allowed-failures": 0}
+    async with (
+        cluster(1, nanny=True, config=config) as (s, _, c),
+        feeding(s.address) as (_, seen),
+    ):
+        deadly = c.submit(die, 1, key="deadly")
+        exception = await deadly.exception()
+        assert type(exception).__name__ == "KilledWorker"
+        (row,) = await until(lambda: seen.of("deadly"))
+        assert row["outcome"] is Outcome.KILLED
+        assert 0 <= row["stop"] - row["start"] < 30
+        (event,) = await until(lambda: seen.happened("worker-killed"))
+        assert event["cause"] == "the connection was lost"
+        assert event["lost_tasks"] == 1
+        (error,) = await until(lambda: seen.happened("task-erred"))
+        assert (error["prefix"], error["count"]) == ("deadly", 1)
 
 
 @pytest.mark.slow
-def test_killed_worker_errors_always_leave_a_row() -> None:
-    async def run() -> None:
-        config = {"distributed.scheduler.allowed-failures": 0}
-        async with (
-            cluster(1, nanny=True, config=config) as (s, _, c),
-            feeding(s.address) as (_, seen),
-        ):
-            deadly = c.submit(die, 1, key="deadly")
-            exception = await deadly.exception()
-            assert type(exception).__name__ == "KilledWorker"
-            (row,) = await until(lambda: seen.of("deadly"))
-            assert row["outcome"] is Outcome.KILLED
-            assert 0 <= row["stop"] - row["start"] < 30
-            (event,) = await until(lambda: seen.happened("worker-killed"))
-            assert event["cause"] == "the connection was lost"
-            assert event["lost_tasks"] == 1
-            (error,) = await until(lambda: seen.happened("task-erred"))
-            assert (error["prefix"], error["count"]) == ("deadly", 1)
-
-    asyncio.run(run())
-
-
-@pytest.mark.slow
-def test_each_run_that_ended_its_worker_at_once_leaves_a_row() -> None:
-    async def run() -> None:
-        config = {"distributed.scheduler.allowed-failures": 1}
-        async with (
-            cluster(1, nanny=True, config=config) as (s, _, c),
-            feeding(s.address) as (_, seen),
-        ):
-            deadly = c.submit(os._exit, 1, key="deadly")
-            assert type(await deadly.exception()).__name__ == "KilledWorker"
-            rows = await until(lambda: seen.of("deadly")[1:] and seen.of("deadly"))
-            assert [row["outcome"] for row in rows] == [Outcome.KILLED] * 2
-            await until(lambda: len(seen.happened("worker-killed")) == 2)
-            deaths = seen.happened("worker-killed")
-            assert [event["lost_tasks"] for event in deaths] == [1, 1]
-            await until(lambda: s.workers)  # closing a nanny that starts a worker may fail
-
-    asyncio.run(run())
+async def test_each_run_that_ended_its_worker_at_once_leaves_a_row() -> None:
+    config = {"distributed.scheduler.allowed-failures": 1}
+    async with (
+        cluster(1, nanny=True, config=config) as (s, _, c),
+        feeding(s.address) as (_, seen),
+    ):
+        deadly = c.submit(os._exit, 1, key="deadly")
+        assert type(await deadly.exception()).__name__ == "KilledWorker"
+        rows = await until(lambda: seen.of("deadly")[1:] and seen.of("deadly"))
+        assert [row["outcome"] for row in rows] == [Outcome.KILLED] * 2
+        await until(lambda: len(seen.happened("worker-killed")) == 2)
+        deaths = seen.happened("worker-killed")
+        assert [event["lost_tasks"] for event in deaths] == [1, 1]
+        await until(lambda: s.workers)  # closing a nanny that starts a worker may fail
 
 
 @pytest.mark.parametrize(
@@ -131,57 +111,18 @@ def test_each_run_that_ended_its_worker_at_once_leaves_a_row() -> None:
         ("close-worker-1", False, 0),
     ],
 )
-def test_a_task_that_no_heartbeat_named_is_lost_only_with_a_worker_that_was_killed(
+async def test_a_task_that_no_heartbeat_named_is_lost_only_with_a_worker_that_was_killed(
     stimulus: str, is_expected: bool, lost: int, tmp_path: Any
 ) -> None:
-    async def run() -> None:
-        async with cluster() as (s, (w,), c), feeding(s.address) as (_, seen):
-            await until(lambda: seen.batches)
-            w.periodic_callbacks["heartbeat"].stop()
-            task = c.submit(wait_for, str(tmp_path / "gate"), key="task")
-            await until(lambda: w.state.executing)
-            await s.remove_worker(w.address, stimulus_id=stimulus, expected=is_expected)
-            (tmp_path / "gate").touch()
-            kind = "worker-killed" if lost else "worker-removed"
-            (event,) = await until(lambda: seen.happened(kind))
-            assert event["lost_tasks"] == lost
-            assert [row["outcome"] for row in seen.of("task")] == [Outcome.KILLED] * lost
-            del task
-
-    asyncio.run(run())
-
-
-@pytest.mark.parametrize("lost", [0, 1])
-def test_a_task_is_lost_only_with_a_worker_that_had_all_it_needs(lost: int, tmp_path: Any) -> None:
-    async def run() -> None:
-        async with cluster(2) as (s, (a, b), c), feeding(s.address) as (_, seen):
-            fetched = never_sends(a)
-            x = await c.scatter(1, workers=[b.address] if lost else [a.address])
-            y = c.submit(wait_for, str(tmp_path / "gate"), x, workers=[b.address], key="y")
-            b.periodic_callbacks["heartbeat"].stop()
-            await until(lambda: b.state.executing if lost else fetched.is_set())
-            await s.remove_worker(b.address, stimulus_id=LOST_CONNECTION)
-            (tmp_path / "gate").touch()
-            (event,) = await until(lambda: seen.happened("worker-killed"))
-            assert event["lost_tasks"] == lost
-            assert [row["outcome"] for row in seen.of("y")] == [Outcome.KILLED] * lost
-            del y
-
-    asyncio.run(run())
-
-
-def test_a_task_given_up_before_it_had_all_it_needs_has_a_row_of_no_length() -> None:
-    async def run() -> None:
-        config = {"distributed.scheduler.allowed-failures": 0}
-        async with cluster(2, config=config) as (s, (a, b), c), feeding(s.address) as (_, seen):
-            fetched = never_sends(a)
-            x = await c.scatter(1, workers=[a.address])
-            b.periodic_callbacks["heartbeat"].stop()
-            y = c.submit(inc, x, workers=[b.address], key="y")
-            await fetched.wait()
-            await s.remove_worker(b.address, stimulus_id=LOST_CONNECTION)
-            assert type(await y.exception()).__name__ == "KilledWorker"
-            (row,) = await until(lambda: seen.of("y"))
-            assert (row["outcome"], row["stop"] - row["start"]) == (Outcome.KILLED, 0)
-
-    asyncio.run(run())
+    async with cluster() as (s, (w,), c), feeding(s.address) as (_, seen):
+        await until(lambda: seen.batches)
+        w.periodic_callbacks["heartbeat"].stop()
+        task = c.submit(wait_for, str(tmp_path / "gate"), key="task")
+        await until(lambda: w.state.executing)
+        await s.remove_worker(w.address, stimulus_id=stimulus, expected=is_expected)
+        (tmp_path / "gate").touch()
+        kind = "worker-killed" if lost else "worker-removed"
+        (event,) = await until(lambda: seen.happened(kind))
+        assert event["lost_tasks"] == lost
+        assert [row["outcome"] for row in seen.of("task")] == [Outcome.KILLED] * lost
+        del task

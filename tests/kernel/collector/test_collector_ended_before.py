@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 
@@ -15,33 +13,17 @@ def fail(x: object) -> None:
     raise ValueError(x)
 
 
-def test_tasks_that_ended_before_the_collector_came_are_counted() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            kept = c.map(inc, range(5))
-            gone = c.map(inc, range(10, 13))
-            await c.gather([*kept, *gone])
-            for future in gone:
-                future.release()
-            await until(lambda: len(s.tasks) == 5)
-            async with feeding(s.address) as (_, seen):
-                await until(lambda: seen.state == "live")
-                assert seen.last.left_out["before"] == 8
-                await c.submit(inc, 100)
-                await until(lambda: len(seen.computed) == 1)
-                assert seen.last.left_out["before"] == 8
-
-    asyncio.run(run())
-
-
-def test_tasks_that_a_stock_task_stream_brought_are_not_among_them() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            await c.gather(c.map(inc, range(4)))
-            assert await c.scheduler.get_task_stream() == ()
-            await c.gather(c.map(inc, range(10, 16)))
-            async with feeding(s.address) as (_, seen):
-                await until(lambda: len(seen.computed) == 6)
-                assert seen.last.left_out["before"] == 4
-
-    asyncio.run(run())
+async def test_tasks_that_ended_before_the_collector_came_are_counted() -> None:
+    async with cluster() as (s, _, c):
+        kept = c.map(inc, range(5))
+        gone = c.map(inc, range(10, 13))
+        await c.gather([*kept, *gone])
+        for future in gone:
+            future.release()
+        await until(lambda: len(s.tasks) == 5)
+        async with feeding(s.address) as (_, seen):
+            await until(lambda: seen.state == "live")
+            assert seen.last.left_out["before"] == 8
+            await c.submit(inc, 100)
+            await until(lambda: len(seen.computed) == 1)
+            assert seen.last.left_out["before"] == 8

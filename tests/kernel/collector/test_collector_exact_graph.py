@@ -1,68 +1,94 @@
-"""The graph of single tasks, as a real scheduler has it."""
+"""The graph of single tasks, as a real scheduler has it, for who wants it."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any
 
-from dask_diag_lab.schema import STATES
-from tests.kernel.transport.live_cluster import cluster, feeding, until
+import pytest
+
+from dask_diag_lab.collector import graph
+from dask_diag_lab.schema import GRAPH, STATES
+from tests.kernel.transport.live_cluster import cluster, feeding, registered, until
+
+MEMORY = STATES.index("memory")
 
 
 def inc(x: int) -> int:
     return x + 1
 
 
-def wait_for(path: Any) -> None:
-    while not path.exists():
-        time.sleep(0.01)
+async def test_exact_graph_follows_tasks_gives_up_when_too_many_and_comes_back() -> None:
+    config = {"distributed.dashboard.graph-max-items": 50}
+    async with (
+        cluster(config=config) as (s, _, c),
+        feeding(s.address, wanted=[GRAPH]) as (_, seen),
+    ):
+        xs = c.map(inc, range(10))
+        total = c.submit(sum, xs, key="total")
+        await total
+        await until(lambda: len(seen.nodes) == 11)
+        names = {node[0]: n for n, node in seen.nodes.items()}
+        assert set(seen.nodes[names["total"]][3]) == {names[x.key] for x in xs}
+        await until(lambda: set(seen.node_states.values()) == {MEMORY})
+        many = c.map(inc, range(1000, 1100))
+        await c.gather(many)
+        await until(lambda: not seen.nodes)
+        change: Any = seen.last.graph
+        assert (change.is_exact, change.limit, change.total) == (False, 50, 111)
+        del many
+        await until(lambda: len(seen.nodes) == 11)
+        assert {node[0] for node in seen.nodes.values()} == set(names)
+        assert not set(seen.nodes) & set(names.values()), "node numbers are never used again"
+        del xs, total
+        await until(lambda: not seen.nodes)
 
 
-def test_exact_graph_follows_tasks_gives_up_when_too_many_and_comes_back() -> None:
-    async def run() -> None:
-        config = {"distributed.dashboard.graph-max-items": 50}
-        async with (
-            cluster(config=config) as (s, _, c),
-            feeding(s.address, wanted=["graph"]) as (_, seen),
-        ):
-            xs = c.map(inc, range(10))
-            total = c.submit(sum, xs, key="total")
-            await total
-            await until(lambda: len(seen.nodes) == 11)
-            names = {node[0]: n for n, node in seen.nodes.items()}
-            edges = seen.nodes[names["total"]][3]
-            assert set(edges) == {names[x.key] for x in xs}
-            await until(lambda: set(seen.node_states.values()) == {STATES.index("memory")})
-            many = c.map(inc, range(1000, 1100))
-            await c.gather(many)
-            await until(lambda: seen.last.graph is None and not seen.nodes)
-            change = next(b.graph for b in seen.batches if b.graph and not b.graph.is_exact)
-            assert (change.limit, change.added) == (50, [])
-            assert change.total > 50
-            del many
-            await until(lambda: len(seen.nodes) == 11)
-            assert {node[0] for node in seen.nodes.values()} == set(names)
-            assert not set(seen.nodes) & set(names.values()), "node numbers are never used again"
-            del xs, total
-            await until(lambda: not seen.nodes)
-
-    asyncio.run(run())
+async def test_graph_keeps_up_with_tasks_that_come_and_go_between_pulls() -> None:
+    async with (
+        cluster() as (s, _, c),
+        feeding(s.address, wanted=[GRAPH], interval_s=0.3, idle_interval_s=0.3) as (_, seen),
+    ):
+        for _ in range(5):  # the same keys again and again
+            xs = [c.submit(inc, i, key=f"again-{i}") for i in range(20)]
+            await c.gather(xs)
+            del xs
+            await until(lambda: not s.tasks)
+        kept = c.submit(inc, 1, key="kept")
+        await kept
+        await until(lambda: [n[0] for n in seen.nodes.values()] == ["kept"])
 
 
-def test_graph_keeps_up_with_tasks_that_come_and_go_between_pulls() -> None:
-    async def run() -> None:
-        async with (
-            cluster() as (s, _, c),
-            feeding(s.address, wanted=["graph"], interval_s=0.3, idle_interval_s=0.3) as (_, seen),
-        ):
-            for _ in range(5):  # the same keys again and again
-                xs = [c.submit(inc, i, key=f"again-{i}") for i in range(20)]
-                await c.gather(xs)
-                del xs
-                await until(lambda: not s.tasks)
-            kept = c.submit(inc, 1, key="kept")
-            await kept
-            await until(lambda: [n[0] for n in seen.nodes.values()] == ["kept"])
+async def test_a_graph_costs_nothing_until_somebody_wants_it_and_soon_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(graph.GraphLog.__init__, "__defaults__", (graph.MAX_TASKS, 0.5))
 
-    asyncio.run(run())
+    def followed(plugin: Any) -> bool:  # the collector
+        return bool(plugin._graph._tasks or plugin._graph.touched)
+
+    async with cluster() as (s, _, c), feeding(s.address) as (feed, seen):
+        kept = c.submit(inc, 1, key="kept")
+        await kept
+        await until(lambda: "kept" in seen.prefixes)
+        plugin = registered(s)
+        assert not followed(plugin)
+        assert all(batch.graph is None for batch in seen.batches)
+        feed.watch(True, frozenset({GRAPH}))
+        await until(lambda: list(seen.node_states.values()) == [MEMORY])
+        assert next(b.graph for b in seen.batches if b.graph is not None).is_snapshot
+        (number,) = seen.nodes
+        feed.watch(True)
+        other = c.submit(inc, 2, key="other")
+        await other
+        feed.watch(True, frozenset({GRAPH}))
+        await until(lambda: len(seen.nodes) == 2)
+        assert number in seen.nodes, "the same node: somebody looked away for a moment"
+        feed.watch(True)
+        end = time.monotonic() + 1
+        await until(lambda: time.monotonic() > end)
+        await c.submit(inc, 5)
+        await until(lambda: not followed(plugin))
+        feed.watch(True, frozenset({GRAPH}))
+        await until(lambda: number not in seen.nodes and len(seen.nodes) == 2)
+        del kept, other

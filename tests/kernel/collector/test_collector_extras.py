@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 from types import SimpleNamespace
@@ -10,99 +9,83 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.collector.extras import QUANTITIES, Extras, Shuffles, SystemSource
+from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle, system_since
+from dask_diag_lab.collector.wire import Answer
 from dask_diag_lab.schema import EXTRA_NAMES, TABLES
 from dask_diag_lab.schema.columns import decoded
-from tests.kernel.transport.live_cluster import cluster, feeding, registered, until
+from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 
-def inc(x: int) -> int:
-    return x + 1
+def rows_of(name: str, answer: Answer) -> list[tuple[Any, ...]]:  # types differ
+    """Return the rows of a table as they arrive."""
+    sent, _ = answer
+    assert sent is not None
+    columns = decoded(TABLES[name], sent["columns"])
+    return list(zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
-def known(seen: Any, name: str) -> Any:
-    return lambda: seen.extras[name].is_known
+async def test_an_extra_is_brought_when_somebody_wants_it_and_at_once() -> None:
+    async with (
+        cluster() as (s, _, _),
+        feeding(s.address, interval_s=60, idle_interval_s=60) as (feed, seen),
+    ):
+        await until(lambda: seen.batches)
+        feed.watch(False, frozenset({"counters"}))
+        await until(lambda: seen.extras["counters"].is_known, deadline_s=30)
+        assert EXTRA_NAMES & {n for b in seen.batches for n in b.tables} == {"counters"}
 
 
-def test_nothing_is_worked_out_that_nobody_wants() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address) as (feed, seen):
-            await c.gather(c.map(inc, range(5)))
-            await until(lambda: "inc" in seen.prefixes)
-            plugin = registered(s)
-            assert plugin is not None
-            assert not plugin._extras._tables
-            assert not any(EXTRA_NAMES & batch.tables.keys() for batch in seen.batches)
-            feed.wanted = frozenset({"durations"})
-            await until(known(seen, "durations"))
-            assert set(plugin._extras._tables) == {"durations"}
-            told = {name for batch in seen.batches for name in batch.tables}
-            assert told & EXTRA_NAMES == {"durations"}
-
-    asyncio.run(run())
-
-
-def test_wanting_something_wakes_the_feed() -> None:
-    async def run() -> None:
-        async with (
-            cluster() as (s, _, _),
-            feeding(s.address, interval_s=60, idle_interval_s=60) as (feed, seen),
-        ):
-            await until(lambda: seen.batches)
-            feed.wanted = frozenset({"counters"})
-            await until(known(seen, "counters"), deadline_s=30)
-
-    asyncio.run(run())
-
-
-def failing(_: object) -> Any:  # rows of any table
+def failing() -> Any:  # rows of any table
     raise ZeroDivisionError("made by a test")
 
 
 def test_an_extra_that_fails_is_left_empty_and_the_others_go_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    scheduler: Any = object()  # neither looks at it
-    n_calls = 0
-
-    def counters(_: object) -> Any:  # rows of `counters`
-        nonlocal n_calls
-        n_calls += 1
-        return [("a", "count", float(n_calls))]
-
-    extras = Extras(scheduler, {"counters": counters, "durations": failing})
-    cursor = 0
+    scheduler: Any = SimpleNamespace(bandwidth_types={"a": 1.0})
+    extras = Extras(scheduler, len, Shuffles(scheduler), failing)
     with caplog.at_level(logging.ERROR):
-        for number in range(1, 3):
-            extras.forget_unwanted(kept_s=-1)  # so that the next look is not throttled
-            sent, cursor = extras.since("counters", cursor)
-            assert sent is not None
-            assert decoded(TABLES["counters"], sent["columns"])["value"].tolist() == [number]
-            extras.since("durations", 0)
-    assert [record.args for record in caplog.records] == [("durations",)]
+        for _ in range(2):
+            assert rows_of("errors", extras.since("errors", 0)) == []
+            assert rows_of("bandwidth-types", extras.since("bandwidth-types", 0)) == [("a", 1.0)]
+    assert [record.args for record in caplog.records] == [("errors",)]
 
 
 def test_a_rate_that_no_host_reaches_stays_out() -> None:
     quantities = {"time": [1.0, 2.0], "cpu": [5.0, 6.0], "host_net_io.read_bps": [498e9, 3e4]}
-    scheduler: Any = SimpleNamespace(monitor=SimpleNamespace(quantities=quantities, count=2))
-    rows, lost = SystemSource(scheduler).read()
-    received = QUANTITIES.index("host_net_io.read_bps")
-    assert math.isnan(rows[0][received])
-    assert (rows[1][received], rows[0][1], lost) == (3e4, 5.0, 0)
+    monitor = SimpleNamespace(quantities=quantities, count=2)
+    scheduler: Any = SimpleNamespace(monitor=monitor, _tick_interval_observed=0.02)
+    rows = rows_of("system", system_since(scheduler, 0))
+    assert [row[1] for row in rows] == [5.0, 6.0]
+    assert math.isnan(rows[0][3])
+    assert rows[1][3] == 3e4
 
 
 def test_what_a_shuffle_moves_between_two_heartbeats_is_a_row() -> None:
-    shuffles = Shuffles()
     beats: dict[str, Any] = {"w": {"comm": {"written": 100, "read": 40}, "disk": {}, "start": 1.0}}
     scheduler: Any = SimpleNamespace(
         plugins={"shuffle": SimpleNamespace(heartbeats={"id": beats})},
         workers={"w": SimpleNamespace(last_seen=5.0)},
     )
-    reader = shuffles.transfers(scheduler)
-    shuffles.note(scheduler)
+    shuffles = Shuffles(scheduler)
+    first = shuffles.transfers_since(0)
+    assert rows_of("shuffle-transfers", first) == [(5.0, "id", "w", 100.0, 40.0)]
     beats["w"] = {"comm": {"written": 300, "read": 40}, "disk": {}, "start": 1.0}
     scheduler.workers["w"].last_seen = 7.0
-    shuffles.note(scheduler)
-    wanted = [(5.0, "id", "w", 100.0, 40.0), (7.0, "id", "w", 200.0, 0.0)]
-    assert reader.read() == (wanted, 0)
-    assert reader.read() == ([], 0)
+    second = shuffles.transfers_since(first[1])
+    assert rows_of("shuffle-transfers", second) == [(7.0, "id", "w", 200.0, 0.0)]
+    assert shuffles.transfers_since(second[1]) == (None, second[1])
+
+
+def test_a_costly_refresh_takes_no_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("time.thread_time", lambda: now[0])
+    throttle = Throttle(0.2)
+    assert throttle.is_due()
+    with throttle.measured():
+        now[0] += 0.05
+    now[0] += 4.9
+    assert not throttle.is_due()
+    now[0] += 0.2
+    assert throttle.is_due()

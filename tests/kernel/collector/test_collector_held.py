@@ -109,164 +109,124 @@ async def worker_of(s: Any, key: str, workers: list[Any]) -> Any:
     return next(w for w in workers if w.address == ws.address)
 
 
-def test_bytes_shrink_when_results_of_different_sizes_are_released() -> None:
-    async def run() -> None:
-        async with watched() as (_, _, c, seen):
-            futures = c.map(block, [1000 * i for i in range(1, 11)], key="block")
-            await c.gather(futures)
-            assert await equal(c, seen) == {"block": 55_000}
-            del futures[5:]
-            await until(lambda: states(seen, "block")["memory"] == 5)
-            assert await equal(c, seen) == {"block": 15_000}
-            futures.clear()
-            await until(lambda: all(row["is_ended"] for row in seen.groups.values()))
-            assert await equal(c, seen) == {}
-
-    asyncio.run(run())
+async def test_bytes_shrink_when_results_of_different_sizes_are_released() -> None:
+    async with watched() as (_, _, c, seen):
+        futures = c.map(block, [1000 * i for i in range(1, 11)], key="block")
+        await c.gather(futures)
+        assert await equal(c, seen) == {"block": 55_000}
+        del futures[5:]
+        await until(lambda: states(seen, "block")["memory"] == 5)
+        assert await equal(c, seen) == {"block": 15_000}
+        futures.clear()
+        await until(lambda: all(row["is_ended"] for row in seen.groups.values()))
+        assert await equal(c, seen) == {}
 
 
-def test_results_computed_again_after_their_worker_is_gone_count_once(tmp_path: Any) -> None:
-    async def run() -> None:
-        async with watched(2) as (s, workers, c, seen):
-            futures = [
-                c.submit(grown, 1000, tmp_path / str(i), key=("grown-1", i)) for i in range(6)
-            ]
-            await c.gather(futures)
-            assert await equal(c, seen) == {"grown": 6000}
-            home = await worker_of(s, futures[0].key, workers)
-            n_lost = len(s.workers[home.address].has_what)
-            await home.close()
-            await until(lambda: len(s.workers) == 1)
-            await c.gather(futures)
-            assert await equal(c, seen) == {"grown": 6000 + 1000 * n_lost}
-            del futures[1:]
-            await until(lambda: states(seen, "grown")["memory"] == 1)
-            assert await equal(c, seen) == {"grown": 2000}
-
-    asyncio.run(run())
+async def test_results_computed_again_after_their_worker_is_gone_count_once(tmp_path: Any) -> None:
+    async with watched(2) as (s, workers, c, seen):
+        futures = [c.submit(grown, 1000, tmp_path / str(i), key=("grown-1", i)) for i in range(6)]
+        await c.gather(futures)
+        assert await equal(c, seen) == {"grown": 6000}
+        home = await worker_of(s, futures[0].key, workers)
+        n_lost = len(s.workers[home.address].has_what)
+        await home.close()
+        await until(lambda: len(s.workers) == 1)
+        await c.gather(futures)
+        assert await equal(c, seen) == {"grown": 6000 + 1000 * n_lost}
+        del futures[1:]
+        await until(lambda: states(seen, "grown")["memory"] == 1)
+        assert await equal(c, seen) == {"grown": 2000}
 
 
-def test_scattered_data_counts_and_does_so_in_a_group_that_is_computed_again() -> None:
-    async def run() -> None:
-        async with watched(2) as (s, workers, c, seen):
-            computed = c.submit(block, 3000, key=("mixed-1", 0))
-            await computed
-            home = await worker_of(s, computed.key, workers)
-            (other,) = (w for w in workers if w is not home)
-            data = await c.scatter({("mixed-1", 1): bytes(50_000)}, workers=[other.address])
-            assert await equal(c, seen) == {"mixed": 53_000}
-            await home.close()
-            await until(lambda: len(s.workers) == 1)
-            await computed
-            assert await equal(c, seen) == {"mixed": 53_000}
-            data.clear()
-            await until(lambda: states(seen, "mixed")["memory"] == 1)
-            assert await equal(c, seen) == {"mixed": 3000}
-
-    asyncio.run(run())
+async def test_scattered_data_counts_and_does_so_in_a_group_that_is_computed_again() -> None:
+    async with watched(2) as (s, workers, c, seen):
+        computed = c.submit(block, 3000, key=("mixed-1", 0))
+        await computed
+        home = await worker_of(s, computed.key, workers)
+        (other,) = (w for w in workers if w is not home)
+        data = await c.scatter({("mixed-1", 1): bytes(50_000)}, workers=[other.address])
+        assert await equal(c, seen) == {"mixed": 53_000}
+        await home.close()
+        await until(lambda: len(s.workers) == 1)
+        await computed
+        assert await equal(c, seen) == {"mixed": 53_000}
+        data.clear()
+        await until(lambda: states(seen, "mixed")["memory"] == 1)
+        assert await equal(c, seen) == {"mixed": 3000}
 
 
-def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> None:
-    async def run() -> None:
-        async with watched() as (s, (w,), c, seen):
-            future = c.submit(fail_later, tmp_path / "ran", key="fragile-1")
-            kept = c.submit(block, 2000, key="kept-1")
-            await c.gather([future, kept])
-            await equal(c, seen)
-            async with Worker(s.address, nthreads=1, dashboard_address=":0"):
-                await w.close()
-                await until(lambda: states(seen, "fragile")["erred"] == 1)
-                await kept
-                assert set(await equal(c, seen)) == {"kept"}
-
-    asyncio.run(run())
+async def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> None:
+    async with watched() as (s, (w,), c, seen):
+        future = c.submit(fail_later, tmp_path / "ran", key="fragile-1")
+        kept = c.submit(block, 2000, key="kept-1")
+        await c.gather([future, kept])
+        await equal(c, seen)
+        async with Worker(s.address, nthreads=1, dashboard_address=":0"):
+            await w.close()
+            await until(lambda: states(seen, "fragile")["erred"] == 1)
+            await kept
+            assert set(await equal(c, seen)) == {"kept"}
 
 
-def test_cancelled_results_are_gone() -> None:
-    async def run() -> None:
-        async with watched() as (s, _, c, seen):
-            futures = c.map(block, range(1000, 1005), key="block")
-            await c.gather(futures)
-            await equal(c, seen)
-            await c.cancel(futures[:3])
-            await until(lambda: len(s.tasks) == 2)
-            await until(lambda: states(seen, "block")["memory"] == 2)
-            await equal(c, seen)
-
-    asyncio.run(run())
-
-
-def test_an_actor_counts_until_its_worker_is_lost() -> None:
-    async def run() -> None:
-        async with watched(2) as (s, workers, c, seen):
-            first, second = (
-                c.submit(Counter, actor=True, key=("counter-1", i), workers=[w.address])
-                for i, w in enumerate(workers)
-            )
-            await c.gather([first, second])
-            size = s.tasks[second.key].nbytes
-            assert await equal(c, seen) == {"counter": 2 * size}
-            await workers[0].close()
-            await until(lambda: states(seen, "counter")["erred"] == 1)
-            assert await equal(c, seen) == {"counter": size}
-
-    asyncio.run(run())
+async def test_an_actor_counts_until_its_worker_is_lost() -> None:
+    async with watched(2) as (s, workers, c, seen):
+        first, second = (
+            c.submit(Counter, actor=True, key=("counter-1", i), workers=[w.address])
+            for i, w in enumerate(workers)
+        )
+        await c.gather([first, second])
+        size = s.tasks[second.key].nbytes
+        assert await equal(c, seen) == {"counter": 2 * size}
+        await workers[0].close()
+        await until(lambda: states(seen, "counter")["erred"] == 1)
+        assert await equal(c, seen) == {"counter": size}
 
 
 @pytest.mark.slow
-def test_a_restart_leaves_nothing_behind() -> None:
-    async def run() -> None:
-        async with watched(1, nanny=True) as (_, _, c, seen):
-            futures = c.map(block, range(1000, 1005), key="block")
-            await c.gather(futures)
-            assert await equal(c, seen) == {"block": 5010}
-            await c.restart()
-            await until(lambda: states(seen, "block")["memory"] == 0)
-            assert await equal(c, seen) == {}
-            again = c.map(block, range(2000, 2003), key="block")
-            await c.gather(again)
-            assert await equal(c, seen) == {"block": 6003}
-
-    asyncio.run(run())
+async def test_a_restart_leaves_nothing_behind() -> None:
+    async with watched(1, nanny=True) as (_, _, c, seen):
+        futures = c.map(block, range(1000, 1005), key="block")
+        await c.gather(futures)
+        assert await equal(c, seen) == {"block": 5010}
+        await c.restart()
+        await until(lambda: states(seen, "block")["memory"] == 0)
+        assert await equal(c, seen) == {}
+        again = c.map(block, range(2000, 2003), key="block")
+        await c.gather(again)
+        assert await equal(c, seen) == {"block": 6003}
 
 
-def test_who_comes_late_is_told_the_same(tmp_path: Any) -> None:
-    async def run() -> None:
-        async with cluster(2) as (s, workers, c):
-            futures = [c.submit(block, 1000 * i, key=("block-1", i)) for i in range(1, 11)]
-            await c.gather(futures)
-            del futures[5:]
-            lost = c.submit(grown, 1000, tmp_path / "grown", key="grown-1")
-            await lost
-            await until(lambda: len(s.tasks) == 6)
-            async with feeding(s.address) as (_, seen):
-                await equal(c, seen)
-                await (await worker_of(s, "grown-1", workers)).close()
-                await until(lambda: len(s.workers) == 1)
-                await c.gather([*futures, lost])
-                assert await equal(c, seen) == {"block": 15_000, "grown": 2000}
-                del futures[2:]
-                await until(lambda: states(seen, "block")["memory"] == 2)
-                await equal(c, seen)
-
-    asyncio.run(run())
-
-
-def test_a_span_has_the_bytes_of_its_groups_in_memory() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address, wanted=["spans"]) as (_, seen):
-            with span("outer"), span("inner"):
-                futures = c.map(block, [1000 * i for i in range(1, 5)], key="block")
-            await c.gather(futures)
-
-            def sizes() -> list[int]:
-                return [row["nbytes"] for row in seen.extra("spans")][-2:]
-
-            await until(lambda: sizes() == [sum_in_memory(s)] * 2)
-            whole = sum_in_memory(s)
+async def test_who_comes_late_is_told_the_same(tmp_path: Any) -> None:
+    async with cluster(2) as (s, workers, c):
+        futures = [c.submit(block, 1000 * i, key=("block-1", i)) for i in range(1, 11)]
+        await c.gather(futures)
+        del futures[5:]
+        lost = c.submit(grown, 1000, tmp_path / "grown", key="grown-1")
+        await lost
+        await until(lambda: len(s.tasks) == 6)
+        async with feeding(s.address) as (_, seen):
+            await equal(c, seen)
+            await (await worker_of(s, "grown-1", workers)).close()
+            await until(lambda: len(s.workers) == 1)
+            await c.gather([*futures, lost])
+            assert await equal(c, seen) == {"block": 15_000, "grown": 2000}
             del futures[2:]
-            await until(lambda: sizes() == [sum_in_memory(s)] * 2 and sizes()[0] < whole)
-            futures.clear()
-            await until(lambda: sizes() == [0, 0])
+            await until(lambda: states(seen, "block")["memory"] == 2)
+            await equal(c, seen)
 
-    asyncio.run(run())
+
+async def test_a_span_has_the_bytes_of_its_groups_in_memory() -> None:
+    async with cluster() as (s, _, c), feeding(s.address, wanted=["spans"]) as (_, seen):
+        with span("outer"), span("inner"):
+            futures = c.map(block, [1000 * i for i in range(1, 5)], key="block")
+        await c.gather(futures)
+
+        def sizes() -> list[int]:
+            return [row["nbytes"] for row in seen.extra("spans")][-2:]
+
+        await until(lambda: sizes() == [sum_in_memory(s)] * 2)
+        whole = sum_in_memory(s)
+        del futures[2:]
+        await until(lambda: sizes() == [sum_in_memory(s)] * 2 and sizes()[0] < whole)
+        futures.clear()
+        await until(lambda: sizes() == [0, 0])

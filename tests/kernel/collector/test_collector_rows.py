@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 import time
@@ -40,43 +39,37 @@ def first_time(path: str, error: type[Exception]) -> str:
     raise error
 
 
-def test_compute_has_its_times_worker_thread_prefix_and_size() -> None:
-    async def run() -> None:
-        async with cluster(2) as (s, _, c), feeding(s.address) as (_, seen):
-            before = time.time()
-            futures = c.map(inc, range(20))
-            assert await c.gather(futures) == list(range(1, 21))
-            await until(lambda: len(seen.computed) == 20)
-            assert Kind.TRANSFER not in {row["kind"] for row in seen.rows}
-            for row in seen.computed:
-                assert row["outcome"] is Outcome.OK
-                assert row["prefix"] == "inc"
-                assert row["worker"] in s.workers
-                assert row["thread"] > 0
-                assert row["source"] == ""
-                assert before - 1 < row["start"] <= row["stop"] < time.time() + 1
-            assert {row["key"] for row in seen.computed} == {f.key for f in futures}
-            assert {row["nbytes"] for row in seen.rows} == {28}
-
-    asyncio.run(run())
+async def test_compute_has_its_times_worker_thread_prefix_and_size() -> None:
+    async with cluster(2) as (s, _, c), feeding(s.address) as (_, seen):
+        before = time.time()
+        futures = c.map(inc, range(20))
+        assert await c.gather(futures) == list(range(1, 21))
+        await until(lambda: len(seen.computed) == 20)
+        assert Kind.TRANSFER not in {row["kind"] for row in seen.rows}
+        for row in seen.computed:
+            assert row["outcome"] is Outcome.OK
+            assert row["prefix"] == "inc"
+            assert row["worker"] in s.workers
+            assert row["thread"] > 0
+            assert row["source"] == ""
+            assert before - 1 < row["start"] <= row["stop"] < time.time() + 1
+        assert {row["key"] for row in seen.computed} == {f.key for f in futures}
+        assert {row["nbytes"] for row in seen.rows} == {28}
 
 
-def test_transfer_names_the_peer_it_came_from() -> None:
-    async def run() -> None:
-        async with cluster(2) as (s, workers, c), feeding(s.address) as (_, seen):
-            a, b = (w.address for w in workers)
-            x = c.submit(inc, 1, workers=[a], key="x")
-            y = c.submit(inc, x, workers=[b], key="y")
-            assert await y == 3
-            rows = await until(lambda: seen.of("y"))
-            transfer = next(row for row in rows if row["kind"] is Kind.TRANSFER)
-            assert (transfer["worker"], transfer["source"]) == (b, a)
-            assert Kind.TRANSFER not in {row["kind"] for row in seen.of("x")}
-
-    asyncio.run(run())
+async def test_transfer_names_the_peer_it_came_from() -> None:
+    async with cluster(2) as (s, workers, c), feeding(s.address) as (_, seen):
+        a, b = (w.address for w in workers)
+        x = c.submit(inc, 1, workers=[a], key="x")
+        y = c.submit(inc, x, workers=[b], key="y")
+        assert await y == 3
+        rows = await until(lambda: seen.of("y"))
+        transfer = next(row for row in rows if row["kind"] is Kind.TRANSFER)
+        assert (transfer["worker"], transfer["source"]) == (b, a)
+        assert Kind.TRANSFER not in {row["kind"] for row in seen.of("x")}
 
 
-def test_spilling_and_reading_back_are_rows() -> None:
+async def test_spilling_and_reading_back_are_rows() -> None:
     numpy = pytest.importorskip("numpy")
     config = {
         "distributed.worker.memory.target": 1e-7,
@@ -85,92 +78,80 @@ def test_spilling_and_reading_back_are_rows() -> None:
         "distributed.worker.memory.terminate": False,
     }
 
-    async def run() -> None:
-        options = {"memory_limit": 2**40}
-        async with (
-            cluster(worker=options, config=config) as (s, _, c),
-            feeding(s.address) as (_, seen),
-        ):
-            # `distributed` keeps no row of disk work under 5 ms: 60 MB take longer on any disk.
-            big = c.submit(numpy.random.default_rng(1).bytes, 60_000_000, key="big")
-            total = c.submit(len, big, key="total")
-            assert await total == 60_000_000
-            written = await until(lambda: [r for r in seen.rows if r["kind"] is Kind.DISK_WRITE])
-            read = await until(lambda: [r for r in seen.rows if r["kind"] is Kind.DISK_READ])
-            assert (written[0]["key"], read[0]["key"]) == ("big", "total")
-            assert all(r["stop"] - r["start"] > 0.005 for r in (*written, *read))
-            await until(lambda: any(w["spilled"] > 10_000_000 for w in seen.workers.values()))
-
-    asyncio.run(run())
+    options = {"memory_limit": 2**40}
+    async with (
+        cluster(worker=options, config=config) as (s, _, c),
+        feeding(s.address) as (_, seen),
+    ):
+        # `distributed` keeps no row of disk work under 5 ms: 60 MB take longer on any disk.
+        big = c.submit(numpy.random.default_rng(1).bytes, 60_000_000, key="big")
+        total = c.submit(len, big, key="total")
+        assert await total == 60_000_000
+        written = await until(lambda: [r for r in seen.rows if r["kind"] is Kind.DISK_WRITE])
+        read = await until(lambda: [r for r in seen.rows if r["kind"] is Kind.DISK_READ])
+        assert (written[0]["key"], read[0]["key"]) == ("big", "total")
+        assert all(r["stop"] - r["start"] > 0.005 for r in (*written, *read))
+        await until(lambda: any(w["spilled"] > 10_000_000 for w in seen.workers.values()))
 
 
-def test_erred_tasks_are_marked_and_their_dependents_leave_no_row() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
-            bad = c.submit(fail, 1, key="bad")
-            after = c.submit(inc, bad, key="after")
-            with pytest.raises(ValueError, match="1"):
-                await after
-            (row,) = await until(lambda: [r for r in seen.computed if r["key"] == "bad"])
-            assert row["outcome"] is Outcome.ERRED
-            assert row["nbytes"] == -1
-            await until(lambda: "after" in seen.prefixes)
-            await until(lambda: seen.prefixes["after"]["states"][6] == 1)
-            assert seen.of("after") == []
-
-    asyncio.run(run())
+async def test_erred_tasks_are_marked_and_their_dependents_leave_no_row() -> None:
+    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+        bad = c.submit(fail, 1, key="bad")
+        after = c.submit(inc, bad, key="after")
+        with pytest.raises(ValueError, match="1"):
+            await after
+        (row,) = await until(lambda: [r for r in seen.computed if r["key"] == "bad"])
+        assert row["outcome"] is Outcome.ERRED
+        assert row["nbytes"] == -1
+        await until(lambda: "after" in seen.prefixes)
+        await until(lambda: seen.prefixes["after"]["states"][6] == 1)
+        assert seen.of("after") == []
 
 
-def test_attempts_are_rows_and_rescheduled_and_cancelled_tasks_are_not_killed(
+async def test_attempts_are_rows_and_rescheduled_and_cancelled_tasks_are_not_killed(
     tmp_path: Any,
 ) -> None:
-    async def run() -> None:
-        async with (
-            cluster(2) as (s, _, c),
-            feeding(s.address, wanted=["errors"]) as (_, seen),
-        ):
-            path = str(tmp_path / "tried")
-            assert await c.submit(first_time, path, ValueError, retries=1, key="retried") == "well"
-            path = str(tmp_path / "moved")
-            assert await c.submit(first_time, path, Reschedule, key="rescheduled") == "well"
-            gate = str(tmp_path / "gate")
-            long = c.submit(wait_for, gate, key="cancelled")
-            await until(lambda: any(key == "cancelled" for key, *_ in seen.running))
-            await long.cancel()
-            await until(lambda: not seen.running)
-            (tmp_path / "gate").touch()
-            assert await c.submit(inc, 1, key="last") == 2
-            await until(lambda: seen.of("last"))
-            failed = [r for r in seen.computed if r["outcome"] is not Outcome.OK]
-            assert [(r["key"], r["outcome"]) for r in failed] == [("retried", Outcome.ERRED)]
-            assert failed[0]["stop"] <= seen.of("retried")[-1]["start"] + 0.05
-            assert seen.of("cancelled") == []
-            (error,) = await until(lambda: seen.extra("errors"))
-            assert (error["key"], error["count"], error["attempts"]) == ("retried", 1, 1)
-
-    asyncio.run(run())
+    async with (
+        cluster(2) as (s, _, c),
+        feeding(s.address, wanted=["errors"]) as (_, seen),
+    ):
+        path = str(tmp_path / "tried")
+        assert await c.submit(first_time, path, ValueError, retries=1, key="retried") == "well"
+        path = str(tmp_path / "moved")
+        assert await c.submit(first_time, path, Reschedule, key="rescheduled") == "well"
+        gate = str(tmp_path / "gate")
+        long = c.submit(wait_for, gate, key="cancelled")
+        await until(lambda: any(key == "cancelled" for key, *_ in seen.running))
+        await long.cancel()
+        await until(lambda: not seen.running)
+        (tmp_path / "gate").touch()
+        assert await c.submit(inc, 1, key="last") == 2
+        await until(lambda: seen.of("last"))
+        failed = [r for r in seen.computed if r["outcome"] is not Outcome.OK]
+        assert [(r["key"], r["outcome"]) for r in failed] == [("retried", Outcome.ERRED)]
+        assert failed[0]["stop"] <= seen.of("retried")[-1]["start"] + 0.05
+        assert seen.of("cancelled") == []
+        (error,) = await until(lambda: seen.extra("errors"))
+        assert (error["key"], error["count"], error["attempts"]) == ("retried", 1, 1)
 
 
-def test_a_long_task_is_running_until_its_end_is_recorded(tmp_path: Any) -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
-            submitted = time.time()
-            future = c.submit(wait_for, str(tmp_path / "gate"), key="long")
-            key, worker, prefix, start = (await until(lambda: seen.running))[0]
-            assert (key, prefix) == ("long", "long")
-            assert worker in s.workers
-            assert submitted - 0.5 < start < time.time()
-            (tmp_path / "gate").touch()
-            await future
-            await until(lambda: seen.of("long"))
-            recorded = next(b for b in seen.batches if b.rows("actions"))
-            assert not recorded.rows("running")
-            assert seen.running == []
-
-    asyncio.run(run())
+async def test_a_long_task_is_running_until_its_end_is_recorded(tmp_path: Any) -> None:
+    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+        submitted = time.time()
+        future = c.submit(wait_for, str(tmp_path / "gate"), key="long")
+        key, worker, prefix, start = (await until(lambda: seen.running))[0]
+        assert (key, prefix) == ("long", "long")
+        assert worker in s.workers
+        assert submitted - 0.5 < start < time.time()
+        (tmp_path / "gate").touch()
+        await future
+        await until(lambda: seen.of("long"))
+        recorded = next(b for b in seen.batches if b.rows("actions"))
+        assert not recorded.rows("running")
+        assert seen.running == []
 
 
-def test_odd_keys_arrive_as_text() -> None:
+async def test_odd_keys_arrive_as_text() -> None:
     keys: list[Any] = [
         ("tuple", 1, ("nested", 2)),
         "slash/and?query#hash",
@@ -180,44 +161,21 @@ def test_odd_keys_arrive_as_text() -> None:
         "x" * 10_000,
     ]
 
-    async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
-            futures = [c.submit(inc, i, key=key) for i, key in enumerate(keys)]
-            await c.gather(futures)
-            await until(lambda: len(seen.computed) == len(keys))
-            texts = {row["key"] for row in seen.rows}
-            assert {str(key) for key in keys[:-1]} <= texts
-            assert "x" * 500 + "… (10000 characters)" in texts
-
-    asyncio.run(run())
+    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+        futures = [c.submit(inc, i, key=key) for i, key in enumerate(keys)]
+        await c.gather(futures)
+        await until(lambda: len(seen.computed) == len(keys))
+        texts = {row["key"] for row in seen.rows}
+        assert {str(key) for key in keys[:-1]} <= texts
+        assert "x" * 500 + "… (10000 characters)" in texts
 
 
-def test_history_comes_from_a_stock_task_stream_that_is_already_there() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            assert await c.scheduler.get_task_stream() == ()
-            await c.gather(c.map(inc, range(30)))
-            with pytest.raises(ValueError, match="no"):
-                await c.submit(fail, "no", key="bad-before")
-            async with feeding(s.address) as (_, seen):
-                await until(lambda: len(seen.computed) == 31)
-                assert {r["prefix"] for r in seen.rows} == {"inc", "bad-before"}
-                assert seen.of("bad-before")[0]["outcome"] is Outcome.ERRED
-                assert await c.submit(inc, 100, key="new") == 101
-                await until(lambda: len(seen.computed) == 32)
-
-    asyncio.run(run())
-
-
-def test_rows_of_a_thread_do_not_overlap_for_one_worker() -> None:
-    async def run() -> None:
-        async with cluster(1, nthreads=2) as (s, _, c), feeding(s.address) as (_, seen):
-            await c.gather(c.map(time.sleep, [0.001 * (i % 3) for i in range(60)], pure=False))
-            await until(lambda: len(seen.computed) == 60)
-            rows = seen.computed
-            assert 1 <= len({r["thread"] for r in rows} - {threading.get_ident()}) <= 2
-            for thread in {r["thread"] for r in rows}:
-                slot = sorted((r["start"], r["stop"]) for r in rows if r["thread"] == thread)
-                assert all(b[0] >= a[1] - 1e-6 for a, b in pairwise(slot))
-
-    asyncio.run(run())
+async def test_rows_of_a_thread_do_not_overlap_for_one_worker() -> None:
+    async with cluster(1, nthreads=2) as (s, _, c), feeding(s.address) as (_, seen):
+        await c.gather(c.map(time.sleep, [0.001 * (i % 3) for i in range(60)], pure=False))
+        await until(lambda: len(seen.computed) == 60)
+        rows = seen.computed
+        assert 1 <= len({r["thread"] for r in rows} - {threading.get_ident()}) <= 2
+        for thread in {r["thread"] for r in rows}:
+            slot = sorted((r["start"], r["stop"]) for r in rows if r["thread"] == thread)
+            assert all(b[0] >= a[1] - 1e-6 for a, b in pairwise(slot))

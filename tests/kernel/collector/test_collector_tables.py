@@ -11,7 +11,8 @@ import pytest
 
 from dask_diag_lab.collector import NAME, Collector
 from dask_diag_lab.collector.tasks import TaskTables
-from dask_diag_lab.schema import STATES
+from dask_diag_lab.schema import PREFIXES, STATES
+from dask_diag_lab.schema.columns import decoded
 from tests.kernel.transport.live_cluster import (
     cluster,
     connected,
@@ -35,167 +36,144 @@ def counts(prefix: Any) -> Any:  # its keys are typed as literals
     return prefix.states
 
 
-def test_prefix_counts_equal_those_of_the_scheduler_and_forgotten_ones_add_up() -> None:
-    async def run() -> None:
-        async with cluster(2) as (s, _, c):
-            await c.gather(c.map(inc, range(100, 150)))  # forgotten before anybody looked
+async def test_prefix_counts_equal_those_of_the_scheduler_and_forgotten_ones_add_up() -> None:
+    async with cluster(2) as (s, _, c):
+        await c.gather(c.map(inc, range(100, 150)))  # forgotten before anybody looked
+        await until(lambda: not s.tasks)
+        async with feeding(s.address) as (_, seen):
+            xs = c.map(inc, range(40))
+            total = c.submit(sum, xs)
+            assert await total == sum(range(1, 41))
+
+            def is_equal() -> bool:
+                return set(seen.prefixes) >= {"inc", "sum"} and all(
+                    states(seen.prefixes[name])[state] == counts(prefix)[state]
+                    for name, prefix in s.task_prefixes.items()
+                    for state in STATES[:-1]
+                )
+
+            await until(is_equal)
+            assert states(seen.prefixes["inc"])["memory"] == 40
+            assert seen.prefixes["inc"]["nbytes"] == 40 * 28
+            assert seen.prefixes["sum"]["duration"] > 0
+            del xs, total
             await until(lambda: not s.tasks)
-            async with feeding(s.address) as (_, seen):
-                xs = c.map(inc, range(40))
-                total = c.submit(sum, xs)
-                assert await total == sum(range(1, 41))
-
-                def is_equal() -> bool:
-                    return set(seen.prefixes) >= {"inc", "sum"} and all(
-                        states(seen.prefixes[name])[state] == counts(prefix)[state]
-                        for name, prefix in s.task_prefixes.items()
-                        for state in STATES[:-1]
-                    )
-
-                await until(is_equal)
-                assert states(seen.prefixes["inc"])["memory"] == 40
-                assert seen.prefixes["inc"]["nbytes"] == 40 * 28
-                assert seen.prefixes["sum"]["duration"] > 0
-                del xs, total
-                await until(lambda: not s.tasks)
-                await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 40)
-                await c.gather(c.map(inc, range(200, 210)))
-                await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 50)
-                assert all(row["is_ended"] for row in seen.groups.values())
-
-    asyncio.run(run())
+            await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 40)
+            await c.gather(c.map(inc, range(200, 210)))
+            await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 50)
+            assert all(row["is_ended"] for row in seen.groups.values())
 
 
-def test_tasks_cancelled_before_they_ran_are_not_counted_as_done(tmp_path: Any) -> None:
-    async def run() -> None:
-        async with cluster(1) as (s, _, c), feeding(s.address) as (_, seen):
-            done = c.map(inc, range(3))
-            await c.gather(done)
-            held = c.map(wait_for, [tmp_path / "go"] * 20, pure=False)
-            await until(lambda: "wait_for" in s.task_prefixes)
-            await until(lambda: counts(s.task_prefixes["wait_for"])["processing"] > 0)
-            await c.cancel(held)
-            (tmp_path / "go").touch()
-            del done
-            await until(lambda: not s.tasks)
-            await until(lambda: {"inc", "wait_for"} <= set(seen.prefixes))
-            await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 3)
-            await until(lambda: not any(list(states(seen.prefixes["wait_for"]).values())[:-1]))
-            # Those that a thread had begun may have come to their end before they were cancelled.
-            assert states(seen.prefixes["wait_for"])["forgotten"] <= 2
-
-    asyncio.run(run())
+async def test_tasks_cancelled_before_they_ran_are_not_counted_as_done(tmp_path: Any) -> None:
+    async with cluster(1) as (s, _, c), feeding(s.address) as (_, seen):
+        done = c.map(inc, range(3))
+        await c.gather(done)
+        held = c.map(wait_for, [tmp_path / "go"] * 20, pure=False)
+        await until(lambda: "wait_for" in s.task_prefixes)
+        await until(lambda: counts(s.task_prefixes["wait_for"])["processing"] > 0)
+        await c.cancel(held)
+        (tmp_path / "go").touch()
+        del done
+        await until(lambda: not s.tasks)
+        await until(lambda: {"inc", "wait_for"} <= set(seen.prefixes))
+        await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 3)
+        await until(lambda: not any(list(states(seen.prefixes["wait_for"]).values())[:-1]))
+        # Those that a thread had begun may have come to their end before they were cancelled.
+        assert states(seen.prefixes["wait_for"])["forgotten"] <= 2
 
 
 @pytest.mark.slow
-def test_counts_survive_a_restart_of_the_cluster() -> None:
-    async def run() -> None:
-        async with cluster(1, nanny=True) as (s, _, c), feeding(s.address) as (_, seen):
-            xs = c.map(inc, range(7))
-            await c.gather(xs)
-            before = set(s.workers)
-            await c.restart()
-            assert "inc" not in s.task_prefixes
-            await until(lambda: seen.happened("restart"))
-            await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 7)
-            assert sum(seen.prefixes["inc"]["states"]) == 7
-            assert sum(seen.groups["inc"]["states"]) == 7
-            await until(lambda: set(seen.workers) == set(s.workers) != before)
-            causes = {e["cause"] for e in seen.happened("worker-removed")}
-            assert causes == {"the cluster was restarted"}
-            assert not seen.happened("worker-killed")
-            await c.gather(c.map(inc, range(100, 103)))
-            await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 10)
-            await until(lambda: states(seen.groups["inc"])["forgotten"] == 10)
-            assert len({b.epoch for b in seen.batches}) == 1
-
-    asyncio.run(run())
+async def test_counts_survive_a_restart_of_the_cluster() -> None:
+    async with cluster(1, nanny=True) as (s, _, c), feeding(s.address) as (_, seen):
+        xs = c.map(inc, range(7))
+        await c.gather(xs)
+        before = set(s.workers)
+        await c.restart()
+        assert "inc" not in s.task_prefixes
+        await until(lambda: seen.happened("restart"))
+        await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 7)
+        assert sum(seen.prefixes["inc"]["states"]) == 7
+        assert sum(seen.groups["inc"]["states"]) == 7
+        await until(lambda: set(seen.workers) == set(s.workers) != before)
+        causes = {e["cause"] for e in seen.happened("worker-removed")}
+        assert causes == {"the cluster was restarted"}
+        assert not seen.happened("worker-killed")
+        await c.gather(c.map(inc, range(100, 103)))
+        await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 10)
+        await until(lambda: states(seen.groups["inc"])["forgotten"] == 10)
+        assert len({b.epoch for b in seen.batches}) == 1
 
 
-def test_scattered_data_is_counted_although_it_makes_no_transition() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address, wanted=["graph"]) as (_, seen):
-            future = await c.scatter({"lonely": 1})
-            await until(lambda: "lonely" in seen.prefixes)
-            assert states(seen.prefixes["lonely"])["memory"] == 1
-            await until(lambda: [n[0] for n in seen.nodes.values()] == ["lonely"])
-            del future
-
-    asyncio.run(run())
+async def test_scattered_data_is_counted_although_it_makes_no_transition() -> None:
+    async with cluster() as (s, _, c), feeding(s.address, wanted=["graph"]) as (_, seen):
+        future = await c.scatter({"lonely": 1})
+        await until(lambda: "lonely" in seen.prefixes)
+        assert states(seen.prefixes["lonely"])["memory"] == 1
+        await until(lambda: [n[0] for n in seen.nodes.values()] == ["lonely"])
+        del future
 
 
-def test_too_many_prefixes_and_groups_are_summed_up_as_other() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            futures = [c.submit(inc, i, key=f"kind{chr(97 + i)}-{i}") for i in range(20)]
-            await c.gather(futures)
-            tables = TaskTables(s, max_prefixes=5, max_groups=5)
-            tables.refresh()
-            for table, place in ((tables.prefixes, 1), (tables.groups, 2)):
-                rows = table.rows()
-                assert len(rows) == 6
-                assert sum(sum(row[place]) for row in rows.values()) == 20
-                assert sum(rows["(other)"][place]) == 15
-            del futures
-
-    asyncio.run(run())
+async def test_too_many_prefixes_are_summed_up_and_groups_are_bounded() -> None:
+    async with cluster() as (s, _, c):
+        futures = [c.submit(inc, i, key=f"kind{chr(97 + i)}-{i}") for i in range(20)]
+        await c.gather(futures)
+        tables = TaskTables(s, max_prefixes=5, max_groups=5)
+        tables.refresh()
+        sent, _ = tables.prefixes.since(0)
+        assert sent is not None
+        columns = decoded(PREFIXES, sent["columns"])
+        assert columns["name"][-1] == "(other)"
+        assert columns["states"].sum(axis=1).tolist() == [1] * 5 + [15]
+        assert len(tables.groups) == 5
+        del futures
 
 
-def test_events_name_clients_and_count_graphs() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
-            await until(lambda: seen.batches)
-            futures = [c.submit(inc, i, pure=False) for i in range(50)]
-            await c.gather(futures)
-            await until(lambda: sum(e["tasks"] for e in seen.happened("update-graph")) == 50)
-            assert sum(e["graphs"] for e in seen.happened("update-graph")) <= 50
-            async with connected(s.address) as other:
-                await until(lambda: {"client": other.id} in seen.happened("client-added"))
-                name = other.id
-            await until(lambda: {"client": name} in seen.happened("client-removed"))
-
-    asyncio.run(run())
+async def test_events_name_clients_and_count_graphs() -> None:
+    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+        await until(lambda: seen.batches)
+        futures = [c.submit(inc, i, pure=False) for i in range(50)]
+        await c.gather(futures)
+        await until(lambda: sum(e["tasks"] for e in seen.happened("update-graph")) == 50)
+        assert sum(e["graphs"] for e in seen.happened("update-graph")) <= 50
+        async with connected(s.address) as other:
+            await until(lambda: {"client": other.id} in seen.happened("client-added"))
+            name = other.id
+        await until(lambda: {"client": name} in seen.happened("client-removed"))
 
 
-def test_a_quiet_cluster_sends_no_tables_but_workers() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
-            await c.submit(inc, 1)
-            await until(lambda: "inc" in seen.prefixes and not s.tasks)
-            await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 1)
-            first = len(seen.batches)
-            await until(lambda: len(seen.batches) > first + 10)
-            for batch in seen.batches[first + 1 :]:
-                assert batch.tables.keys() <= {"workers", "actions"}
-                assert not batch.rows("actions")
-                assert batch.graph is None
-                assert not batch.strings
-            assert 0 < seen.last.cost_s < 10
-
-    asyncio.run(run())
+async def test_a_quiet_cluster_sends_no_tables_but_workers() -> None:
+    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+        await c.submit(inc, 1)
+        await until(lambda: "inc" in seen.prefixes and not s.tasks)
+        await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 1)
+        first = len(seen.batches)
+        await until(lambda: len(seen.batches) > first + 10)
+        for batch in seen.batches[first + 1 :]:
+            assert batch.tables.keys() <= {"workers", "actions"}
+            assert not batch.rows("actions")
+            assert batch.graph is None
+            assert not batch.strings
+        assert 0 < seen.last.cost_s < 10
 
 
-def test_refreshes_are_shared_and_throttled() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            await c.register_plugin(Collector(), name=NAME)
-            plugin = registered(s)
-            assert plugin is not None
-            tables = plugin._counts
-            calls: list[float] = []
-            refresh = tables.refresh
+async def test_refreshes_are_shared_and_throttled() -> None:
+    async with cluster() as (s, _, c):
+        await c.register_plugin(Collector(), name=NAME)
+        plugin = registered(s)
+        assert plugin is not None
+        tables = plugin._counts
+        calls: list[float] = []
+        refresh = tables.refresh
 
-            def counted() -> None:
-                calls.append(time.monotonic())
-                refresh()
+        def counted() -> None:
+            calls.append(time.monotonic())
+            refresh()
 
-            tables.refresh = counted  # type: ignore[method-assign]  # to count real calls
-            futures = c.map(time.sleep, [0.01] * 60, pure=False)
-            while not all(f.done() for f in futures):
-                for name in ("a", "b", "c"):
-                    plugin.pull(name, "", {})
-                await asyncio.sleep(0.005)
-            assert calls
-            assert min(map(float.__sub__, calls[1:], calls), default=math.inf) >= 0.19
-
-    asyncio.run(run())
+        tables.refresh = counted  # type: ignore[method-assign]  # to count real calls
+        futures = c.map(time.sleep, [0.01] * 60, pure=False)
+        while not all(f.done() for f in futures):
+            for name in ("a", "b", "c"):
+                plugin.pull(name, "", {})
+            await asyncio.sleep(0.005)
+        assert calls
+        assert min(map(float.__sub__, calls[1:], calls), default=math.inf) >= 0.19

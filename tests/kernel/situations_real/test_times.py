@@ -15,7 +15,7 @@ from dask.utils import key_split
 from distributed import Scheduler, span, wait
 from distributed.metrics import context_meter
 
-from dask_diag_lab.transport import following
+from dask_diag_lab.transport import feed
 from tests.kernel.situations_real.clusters import LIMIT_S, Cluster, cluster, near, sums
 
 CONFIG = {
@@ -233,7 +233,7 @@ def test_the_page_of_a_forgotten_task_has_when_and_where_it_ran(timed: Timed) ->
 def test_a_table_that_nobody_looked_at_before_has_what_has_just_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(following, "BRIEFLY_S", LIMIT_S)  # a busy machine takes its time
+    monkeypatch.setattr(feed, "BRIEFLY_S", LIMIT_S)  # a busy machine takes its time
     with cluster(n_workers=1, threads_per_worker=1) as found:
         wait(found.client.map(fast, range(5)))
         assert len(found.computed()) == 5

@@ -15,7 +15,6 @@ from dask_diag_lab.collector import NAME, Collector
 from dask_diag_lab.schema import EXTRAS, STATES, TABLES, Batch, Kind, Outcome
 from dask_diag_lab.store.extras import ExtraTable
 from dask_diag_lab.transport import Feed, FeedState
-from dask_diag_lab.transport.feed import Backoff
 
 DEADLINE_S = 45.0
 
@@ -121,7 +120,8 @@ class Seen:
             self.nodes[node] = tuple(rest)
         self.node_states.update(change.states)
         for node in change.removed:
-            del self.nodes[node], self.node_states[node]
+            self.nodes.pop(node, None)
+            self.node_states.pop(node, None)
 
     def extra(self, name: str) -> list[dict[str, Any]]:
         """Return the rows of an extra table."""
@@ -157,19 +157,18 @@ async def feeding(address: str, **options: Any) -> AsyncIterator[tuple[Feed, See
         "on_state": seen.states.append,
         "interval_s": 0.02,
         "idle_interval_s": 0.02,
-        "backoff": Backoff(0.05, 0.2),
+        "retry_s": 0.05,
         **options,
     }
     wanted = frozenset(options.pop("wanted", ()))
     feed = Feed(address, options.pop("connection_args"), **options)
-    feed.wanted = wanted
-    task = asyncio.create_task(feed.run())
+    feed.watch(False, wanted)
+    feed.start()
     try:
         await until(lambda: feed.state.state != "connecting")
         yield feed, seen
     finally:
         await feed.close()
-        await task
 
 
 def connected(address: str, **options: Any) -> Any:  # `distributed`'s Client has no types

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -46,213 +45,178 @@ def leaves(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield tree
 
 
-def test_profile_of_tasks_has_the_innermost_function_and_counts_it_at_its_caller() -> None:
-    async def run() -> None:
-        async with cluster(2, config=PROFILED) as (s, _, c), asking(s.address) as ask:
-            await c.gather(c.map(burn, [0.5, 0.51]))
-            found = await ask("profile", **profile_of())
-            counts = {leaf["description"]["name"]: leaf["count"] for leaf in leaves(found["tree"])}
-            assert counts["burn"] == 0
-            burnt = found["tree"]["count"]
-            # The interpreter is shared with the workers: samples may be fewer, never more.
-            spent_s = s.task_prefixes["burn"].all_durations["compute"]
-            assert 0 < burnt * found["interval_s"] < 1.3 * spent_s
-            assert found["missing"] == {}
-            assert found["n_workers"] == 2
-
-    asyncio.run(run())
+async def test_profile_of_tasks_has_the_innermost_function_and_counts_it_at_its_caller() -> None:
+    async with cluster(2, config=PROFILED) as (s, _, c), asking(s.address) as ask:
+        await c.gather(c.map(burn, [0.5, 0.51]))
+        found = await ask("profile", **profile_of())
+        counts = {leaf["description"]["name"]: leaf["count"] for leaf in leaves(found["tree"])}
+        assert counts["burn"] == 0
+        burnt = found["tree"]["count"]
+        # The interpreter is shared with the workers: samples may be fewer, never more.
+        spent_s = s.task_prefixes["burn"].all_durations["compute"]
+        assert 0 < burnt * found["interval_s"] < 1.3 * spent_s
+        assert found["missing"] == {}
+        assert found["n_workers"] == 2
 
 
-def test_profile_can_be_of_one_prefix_and_of_one_worker() -> None:
-    async def run() -> None:
-        async with cluster(2, config=PROFILED) as (s, (a, b), c), asking(s.address) as ask:
-            await c.submit(burn, 0.4, workers=[a.address], key="burn-1")
-            await c.submit(inc, 1, workers=[b.address])
-            both = await ask("profile", **profile_of(prefix="burn"))
-            one = await ask("profile", **profile_of(prefix="burn", worker=a.address))
-            other = await ask("profile", **profile_of(prefix="burn", worker=b.address))
-            assert both["tree"]["count"] == one["tree"]["count"] > 0
-            assert other["tree"]["count"] == 0
-
-    asyncio.run(run())
+async def test_profile_can_be_of_one_prefix_and_of_one_worker() -> None:
+    async with cluster(2, config=PROFILED) as (s, (a, b), c), asking(s.address) as ask:
+        await c.submit(burn, 0.4, workers=[a.address], key="burn-1")
+        await c.submit(inc, 1, workers=[b.address])
+        both = await ask("profile", **profile_of(prefix="burn"))
+        one = await ask("profile", **profile_of(prefix="burn", worker=a.address))
+        other = await ask("profile", **profile_of(prefix="burn", worker=b.address))
+        assert both["tree"]["count"] == one["tree"]["count"] > 0
+        assert other["tree"]["count"] == 0
 
 
-def test_profile_of_event_loops_says_why_there_is_none() -> None:
-    async def run() -> None:
-        async with cluster(2) as (s, workers, _), asking(s.address) as ask:
-            # Profiling is off here, as it always is on Python 3.11.
-            found = await ask("profile", **profile_of("worker-loops"))
-            assert set(found["missing"]) == {w.address for w in workers}
-            assert all("3.11" in reason for reason in found["missing"].values())
-            found = await ask("profile", **profile_of("scheduler-loop"))
-            assert "3.11" in found["missing"]["scheduler"]
-
-    asyncio.run(run())
+async def test_profile_of_event_loops_says_why_there_is_none() -> None:
+    async with cluster(2) as (s, workers, _), asking(s.address) as ask:
+        # Profiling is off here, as it always is on Python 3.11.
+        found = await ask("profile", **profile_of("worker-loops"))
+        assert set(found["missing"]) == {w.address for w in workers}
+        assert all("3.11" in reason for reason in found["missing"].values())
+        found = await ask("profile", **profile_of("scheduler-loop"))
+        assert "3.11" in found["missing"]["scheduler"]
 
 
-def test_profile_of_event_loops_counts_a_cycle_for_each_sample_and_no_task() -> None:
-    async def run() -> None:
-        async with cluster(config=PROFILED) as (s, (w,), c), asking(s.address) as ask:
-            loop_frame = {
-                "identifier": "run;loop.py;1",
-                "count": 1,
-                "children": {},
-                "description": {"filename": "", "name": "run", "line_number": 1, "line": ""},
+async def test_profile_of_event_loops_counts_a_cycle_for_each_sample_and_no_task() -> None:
+    async with cluster(config=PROFILED) as (s, (w,), c), asking(s.address) as ask:
+        loop_frame = {
+            "identifier": "run;loop.py;1",
+            "count": 1,
+            "children": {},
+            "description": {"filename": "", "name": "run", "line_number": 1, "line": ""},
+        }
+        root = {
+            "identifier": "root",
+            "count": 1,
+            "children": {"run;loop.py;1": loop_frame},
+            "description": {"filename": "", "name": "", "line_number": 0, "line": ""},
+        }
+        now = time.time()
+        w.io_loop.profile.extend((now - 20 + 0.1 * i, root) for i in range(200))
+        await c.submit(burn, 0.3)
+        found = await ask("profile", **profile_of("worker-loops"))
+        assert [leaf["description"]["name"] for leaf in leaves(found["tree"])] == ["run"]
+        assert 140 < found["tree"]["count"] < 200
+        assert found["interval_s"] == 0.1
+        assert found["missing"] == {}
+
+
+async def test_activity_tells_samples_over_time_by_prefix() -> None:
+    async with cluster(2, config=PROFILED) as (s, _, c), asking(s.address) as ask:
+        await c.gather(c.map(burn, [0.4, 0.41]))
+        found = await ask("activity", source="tasks", worker="")
+        assert found["times"] == sorted(found["times"])
+        assert sum(found["counts"]) > 5
+        assert len(found["prefixes"]["burn"]) == len(found["times"]) == len(found["counts"])
+        assert sum(found["prefixes"]["burn"]) == sum(found["counts"])
+        flat = await ask("activity", source="worker-loops", worker="")
+        assert "flat line" in flat["missing"]["worker-loops"]
+
+
+async def test_worker_tells_what_it_runs_and_holds() -> None:
+    GATES["worker"] = threading.Event()
+    async with cluster() as (s, (w,), c), asking(s.address) as ask:
+        kept = c.submit(inc, 1, key=("<b>kept</b>", 0))
+        await kept
+        busy = c.submit(held, "worker", key="busy")
+        ready = c.map(inc, range(300))
+        await until(lambda: len(w.state.ready) >= 300 or w.state.executing)
+        await until(lambda: "busy" in w.state.tasks and w.state.executing)
+        try:
+            found = await ask("worker", worker=w.address)
+        finally:
+            GATES["worker"].set()
+        tasks = {task["key"]: task for task in found["tasks"]}
+        assert tasks["busy"]["state"] == "executing"
+        assert 0 <= tasks["busy"]["seconds"] < 120
+        assert tasks["('<b>kept</b>', 0)"]["state"] == "memory"
+        assert tasks["('<b>kept</b>', 0)"]["nbytes"] > 0
+        assert tasks["('<b>kept</b>', 0)"]["seconds"] >= 0
+        states = [task["state"] for task in found["tasks"]]
+        assert states.count("ready") == min(found["counts"]["ready"], 200)
+        assert found["counts"]["memory"] == len(w.data)
+        assert found["connections"] > 0
+        assert "distributed" in found["versions"]
+        await c.gather([busy, *ready])
+
+
+async def test_transfers_tell_both_directions_on_the_scheduler_clock() -> None:
+    async with cluster(2) as (s, (a, b), c), asking(s.address) as ask:
+        a.scheduler_delay = b.scheduler_delay = 5000.0  # their clocks are behind
+        x = c.submit(bytes, 2_000_000, workers=[a.address], key="x")
+        y = c.submit(bytes, 10, workers=[b.address], key="y")
+        await c.submit(pair, x, y, workers=[b.address])
+        # The sender writes its line when the receiver has said that all came.
+        await until(lambda: a.transfer_outgoing_log and b.transfer_incoming_log)
+        found = await ask("transfers", worker="")
+        rows = {(r["direction"], r["worker"], r["peer"]): r for r in found["rows"]}
+        came = rows["in", b.address, a.address]
+        assert (came["nbytes"], came["keys"], came["key"]) == (2_000_000, 1, "x")
+        assert came["compressed"] is None
+        sent = rows["out", a.address, b.address]
+        assert sent["compressed"] > 0
+        assert sent["rate"] > 0
+        assert all(4900 < r["start"] - time.time() < 5100 for r in found["rows"])
+        assert found["totals"]["in"] == 1
+        assert found["missing"] == {}
+        await b.close()
+
+
+async def test_call_stacks_tell_what_runs_now() -> None:
+    GATES["stacks"] = threading.Event()
+    async with cluster(2) as (s, (a, _), c), feeding(s.address), asking(s.address) as ask:
+        busy = c.submit(held, "stacks", key=("busy", 1), workers=[a.address])
+        await until(lambda: a.state.executing)
+        try:
+            every = await ask("call-stacks", worker="", key="")
+            one = await ask("call-stacks", worker="", key="('busy', 1)")
+        finally:
+            GATES["stacks"].set()
+        (stack,) = every["stacks"]
+        assert (stack["worker"], stack["key"]) == (a.address, "('busy', 1)")
+        assert any("in held" in frame for frame in stack["frames"])
+        assert "_bootstrap" in stack["frames"][0]
+        assert [found["key"] for found in one["stacks"]] == ["('busy', 1)"]
+        await busy
+        assert "state memory" in await ask.refused("call-stacks", worker="", key="('busy', 1)")
+
+
+async def test_logs_come_oldest_first_without_what_asking_wrote() -> None:
+    async with cluster() as (s, (w,), _), asking(s.address) as ask:
+        await ask("worker", worker=w.address)
+        lines = (await ask("logs", worker=w.address))["lines"]
+        assert any(w.address in line["message"] for line in lines)
+        assert not any("dask_diag_lab" in line["message"] for line in lines)
+        assert lines[0]["message"][:23] <= lines[-1]["message"][:23]
+        assert any("Scheduler at" in x["message"] for x in (await ask("logs", worker=""))["lines"])
+
+
+async def test_hardware_runs_the_engine_benchmark() -> None:
+    async with cluster(2) as (s, _, _), asking(s.address) as ask:
+        # The real one takes 15 s; what is asked here is that its answer is taken apart.
+        async def quick() -> dict[str, dict[str, float]]:
+            return {
+                "disk": {"1 MiB": 3.0, "10 kiB": 2.0},
+                "memory": {"2 kiB": 4.0},
+                "network": {},
             }
-            root = {
-                "identifier": "root",
-                "count": 1,
-                "children": {"run;loop.py;1": loop_frame},
-                "description": {"filename": "", "name": "", "line_number": 0, "line": ""},
-            }
-            now = time.time()
-            w.io_loop.profile.extend((now - 20 + 0.1 * i, root) for i in range(200))
-            await c.submit(burn, 0.3)
-            found = await ask("profile", **profile_of("worker-loops"))
-            assert [leaf["description"]["name"] for leaf in leaves(found["tree"])] == ["run"]
-            assert 140 < found["tree"]["count"] < 200
-            assert found["interval_s"] == 0.1
-            assert found["missing"] == {}
 
-    asyncio.run(run())
+        s.handlers["benchmark_hardware"] = quick
+        found = await ask("hardware")
+        assert [row["size"] for row in found["disk"]] == [10 << 10, 1 << 20]
+        assert found["memory"] == [{"size": 2 << 10, "rate": 4.0}]
+        assert found["network"] == []
 
 
-def test_activity_tells_samples_over_time_by_prefix() -> None:
-    async def run() -> None:
-        async with cluster(2, config=PROFILED) as (s, _, c), asking(s.address) as ask:
-            await c.gather(c.map(burn, [0.4, 0.41]))
-            found = await ask("activity", source="tasks", worker="")
-            assert found["times"] == sorted(found["times"])
-            assert sum(found["counts"]) > 5
-            assert len(found["prefixes"]["burn"]) == len(found["times"]) == len(found["counts"])
-            assert sum(found["prefixes"]["burn"]) == sum(found["counts"])
-            flat = await ask("activity", source="worker-loops", worker="")
-            assert "flat line" in flat["missing"]["worker-loops"]
-
-    asyncio.run(run())
-
-
-def test_worker_tells_what_it_runs_and_holds() -> None:
-    async def run() -> None:
-        GATES["worker"] = threading.Event()
-        async with cluster() as (s, (w,), c), asking(s.address) as ask:
-            kept = c.submit(inc, 1, key=("<b>kept</b>", 0))
-            await kept
-            busy = c.submit(held, "worker", key="busy")
-            ready = c.map(inc, range(300))
-            await until(lambda: len(w.state.ready) >= 300 or w.state.executing)
-            await until(lambda: "busy" in w.state.tasks and w.state.executing)
-            try:
-                found = await ask("worker", worker=w.address)
-            finally:
-                GATES["worker"].set()
-            tasks = {task["key"]: task for task in found["tasks"]}
-            assert tasks["busy"]["state"] == "executing"
-            assert 0 <= tasks["busy"]["seconds"] < 120
-            assert tasks["('<b>kept</b>', 0)"]["state"] == "memory"
-            assert tasks["('<b>kept</b>', 0)"]["nbytes"] > 0
-            assert tasks["('<b>kept</b>', 0)"]["seconds"] >= 0
-            states = [task["state"] for task in found["tasks"]]
-            assert states.count("ready") == min(found["counts"]["ready"], 200)
-            assert found["counts"]["memory"] == len(w.data)
-            assert found["connections"] > 0
-            assert "distributed" in found["versions"]
-            await c.gather([busy, *ready])
-
-    asyncio.run(run())
-
-
-def test_transfers_tell_both_directions_on_the_scheduler_clock() -> None:
-    async def run() -> None:
-        async with cluster(2) as (s, (a, b), c), asking(s.address) as ask:
-            a.scheduler_delay = b.scheduler_delay = 5000.0  # their clocks are behind
-            x = c.submit(bytes, 2_000_000, workers=[a.address], key="x")
-            y = c.submit(bytes, 10, workers=[b.address], key="y")
-            await c.submit(pair, x, y, workers=[b.address])
-            # The sender writes its line when the receiver has said that all came.
-            await until(lambda: a.transfer_outgoing_log and b.transfer_incoming_log)
-            found = await ask("transfers", worker="")
-            rows = {(r["direction"], r["worker"], r["peer"]): r for r in found["rows"]}
-            came = rows["in", b.address, a.address]
-            assert (came["nbytes"], came["keys"], came["key"]) == (2_000_000, 1, "x")
-            assert came["compressed"] is None
-            sent = rows["out", a.address, b.address]
-            assert sent["compressed"] > 0
-            assert sent["rate"] > 0
-            assert all(4900 < r["start"] - time.time() < 5100 for r in found["rows"])
-            assert found["totals"]["in"] == 1
-            assert found["missing"] == {}
-            await b.close()
-
-    asyncio.run(run())
-
-
-def test_call_stacks_tell_what_runs_now() -> None:
-    async def run() -> None:
-        GATES["stacks"] = threading.Event()
-        async with cluster(2) as (s, (a, _), c), feeding(s.address), asking(s.address) as ask:
-            busy = c.submit(held, "stacks", key=("busy", 1), workers=[a.address])
-            await until(lambda: a.state.executing)
-            try:
-                every = await ask("call-stacks", worker="", key="")
-                one = await ask("call-stacks", worker="", key="('busy', 1)")
-            finally:
-                GATES["stacks"].set()
-            (stack,) = every["stacks"]
-            assert (stack["worker"], stack["key"]) == (a.address, "('busy', 1)")
-            assert any("in held" in frame for frame in stack["frames"])
-            assert "_bootstrap" in stack["frames"][0]
-            assert [found["key"] for found in one["stacks"]] == ["('busy', 1)"]
-            await busy
-            assert "state memory" in await ask.refused("call-stacks", worker="", key="('busy', 1)")
-
-    asyncio.run(run())
-
-
-def test_logs_come_oldest_first_without_what_asking_wrote() -> None:
-    async def run() -> None:
-        async with cluster() as (s, (w,), _), asking(s.address) as ask:
-            await ask("worker", worker=w.address)
-            lines = (await ask("logs", worker=w.address))["lines"]
-            assert any(w.address in line["message"] for line in lines)
-            assert not any("dask_diag_lab" in line["message"] for line in lines)
-            assert lines[0]["message"][:23] <= lines[-1]["message"][:23]
-            assert any(
-                "Scheduler at" in x["message"] for x in (await ask("logs", worker=""))["lines"]
-            )
-
-    asyncio.run(run())
-
-
-def test_hardware_runs_the_engine_benchmark() -> None:
-    async def run() -> None:
-        async with cluster(2) as (s, _, _), asking(s.address) as ask:
-            # The real one takes 15 s; what is asked here is that its answer is taken apart.
-            async def quick() -> dict[str, dict[str, float]]:
-                return {
-                    "disk": {"1 MiB": 3.0, "10 kiB": 2.0},
-                    "memory": {"2 kiB": 4.0},
-                    "network": {},
-                }
-
-            s.handlers["benchmark_hardware"] = quick
-            found = await ask("hardware")
-            assert [row["size"] for row in found["disk"]] == [10 << 10, 1 << 20]
-            assert found["memory"] == [{"size": 2 << 10, "rate": 4.0}]
-            assert found["network"] == []
-
-    asyncio.run(run())
-
-
-def test_a_user_can_still_read_the_transfer_log_by_client_run() -> None:
-    async def run() -> None:
-        async with cluster(2) as (s, (a, b), c), feeding(s.address), asking(s.address) as ask:
-            x = c.submit(bytes, 1_000, workers=[a.address], key="x")
-            y = c.submit(bytes, 10, workers=[b.address], key="y")
-            await c.submit(pair, x, y, workers=[b.address])
-            await until(lambda: a.transfer_outgoing_log)
-            await ask("transfers", worker="")
-            logs = await c.run(lambda dask_worker: list(dask_worker.transfer_outgoing_log))
-            assert [list(entry["keys"]) for entry in logs[a.address]] == [["x"]]
-
-    asyncio.run(run())
+async def test_a_user_can_still_read_the_transfer_log_by_client_run() -> None:
+    async with cluster(2) as (s, (a, b), c), feeding(s.address), asking(s.address) as ask:
+        x = c.submit(bytes, 1_000, workers=[a.address], key="x")
+        y = c.submit(bytes, 10, workers=[b.address], key="y")
+        await c.submit(pair, x, y, workers=[b.address])
+        await until(lambda: a.transfer_outgoing_log)
+        await ask("transfers", worker="")
+        logs = await c.run(lambda dask_worker: list(dask_worker.transfer_outgoing_log))
+        assert [list(entry["keys"]) for entry in logs[a.address]] == [["x"]]

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from distributed import Client, LocalCluster, Scheduler
 
-from dask_diag_lab.collector import NAME, PULL, Collector
-from dask_diag_lab.schema import Batch
+from dask_diag_lab.collector import LEAVE, NAME, PULL, Collector
+from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch
 from dask_diag_lab.transport import Feed
 from dask_diag_lab.transport.link import Link
 from tests.kernel.serving import wait_until
@@ -52,306 +52,256 @@ def logged(name: str) -> Iterator[list[logging.LogRecord]]:
         logging.getLogger(name).removeHandler(handler)
 
 
-def test_two_feeds_share_one_collector_and_the_last_takes_it_away() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            plugins, handlers = set(s.plugins), set(s.handlers)
-            callbacks = set(s.periodic_callbacks)
-            async with feeding(s.address) as (_, a):
-                await until(lambda: a.state == "live")
-                first = registered(s)
-                async with feeding(s.address) as (_, b):
-                    await until(lambda: b.state == "live")
-                    assert registered(s) is first
-                    await c.gather(c.map(inc, range(10)))
-                    await until(lambda: len(a.computed) == len(b.computed) == 10)
-                    assert a.epoch == b.epoch
-                await until(lambda: b.state == "closed")
-                assert registered(s) is first
-                n = len(a.batches)
-                await until(lambda: len(a.batches) > n)
-            assert first is not None
-            await until(lambda: traces(s) == [])
-            assert set(s.plugins) == plugins
-            assert set(s.handlers) == handlers
-            assert set(s.periodic_callbacks) == callbacks
-            assert first._timer.cancelled()
-
-    asyncio.run(run())
-
-
-def test_close_leaves_no_task_and_no_comm_and_may_be_called_twice() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, _):
-            comms, before = len(s._comms), asyncio.all_tasks()
-            async with feeding(s.address) as (feed, seen):
-                await until(lambda: seen.state == "live")
-                assert len(s._comms) == comms + 1
-                await feed.close()
-                await feed.close()
-                assert seen.state == "closed"
-                assert not [t for t in asyncio.all_tasks() - before if "diag" in t.get_name()]
-            await until(lambda: len(s._comms) == comms)
-            feed = Feed(s.address, {}, on_batch=seen.on_batch, on_state=seen.states.append)
-            await feed.close()
-            await feed.run()
-
-    asyncio.run(run())
-
-
-def test_cancelling_run_closes_the_comm_and_says_goodbye() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, _):
-            comms = len(s._comms)
-            seen = Seen()
-            feed = Feed(s.address, {}, on_batch=seen.on_batch, on_state=seen.states.append)
-            task = asyncio.create_task(feed.run())
-            await until(lambda: seen.state == "live")
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert seen.state == "closed"
-            await until(lambda: len(s._comms) == comms)
-            await until(lambda: traces(s) == [])
-
-    asyncio.run(run())
-
-
-def test_watching_wakes_an_idle_feed() -> None:
-    async def run() -> None:
-        async with (
-            cluster() as (s, _, _),
-            feeding(s.address, interval_s=0.01, idle_interval_s=3600.0) as (feed, seen),
-        ):
-            await until(lambda: len(seen.batches) == 1)
-            feed.is_watched = True
-            await until(lambda: len(seen.batches) > 5)
-
-    asyncio.run(run())
-
-
-def test_a_lease_ends_when_nobody_pulls_and_the_feed_registers_again() -> None:
-    async def run() -> None:
-        async with (
-            cluster() as (s, _, c),
-            feeding(
-                s.address,
-                idle_interval_s=3600.0,
-                interval_s=0.02,
-                collector=partial(Collector, lease_s=LEASE_S),
-            ) as (feed, seen),
-        ):
-            await until(lambda: seen.batches)
+async def test_two_feeds_share_one_collector_and_the_last_takes_it_away() -> None:
+    async with cluster() as (s, _, c):
+        plugins, handlers = set(s.plugins), set(s.handlers)
+        callbacks = set(s.periodic_callbacks)
+        async with feeding(s.address) as (_, a):
+            await until(lambda: a.state == "live")
             first = registered(s)
-            assert first is not None
-            await until(lambda: traces(s) == [], "the lease is over")
-            await c.gather(c.map(inc, range(3)))
-            feed.is_watched = True
-            await until(lambda: len({b.epoch for b in seen.batches}) == 2)
-            await c.gather(c.map(inc, range(10, 13)))
-            await until(lambda: len(seen.computed) == 3)
-            assert registered(s) is not first
-            assert {state.state for state in seen.states} == {"connecting", "live"}
-
-    asyncio.run(run())
-
-
-def test_rows_lost_between_two_pulls_are_counted_once() -> None:
-    async def run() -> None:
-        small = partial(Collector, max_actions=100)
-        async with cluster() as (s, _, c):
-            idle = {"interval_s": 0.02, "idle_interval_s": 3600.0, "collector": small}
-            async with feeding(s.address, **idle) as (feed, seen):
-                await until(lambda: seen.batches)
-                await c.gather(c.map(inc, range(500)))
-                feed.is_watched = True
-                total = await until(lambda: seen.last.actions_to >= 500 and seen.last.actions_to)
-                assert seen.dropped > 0
-                assert seen.dropped + len(seen.rows) == total
-                n = len(seen.batches)
-                await until(lambda: len(seen.batches) > n + 3)
-                assert seen.dropped + len(seen.rows) == total
-
-    asyncio.run(run())
+            async with feeding(s.address) as (_, b):
+                await until(lambda: b.state == "live")
+                assert registered(s) is first
+                await c.gather(c.map(inc, range(10)))
+                await until(lambda: len(a.computed) == len(b.computed) == 10)
+                assert a.epoch == b.epoch
+            await until(lambda: b.state == "closed")
+            assert registered(s) is first
+            n = len(a.batches)
+            await until(lambda: len(a.batches) > n)
+        assert first is not None
+        await until(lambda: traces(s) == [])
+        assert set(s.plugins) == plugins
+        assert set(s.handlers) == handlers
+        assert set(s.periodic_callbacks) == callbacks
+        assert first._timer.cancelled()
 
 
-def test_many_rows_come_in_several_batches_without_waiting() -> None:
-    async def run() -> None:
-        async with cluster() as (s, (w,), c):
-            await c.register_plugin(Collector(), name=NAME)
-            plugin = registered(s)
-            assert plugin is not None
-            action = ({"action": "compute", "start": 1.0, "stop": 2.0},)
-            for i in range(25_000):
-                plugin._log.add(f"k{i}", "p", w.address, 1, 8, 0, action)
-            async with feeding(s.address, idle_interval_s=3600.0) as (_, seen):
-                await until(lambda: len(seen.rows) == 25_000)
-                assert len(seen.batches) == 3
-                assert [r["key"] for r in seen.rows] == [f"k{i}" for i in range(25_000)]
+async def test_close_leaves_no_task_and_no_comm_and_may_be_called_twice() -> None:
+    async with cluster() as (s, _, _):
+        before, gate = asyncio.all_tasks(), asyncio.Event()
 
-    asyncio.run(run())
+        async def never(**_: object) -> None:
+            await gate.wait()
+
+        async with feeding(s.address) as (feed, seen):
+            await until(lambda: seen.state == "live")
+            s.handlers[LEAVE] = never  # the scheduler is silent at the end
+            await feed.close()
+            await feed.close()
+            assert seen.state == "closed"
+            assert not [t for t in asyncio.all_tasks() - before if "diag" in t.get_name()]
+        gate.set()
+        await until(lambda: not [op for op in s._comms.values() if "diag" in str(op)])
 
 
-def test_a_scheduler_that_went_and_came_back_on_the_same_port_is_fed_again() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            await c.gather(c.map(inc, range(4)))
-            address, port = s.address, s.port
-            async with feeding(address) as (_, seen):
+async def test_what_any_plot_needs_is_pulled_once() -> None:
+    async with cluster() as (s, _, _), feeding(s.address, idle_interval_s=60.0) as (feed, seen):
+        await until(lambda: seen.state == "live")
+        pull, wanted = s.handlers[PULL], list[set[str]]()
+
+        def noted(**given: Any) -> Any:  # as the collector's own
+            wanted.append(set(given["wanted"]))
+            return pull(**given)
+
+        s.handlers[PULL] = noted
+        await feed.pull_all()
+        assert wanted[-1] == {*EXTRA_NAMES, GRAPH}
+        await feed.pull()
+        assert wanted[-1] == set()
+
+
+async def test_watching_wakes_an_idle_feed() -> None:
+    async with (
+        cluster() as (s, _, _),
+        feeding(s.address, interval_s=0.01, idle_interval_s=3600.0) as (feed, seen),
+    ):
+        await until(lambda: len(seen.batches) == 1)
+        feed.watch(True)
+        await until(lambda: len(seen.batches) > 5)
+
+
+async def test_a_lease_ends_when_nobody_pulls_and_the_feed_registers_again() -> None:
+    async with (
+        cluster() as (s, _, c),
+        feeding(
+            s.address,
+            idle_interval_s=3600.0,
+            interval_s=0.02,
+            collector=partial(Collector, lease_s=LEASE_S),
+        ) as (feed, seen),
+    ):
+        await until(lambda: seen.batches)
+        first = registered(s)
+        assert first is not None
+        await until(lambda: traces(s) == [], "the lease is over")
+        await c.gather(c.map(inc, range(3)))
+        feed.watch(True)
+        await until(lambda: len({b.epoch for b in seen.batches}) == 2)
+        await c.gather(c.map(inc, range(10, 13)))
+        await until(lambda: len(seen.computed) == 3)
+        assert registered(s) is not first
+        assert {state.state for state in seen.states} == {"connecting", "live"}
+
+
+async def test_rows_lost_between_two_pulls_are_counted_once() -> None:
+    small = partial(Collector, max_actions=100)
+    async with cluster() as (s, _, c):
+        idle = {"interval_s": 0.02, "idle_interval_s": 3600.0, "collector": small}
+        async with feeding(s.address, **idle) as (feed, seen):
+            await until(lambda: seen.batches)
+            await c.gather(c.map(inc, range(500)))
+            feed.watch(True)
+            total = await until(lambda: seen.last.actions_to >= 500 and seen.last.actions_to)
+            assert seen.dropped > 0
+            assert seen.dropped + len(seen.rows) == total
+            n = len(seen.batches)
+            await until(lambda: len(seen.batches) > n + 3)
+            assert seen.dropped + len(seen.rows) == total
+
+
+async def test_many_rows_come_in_several_batches_without_waiting() -> None:
+    async with cluster() as (s, (w,), c):
+        await c.register_plugin(Collector(), name=NAME)
+        plugin = registered(s)
+        assert plugin is not None
+        action = ({"action": "compute", "start": 1.0, "stop": 2.0},)
+        for i in range(25_000):
+            plugin._log.add(f"k{i}", "p", w.address, 1, 8, 0, action)
+        async with feeding(s.address, idle_interval_s=3600.0) as (_, seen):
+            await until(lambda: len(seen.rows) == 25_000)
+            assert len(seen.batches) == 3
+            assert [r["key"] for r in seen.rows] == [f"k{i}" for i in range(25_000)]
+
+
+async def test_a_scheduler_that_went_and_came_back_on_the_same_port_is_fed_again() -> None:
+    async with cluster() as (s, _, c):
+        await c.gather(c.map(inc, range(4)))
+        address, port = s.address, s.port
+        async with feeding(address) as (_, seen):
+            await until(lambda: seen.state == "live")
+            await s.close()
+            lost = await until(lambda: [x for x in seen.states if x.state == "lost"])
+            assert address in lost[0].reason
+            same = Scheduler(host="127.0.0.1", port=port, dashboard_address=":0")
+            async with same as again:
+                assert again.address == address
                 await until(lambda: seen.state == "live")
-                await s.close()
-                lost = await until(lambda: [x for x in seen.states if x.state == "lost"])
-                assert address in lost[0].reason
-                same = Scheduler(host="127.0.0.1", port=port, dashboard_address=":0")
-                async with same as again:
-                    assert again.address == address
-                    await until(lambda: seen.state == "live")
-                    assert seen.last.scheduler.id == again.id != s.id
-                    assert len({b.epoch for b in seen.batches}) == 2
-                await until(lambda: seen.state == "lost")
-
-    asyncio.run(run())
-
-
-def test_nobody_there_is_lost_with_a_reason() -> None:
-    async def run() -> None:
-        async with feeding("tcp://127.0.0.1:1", timeout_s=0.3) as (_, seen):
+                assert seen.last.scheduler.id == again.id != s.id
+                assert len({b.epoch for b in seen.batches}) == 2
             await until(lambda: seen.state == "lost")
-            assert "tcp://127.0.0.1:1" in seen.states[-1].reason
-        async with feeding("nosuch://somewhere", timeout_s=0.3) as (_, seen):
-            await until(lambda: seen.state == "lost")
-            assert "nosuch" in seen.states[-1].reason
-
-    asyncio.run(run())
 
 
-def test_a_scheduler_that_does_not_answer_in_time_is_lost() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, _), feeding(s.address, timeout_s=1.5) as (_, seen):
-            await until(lambda: seen.state == "live")
-
-            async def never(**_: object) -> None:
-                await asyncio.sleep(3)
-
-            pull = s.handlers[PULL]
-            s.handlers[PULL] = never
-            await until(lambda: seen.state == "lost")
-            assert "no answer in 1.5 s" in seen.states[-1].reason
-            s.handlers[PULL] = pull
-            await until(lambda: seen.state == "live")
-
-    asyncio.run(run())
+async def test_nobody_there_is_lost_with_a_reason() -> None:
+    async with feeding("tcp://127.0.0.1:1", timeout_s=0.3) as (_, seen):
+        await until(lambda: seen.state == "lost")
+        assert "tcp://127.0.0.1:1" in seen.states[-1].reason
+    async with feeding("nosuch://somewhere", timeout_s=0.3) as (_, seen):
+        await until(lambda: seen.state == "lost")
+        assert "nosuch" in seen.states[-1].reason
 
 
-def test_a_receiver_that_raises_is_told_of_and_gets_the_rows_again() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            seen = Seen()
-            failures: list[Batch] = []
+async def test_a_scheduler_that_does_not_answer_in_time_is_lost() -> None:
+    async with cluster() as (s, _, _), feeding(s.address, timeout_s=1.5) as (_, seen):
+        await until(lambda: seen.state == "live")
 
-            def receive(batch: Batch) -> None:
-                if batch.rows("actions") and len(failures) < 2:
-                    failures.append(batch)
-                    raise RuntimeError("no room")
-                seen.on_batch(batch)
+        async def never(**_: object) -> None:
+            await asyncio.sleep(3)
 
-            with logged("dask_diag_lab.transport.feed") as records:
-                async with feeding(s.address, on_batch=receive, on_state=seen.states.append):
-                    await c.gather(c.map(inc, range(5)))
-                    await until(lambda: len(seen.computed) == 5)
-                    await until(lambda: seen.state == "live")
-            assert len(failures) == 2
-            assert any("no room" in x.reason for x in seen.states if x.state == "degraded")
-            assert all(r.exc_info for r in records if r.levelno >= logging.ERROR)
-
-    asyncio.run(run())
+        pull = s.handlers[PULL]
+        s.handlers[PULL] = never
+        await until(lambda: seen.state == "lost")
+        assert "no answer in 1.5 s" in seen.states[-1].reason
+        s.handlers[PULL] = pull
+        await until(lambda: seen.state == "live")
 
 
-def test_an_internal_error_switches_the_collector_off_and_the_computation_goes_on() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
-            await until(lambda: seen.state == "live")
-            plugin = registered(s)
-            assert plugin is not None
+async def test_a_receiver_that_raises_is_told_of_and_gets_the_rows_again() -> None:
+    async with cluster() as (s, _, c):
+        seen = Seen()
+        failures: list[Batch] = []
 
-            def broken(*_: object) -> None:
-                raise ZeroDivisionError("made by a test")
+        def receive(batch: Batch) -> None:
+            if batch.rows("actions") and len(failures) < 2:
+                failures.append(batch)
+                raise RuntimeError("no room")
+            seen.on_batch(batch)
 
-            with logged("dask_diag_lab.collector.plugin") as records:
-                plugin._add = broken  # type: ignore[assignment]  # made to fail
-                assert await c.gather(c.map(inc, range(50))) == list(range(1, 51))
-                assert await c.submit(sum, [1, 2]) == 3
-            assert len([r for r in records if "switched its collector off" in r.msg]) == 1
-            await until(lambda: seen.state == "degraded")
-            assert "ZeroDivisionError" in seen.states[-1].reason
+        with logged("dask_diag_lab.transport.feed") as records:
+            async with feeding(s.address, on_batch=receive, on_state=seen.states.append):
+                await c.gather(c.map(inc, range(5)))
+                await until(lambda: len(seen.computed) == 5)
+                await until(lambda: seen.state == "live")
+        assert len(failures) == 2
+        assert any("no room" in x.reason for x in seen.states if x.state == "degraded")
+        assert all(r.exc_info for r in records if r.levelno >= logging.ERROR)
 
-    asyncio.run(run())
+
+async def test_an_internal_error_switches_the_collector_off_and_the_computation_goes_on() -> None:
+    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+        await until(lambda: seen.state == "live")
+        plugin = registered(s)
+        assert plugin is not None
+
+        def broken(*_: object) -> None:
+            raise ZeroDivisionError("made by a test")
+
+        with logged("dask_diag_lab.collector.plugin") as records:
+            plugin._add = broken  # type: ignore[assignment]  # made to fail
+            assert await c.gather(c.map(inc, range(50))) == list(range(1, 51))
+            assert await c.submit(sum, [1, 2]) == 3
+        assert len([r for r in records if "switched its collector off" in r.msg]) == 1
+        await until(lambda: seen.state == "degraded")
+        assert "ZeroDivisionError" in seen.states[-1].reason
 
 
 @pytest.mark.parametrize("blocked", ["register_scheduler_plugin", PULL])
-def test_a_scheduler_that_forbids_plugins_is_told_in_one_message(blocked: str) -> None:
-    async def run() -> None:
-        async with AsyncExitStack() as stack:
-            s, _, c = await stack.enter_async_context(cluster())
-            s.blocked_handlers = [blocked]  # after the client has made itself known
-            _, seen = await stack.enter_async_context(feeding(s.address))
-            await until(lambda: seen.state == "degraded")
-            assert await c.submit(inc, 1) == 2
-            reason = seen.states[-1].reason
-            assert "blocked-handlers" in reason or "refused" in reason
-            assert "no data for the plots" in reason
-            assert not seen.batches
-
-    asyncio.run(run())
+async def test_a_scheduler_that_forbids_plugins_is_told_in_one_message(blocked: str) -> None:
+    async with AsyncExitStack() as stack:
+        s, _, c = await stack.enter_async_context(cluster())
+        s.blocked_handlers = [blocked]  # after the client has made itself known
+        _, seen = await stack.enter_async_context(feeding(s.address))
+        await until(lambda: seen.state == "degraded")
+        assert await c.submit(inc, 1) == 2
+        reason = seen.states[-1].reason
+        assert "blocked-handlers" in reason or "refused" in reason
+        assert "no data for the plots" in reason
+        assert not seen.batches
 
 
-def test_what_is_wanted_during_a_pull_is_pulled_at_once_after_it() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, _):
-            feeds: list[Feed] = []
-            seen = Seen()
+async def test_what_is_wanted_during_a_pull_is_pulled_at_once_after_it() -> None:
+    async with cluster() as (s, _, _):
+        feeds: list[Feed] = []
+        seen = Seen()
 
-            def receive(batch: Batch) -> None:
-                seen.on_batch(batch)
-                feeds[0].wanted = frozenset({"counters"})  # while the pull is under way
+        def receive(batch: Batch) -> None:
+            seen.on_batch(batch)
+            feeds[0].watch(False, frozenset({"counters"}))  # while the pull is under way
 
-            feed = Feed(
-                s.address,
-                {},
-                on_batch=receive,
-                on_state=seen.states.append,
-                interval_s=60.0,
-                idle_interval_s=60.0,
-            )
-            feeds.append(feed)
-            running = asyncio.create_task(feed.run())
-            await until(lambda: any("counters" in b.tables for b in seen.batches), deadline_s=20)
-            await feed.close()
-            await running
-
-    asyncio.run(run())
+        options: Any = {"on_batch": receive, "on_state": seen.states.append}
+        feeds.append(Feed(s.address, {}, idle_interval_s=60.0, **options))
+        feeds[0].start()
+        await until(lambda: any("counters" in b.tables for b in seen.batches), deadline_s=20)
+        await feeds[0].close()
 
 
-def test_another_python_version_is_named_and_gets_no_plugin(
+async def test_another_python_version_is_named_and_gets_no_plugin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, _):
-            opened = Link.open
+    async with cluster() as (s, _, _):
+        opened = Link.open
 
-            async def older(*args: Any, **options: Any) -> Link:
-                link = await opened(*args, **options)
-                link.python = (3, 8)
-                return link
+        async def older(*args: Any, **options: Any) -> Link:
+            link = await opened(*args, **options)
+            link.python = (3, 8)
+            return link
 
-            monkeypatch.setattr(Link, "open", older)
-            async with feeding(s.address) as (_, seen):
-                await until(lambda: seen.state == "degraded")
-                ours = ".".join(map(str, sys.version_info[:2]))
-                assert f"Python 3.8 and this process {ours}" in seen.states[-1].reason
-                assert traces(s) == []
-
-    asyncio.run(run())
+        monkeypatch.setattr(Link, "open", older)
+        async with feeding(s.address) as (_, seen):
+            await until(lambda: seen.state == "degraded")
+            ours = ".".join(map(str, sys.version_info[:2]))
+            assert f"Python 3.8 and this process {ours}" in seen.states[-1].reason
+            assert traces(s) == []
 
 
 def test_a_scheduler_in_this_process_is_fed_from_another_thread() -> None:

@@ -25,7 +25,7 @@ from distributed import Security
 import dask_diag_lab.collector
 import dask_diag_lab.schema
 from dask_diag_lab.collector import Collector
-from dask_diag_lab.transport.source import by_value
+from dask_diag_lab.transport.link import by_value
 from tests.kernel.transport.live_cluster import cluster, connected, feeding, until
 
 
@@ -87,42 +87,36 @@ def stranger(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_lacks_this_package_is_fed_all_the_same(
+async def test_a_scheduler_that_lacks_this_package_is_fed_all_the_same(
     stranger: tuple[str, subprocess.Popen[str]],
 ) -> None:
     address, process = stranger
 
-    async def run() -> None:
-        async with (
-            feeding(address, wanted=["graph"]) as (_, seen),
-            connected(address) as c,
-        ):
-            await until(lambda: seen.state == "live")
-            total = c.submit(sum, c.map(abs, range(10)), key="total")
-            assert await total == 45
-            await until(lambda: len(seen.computed) == 11)
-            await until(lambda: {"abs", "total"} <= set(seen.prefixes))
-            await until(lambda: len(seen.nodes) == 11)
-            assert len(seen.workers) == 1
-
-    asyncio.run(run())
+    async with (
+        feeding(address, wanted=["graph"]) as (_, seen),
+        connected(address) as c,
+    ):
+        await until(lambda: seen.state == "live")
+        total = c.submit(sum, c.map(abs, range(10)), key="total")
+        assert await total == 45
+        await until(lambda: len(seen.computed) == 11)
+        await until(lambda: {"abs", "total"} <= set(seen.prefixes))
+        await until(lambda: len(seen.nodes) == 11)
+        assert len(seen.workers) == 1
     out, _ = process.communicate("", timeout=60)
     assert json.loads(out) == {"loaded": []}
 
 
-def test_a_collector_of_another_version_is_left_alone_and_ours_comes_beside_it() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, c):
-            before = "dask_diag_lab_pull_other"
-            calls: list[object] = []
-            s.handlers[before] = calls.append
-            async with feeding(s.address) as (_, seen):
-                assert await c.submit(inc, 1) == 2
-                await until(lambda: seen.state == "live" and "inc" in seen.prefixes)
-            assert before in s.handlers
-            assert not calls
-
-    asyncio.run(run())
+async def test_a_collector_of_another_version_is_left_alone_and_ours_comes_beside_it() -> None:
+    async with cluster() as (s, _, c):
+        before = "dask_diag_lab_pull_other"
+        calls: list[object] = []
+        s.handlers[before] = calls.append
+        async with feeding(s.address) as (_, seen):
+            assert await c.submit(inc, 1) == 2
+            await until(lambda: seen.state == "live" and "inc" in seen.prefixes)
+        assert before in s.handlers
+        assert not calls
 
 
 def test_the_parcel_asks_for_the_standard_library_and_distributed_only() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
@@ -39,87 +38,53 @@ def computed(store: Store) -> list[str]:
     return [store.actions.key(t) for t in rows["task"][rows["kind"] == Kind.COMPUTE].tolist()]
 
 
-def test_what_nobody_recorded_between_two_collectors_is_told_as_a_gap() -> None:
-    async def run() -> None:
-        store, seen = Store(), Seen()
-        options: dict[str, Any] = {
-            "idle_interval_s": 100.0,
-            "collector": partial(Collector, lease_s=1.5),
-            "on_batch": both(store, seen),
-        }
-        async with cluster() as (s, _, c), feeding(s.address, **options) as (feed, _):
-            await until(lambda: seen.batches)
-            last = seen.last.time
-            await until(lambda: traces(s) == [], "the lease is over")
-            await c.gather(c.map(inc, range(3)))
-            done = time.time()
-            assert not store.gaps
-            feed.is_watched = True
-            await until(lambda: len({b.epoch for b in seen.batches}) == 2)
-            assert [begin for begin, _ in store.gaps] == [last]
-            assert done <= store.gaps[0][1] <= time.time()
-            told = [
-                (at, detail) for at, kind, detail in store.events.rows if kind == "not-recorded"
-            ]
-            assert told == [(last, {"until": store.gaps[0][1]})]
-
-    asyncio.run(run())
+async def test_what_nobody_recorded_between_two_collectors_is_told_as_a_gap() -> None:
+    store, seen = Store(), Seen()
+    options: dict[str, Any] = {
+        "idle_interval_s": 100.0,
+        "collector": partial(Collector, lease_s=1.5),
+        "on_batch": both(store, seen),
+    }
+    async with cluster() as (s, _, c), feeding(s.address, **options) as (feed, _):
+        await until(lambda: seen.batches)
+        last = seen.last.time
+        await until(lambda: traces(s) == [], "the lease is over")
+        await c.gather(c.map(inc, range(3)))
+        done = time.time()
+        assert not store.gaps
+        feed.watch(True)
+        await until(lambda: len({b.epoch for b in seen.batches}) == 2)
+        assert [begin for begin, _ in store.gaps] == [last]
+        assert done <= store.gaps[0][1] <= time.time()
+        told = [(at, detail) for at, kind, detail in store.events.rows if kind == "not-recorded"]
+        assert told == [(last, {"until": store.gaps[0][1]})]
 
 
-def test_history_of_the_stock_task_stream_leaves_no_gap() -> None:
-    async def run() -> None:
-        store, seen = Store(), Seen()
-        options: dict[str, Any] = {
-            "idle_interval_s": 100.0,
-            "collector": partial(Collector, lease_s=1.5),
-            "on_batch": both(store, seen),
-        }
-        async with cluster() as (s, _, c):
-            assert await c.scheduler.get_task_stream() == ()
-            await c.gather(c.map(inc, range(3)))
-            async with feeding(s.address, **options) as (feed, _):
-                await until(lambda: seen.batches)
-                await until(lambda: traces(s) == [], "the lease is over")
-                await c.gather(c.map(inc, range(10, 14)))
-                feed.is_watched = True
-                await until(lambda: len(computed(store)) == 7)
-                assert len({b.epoch for b in seen.batches}) == 2
-                assert not store.gaps
-
-    asyncio.run(run())
+async def test_pulls_are_never_so_far_apart_that_the_collector_leaves() -> None:
+    async with cluster() as (s, _, _), feeding(s.address, idle_interval_s=1e6) as (feed, _):
+        assert feed._idle_interval_s == LONGEST_INTERVAL_S < LEASE_S
 
 
-def test_pulls_are_never_so_far_apart_that_the_collector_leaves() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, _), feeding(s.address, idle_interval_s=1e6) as (feed, _):
-            assert feed._idle_interval_s == LONGEST_INTERVAL_S < LEASE_S
+async def test_a_batch_that_fails_half_way_is_not_taken_twice() -> None:
+    store, seen = Store(), Seen()
+    update: Any = store.prefixes.update
+    failures: list[Any] = []
 
-    asyncio.run(run())
+    def fragile(*args: Any) -> None:
+        if store.actions.total and len(failures) < 3:
+            failures.append(args)
+            raise RuntimeError("no room")
+        update(*args)
 
-
-def test_a_batch_that_fails_half_way_is_not_taken_twice() -> None:
-    async def run() -> None:
-        store, seen = Store(), Seen()
-        update: Any = store.prefixes.update
-        failures: list[Any] = []
-
-        def fragile(*args: Any) -> None:
-            if store.actions.total and len(failures) < 3:
-                failures.append(args)
-                raise RuntimeError("no room")
-            update(*args)
-
-        vars(store.prefixes)["update"] = fragile  # fails after the rows are in
-        async with (
-            cluster() as (s, _, c),
-            feeding(s.address, on_batch=both(store, seen)) as (_, _),
-        ):
-            await c.gather(c.map(inc, range(5)))
-            await until(lambda: len(failures) == 3)
-            await c.gather(c.map(inc, range(10, 15)))
-            await until(lambda: len(seen.computed) >= 10)
-            keys = computed(store)
-            assert len(keys) == len(set(keys)) == 10
-            assert store.actions.dropped == 0
-
-    asyncio.run(run())
+    vars(store.prefixes)["update"] = fragile  # fails after the rows are in
+    async with (
+        cluster() as (s, _, c),
+        feeding(s.address, on_batch=both(store, seen)) as (_, _),
+    ):
+        await c.gather(c.map(inc, range(5)))
+        await until(lambda: len(failures) == 3)
+        await c.gather(c.map(inc, range(10, 15)))
+        await until(lambda: len(seen.computed) >= 10)
+        keys = computed(store)
+        assert len(keys) == len(set(keys)) == 10
+        assert store.actions.dropped == 0

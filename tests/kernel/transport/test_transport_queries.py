@@ -14,6 +14,7 @@ from distributed.security import Security
 from dask_diag_lab.collector import ASK
 from dask_diag_lab.collector.asking import AT_ONCE
 from dask_diag_lab.transport import QueryRunner
+from dask_diag_lab.transport import cluster as transport_cluster
 from dask_diag_lab.transport.answers import ANSWERS
 from tests.kernel.transport.asking import EVERY_KIND, RefusalError, asking, profile_of
 from tests.kernel.transport.live_cluster import cluster, connected, until
@@ -28,222 +29,189 @@ def nap(seconds: float) -> None:
     time.sleep(seconds)
 
 
-def test_every_kind_works_with_workers_in_processes_of_their_own() -> None:
-    async def run() -> None:
-        processes: Any = LocalCluster
-        async with (
-            processes(
-                n_workers=2,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=":0",
-                asynchronous=True,
-            ) as made,
-            connected(made.scheduler_address) as c,
-            asking(made.scheduler_address) as ask,
-        ):
-            address = next(iter(made.scheduler.workers))
-            kept = c.submit(nap, 0.1, key="x", workers=[address])
+async def test_every_kind_works_with_workers_in_processes_of_their_own() -> None:
+    processes: Any = LocalCluster
+    async with (
+        processes(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            asynchronous=True,
+        ) as made,
+        connected(made.scheduler_address) as c,
+        asking(made.scheduler_address) as ask,
+    ):
+        address = next(iter(made.scheduler.workers))
+        kept = c.submit(nap, 0.1, key="x", workers=[address])
+        await kept
+        for kind, arguments in EVERY_KIND.items():
+            answer = await ask(kind, **arguments)
+            assert not answer.get("missing"), (kind, answer["missing"])
+        held = await ask("worker", worker=address)
+        assert [task["key"] for task in held["tasks"]] == ["x"]
+        assert held["uptime_s"] > 0
+        assert (await ask("logs", worker=address))["lines"]
+
+
+async def test_every_kind_works_over_tls() -> None:
+    security = Security.temporary()
+    worker = {"security": security}
+    scheduler = {"security": security, "protocol": "tls"}
+    async with cluster(2, scheduler=scheduler, worker=worker) as (s, (a, _), c):
+        args = security.get_connection_args("client")
+        async with asking(s.address, args) as ask:
+            kept = c.submit(nap, 0, key="x")
             await kept
             for kind, arguments in EVERY_KIND.items():
-                answer = await ask(kind, **arguments)
-                assert not answer.get("missing"), (kind, answer["missing"])
-            held = await ask("worker", worker=address)
-            assert [task["key"] for task in held["tasks"]] == ["x"]
-            assert held["uptime_s"] > 0
-            assert (await ask("logs", worker=address))["lines"]
-
-    asyncio.run(run())
+                assert not (await ask(kind, **arguments)).get("missing")
+            assert (await ask("worker", worker=a.address))["counts"]["executing"] == 0
 
 
-def test_every_kind_works_over_tls() -> None:
-    async def run() -> None:
-        security = Security.temporary()
-        worker = {"security": security}
-        scheduler = {"security": security, "protocol": "tls"}
-        async with cluster(2, scheduler=scheduler, worker=worker) as (s, (a, _), c):
-            args = security.get_connection_args("client")
-            async with asking(s.address, args) as ask:
-                kept = c.submit(nap, 0, key="x")
-                await kept
-                for kind, arguments in EVERY_KIND.items():
-                    assert not (await ask(kind, **arguments)).get("missing")
-                assert (await ask("worker", worker=a.address))["counts"]["executing"] == 0
-
-    asyncio.run(run())
+async def test_every_kind_works_inside_one_process() -> None:
+    scheduler = {"protocol": "inproc", "host": None}
+    async with cluster(2, scheduler=scheduler) as (s, (a, _), c):
+        assert s.address.startswith("inproc://")
+        async with asking(s.address) as ask:
+            kept = c.submit(nap, 0, key="x")
+            await kept
+            for kind, arguments in EVERY_KIND.items():
+                assert not (await ask(kind, **arguments)).get("missing")
+            assert (await ask("worker", worker=a.address))["counts"]["executing"] == 0
 
 
-def test_every_kind_works_inside_one_process() -> None:
-    async def run() -> None:
-        scheduler = {"protocol": "inproc", "host": None}
-        async with cluster(2, scheduler=scheduler) as (s, (a, _), c):
-            assert s.address.startswith("inproc://")
-            async with asking(s.address) as ask:
-                kept = c.submit(nap, 0, key="x")
-                await kept
-                for kind, arguments in EVERY_KIND.items():
-                    assert not (await ask(kind, **arguments)).get("missing")
-                assert (await ask("worker", worker=a.address))["counts"]["executing"] == 0
-
-    asyncio.run(run())
+async def test_a_call_that_is_blocked_or_lacks_the_collector_is_named() -> None:
+    async with cluster() as (s, _, _), asking(s.address, has_collector=False) as ask:
+        s.blocked_handlers = ["benchmark_hardware"]
+        assert "blocked-handlers" in await ask.refused("hardware")
+        for kind in ("profile", "task"):
+            assert "needs the collector" in await ask.refused(kind, **EVERY_KIND[kind])
 
 
-def test_a_call_that_is_blocked_or_lacks_the_collector_is_named() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, _), asking(s.address, has_collector=False) as ask:
-            s.blocked_handlers = ["benchmark_hardware"]
-            assert "blocked-handlers" in await ask.refused("hardware")
-            for kind in ("profile", "task"):
-                assert "needs the collector" in await ask.refused(kind, **EVERY_KIND[kind])
+async def test_a_worker_that_forbids_code_says_so_and_a_stopped_one_costs_only_its_own_answer() -> (
+    None
+):
+    async with (
+        cluster(3) as (s, (a, b, w), _),
+        asking(s.address, worker_timeout_s=0.5) as ask,
+    ):
 
-    asyncio.run(run())
+        async def never(**_: object) -> None:
+            await asyncio.sleep(60)
 
-
-def test_a_worker_that_forbids_code_says_so_and_a_stopped_one_costs_only_its_own_answer() -> None:
-    async def run() -> None:
-        async with (
-            cluster(3) as (s, (a, b, w), _),
-            asking(s.address, worker_timeout_s=0.5) as ask,
-        ):
-
-            async def never(**_: object) -> None:
-                await asyncio.sleep(60)
-
-            a.handlers["run"] = never
-            b.blocked_handlers = ["run"]
-            answer = await ask("transfers", worker="")
-            assert answer["missing"].keys() == {a.address, b.address}
-            assert "no answer in" in answer["missing"][a.address]
-            assert "blocked-handlers" in answer["missing"][b.address]
-            assert "blocked-handlers" in await ask.refused("worker", worker=b.address)
-            assert (await ask("worker", worker=w.address))["missing"] == ""
-
-    asyncio.run(run())
+        a.handlers["run"] = never
+        b.blocked_handlers = ["run"]
+        answer = await ask("transfers", worker="")
+        assert answer["missing"].keys() == {a.address, b.address}
+        assert "no answer in" in answer["missing"][a.address]
+        assert "blocked-handlers" in answer["missing"][b.address]
+        assert "blocked-handlers" in await ask.refused("worker", worker=b.address)
+        assert (await ask("worker", worker=w.address))["missing"] == ""
 
 
-def test_of_many_workers_a_bounded_number_is_asked_at_once() -> None:
-    async def run() -> None:
-        async with cluster(0) as (s, _, _), asking(s.address) as ask:
-            now, most = [0], [0]
+async def test_of_many_workers_a_bounded_number_is_asked_at_once() -> None:
+    async with cluster(0) as (s, _, _), asking(s.address) as ask:
+        now, most = [0], [0]
 
-            async def broadcast(workers: list[str], **_: object) -> dict[str, object]:
-                now[0] += 1
-                most[0] = max(most[0], now[0])
-                await asyncio.sleep(0.001)
-                now[0] -= 1
-                return {workers[0]: {"counts": [], "keys": []}}
+        async def broadcast(workers: list[str], **_: object) -> dict[str, object]:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+            await asyncio.sleep(0.001)
+            now[0] -= 1
+            return {workers[0]: {"counts": [], "keys": []}}
 
-            s.broadcast = broadcast  # type: ignore[method-assign,assignment]  # the workers are not there
-            addresses = {f"tcp://10.0.0.1:{port}": 1 for port in range(500)}
-            s.handlers["ncores"] = lambda **_: addresses
-            answer = await ask("activity", source="tasks", worker="")
-            assert not answer["missing"]
-            assert most[0] == AT_ONCE
-
-    asyncio.run(run())
+        s.broadcast = broadcast  # type: ignore[method-assign,assignment]  # the workers are not there
+        addresses = {f"tcp://10.0.0.1:{port}": 1 for port in range(500)}
+        s.handlers["ncores"] = lambda **_: addresses
+        answer = await ask("activity", source="tasks", worker="")
+        assert not answer["missing"]
+        assert most[0] == AT_ONCE
 
 
 @pytest.mark.parametrize("kind", ["worker", "logs", "call-stacks", "profile", "transfers"])
-def test_a_worker_that_is_not_there_is_said(kind: str) -> None:
-    async def run() -> None:
-        arguments = {**EVERY_KIND.get(kind, {}), "worker": "tcp://127.0.0.1:1"}
-        async with cluster() as (s, _, _), asking(s.address) as ask:
-            assert "no worker tcp://127.0.0.1:1" in await ask.refused(kind, **arguments)
-
-    asyncio.run(run())
+async def test_a_worker_that_is_not_there_is_said(kind: str) -> None:
+    arguments = {**EVERY_KIND.get(kind, {}), "worker": "tcp://127.0.0.1:1"}
+    async with cluster() as (s, _, _), asking(s.address) as ask:
+        assert "no worker tcp://127.0.0.1:1" in await ask.refused(kind, **arguments)
 
 
-def test_a_scheduler_that_is_gone_is_said_for_every_kind() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, _):
-            address = s.address
-            async with asking(address, timeout_s=2.0, has_collector=False) as ask:
-                await ask("logs", worker="")
-                await s.close()
-                for kind in ANSWERS:
-                    given = EVERY_KIND.get(kind, {"worker": "x"} if kind == "worker" else {})
-                    words = await ask.refused(kind, **given)
-                    assert f"scheduler at {address}" in words
-
-    asyncio.run(run())
-
-
-def test_queries_to_all_workers_do_not_hold_up_those_to_one() -> None:
-    async def run() -> None:
-        async with cluster() as (s, _, _), asking(s.address) as ask:
-            began, gate = [0], asyncio.Event()
-
-            async def slow(**_: object) -> dict[str, object]:
-                began[0] += 1
-                await gate.wait()
-                return {"answers": {}, "missing": {}}
-
-            s.handlers[ASK] = slow
-            asked = [asyncio.create_task(ask("activity", **EVERY_KIND["activity"]))]
-            asked += [
-                asyncio.create_task(ask("profile", **profile_of(prefix=name))) for name in "abc"
-            ]
-            await until(lambda: began[0] == 3)
-            assert await ask("task", key="x") is None
-            gate.set()
-            await asyncio.gather(*asked)
-
-    asyncio.run(run())
+async def test_a_scheduler_that_is_gone_is_said_for_every_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport_cluster, "CONNECT_TIMEOUT_S", 0.5)
+    async with cluster() as (s, _, _):
+        address = s.address
+        async with asking(address, has_collector=False) as ask:
+            await ask("logs", worker="")
+            await s.close()
+            for kind in ANSWERS:
+                given = EVERY_KIND.get(kind, {"worker": "x"} if kind == "worker" else {})
+                words = await ask.refused(kind, **given)
+                assert f"scheduler at {address}" in words
 
 
-def test_closing_fails_what_is_asked_and_leaves_nothing() -> None:
-    async def run() -> None:
-        async with cluster(0) as (s, _, _):
-            comms, before = len(s._comms), asyncio.all_tasks()
-            began, gate = asyncio.Event(), asyncio.Event()
+async def test_queries_to_all_workers_do_not_hold_up_those_to_one() -> None:
+    async with cluster() as (s, _, _), asking(s.address) as ask:
+        began, gate = [0], asyncio.Event()
 
-            async def never(**_: object) -> None:
-                began.set()
-                await gate.wait()
+        async def slow(**_: object) -> dict[str, object]:
+            began[0] += 1
+            await gate.wait()
+            return {"answers": {}, "missing": {}}
 
-            s.handlers["get_logs"] = never
-            async with asking(s.address, has_collector=False) as ask:
-                asked = [asyncio.create_task(ask("logs", worker="")) for _ in range(5)]
-                await began.wait()
-                await ask.runner.close()
-                await ask.runner.close()
-                words = await asyncio.gather(*asked, return_exceptions=True)
-                assert all(isinstance(said, RefusalError) for said in words)
-                assert all("connection to the cluster was closed" in str(said) for said in words)
-                assert "are closed" in await ask.refused("logs", worker="")
-            ours = [t for t in asyncio.all_tasks() - before if "diag" in t.get_name()]
-            assert ours == []
-            gate.set()
-            await until(lambda: len(s._comms) == comms)
-
-    asyncio.run(run())
+        s.handlers[ASK] = slow
+        asked = [asyncio.create_task(ask("activity", **EVERY_KIND["activity"]))]
+        asked += [asyncio.create_task(ask("profile", **profile_of(prefix=name))) for name in "abc"]
+        await until(lambda: began[0] == 3)
+        assert await ask("task", key="x") is None
+        gate.set()
+        await asyncio.gather(*asked)
 
 
-def test_a_question_without_an_answer_in_time_fails_in_words() -> None:
-    async def run() -> None:
-        async with (
-            cluster(0) as (s, _, _),
-            asking(s.address, timeout_s=0.2, has_collector=False) as ask,
-        ):
+async def test_closing_fails_what_is_asked_and_leaves_nothing() -> None:
+    async with cluster(0) as (s, _, _):
+        comms, before = len(s._comms), asyncio.all_tasks()
+        began, gate = asyncio.Event(), asyncio.Event()
 
-            async def never(**_: object) -> None:
-                await asyncio.sleep(60)
+        async def never(**_: object) -> None:
+            began.set()
+            await gate.wait()
 
-            s.handlers["get_logs"] = never
-            assert "no answer within 0.2 s" in await ask.refused("logs", worker="")
+        s.handlers["get_logs"] = never
+        async with asking(s.address, has_collector=False) as ask:
+            asked = [asyncio.create_task(ask("logs", worker="")) for _ in range(5)]
+            await began.wait()
+            await ask.runner.close()
+            await ask.runner.close()
+            words = await asyncio.gather(*asked, return_exceptions=True)
+            assert all(isinstance(said, RefusalError) for said in words)
+            assert all("connection to the cluster was closed" in str(said) for said in words)
+            assert "are closed" in await ask.refused("logs", worker="")
+        ours = [t for t in asyncio.all_tasks() - before if "diag" in t.get_name()]
+        assert ours == []
+        gate.set()
+        await until(lambda: len(s._comms) == comms)
 
-    asyncio.run(run())
+
+async def test_a_question_without_an_answer_in_time_fails_in_words() -> None:
+    async with (
+        cluster(0) as (s, _, _),
+        asking(s.address, timeout_s=0.2, has_collector=False) as ask,
+    ):
+
+        async def never(**_: object) -> None:
+            await asyncio.sleep(60)
+
+        s.handlers["get_logs"] = never
+        assert "no answer within 0.2 s" in await ask.refused("logs", worker="")
 
 
-def test_too_many_waiting_questions_are_refused() -> None:
-    async def run() -> None:
-        said: list[str] = []
-        runner = QueryRunner("tcp://127.0.0.1:1", {})
-        for _ in range(150):
-            runner.ask("logs", {"worker": ""}, said.append, said.append)  # type: ignore[arg-type]  # both kinds of ends are text here
-        assert len(said) == 50
-        assert all("Too many questions" in words for words in said)
-        await runner.close()
-        assert len(said) == 150
-
-    asyncio.run(run())
+async def test_too_many_waiting_questions_are_refused() -> None:
+    said: list[str] = []
+    runner = QueryRunner("tcp://127.0.0.1:1", {})
+    for _ in range(150):
+        runner.ask("logs", {"worker": ""}, said.append, said.append)  # type: ignore[arg-type]  # both kinds of ends are text here
+    assert len(said) == 50
+    assert all("Too many questions" in words for words in said)
+    await runner.close()
+    assert len(said) == 150

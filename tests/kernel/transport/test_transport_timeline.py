@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -57,65 +56,53 @@ def noise(nbytes: int) -> bytes:
     return np.random.default_rng(1).bytes(nbytes)
 
 
-def test_a_worker_that_spills_and_gets_rid_of_it_is_two_events() -> None:
-    async def run() -> None:
-        async with spilling() as (store, w, c):
-            big = c.submit(noise, 5_000_000, key="big")
-            await big
-            (began,) = await until(lambda: happened(store, "spill-began"))
-            assert began["worker"] == w.address
-            assert began["nbytes"] > 4_000_000
-            await until(lambda: store.series.get("spilled").high.max() >= began["nbytes"])
+async def test_a_worker_that_spills_and_gets_rid_of_it_is_two_events() -> None:
+    async with spilling() as (store, w, c):
+        big = c.submit(noise, 5_000_000, key="big")
+        await big
+        (began,) = await until(lambda: happened(store, "spill-began"))
+        assert began["worker"] == w.address
+        assert began["nbytes"] > 4_000_000
+        await until(lambda: store.series.get("spilled").high.max() >= began["nbytes"])
+        del big
+        assert await until(lambda: happened(store, "spill-ended")) == [{"worker": w.address}]
+
+
+async def test_each_spill_is_an_event_while_something_else_stays_on_disk() -> None:
+    async with spilling() as (store, _, c):
+
+        def on_disk() -> int:
+            return int(store.workers.totals().spilled)
+
+        left = c.submit(noise, 200_000, key="left")
+        await until(lambda: 0 < on_disk() < 300_000)
+        for turn in range(3):
+            big = c.submit(noise, 5_000_000, key=f"big-{turn}")
+            await until(lambda: on_disk() > 5_000_000)
             del big
-            assert await until(lambda: happened(store, "spill-ended")) == [{"worker": w.address}]
-
-    asyncio.run(run())
-
-
-def test_each_spill_is_an_event_while_something_else_stays_on_disk() -> None:
-    async def run() -> None:
-        async with spilling() as (store, _, c):
-
-            def on_disk() -> int:
-                return int(store.workers.totals().spilled)
-
-            left = c.submit(noise, 200_000, key="left")
             await until(lambda: 0 < on_disk() < 300_000)
-            for turn in range(3):
-                big = c.submit(noise, 5_000_000, key=f"big-{turn}")
-                await until(lambda: on_disk() > 5_000_000)
-                del big
-                await until(lambda: 0 < on_disk() < 300_000)
-            assert len(happened(store, "spill-began")) == 3
-            assert not happened(store, "spill-ended")
-            del left
-
-    asyncio.run(run())
+        assert len(happened(store, "spill-began")) == 3
+        assert not happened(store, "spill-ended")
+        del left
 
 
-def test_tasks_that_fail_together_are_one_event_with_their_number() -> None:
-    async def run() -> None:
-        store = Store()
-        async with cluster() as (s, (w,), c), feeding(s.address, **fed(store)):
-            futures = c.map(fail, range(20))
-            await c.gather(futures, errors="skip")
-            await until(lambda: sum(e["count"] for e in happened(store, "task-erred")) == 20)
-            (event,) = happened(store, "task-erred")
-            assert (event["prefix"], event["worker"]) == ("fail", w.address)
-
-    asyncio.run(run())
+async def test_tasks_that_fail_together_are_one_event_with_their_number() -> None:
+    store = Store()
+    async with cluster() as (s, (w,), c), feeding(s.address, **fed(store)):
+        futures = c.map(fail, range(20))
+        await c.gather(futures, errors="skip")
+        await until(lambda: sum(e["count"] for e in happened(store, "task-erred")) == 20)
+        (event,) = happened(store, "task-erred")
+        assert (event["prefix"], event["worker"]) == ("fail", w.address)
 
 
-def test_a_scheduler_that_closes_is_told_as_lost() -> None:
-    async def run() -> None:
-        store = Store()
-        async with cluster(0) as (s, _, c), feeding(s.address, **fed(store)):
-            await until(lambda: store.scheduler is not None)
-            await c.close()
-            await s.close()
-            (event,) = await until(lambda: happened(store, "scheduler-lost"))
-            assert "is gone" in event["reason"]
-            at = next(at for at, kind, _ in store.events.rows if kind == "scheduler-lost")
-            assert at == pytest.approx(store.time, abs=1)
-
-    asyncio.run(run())
+async def test_a_scheduler_that_closes_is_told_as_lost() -> None:
+    store = Store()
+    async with cluster(0) as (s, _, c), feeding(s.address, **fed(store)):
+        await until(lambda: store.scheduler is not None)
+        await c.close()
+        await s.close()
+        (event,) = await until(lambda: happened(store, "scheduler-lost"))
+        assert "is gone" in event["reason"]
+        at = next(at for at, kind, _ in store.events.rows if kind == "scheduler-lost")
+        assert at == pytest.approx(store.time, abs=1)

@@ -15,7 +15,7 @@ from distributed import profile as engine
 from distributed.core import Server
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.transport import profiles
+from dask_diag_lab.transport import answers
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.profile.profile import ProfileOfEventLoops, ProfileOfTasks
 from tests.kernel.transport.asking import asking, profile_of
@@ -119,7 +119,7 @@ def test_what_holds_up_a_real_event_loop_is_seen(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # So that the worker need not have run for long.
-    monkeypatch.setattr(profiles, "RECENT_S", 0.2)
+    monkeypatch.setattr(answers, "RECENT_S", 0.2)
     found = asyncio.run(_answer_about(source, "_hold_the_loop"))
     assert found["missing"] == {}
     store = Store()

@@ -27,7 +27,7 @@ async def watched(**options: Any) -> AsyncIterator[tuple[Store, Any]]:  # a Clie
         cluster(**options) as (scheduler, _workers, client),
         feeding(scheduler.address, on_batch=store.apply) as (feed, _seen),
     ):
-        feed.wanted = EXTRA_NAMES | {GRAPH}
+        feed.watch(True, EXTRA_NAMES | {GRAPH})
         yield store, client
 
 
@@ -105,7 +105,7 @@ def test_failures_with_a_text_each_are_one_row_with_all_tasks_and_other_errors_s
             assert data["exception"][0].endswith("is bad') and other texts (up to 249)")
             table = view.table().columns
             texts = [text for text in table["exception"] if "is bad" in text]
-            assert len(set(texts)) == len(texts) == MAX_ERRORS - 1
+            assert len(set(texts)) == len(texts) == MAX_ERRORS
             assert sum(table["tasks"]) == 251
             assert table["kind"][0].startswith("ValueError, File ")
             assert table["kind"][0].endswith(", in parse")
