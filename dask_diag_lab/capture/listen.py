@@ -9,15 +9,19 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
-from queue import Empty, SimpleQueue
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from dask_diag_lab.capture.task_rows import TaskRows, as_records, capture_rows
+from dask_diag_lab.capture.task_rows import (
+    Position,
+    TaskRows,
+    as_records,
+    capture_rows,
+    position,
+)
+from dask_diag_lab.transport.link import LinkLostError
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from distributed import Client
 
     from dask_diag_lab.session import Diagnostics
@@ -27,9 +31,9 @@ logger = logging.getLogger(__name__)
 
 Records = list[dict[str, Any]]  # in `distributed`'s form
 
-MAX_WAITING: Final = 200_000
-"""Actions, of some 800 bytes each, that wait for a slow function; more are lost, and counted."""
-
+POLL_S: Final = 0.25
+TIMEOUT_S: Final = 60.0
+"""A scheduler that takes in a large graph is silent for long."""
 LEFT_S: Final = 1.0
 """So long `Listener.close` waits for the function to end what it does."""
 
@@ -38,7 +42,7 @@ class Listener:
     """Calls a function with the tasks that ended, until `close`; made by `listen`.
 
     The function runs in a thread of its own, one call at a time: it may take its time without
-    holding up the plots.
+    holding up the plots. What it has not been told of waits in the history of the plots.
 
     Attributes
     ----------
@@ -54,98 +58,59 @@ class Listener:
         self.error: Exception | None = None
         self._function = function
         self._diagnostics = diagnostics
-        self._cursor = 0
-        self._dropped = 0
-        self._waiting: SimpleQueue[tuple[int, Records]] = SimpleQueue()
-        self._n_waiting = 0
-        self._counting = threading.Lock()
         self._is_closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="dask-diag-lab-listen", daemon=True)
         self._thread.start()
-        begun = diagnostics.submit(self._begin, is_fresh=True)
-        begun.add_done_callback(self._begin_anyway)
-
-    def _begin_anyway(self, begun: Future[None]) -> None:
-        """Begin with what is known where the scheduler could not be reached at that moment.
-
-        Its tasks are told once it is back; where there are no diagnostics any more, nothing will.
-        """
-        if begun.exception() is not None:
-            again = self._diagnostics.submit(self._begin)
-            again.add_done_callback(self._give_up)
-
-    def _give_up(self, begun: Future[None]) -> None:
-        error = begun.exception()
-        if error is not None and not self._is_closed.is_set():
-            logger.warning("A listener is told of no task: %s", error)
-            self._is_closed.set()
 
     def close(self) -> None:
         """Tell the function of nothing more; harmless twice."""
-        if self._is_closed.is_set():
-            return
         self._is_closed.set()
-        self._diagnostics.submit(self._end)
         if threading.current_thread() is not self._thread:
             self._thread.join(LEFT_S)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
-    # On the loop of the diagnostics.
-
-    def _begin(self, store: Store) -> None:
-        self._cursor, self._dropped = store.actions.total, store.actions.dropped
-        if not self._is_closed.is_set():
-            store.on_apply.append(self._hear)
-
-    def _end(self, store: Store) -> None:
-        with contextlib.suppress(ValueError):  # it had not begun
-            store.on_apply.remove(self._hear)
-
-    def _hear(self, store: Store) -> None:
-        actions = store.actions
-        self.lost += actions.dropped - self._dropped
-        self._dropped = actions.dropped
-        while self._cursor < actions.total:
-            rows = capture_rows(store, self._cursor, actions.total)
-            self.lost += rows.cursor - self._cursor - len(rows)
-            self._cursor = rows.cursor
-            self._keep(rows)
-
-    def _keep(self, rows: TaskRows) -> None:
-        with self._counting:
-            has_room = self._n_waiting + len(rows) <= MAX_WAITING
-            self._n_waiting += len(rows) if has_room else 0
-        if has_room:
-            self._waiting.put((len(rows), list(as_records(rows))))
-        else:
-            self.lost += len(rows)
-
-    # In the thread of the function.
-
     def _run(self) -> None:
+        try:
+            at = self._begin()
+        except (RuntimeError, TimeoutError) as error:
+            if not self._is_closed.is_set():
+                logger.warning("A listener is told of no task: %s", error)
+            return
+        with contextlib.suppress(RuntimeError, TimeoutError):  # the diagnostics have ended
+            self._follow(at)
+
+    def _begin(self) -> Position:
+        """Return where to begin: with what is known where the scheduler does not answer now."""
+        try:
+            return self._diagnostics.submit(position, is_fresh=True).result(TIMEOUT_S)
+        except LinkLostError:
+            return self._diagnostics.submit(position).result(TIMEOUT_S)
+
+    def _follow(self, at: Position) -> None:
         while not (self._is_closed.is_set() or self._diagnostics.is_closed):
-            try:
-                n_rows, records = self._waiting.get(timeout=0.2)
-            except Empty:
+            rows, now = self._diagnostics.submit(partial(_read, at=at)).result(TIMEOUT_S)
+            self.lost += now.cursor - at.cursor - len(rows) + now.dropped - at.dropped
+            at = now
+            if not len(rows):
+                self._is_closed.wait(POLL_S)
                 continue
-            with self._counting:
-                self._n_waiting -= n_rows
             try:
-                self._function(records)
+                self._function(list(as_records(rows)))
             except Exception as error:  # the user's own: it must not end the diagnostics
                 logger.warning("A listener failed and is not called again", exc_info=error)
                 self.error = error
                 self.close()
+
+
+def _read(store: Store, at: Position) -> tuple[TaskRows, Position]:
+    """Return what ended since a position, and where to go on."""
+    rows = capture_rows(store, at.cursor, store.actions.total)
+    return rows, Position(rows.cursor, store.actions.dropped)
 
 
 def listen(function: Callable[[Records], object], client: Client | None = None) -> Listener:

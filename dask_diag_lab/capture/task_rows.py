@@ -8,8 +8,8 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isnan
-from typing import TYPE_CHECKING, Any, Final
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,31 +30,20 @@ STATUS: Final = {Outcome.OK: "OK", Outcome.ERRED: "error", Outcome.KILLED: "kill
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
-    """How far the log was at a moment, and what could not be had then, in words."""
+class Position(NamedTuple):
+    """How far the log was at a moment, and how many actions were lost before."""
 
     cursor: int = 0
     dropped: int = 0
-    degraded: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerFacts:
-    """A worker that the store has slots of; ``ended`` is NaN while it is there.
-
-    It is known to be there since ``joined``.
-    """
+class WorkerFacts(NamedTuple):
+    """A worker that the store has slots of; ``ended`` is NaN while it is there."""
 
     address: str
     name: str
     nthreads: int
     ended: float
-    joined: float = -inf
-
-    @property
-    def is_alive(self) -> bool:
-        return isnan(self.ended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +71,19 @@ class TaskRows:
 
 def position(store: Store) -> Position:
     """Return how far the log is."""
-    return Position(store.actions.total, store.actions.dropped, store.degraded)
+    return Position(store.actions.total, store.actions.dropped)
 
 
-def surroundings(store: Store) -> tuple[tuple[WorkerFacts, ...], float]:
+def surroundings(store: Store) -> tuple[list[WorkerFacts], float]:
     """Return the workers that have slots, in the order of these, and the scheduler's clock."""
     slots = store.slots
     facts = []
-    worker = np.asarray(slots.worker)
-    firsts = np.flatnonzero(np.diff(worker, prepend=-1))
-    for first, n in zip(firsts, np.diff(firsts, append=len(worker)), strict=True):
-        address, label = store.strings[int(worker[first])], slots.label[first]
+    firsts = np.flatnonzero(np.diff(slots.worker, prepend=-1))
+    for first, n in zip(firsts, np.diff(firsts, append=slots.count), strict=True):
+        address, label = store.strings[int(slots.worker[first])], slots.label[first]
         name = label.removesuffix(" · 1") if n > 1 else label
-        ends = float(slots.ended[first]), float(slots.joined[first])
-        facts.append(WorkerFacts(address, name, int(n), *ends))
-    return tuple(facts), store.time
+        facts.append(WorkerFacts(address, name, int(n), float(slots.ended[first])))
+    return facts, store.time
 
 
 def capture_rows(store: Store, cursor: int, stop: int) -> TaskRows:
@@ -130,41 +117,26 @@ def as_records(rows: TaskRows) -> Iterator[dict[str, Any]]:  # `distributed`'s r
     dask_diag_lab.capture.task_stream.get_task_stream.data : what is in a record.
     """
     columns = {name: column.tolist() for name, column in rows.columns.items()}
-    first = 0
-    n = len(rows)
-    while first < n:
-        task = columns["task"][first]
-        stop = first + 1
-        while stop < n and columns["task"][stop] == task:
-            stop += 1
-        yield _record(rows, columns, range(first, stop))
-        first = stop
-
-
-def _record(
-    rows: TaskRows, columns: Mapping[str, list[Any]], of_task: range
-) -> dict[str, Any]:  # values of several types
-    first = of_task[0]
-    record = {
-        "key": key_of(rows.keys[columns["task"][first]]),
-        "worker": rows.texts[columns["worker"][first]],
-        "thread": columns["thread"][first],
-        "status": STATUS[columns["outcome"][first]],
-        "startstops": [_action(rows, columns, row) for row in of_task],
-    }
-    if columns["nbytes"][first] >= 0:
-        record["nbytes"] = columns["nbytes"][first]
-    return record
+    for _, group in groupby(range(len(rows)), key=columns["task"].__getitem__):
+        of_task = list(group)
+        first = of_task[0]
+        record = {
+            "key": key_of(rows.keys[columns["task"][first]]),
+            "worker": rows.texts[columns["worker"][first]],
+            "thread": columns["thread"][first],
+            "status": STATUS[columns["outcome"][first]],
+            "startstops": [_action(rows, columns, row) for row in of_task],
+        }
+        if columns["nbytes"][first] >= 0:
+            record["nbytes"] = columns["nbytes"][first]
+        yield record
 
 
 def _action(
     rows: TaskRows, columns: Mapping[str, list[Any]], row: int
 ) -> dict[str, Any]:  # text and numbers
-    action = {
-        "action": ACTIONS[columns["kind"][row]],
-        "start": columns["start"][row],
-        "stop": columns["stop"][row],
-    }
+    names = {"start": columns["start"][row], "stop": columns["stop"][row]}
+    action = {"action": ACTIONS[columns["kind"][row]], **names}
     if columns["kind"][row] == Kind.TRANSFER and (source := rows.texts[columns["source"][row]]):
         action["source"] = source
     return action

@@ -9,6 +9,7 @@ import asyncio
 import warnings
 from collections.abc import Callable
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
@@ -95,16 +96,16 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         self._start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        self._finish(is_failed=kind is not None)
+    def __exit__(self, *exception: object) -> None:
+        self._finish()
 
     async def __aenter__(self) -> Self:
         self._attach()
         await asyncio.to_thread(self._start)
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        await asyncio.to_thread(self._finish, is_failed=kind is not None)
+    async def __aexit__(self, *exception: object) -> None:
+        await asyncio.to_thread(self._finish)
 
     def _attach(self) -> None:
         from dask_diag_lab.session import attach
@@ -126,37 +127,28 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         except (LinkLostError, TimeoutError) as error:
             raise RuntimeError(f"No task stream can be captured: {_words(error)}.") from error
 
-    def _finish(self, *, is_failed: bool) -> None:
-        """Collect; where the block itself failed, nothing raised here may hide that."""
+    def _finish(self) -> None:
         problem: Exception | None = None
         try:
-            try:
-                end = self._ask(task_rows.position, is_fresh=True)
-            except (LinkLostError, TimeoutError) as error:
-                problem = error
-                end = self._ask(task_rows.position)
-            self._collect(end)
-        except (RuntimeError, TimeoutError) as error:
+            end = self._ask(task_rows.position, is_fresh=True)
+        except (LinkLostError, TimeoutError) as error:
             problem = error
-        if problem is None:
-            return
-        message = f"The end of the task stream is missing: {_words(problem)}."
-        if not is_failed:
+            end = self._ask(task_rows.position)
+        self._collect(end)
+        if problem is not None:
+            message = f"The end of the task stream is missing: {_words(problem)}."
             raise RuntimeError(message) from problem
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
 
     def _collect(self, end: Position) -> None:
         rows = self._rows(end)
         self.data.extend(task_rows.as_records(rows))
         n_recorded = end.cursor - self._begin.cursor
         self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
-        notes = [LOST.format(n=self.lost)] if self.lost else []
-        if not len(rows) and end.degraded:
-            notes.append(end.degraded)
-        for note in notes:
+        note = LOST.format(n=self.lost) if self.lost else ""
+        if note:
             warnings.warn(note, RuntimeWarning, stacklevel=4)
         if self._plot:
-            self._draw(rows, notes)
+            self._draw(rows, note)
 
     def _rows(self, end: Position) -> TaskRows:
         cursor = self._begin.cursor
@@ -167,15 +159,15 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
             cursor = parts[-1].cursor
         return task_rows.join(parts)
 
-    def _draw(self, rows: TaskRows, notes: list[str]) -> None:
+    def _draw(self, rows: TaskRows, lost: str) -> None:
         from dask_diag_lab.capture.task_stream_figure import figure_of, save, store_of
 
         workers, now = self._ask(task_rows.surroundings)
         seen = {rows.texts[i] for i in set(rows.columns["worker"].tolist())}
-        shown = [w for w in workers if w.is_alive or w.address in seen]
+        shown = [w for w in workers if isnan(w.ended) or w.address in seen]
         self.figure, note = figure_of(store_of(rows, shown, now))
         if self._plot == "save":
-            save(self.figure, [note, *notes], Path(self._filename))
+            save(self.figure, [note, lost], Path(self._filename))
 
     def _ask(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> T:
         if self._diagnostics is None:

@@ -21,7 +21,7 @@ from bokeh.models.widgets import Div
 from bokeh.resources import INLINE
 
 from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts
-from dask_diag_lab.schema import ACTIONS, WORKERS, Batch, Change, SchedulerInfo
+from dask_diag_lab.schema import ACTIONS, EVENTS, WORKERS, Batch, Change, SchedulerInfo
 from dask_diag_lab.schema.columns import arrays, columns_of, default_row
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.figure import restyle_figure
@@ -31,8 +31,6 @@ from dask_diag_lab.views.stream.figure import MIN_ROW_PX
 from dask_diag_lab.views.stream.task_stream import TaskStream
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dask_diag_lab.views.view import Caption
 
 WIDTH_PX: Final = 1200
@@ -57,15 +55,15 @@ def store_of(rows: TaskRows, workers: Sequence[WorkerFacts], time: float) -> Sto
     """
     store = Store(max_actions=max(len(rows), 1), clock=lambda: 0.0)
     begin = float(rows.columns["start"].min()) if len(rows) else time
-    for worker in workers:
-        since = min(max(worker.joined, begin), time)
-        store.apply(_batch(len(workers), since, rows=[_row(worker)]))
-    store.apply(_with_actions(_batch(len(workers), time), rows))
-    for worker in sorted(workers, key=lambda worker: worker.ended):
-        if not isnan(worker.ended):
-            left = _batch(len(workers), worker.ended, removed=[worker.address])
-            store.apply(left)
-    store.apply(_batch(len(workers), time))
+    store.apply(_batch(begin, workers, rows))
+    gone = [worker for worker in workers if not isnan(worker.ended)]
+    ends = [(worker.ended, "worker-removed", {"worker": worker.address}) for worker in gone]
+    left = _batch(time, [])
+    left.tables = {
+        "workers": Change(columns_of(WORKERS, ()), removed=[worker.address for worker in gone]),
+        "events": Change(columns_of(EVENTS, ends)),
+    }
+    store.apply(left)
     store.set_feed_state("closed", "", time)
     return store
 
@@ -138,34 +136,24 @@ def save(figure: Plot, notes: Sequence[str], path: Path) -> None:
         figure.update(**own)
 
 
-def _batch(
-    n_workers: int,
-    time: float,
-    rows: Sequence[Mapping[str, object]] = (),
-    removed: Sequence[str] = (),
-) -> Batch:
-    info = SchedulerInfo("capture", "", 0.0, n_workers, 0, 0, {})
-    change = Change(columns_of(WORKERS, rows), removed=removed)
-    return Batch("capture", time, time, info, {"workers": change} if rows or removed else {})
-
-
-def _with_actions(batch: Batch, rows: TaskRows) -> Batch:
-    """Give a batch the actions, numbered anew: the store's numbers are beyond those of a wire."""
-    ids = sorted(set(rows.texts) - {0})
-    tasks = sorted(rows.keys)
+def _batch(time: float, workers: Sequence[WorkerFacts], rows: TaskRows | None = None) -> Batch:
+    """Return a batch with workers of which only what the task stream shows is true."""
+    there = [
+        default_row(WORKERS)
+        | {"address": w.address, "name": w.name, "nthreads": w.nthreads, "status": "running"}
+        for w in workers
+    ]
+    info = SchedulerInfo("capture", "", 0.0, len(workers), 0, 0, {})
+    batch = Batch("capture", time, time, info, {"workers": Change(columns_of(WORKERS, there))})
+    if rows is None:
+        return batch
+    # Numbered anew: the store's numbers are beyond those of a wire.
+    ids, tasks = sorted(set(rows.texts) - {0}), sorted(rows.keys)
     columns = {name: column for name, column in rows.columns.items() if name != "slot"}
     for name in ("worker", "source", "prefix"):
-        known = np.searchsorted(ids, columns[name]) + 1
-        columns[name] = np.where(columns[name] == 0, 0, known)
+        columns[name] = np.where(columns[name], np.searchsorted(ids, columns[name]) + 1, 0)
     columns["task"] = np.searchsorted(tasks, columns["task"])
     batch.tables = {**batch.tables, "actions": Change(arrays(ACTIONS, columns))}
     batch.strings_from, batch.strings = 1, [rows.texts[i] for i in ids]
     batch.keys = [rows.keys[task] for task in tasks]
     return batch
-
-
-def _row(worker: WorkerFacts) -> Mapping[str, object]:
-    """Return a row of `WORKERS` of which only what the task stream shows is true."""
-    row = default_row(WORKERS)
-    row |= {"address": worker.address, "name": worker.name, "nthreads": worker.nthreads}
-    return row | {"status": "running"}

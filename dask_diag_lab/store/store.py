@@ -67,8 +67,6 @@ class Store:
         The tables of `schema.EXTRAS`, by name.
     groups, ended_groups : GroupTable
         Those that the scheduler has, and those that it dropped when all their tasks were done.
-    on_apply : list of callable
-        Called with the store after each batch; they may not raise.
     """
 
     def __init__(
@@ -99,7 +97,6 @@ class Store:
         self.extras = {table.name: ExtraTable(table) for table in EXTRAS}
         self.queries = Queries()
         self.jobs = Jobs()
-        self.on_apply: list[Callable[[Store], None]] = []
         # Those that are of one collector only.
         self._live: tuple[Any, ...] = (  # several classes: each has `version` and `clear`
             *(self.running, self.workers, self.prefixes, self.groups, self.ended_groups),
@@ -180,8 +177,6 @@ class Store:
         self.events.hear(batch)
         self._update_workers(batch)
         self._update_tables(batch)
-        for hear in tuple(self.on_apply):
-            hear(self)
 
     def answer(self, query: Query, answer: object) -> None:
         """Take the cluster's answer to a question."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Future
 from typing import Any
 
 import dask
@@ -13,9 +12,7 @@ from distributed import Client, LocalCluster, wait
 
 import dask_diag_lab
 from dask_diag_lab import listen
-from dask_diag_lab.capture import listen as capture_listen
 from dask_diag_lab.capture.listen import Listener
-from dask_diag_lab.transport.link import LinkLostError
 from tests.kernel.serving import wait_until
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
@@ -130,58 +127,6 @@ def test_a_slow_function_does_not_hold_up_the_diagnostics(client: Client) -> Non
         listener.close()
 
 
-def test_what_waits_for_a_slow_function_is_bounded_by_its_rows(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(capture_listen, "MAX_WAITING", 50)
-    release, called = threading.Event(), threading.Event()
-    told: Records = []
-
-    def slow(records: Records) -> None:
-        told.extend(records)
-        called.set()
-        release.wait(120)
-
-    with listen(slow, client) as listener:
-
-        def is_called() -> bool:
-            wait(client.submit(inc, 0, pure=False))
-            return called.is_set()
-
-        wait_until(is_called, "it was never called")
-        diagnostics = dask_diag_lab.attach(client)
-        n_before = diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(60)
-        for _ in range(4):
-            wait(client.map(inc, range(30), pure=False))
-            n = diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(60)
-        assert n - n_before >= 120
-        wait_until(lambda: listener.lost >= 120 - 50, "what is lost is not counted")
-        assert listener._n_waiting <= 50
-        release.set()
-        wait_until(lambda: listener._n_waiting == 0, "what waited is not told")
-
-
-def test_a_listener_begins_once_a_scheduler_that_was_away_answers(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    diagnostics = dask_diag_lab.attach(client)
-    submit, begins = diagnostics.submit, list[bool]()
-
-    def first_one_is_lost(function: Any, *, is_fresh: bool = False) -> Any:
-        begins.append(is_fresh)
-        if len(begins) > 1:
-            return submit(function, is_fresh=is_fresh)
-        lost: Future[None] = Future()
-        lost.set_exception(LinkLostError("away"))
-        return lost
-
-    monkeypatch.setattr(diagnostics, "submit", first_one_is_lost)
-    told: Records = []
-    with Listener(told.extend, diagnostics):
-        begun(client, told)
-    assert begins[:2] == [True, False]
-
-
 def test_a_listener_whose_diagnostics_have_ended_says_so_and_ends(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -197,9 +142,3 @@ def test_a_listener_whose_diagnostics_have_ended_says_so_and_ends(
 def test_what_cannot_be_called_is_refused(client: Client) -> None:
     with pytest.raises(TypeError, match="wants a function"):
         listen("print", client)  # type: ignore[arg-type]  # on purpose
-
-
-def test_the_thread_ends_with_the_listener(client: Client) -> None:
-    with listen(print, client) as listener:
-        assert listener._thread.is_alive()
-    wait_until(lambda: not listener._thread.is_alive(), "its thread is left")

@@ -110,17 +110,6 @@ def test_long_captures_are_copied_bit_by_bit(
     assert keys(ts.data) == {future.key for future in futures}
 
 
-def test_blocks_may_overlap_and_be_empty(client: Client) -> None:
-    with get_task_stream() as outer:
-        first = client.submit(inc, 1, pure=False)
-        wait(first)
-        with get_task_stream(plot=True) as inner:
-            pass
-    assert inner.data == []
-    assert inner.figure is not None
-    assert keys(outer.data) == {first.key}
-
-
 def test_the_figure_is_the_task_stream_of_the_block(client: Client) -> None:
     wait(client.map(inc, range(5), pure=False))
     with get_task_stream(plot=True) as ts:
@@ -213,24 +202,6 @@ def test_the_error_of_a_block_is_not_hidden(client: Client) -> None:
     assert len(stream.data) == 3
 
 
-def test_the_error_of_a_block_is_not_hidden_by_ours(client: Client) -> None:
-    def story() -> None:
-        with get_task_stream():
-            dask_diag_lab.attach(client).close()
-            raise KeyError("mine")
-
-    with (
-        pytest.warns(RuntimeWarning, match="closed"),
-        pytest.raises(KeyError, match="mine"),
-    ):
-        story()
-
-
-def test_closed_diagnostics_are_named_as_the_reason(client: Client) -> None:
-    with pytest.raises(RuntimeError, match="closed"), get_task_stream():
-        dask_diag_lab.attach(client).close()
-
-
 def test_without_a_client_it_says_what_to_do() -> None:
     with pytest.raises(RuntimeError, match=r"client = Client\(\)"), get_task_stream():
         pass
@@ -286,24 +257,6 @@ def test_a_picture_that_merges_says_so(tmp_path: Path) -> None:
     assert "actions drawn as" in note
     save(figure, [note], tmp_path / "merged.html")
     assert "drawn as" in (tmp_path / "merged.html").read_text(encoding="utf-8")
-
-
-def test_a_worker_that_came_after_the_block_has_no_rows() -> None:
-    workers = [
-        WorkerFacts("tcp://w:7", "a", 1, nan, joined=900.0),
-        WorkerFacts("tcp://w:8", "b", 2, nan, joined=1090.0),
-    ]
-    figure, _ = figure_of(store_of(rows_of(5), workers, 1100.0))
-    ends: Any = figure.y_range
-    assert (ends.end, ends.start) == (-0.5, 0.5)
-
-
-def test_every_thread_has_a_row_however_many_there_are() -> None:
-    workers = [WorkerFacts(f"tcp://w:{i}", f"w{i}", 2, nan) for i in range(7, 307)]
-    figure, _ = figure_of(store_of(rows_of(5, worker=306), workers, 1003.0))
-    ends: Any = figure.y_range
-    assert (ends.end, ends.start) == (-0.5, 599.5)
-    assert drawn(figure) == 5
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from distributed import Client, Event, LocalCluster, get_worker, wait
 from distributed.spans import span
 
 import dask_diag_lab
-from dask_diag_lab.notebook.progress_bars import MAX_BARS, GroupCount, ProgressBars, Report
+from dask_diag_lab.notebook.progress_bars import GroupCount
 from tests.kernel.serving import wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
@@ -95,21 +95,6 @@ def test_exactly_the_tasks_behind_the_futures_are_counted(client: Client) -> Non
         "sum": (1, 1),
     }
     del other
-
-
-def test_it_moves_and_ends_with_the_last_task(client: Client) -> None:
-    futures = [client.submit(held, i, f"go-{i}", pure=False) for i in range(2)]
-    widget = bars(futures)
-    wait_until(lambda: widget.report.is_counted, "never counted")
-    assert repr(widget).startswith("<Computing: 0 of 2 tasks")
-    Event("go-0").set()
-    wait_until(lambda: widget.report.all.done == 1, "the first end is not seen")
-    wait_until(lambda: 'aria-valuenow="50"' in widget.value, "the bar stays")
-    assert our_threads()
-    Event("go-1").set()
-    ended(widget)
-    assert "--jp-success-color1" in widget.value
-    wait_until(lambda: not our_threads(), "it does not end")
 
 
 def test_failures_are_counted_named_and_do_not_hide_the_rest(client: Client) -> None:
@@ -252,12 +237,3 @@ def test_a_console_is_held_until_the_end(
     assert out.endswith("\n")
     last = out.rstrip().rpartition("\r")[2]
     assert last.startswith("[##########] | Finished: 5 of 5 tasks")
-
-
-def test_more_groups_than_bars_are_counted() -> None:
-    groups = [GroupCount(f"g{i}", done=1) for i in range(MAX_BARS + 10)]
-    widget = ProgressBars()
-    widget.show(Report(tuple(groups), 1.0, True, True))
-    assert widget.value.count("progressbar") == MAX_BARS
-    assert "10 smaller groups are not shown" in widget.value
-    assert repr(widget) == f"<Finished: {len(groups)} of {len(groups)} tasks · 1.00 s>"
