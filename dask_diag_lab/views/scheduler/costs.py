@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,8 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
 from dask_diag_lab.views.extras import extra_table, why_none
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Control, LegendItem, Table
-
-if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
 
 NO_METRICS: Final = (
     "No worker has reported what its time went to yet. Figures appear a second or two after the"
@@ -304,12 +300,8 @@ class FineMetrics(FineBars):
     order = "size"
     merges = "sum"
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
-        self.unit = "seconds"
-        self.span = ""
+    unit = "seconds"
+    span = ""
 
     @property
     def columns(self) -> Sequence[Column]:  # type: ignore[override]  # the reader chooses a unit

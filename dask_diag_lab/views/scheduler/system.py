@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Level, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
 from dask_diag_lab.views.extras import extra_table, why_none
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.stack import StackPlot
@@ -20,9 +19,6 @@ from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Table
 from dask_diag_lab.views.worker_names import name_in_words
 from dask_diag_lab.views.workers.common import EVENT_LOOP, WorkerBars, metric
-
-if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
 
 Floats = npt.NDArray[np.float64]
 
@@ -255,21 +251,16 @@ class Counters(TablePlot):
         Column("unit", "Unit", width=60),
     )
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
-        self._seen: dict[float, Mapping[str, float]] = {}
+    _seen: Sequence[tuple[float, Mapping[str, float]]] = ()
 
     def rows(self) -> Rows:
         """Return a row for each counter; its growth is NaN at the first look."""
         counters = self.store.extras["counters"]
         names, values = counters["name"].tolist(), counters["value"]
         now = counters.told_at
-        # What was seen before and is older is of a time when nobody looked.
-        self._seen = {at: seen for at, seen in self._seen.items() if now - at <= WINDOW_S}
-        self._seen[now] = dict(zip(names, values.tolist(), strict=True))
-        then, before = next(iter(self._seen.items()))
+        recent = [reading for reading in self._seen if now - WINDOW_S <= reading[0] < now]
+        self._seen = [*recent, (now, dict(zip(names, values.tolist(), strict=True)))]
+        then, before = self._seen[0]
         old = np.array([before.get(name, 0.0) for name in names])
         growth = (values - old) / (now - then) if now > then else np.full(len(names), np.nan)
         return {

@@ -22,7 +22,7 @@ from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import StackPlot
 from dask_diag_lab.views.view import Table
-from dask_diag_lab.views.worker_names import NO_DATA, short_names, worker_in_words, worker_name
+from dask_diag_lab.views.worker_names import short_names, worker_in_words, worker_name
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource
@@ -44,15 +44,7 @@ _PALEST, _STRONGEST = 0.15, 0.65
 
 
 class Bandwidth(DataPlot):
-    """Rows of one of the two extra tables.
-
-    Attributes
-    ----------
-    heading : str
-        Begins the headline.
-    """
-
-    heading = ""
+    """Rows of one of the two extra tables."""
 
     @property
     def rates(self) -> npt.NDArray[np.float64]:
@@ -63,12 +55,10 @@ class Bandwidth(DataPlot):
     def headline(self) -> str:
         """Return slowest and fastest; see `DataPlot.headline`."""
         slowest, fastest = (fmt.si(float(r), "B/s") for r in (self.rates.min(), self.rates.max()))
-        return f"{self.heading}: {fastest if slowest == fastest else f'{slowest} to {fastest}'}"
+        return f"Bandwidth: {slowest} to {fastest}"
 
     def why_empty(self) -> str:
         """Return whether there will be any; see `DataPlot.why_empty`."""
-        if self.store.scheduler is None:
-            return NO_DATA
         return why_none(self.store.extras[self.reads[0]], NO_TRANSFERS)
 
 
@@ -90,7 +80,6 @@ class BandwidthTypes(Bandwidth, BarPlot):
     keywords = ("network", "rate", "serialization", "transfer", "communication")
 
     reads = ("bandwidth-types",)
-    heading = "Bandwidth by type"
     columns = (
         Column("type", "Type", shown=False),
         Column("rate", "Moving average", "rate"),
@@ -115,7 +104,6 @@ class Pairs(Bandwidth):
     """Bandwidth from worker to worker."""
 
     reads = ("bandwidth-workers", "workers", "seen_workers")
-    heading = "Bandwidth by pair of workers"
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -132,10 +120,6 @@ class Pairs(Bandwidth):
     def pair_name(self, pair: tuple[str, str]) -> str:
         """Return both workers by name."""
         return " → ".join(worker_in_words(self.store, address) for address in pair)
-
-    def open_transfers(self, worker: str) -> None:
-        """Open the single transfers of the worker that received."""
-        self.open("transfers", worker=worker)
 
 
 class BandwidthMap(Pairs, FigureView):
@@ -219,7 +203,7 @@ class BandwidthMap(Pairs, FigureView):
         if isinstance(event, Tap) and event.x is not None:
             number = round(event.x)
             if 0 <= number < len(self._mapped):
-                self.open_transfers(self._mapped[number])
+                self.open("transfers", worker=self._mapped[number])
 
 
 class PairBars(Pairs, BarPlot):
@@ -253,7 +237,7 @@ class PairBars(Pairs, BarPlot):
 
     def open_row(self, key: str) -> None:
         """Open the transfers of the worker that received."""
-        self.open_transfers(key.partition(" ")[2])
+        self.open("transfers", worker=key.partition(" ")[2])
 
 
 @register_plot

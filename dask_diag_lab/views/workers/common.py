@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from dask_diag_lab.schema import WORKERS
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot
-from dask_diag_lab.views.data import Column
+from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.worker_names import name_in_words, no_workers, open_worker
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ Floats = npt.NDArray[np.float64]
 
 WORKER: Final = (Column("worker", shown=False), Column("name", shown=False))
 """Address and name as they begin each row of a table."""
+
+
+IN_STORE: Final = frozenset(column.name for column in WORKERS.columns)
 
 
 class WorkerBars(BarPlot):
@@ -44,6 +48,12 @@ class WorkerBars(BarPlot):
             "label": [name_in_words(name) for name in names],
             "host": [workers.host[row] for row in numbers],
         }
+
+    def rows(self) -> Rows:
+        """Return a row for each worker, with those of `columns` that the store has."""
+        workers, names = self.store.workers, [column.name for column in self.columns]
+        of_store = {name: workers.column(name) for name in names if name in IN_STORE}
+        return {**of_store, **self.worker_rows()}
 
     def why_empty(self) -> str:
         """Return why there is no worker, or none with a value; see `DataPlot.why_empty`."""

@@ -14,12 +14,19 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Part
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.workers import common
-from dask_diag_lab.views.workers.common import WORKER, Floats, Ints, WorkerBars, metric
+from dask_diag_lab.views.workers.common import (
+    GPU_MEMORY,
+    GPU_MEMORY_TOTAL,
+    RMM_TOTAL,
+    RMM_USED,
+    WORKER,
+    WorkerBars,
+    metric,
+)
 
 UTILIZATION: Final = ("gpu_utilization", "gpu.utilization")
-USED: Final = (common.GPU_MEMORY, "gpu.memory-used")
-TOTAL: Final = (common.GPU_MEMORY_TOTAL, "gpu_memory_total", "gpu.memory-total")
+USED: Final = (GPU_MEMORY, "gpu.memory-used")
+TOTAL: Final = (GPU_MEMORY_TOTAL, "gpu_memory_total", "gpu.memory-total")
 
 
 class GpuBars(WorkerBars):
@@ -27,38 +34,36 @@ class GpuBars(WorkerBars):
 
     Attributes
     ----------
-    metrics : sequence of sequence of str
-        Names of each metric, the usual one first; columns of the rows in their order.
+    metrics : sequence of (str, sequence of str)
+        Columns, and the names that each has as a metric.
     """
 
-    metrics: ClassVar[Sequence[Sequence[str]]] = ()
+    group = "Workers"
+    metrics: ClassVar[Sequence[tuple[str, Sequence[str]]]] = ()
     empty = (
         "No worker reports a GPU. Workers do when they run on a host with an NVIDIA GPU, pynvml is "
         "installed there and distributed.diagnostics.nvml is on."
     )
 
-    def reported(self) -> tuple[Ints, list[Floats]]:
-        """Return which workers report the first metric, and all metrics of these; NaN: none."""
-        workers = self.store.workers
-        found = []
-        for names in self.metrics:
-            value = np.full(len(workers), np.nan)
-            for name in names:
-                value = np.where(np.isnan(value), metric(workers, name), value)
-            found.append(value)
-        rows = np.flatnonzero(np.isfinite(found[0]))
-        return rows, [value[rows] for value in found]
-
     def rows(self) -> Rows:
         """Return a row for each worker that reports; see `BarPlot.rows`."""
-        picked, values = self.reported()
-        names = [column.name for column in self.columns if column not in WORKER]
-        return {**self.worker_rows(picked), **dict(zip(names, values, strict=True))}
+        workers = self.store.workers
+        found = {
+            column: np.fmax.reduce([metric(workers, name) for name in names])
+            for column, names in self.metrics
+        }
+        picked = np.flatnonzero(np.isfinite(next(iter(found.values()))))
+        return {**self.worker_rows(picked), **{name: row[picked] for name, row in found.items()}}
 
     def of_workers(self) -> str:
         """Return of how many workers this is, for the end of a headline."""
-        picked, every = len(self.reported()[0]), fmt.plural(len(self.store.workers), "worker")
+        every = fmt.plural(len(self.store.workers), "worker")
+        picked = len(self.rows()["name"])
         return f" · {every if picked == len(self.store.workers) else f'{picked} of {every}'}"
+
+    def total(self, column: str) -> str:
+        """Return the sum of a column of bytes."""
+        return fmt.binary(float(np.sum(self.rows()[column])))
 
 
 @register_plot
@@ -67,7 +72,6 @@ class GpuUtilization(GpuBars):
 
     name = "gpu-utilization"
     title = "GPU Utilization"
-    group = "Workers"
     description = "How busy the GPU of each worker is."
     help = (
         "One bar for each worker that reports a GPU: the share of time in which the GPU did "
@@ -80,7 +84,7 @@ class GpuUtilization(GpuBars):
     keywords = ("cuda", "nvidia", "nvml", "graphics card")
     only_with = ("gpu",)
 
-    metrics = (UTILIZATION,)
+    metrics = (("gpu_utilization", UTILIZATION),)
     columns = (*WORKER, Column("gpu_utilization", "GPU's time in use", "percent"))
     parts = (Part("gpu_utilization"),)
     sort_by = "gpu_utilization"
@@ -88,7 +92,7 @@ class GpuUtilization(GpuBars):
 
     def headline(self) -> str:
         """Return the mean; see `DataPlot.headline`."""
-        mean = fmt.percent(float(self.reported()[1][0].mean()) / 100)
+        mean = fmt.percent(float(np.mean(self.rows()["gpu_utilization"])) / 100)
         return f"GPU use: {mean} on average{self.of_workers()}"
 
 
@@ -98,7 +102,6 @@ class GpuMemory(GpuBars):
 
     name = "gpu-memory"
     title = "GPU Memory"
-    group = "Workers"
     description = "How full the memory of each worker's GPU is."
     help = (
         "One bar for each worker that reports a GPU: memory of the GPU in use by all "
@@ -110,7 +113,7 @@ class GpuMemory(GpuBars):
     keywords = ("cuda", "nvidia", "nvml", "vram", "graphics card", "out of memory")
     only_with = ("gpu",)
 
-    metrics = (USED, TOTAL)
+    metrics = (("gpu_memory_used", USED), ("gpu_memory_total", TOTAL))
     columns = (
         *WORKER,
         Column("gpu_memory_used", "GPU memory in use", "bytes", share_of="gpu_memory_total"),
@@ -122,8 +125,7 @@ class GpuMemory(GpuBars):
 
     def headline(self) -> str:
         """Return the sums; see `DataPlot.headline`."""
-        used, total = self.reported()[1]
-        sums = f"{fmt.binary(float(used.sum()))} of {fmt.binary(float(total.sum()))}"
+        sums = f"{self.total('gpu_memory_used')} of {self.total('gpu_memory_total')}"
         return f"GPU memory: {sums}{self.of_workers()}"
 
 
@@ -133,7 +135,6 @@ class RmmMemory(GpuBars):
 
     name = "rmm-memory"
     title = "RMM Memory"
-    group = "Workers"
     description = "Memory that RMM has given out and holds in its pool on each GPU."
     help = (
         "One bar for each worker that reports RMM; its line ends at what the GPU has.\n"
@@ -146,7 +147,7 @@ class RmmMemory(GpuBars):
     keywords = ("cuda", "rapids", "pool", "allocator", "gpu", "vram")
     only_with = ("rmm",)
 
-    metrics = ((common.RMM_USED,), (common.RMM_TOTAL,), TOTAL)
+    metrics = (("rmm_used", (RMM_USED,)), ("rmm_pool", (RMM_TOTAL,)), ("gpu_memory_total", TOTAL))
     empty = (
         "No worker reports memory of RMM. Workers do when they run with RMM as the allocator of "
         "their GPU's memory, for example from dask-cuda with --rmm-pool-size."
@@ -165,11 +166,10 @@ class RmmMemory(GpuBars):
     def rows(self) -> Rows:
         """Return a row for each worker that reports; see `BarPlot.rows`."""
         rows = super().rows()
-        return {**rows, "rmm_free": np.fmax(rows["rmm_pool"], rows["rmm_used"]) - rows["rmm_used"]}
+        pool = np.fmax(rows["rmm_pool"], rows["rmm_used"])
+        return {**rows, "rmm_pool": pool, "rmm_free": pool - rows["rmm_used"]}
 
     def headline(self) -> str:
         """Return the sums; see `DataPlot.headline`."""
-        used, pool, _ = self.reported()[1]
-        whole = float(np.fmax(pool, used).sum())
-        sums = f"{fmt.binary(float(used.sum()))} of {fmt.binary(whole)}"
+        sums = f"{self.total('rmm_used')} of {self.total('rmm_pool')}"
         return f"RMM memory: {sums} in the pool{self.of_workers()}"

@@ -10,7 +10,7 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Level, Part
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.workers.common import WORKER, WorkerBars, shared_note
+from dask_diag_lab.views.workers.common import WORKER, Ints, WorkerBars, shared_note
 
 LOADS: Final = ("normal", "saturated", "idle")
 
@@ -24,14 +24,14 @@ class LoadBars(WorkerBars):
         Level("load_idle", "▿", "idle"),
     )
 
-    def load_rows(self) -> dict[str, Any]:
-        """Return what `worker_rows` does, and the load of each worker; idle wins, as in Dask."""
+    def worker_rows(self, picked: Ints | None = None) -> dict[str, Any]:
+        """Return the load of each worker as well; idle wins, as in Dask."""
         workers = self.store.workers
         level = np.where(workers.is_idle, 2, np.where(workers.is_saturated, 1, 0))
-        loads = [LOADS[index] for index in level.tolist()]
-        remarks = ["" if load == LOADS[0] else load for load in loads]
-        rows = self.worker_rows()
-        return {**rows, "level_index": level.astype(np.uint8), "load": loads, "remark": remarks}
+        load = [LOADS[index] for index in level.tolist()]
+        remark = ["" if load == LOADS[0] else load for load in load]
+        shown = {"level_index": level.astype(np.uint8), "load": load, "remark": remark}
+        return super().worker_rows(picked) | shown
 
 
 @register_plot
@@ -65,19 +65,9 @@ class TasksProcessing(LoadBars):
     parts = (Part("processing"),)
     sort_by = "processing"
 
-    def rows(self) -> Rows:
-        """Return a row for each worker; see `BarPlot.rows`."""
-        workers = self.store.workers
-        return {
-            **self.load_rows(),
-            "processing": workers.processing,
-            "executing": workers.executing,
-            "nthreads": workers.nthreads,
-        }
-
     def headline(self) -> str:
         """Return how many tasks, and who is saturated; see `DataPlot.headline`."""
-        workers, loads = self.store.workers, self.load_rows()["load"]
+        workers, loads = self.store.workers, self.worker_rows()["load"]
         counted = [f"{loads.count(load)} {load}" for load in LOADS[1:] if load in loads]
         total = fmt.plural(int(workers.processing.sum()), "task")
         known = ", ".join([fmt.plural(len(workers), "worker"), *counted])
@@ -120,13 +110,7 @@ class Occupancy(LoadBars):
     def rows(self) -> Rows:
         """Return a row for each worker; see `BarPlot.rows`."""
         workers = self.store.workers
-        return {
-            **self.load_rows(),
-            "occupancy": workers.occupancy,
-            "wall": workers.occupancy / np.maximum(workers.nthreads, 1),
-            "nthreads": workers.nthreads,
-            "processing": workers.processing,
-        }
+        return {**super().rows(), "wall": workers.occupancy / np.maximum(workers.nthreads, 1)}
 
     def headline(self) -> str:
         """Return how much work there is, and how long it takes; see `DataPlot.headline`."""
@@ -166,13 +150,7 @@ class Cpu(WorkerBars):
 
     def rows(self) -> Rows:
         """Return a row for each worker; see `BarPlot.rows`."""
-        workers = self.store.workers
-        return {
-            **self.worker_rows(),
-            "cpu": workers.cpu,
-            "nthreads": workers.nthreads,
-            "full": workers.nthreads * 100,
-        }
+        return {**super().rows(), "full": self.store.workers.nthreads * 100}
 
     def headline(self) -> str:
         """Return the sum, and its share of all threads; see `DataPlot.headline`."""

@@ -6,8 +6,7 @@ memory, so orange means that the worker may be spilling, not that it is.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import ClassVar, Final
 
@@ -74,16 +73,25 @@ class MemoryBars(BarPlot):
     value = ("memory",)
     limit = "memory_limit"
 
-    def thresholds(self) -> Mapping[str, float | None]:
-        """Return the shares of the limit at which a worker does something."""
-        return self.store.scheduler.thresholds if self.store.scheduler else {}
-
     def memory_levels(self) -> npt.NDArray[np.uint8]:
-        """Return a `MemoryLevel` for each worker."""
-        workers = self.store.workers
-        return memory_levels(
-            workers.memory, workers.memory_limit, workers.status, self.thresholds()
+        """Return a `MemoryLevel` for each worker, and set the marks of the thresholds.
+
+        Without a limit only the status can turn a worker red. Thresholds are shares of the limit;
+        one that is off is None.
+        """
+        workers, scheduler = self.store.workers, self.store.scheduler
+        on = (
+            {name: share for name, share in scheduler.thresholds.items() if share}
+            if scheduler
+            else {}
         )
+        self.marks = sorted((mark for mark in on.items() if mark[1] < 1), key=lambda mark: mark[1])
+        used = workers.memory / np.where(workers.memory_limit > 0, workers.memory_limit, np.inf)
+        may_spill = used >= min(on.get("target", np.inf), on.get("spill", np.inf))
+        is_stopped = np.array([status != RUNNING for status in workers.status], dtype=bool)
+        is_critical = is_stopped | (used >= min(on.get("terminate", 1.0), 1.0))
+        levels = np.where(is_critical, MemoryLevel.CRITICAL, may_spill * MemoryLevel.MAY_SPILL)
+        return levels.astype(np.uint8)
 
     def headline(self) -> str:
         """Return the memory of all processes; see `DataPlot.headline`."""
@@ -121,8 +129,7 @@ class WorkersMemory(MemoryBars, WorkerBars):
         "large temporary arrays"
     )
     keywords = (
-        "bytes stored per worker",
-        *_PROCESS_MEMORY,
+        *("bytes stored per worker", *_PROCESS_MEMORY),
         *("managed", "unmanaged", "leak", "paused", "out of memory", "oom"),
     )
 
@@ -137,11 +144,8 @@ class WorkersMemory(MemoryBars, WorkerBars):
     def rows(self) -> Rows:
         """Return a row for each worker; see `BarPlot.rows`."""
         workers, levels = self.store.workers, self.memory_levels()
-        self.marks = marks(self.thresholds())
         return {
-            **self.worker_rows(),
-            **{column.name: workers.column(column.name) for column in MemoryBars.columns},
-            "status": list(workers.status),
+            **super().rows(),
             "level": [LEVEL_NAMES[level] for level in levels.tolist()],
             "level_index": levels,
             "remark": [
@@ -177,10 +181,8 @@ class ClusterMemory(MemoryBars):
         "- a full bar: release results, use smaller pieces or add workers"
     )
     keywords = (
-        "bytes stored",
-        *_PROCESS_MEMORY,
-        "total",
-        *("managed", "unmanaged", "out of memory", "oom"),
+        *("bytes stored", *_PROCESS_MEMORY),
+        *("total", "managed", "unmanaged", "out of memory", "oom"),
     )
 
     columns = (*MemoryBars.columns, Column("workers", "Workers", "count"))
@@ -192,17 +194,16 @@ class ClusterMemory(MemoryBars):
         workers = self.store.workers
         if not len(workers):
             return {"label": [], **{column.name: [] for column in self.columns}}
-        self.marks = marks(self.thresholds())
         totals, levels = workers.totals(), self.memory_levels()
-        n_critical = int((levels == MemoryLevel.CRITICAL).sum())
-        remark = f"{fmt.plural(n_critical, 'worker')} paused or at the limit" * bool(n_critical)
+        n_critical = fmt.plural(int((levels == MemoryLevel.CRITICAL).sum()), "worker")
+        remarks = (*REMARKS[:2], f"{n_critical} paused or at the limit")
         return {
             "label": [""],
             **{name: np.array([getattr(totals, name)]) for name in PARTS},
             "memory_limit": np.array([self.cluster_limit()]),
             "workers": [len(workers)],
             "level_index": np.array([levels.max()], dtype=np.uint8),
-            "remark": [remark or REMARKS[int(levels.max())]],
+            "remark": [remarks[int(levels.max())]],
         }
 
     def headline(self) -> str:
@@ -224,35 +225,3 @@ class ClusterMemory(MemoryBars):
         """Open the memory of each worker."""
         del key
         self.open("workers-memory")
-
-
-def memory_levels(
-    process: npt.NDArray[np.int64],
-    limit: npt.NDArray[np.int64],
-    status: Sequence[str],
-    thresholds: Mapping[str, float | None],
-) -> npt.NDArray[np.uint8]:
-    """Return a `MemoryLevel` for each worker.
-
-    Parameters
-    ----------
-    process, limit : ndarray of int64
-        Resident set size and memory limit in bytes; a limit of 0 means none, and then only the
-        status can turn a worker red.
-    status : sequence of str
-        ``WorkerState.status``.
-    thresholds : mapping
-        ``SchedulerInfo.thresholds``; None is switched off.
-    """
-    spill = min(thresholds.get("target") or math.inf, thresholds.get("spill") or math.inf)
-    used = process / np.where(limit > 0, limit, np.inf)
-    levels = np.where(used >= spill, MemoryLevel.MAY_SPILL, MemoryLevel.NORMAL)
-    is_running = np.array([name == RUNNING for name in status], dtype=bool)
-    is_critical = (used >= min(thresholds.get("terminate") or math.inf, 1.0)) | ~is_running
-    return np.where(is_critical, MemoryLevel.CRITICAL, levels).astype(np.uint8)
-
-
-def marks(thresholds: Mapping[str, float | None]) -> list[tuple[str, float]]:
-    """Return name and share of each threshold that is on and below the limit, ascending."""
-    found = [(name, float(share)) for name, share in thresholds.items() if share and share < 1]
-    return sorted(found, key=lambda mark: mark[1])

@@ -50,15 +50,6 @@ class DataTransfer(WorkerBars):
     value = ("incoming_bytes", "outgoing_bytes")
     signs = ("↓", "↑")
 
-    def rows(self) -> Rows:
-        """Return a row for each worker; see `BarPlot.rows`."""
-        workers = self.store.workers
-        return {
-            **self.worker_rows(),
-            "incoming_bytes": workers.incoming_bytes,
-            "outgoing_bytes": workers.outgoing_bytes,
-        }
-
     def headline(self) -> str:
         """Return the sums; see `DataPlot.headline`."""
         totals = self.store.workers.totals()

@@ -24,7 +24,13 @@ from dask_diag_lab.views.worker_names import (
     short_names,
 )
 from dask_diag_lab.views.workers import common
-from dask_diag_lab.views.workers.common import custom_metrics, metric, newest_by_host, shared_note
+from dask_diag_lab.views.workers.common import (
+    IN_STORE,
+    custom_metrics,
+    metric,
+    newest_by_host,
+    shared_note,
+)
 
 SILENT_S: Final = 60.0
 """A worker not heard of for this long is marked; the stock dashboard's limit as well."""
@@ -56,10 +62,6 @@ COLUMNS: Final = (
 )
 ADDRESS: Final = Column("worker", "Address", width=190)
 
-_FROM_STORE: Final = (
-    *("nthreads", "memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled"),
-    *("processing", "executing", "occupancy", "last_seen"),
-)
 _FROM_METRICS: Final[Mapping[str, str]] = {
     "network_read": common.NETWORK_READ,
     "network_write": common.NETWORK_WRITE,
@@ -71,21 +73,6 @@ _FROM_METRICS: Final[Mapping[str, str]] = {
 _SUMMED: Final = ("nthreads", "spilled", "processing", "executing", "in_memory", "occupancy")
 _OF_PROCESS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent")
 _PER_HOST: Final = ("network_read", "network_write", "disk_read", "disk_write")
-FACTS: Final = (
-    ("Threads", "nthreads"),
-    ("CPU", "cpu"),
-    ("Process memory", "memory"),
-    ("Managed", "managed"),
-    ("Unmanaged, recent", "unmanaged_old", "unmanaged_recent"),
-    ("Spilled", "spilled"),
-    ("Processing", "processing"),
-    ("Executing", "executing"),
-    ("In memory", "in_memory"),
-    ("Occupancy", "occupancy"),
-    ("Hosts' net in, out", "network_read", "network_write"),
-    ("Hosts' disk read, write", "disk_read", "disk_write"),
-)
-"""Totals above the table: label, and the columns that are added up."""
 _BYTES: Final = frozenset(
     {common.GPU_MEMORY, common.GPU_MEMORY_TOTAL, common.RMM_USED, common.RMM_TOTAL}
 )
@@ -128,13 +115,9 @@ class WorkersTable(TablePlot):
         self.columns = (*COLUMNS, *(column for column, _ in own), ADDRESS)
         limit = np.where(workers.memory_limit > 0, workers.memory_limit.astype(np.float64), np.nan)
         return {
-            **{name: workers.column(name) for name in _FROM_STORE},
+            **{c.name: workers.column(c.name) for c in COLUMNS if c.name in IN_STORE},
             **{name: metric(workers, key) for name, key in _FROM_METRICS.items()},
-            "name": list(workers.name),
-            "status": list(workers.status),
-            "host": list(workers.host),
             "worker": list(workers.address),
-            "cpu": workers.cpu,
             "memory_share": workers.memory / limit * 100,
             "memory_limit": limit,
             "in_memory": np.nan_to_num(metric(workers, common.IN_MEMORY)),
@@ -187,7 +170,8 @@ class WorkersTable(TablePlot):
         if limit > 0:
             told["memory"] += f" of {told['memory_limit']} · {fmt.percent(sums['memory'] / limit)}"
         told["cpu"] += f" of {fmt.percent(sums['nthreads'])}"
-        return [(label, ", ".join(told[name] for name in names)) for label, *names in FACTS]
+        del told["memory_limit"]
+        return [(column.label, told[column.name]) for column in COLUMNS if column.name in told]
 
     def table(self) -> Table:
         """Return the total as the first row, then one row a worker."""

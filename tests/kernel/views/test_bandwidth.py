@@ -33,7 +33,7 @@ def test_pairs_are_a_map_with_exact_rates() -> None:
     assert data["pair"][3] == "worker 3 → worker 0"
     assert (data["rate"][3], data["written"][3]) == (4e6, "4.00 MB/s")
     assert data["alpha"] == sorted(data["alpha"])
-    said = "Bandwidth by pair of workers: 1.00 MB/s to 4.00 MB/s, paler is slower"
+    said = "Bandwidth: 1.00 MB/s to 4.00 MB/s, paler is slower"
     assert drawn.view.caption.headline == said
     assert drawn.view.table().columns["rate"] == [1e6, 2e6, 3e6, 4e6]
     assert drawn.view.table().units == {"rate": "B/s"}
@@ -45,7 +45,7 @@ def test_too_many_workers_for_a_map_become_bars_slowest_first_and_that_is_said(
 ) -> None:
     drawn = shown(n)
     assert drawn.view.caption.note == f"more than {MAP_MOST} workers: {note} as bars"
-    said = "Bandwidth by pair of workers: 1.00 MB/s to "
+    said = "Bandwidth: 1.00 MB/s to "
     assert drawn.view.caption.headline.startswith(said)
     bars = drawn.view.parts[1]
     assert bars.table().columns["rate"][:2] == [1e6, 2e6]
@@ -74,5 +74,5 @@ def test_bandwidth_of_types_waits_then_explains_then_draws() -> None:
     store.apply(batch(extras=change("bandwidth-types", [("<b>a</b>", 5e7), ("b", 1e8)])))
     drawn.view.update()
     assert drawn.data["rate"] == [5e7, 1e8]
-    assert drawn.view.caption.headline == "Bandwidth by type: 50.0 MB/s to 100 MB/s"
+    assert drawn.view.caption.headline == "Bandwidth: 50.0 MB/s to 100 MB/s"
     assert drawn.view.table().columns == {"type": ["<b>a</b>", "b"], "rate": [5e7, 1e8]}
