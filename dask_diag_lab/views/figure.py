@@ -12,7 +12,6 @@ import numpy as np
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.models import (
     Axis,
-    BasicTickFormatter,
     ColumnDataSource,
     Grid,
     HoverTool,
@@ -25,7 +24,7 @@ from bokeh.plotting import figure
 
 from dask_diag_lab.views.data import ColumnData
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.models import AllRows, PlainRenderer, WordedTickFormatter
+from dask_diag_lab.views.models import AllRows, PlainRenderer
 
 MIN_BORDER_PX: Final = 4
 
@@ -60,9 +59,6 @@ def quiet_figure(look: Look, **options: Any) -> figure:
     }
     made = figure(**{**defaults, **options})
     made.toolbar.logo = None
-    for axis in made.axis:
-        if type(axis.formatter) is BasicTickFormatter:  # neither of dates nor of names
-            axis.formatter = WordedTickFormatter()
     restyle_figure(made, look)
     return made
 

@@ -28,7 +28,6 @@ from bokeh.core.properties import (
 )
 from bokeh.core.property.singletons import Undefined
 from bokeh.models import (
-    BasicTickFormatter,
     CDSView,
     ColumnDataSource,
     ContinuousTicker,
@@ -225,14 +224,6 @@ class RowTickFormatter(Keywords, TickFormatter):
 
 class RunTimeTickFormatter(TickFormatter):
     """Ticks in seconds of a run as words: ``10 s``, ``1 h 5 min``; before 0 ``1 min before``."""
-
-
-class WordedTickFormatter(BasicTickFormatter):
-    """Writes the words in ``major_label_overrides`` of its axis, and numbers where there are none.
-
-    Bokeh makes labels of these words only after the message that brings them. What in the same
-    message paints the plot, such as a change of the layout, would leave the bare numbers there.
-    """
 
 
 class RowsWheelTool(Keywords, WheelZoomTool):

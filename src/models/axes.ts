@@ -4,7 +4,6 @@ import { model, type IBokehLibrary, type IModelClass, type Untyped } from './bok
 import { runTime, ticks, write, writeTick } from './units';
 
 export function axisModels(bokeh: IBokehLibrary): readonly IModelClass[] {
-  const { BasicTickFormatter } = bokeh.require('models/formatters/basic_tick_formatter');
   const { ContinuousTicker } = bokeh.require('models/tickers/continuous_ticker');
   const { TickFormatter } = bokeh.require('models/formatters/tick_formatter');
   const { CustomJSHover } = bokeh.require('models/tools/inspectors/customjs_hover');
@@ -38,16 +37,6 @@ export function axisModels(bokeh: IBokehLibrary): readonly IModelClass[] {
     }
   }
 
-  /** Writes the labels that the axis has for its ticks, before Bokeh has made texts of them. */
-  class WordedTickFormatter extends BasicTickFormatter {
-    doFormat(values: readonly number[], axis: Untyped): string[] {
-      const labels = axis.model?.major_label_overrides;
-      return super
-        .doFormat(values, axis)
-        .map((number: string, i: number) => labels?.get?.(values[i]) ?? number);
-    }
-  }
-
   return [
     model('UnitTicker', UnitTicker, undefined, ({ Str }: Untyped) => ({ unit: [Str, 'number'] })),
     model('UnitTickFormatter', UnitTickFormatter, undefined, ({ Str }: Untyped) => ({
@@ -60,7 +49,6 @@ export function axisModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       low: [Str, ''],
       high: [Str, '']
     })),
-    model('RunTimeTickFormatter', RunTimeTickFormatter),
-    model('WordedTickFormatter', WordedTickFormatter)
+    model('RunTimeTickFormatter', RunTimeTickFormatter)
   ];
 }

@@ -64,14 +64,14 @@ def data(view: BarPlot) -> dict[str, list[Any]]:
 
 
 def test_rows_are_sent_as_columns_and_told_in_caption_and_table() -> None:
-    view = drawn(memory=2000, memory_limit=4000, cpu=50.0).view
+    view = drawn(memory=2000, memory_limit=4000, cpu=0.0).view
     assert data(view)["memory"] == [2000, 2000]
     assert data(view)["level_index"] == [1, 1]
     assert view.caption.headline == "2 workers"
     red = data_colors(view.look).memory_over
     assert [(item.label, item.color) for item in view.caption.legend] == [("in use", red)]
     table = view.table()
-    assert table.columns == {"name": ["0", "1"], "memory": [2000, 2000], "cpu": [50.0, 50.0]}
+    assert table.columns == {"name": ["0", "1"], "memory": [2000, 2000], "cpu": [None, None]}
     assert table.units == {"memory": "B", "cpu": "%"}
 
 
@@ -134,9 +134,3 @@ def test_a_click_opens_what_the_row_stands_for() -> None:
     view = drawn().view
     chart_of(view).clicked = ["1", "1"]
     assert view.opening == Opening("worker", {"worker": "1"})
-
-
-def test_values_that_are_not_known_are_none_in_the_table_and_not_drawn() -> None:
-    view = drawn(cpu=0.0).view
-    assert view.table().columns["cpu"] == [None, None]
-    assert np.isnan(data(view)["cpu"]).all()

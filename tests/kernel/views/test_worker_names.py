@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-
 import pytest
 
-from dask_diag_lab.schema import Batch, Change
+from dask_diag_lab.schema import Batch
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.registry import get_plot
-from dask_diag_lab.views.scheduler.moves import Stealing
 from dask_diag_lab.views.worker_names import (
     NO_DATA,
     NO_WORKERS,
@@ -40,59 +36,21 @@ def test_short_names_keep_what_tells_workers_apart(
     assert short_names(names, width) == short
 
 
-@pytest.mark.parametrize("name", ["rack-a-node{:04d}-of-the-lab.example.org", "{:04d}.lab:{:05d}"])
-def test_a_thousand_long_names_are_shortened_in_few_steps(name: str) -> None:
-    names, calls = [name.format(n, n) for n in range(1000)], Counter[str]()
-    before = sys.getprofile()
-    sys.setprofile(lambda _frame, event, _of: calls.update([event]))
-    try:
-        short = short_names(names, 5)
-    finally:
-        sys.setprofile(before)
-    assert len(set(short)) == 1000
-    assert calls.total() < 25 * 1000
-
-
 def test_only_a_bare_number_is_called_a_worker() -> None:
     names = ("0", "0 (left)", "alpha", "SLURMCluster-3", "tcp://10.0.0.1:1")
     words = ["worker 0", "worker 0 (left)", "alpha", "SLURMCluster-3", "10.0.0.1:1"]
     assert [name_in_words(name) for name in names] == words
 
 
-def gone(*, extras: dict[str, Change] | None = None) -> Store:
-    """Return a store in which worker 1 left and worker 0 is there."""
-    store = store_of(workers=[worker(0, name="alpha"), worker(1, name="beta")])
-    left = worker(1)["address"]
-    rows = [worker(0, name="alpha")]
-    store.apply(batch(workers=rows, removed_workers=[left], extras=extras or {}))
-    return store
-
-
 def test_worker_that_left_keeps_its_name_and_is_marked() -> None:
-    store = gone()
+    store = store_of(workers=[worker(0, name="alpha"), worker(1, name="beta")])
+    left = [worker(1)["address"]]
+    store.apply(batch(workers=[worker(0, name="alpha")], removed_workers=left))
     assert worker_name(store, worker(0)["address"]) == "alpha"
     assert worker_name(store, worker(1)["address"]) == "beta (left)"
     assert worker_name(store, "tcp://10.0.0.99:1") == "10.0.0.99:1"
-
-
-def test_a_worker_that_is_there_has_not_left_though_its_name_is_empty() -> None:
-    store = store_of(workers=[worker(0, name="")])
-    address = worker(0)["address"]
-    assert NamedWorkers.of(store).names([address]) == {address: worker_name(store, address)}
-
-
-def test_work_stealing_names_a_worker_that_left() -> None:
-    moved: dict[str, list[object]] = {
-        "time": [100.0],
-        "event": ["confirmed"],
-        "key": ["inc-1"],
-        "victim": [worker(1)["address"]],
-        "thief": [worker(0)["address"]],
-    }
-    store = gone()
-    missing = {c.name for c in store.extras["stealing"].table.columns} - moved.keys()
-    view = Stealing(gone(extras={"stealing": Change(moved | {n: [0.0] for n in missing}, 0)}))
-    assert sorted(view.parts[1].table().columns["name"]) == ["alpha", "beta (left)"]
+    addresses = [worker(i)["address"] for i in range(2)]
+    assert [*NamedWorkers.of(store).names(addresses).values()] == ["alpha", "beta (left)"]
 
 
 def all_left() -> Batch:
