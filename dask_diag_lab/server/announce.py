@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import sys
-import tempfile
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
 SCHEMA: Final = 1
@@ -65,20 +66,13 @@ def start_ticks() -> int | None:
 
 def versions() -> dict[str, str | None]:
     """Return the versions that matter for a bug report; None where a package is missing."""
-    found: dict[str, str | None] = {"python": ".".join(map(str, sys.version_info[:3]))}
-    for key, package in _PACKAGES.items():
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for package in ("dask_diag_lab", "distributed", "bokeh"):
         try:
-            found[key] = version(package)
+            found[package] = version(package)
         except PackageNotFoundError:
-            found[key] = None
+            found[package] = None
     return found
-
-
-_PACKAGES: Final = {
-    "dask_diag_lab": "dask_diag_lab",
-    "distributed": "distributed",
-    "bokeh": "bokeh",
-}
 
 
 def write_record(record: Mapping[str, Any], folder: Path | None = None) -> Path:
@@ -93,14 +87,8 @@ def write_record(record: Mapping[str, Any], folder: Path | None = None) -> Path:
     """
     folder = runtime_dir() if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    target = folder / f"dask-diag-lab-{record['id']}.json"
-    # mkstemp creates with mode 0600; the dot keeps half a file from being taken for a record.
-    handle, name = tempfile.mkstemp(prefix=".dask-diag-lab-", suffix=".tmp", dir=folder)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=2)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return target
+    text, target = json.dumps(record, indent=2), folder / f"dask-diag-lab-{record['id']}.json"
+    # Made with mode 0600; the dot keeps half a file from being taken for a record.
+    with NamedTemporaryFile("w", prefix=".dask-diag-lab-", dir=folder, delete=False) as file:
+        file.write(text)
+    return Path(file.name).replace(target)

@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +21,7 @@ from tornado.web import Application
 
 from dask_diag_lab.server import handlers, pages
 from dask_diag_lab.server.auth import Gate
-from dask_diag_lab.server.handlers import FilesHandler, Site, SiteHandler, quiet_log, until
+from dask_diag_lab.server.handlers import FilesHandler, Site, SiteHandler
 from dask_diag_lab.server.info import InfoHandler
 from dask_diag_lab.views.registry import REGISTRY
 
@@ -34,11 +32,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-OLDEST_BOKEH: Final = (3, 8)
+SETTINGS: Final[dict[str, Any]] = {
+    # tornado would log each request with its query, where a token may be, and into a cell.
+    "log_function": lambda _handler: None,
+    "compress_response": True,
+    "websocket_max_message_size_bytes": 1_048_576,
+}
 MAX_BODY_BYTES: Final = 65_536
-MAX_MESSAGE_BYTES: Final = 1_048_576
 CLOSE_GOING_AWAY: Final = 1001
-CLOSE_TIMEOUT_S: Final = 0.5
 STATIC: Final = Path(__file__).parent / "static"
 MODELS: Final = Path(__file__).parents[1] / "dist"
 """Where Bokeh looks for the script of our own models, see `views.models`."""
@@ -50,26 +51,20 @@ ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
     (rf"/plots/{NAME}", pages.PlotPageHandler),
     (rf"/plots/{NAME}\.(json|csv)", handlers.TableHandler),
     (rf"/plots/{NAME}/session", handlers.SessionHandler),
-    (rf"/({'|'.join(plan.name for plan in pages.PLANS)})", pages.PlannedPageHandler),
+    (rf"/({'|'.join(pages.PAGES)})", pages.SeveralPlotsHandler),
     (rf"/{pages.INFO}", InfoHandler),
-    (rf"/({'|'.join(map(re.escape, pages.MOVED))})", pages.MovedHandler),
-    (rf"/individual-{NAME}", pages.IndividualHandler),
-    (rf"/({'|'.join(pages.MOVED_WITH_ARGUMENT)})(.+)\.html", pages.OneOfManyHandler),
 )
 
 
 def missing_bokeh() -> str:
     """Return why plots cannot be shown in this environment, '' when they can."""
-    wanted = ".".join(map(str, OLDEST_BOKEH))
-    remedy = f"Install it with `pip install 'bokeh>={wanted}'`, then restart the kernel."
     try:
-        found = version("bokeh")
         import bokeh  # noqa: F401  # a broken installation must be found here, not in a pane
-    except (PackageNotFoundError, ImportError):
-        return f"The plots need Bokeh, which is missing where this notebook's kernel runs. {remedy}"
-    numbers = tuple(int(part) for part in found.split(".")[:2] if part.isdigit())
-    if numbers < OLDEST_BOKEH:
-        return f"The plots need Bokeh {wanted} or newer; this kernel has {found}. {remedy}"
+    except ImportError as error:
+        return (
+            f"The plots need Bokeh, which is missing where this notebook's kernel runs ({error})."
+            " Install it with `pip install bokeh`, then restart the kernel."
+        )
     return ""
 
 
@@ -116,43 +111,18 @@ class Server:
         self._http: HTTPServer | None = None
         self._loading: asyncio.Task[None] | None = None
 
-    @property
-    def missing(self) -> str:
-        """Why no plot can be shown, in words; '' when they can."""
-        return self._site.missing
-
-    @property
-    def page_count(self) -> int:
-        """How many documents are open, seen or not."""
-        return 0 if self._site.bokeh is None else len(self._site.bokeh.pages)
-
-    @property
-    def connection_count(self) -> int:
-        """How many websockets are open."""
-        return 0 if self._site.bokeh is None else len(self._site.bokeh.sockets)
-
     async def start(self) -> str:
         """Listen on a free port of 127.0.0.1; return the URL, without a slash at its end.
 
         Answers for its health at once; lists the plots when Bokeh and they have been loaded.
         """
-        site = self._site
-        bare = Application(self._rules(), log_function=quiet_log, compress_response=True)
-        gate = Gate(bare, token=self._token, dashboard_id=str(site.info()["id"]))
+        bare = Application(self._rules(), **SETTINGS)
+        gate = Gate(bare, token=self._token, dashboard_id=str(self._site.info()["id"]))
         self._http = HTTPServer(gate, max_body_size=MAX_BODY_BYTES)
         listening = bind_sockets(0, "127.0.0.1")
         self._http.add_sockets(listening)
-        site.missing = missing_bokeh()
-        if site.missing:
-            logger.warning("%s", site.missing)
-            site.loaded.set()
-        else:
-            self._loading = asyncio.create_task(self._load_bokeh(gate))
+        self._loading = asyncio.create_task(self._load_bokeh(gate))
         return f"http://127.0.0.1:{listening[0].getsockname()[1]}"
-
-    async def loaded(self) -> None:
-        """Wait until plots can be drawn, or `missing` says why they cannot."""
-        await self._site.loaded.wait()
 
     def tick(self) -> None:
         """The store may have changed: what is seen is brought up to date soon."""
@@ -172,13 +142,10 @@ class Server:
             for socket in list(bokeh.sockets):
                 socket.close(CLOSE_GOING_AWAY, "the dashboard is closed")
             await bokeh.pages.close_all()
-            # A browser answers at once; one that sleeps is cut off by close_all_connections.
-            await until(lambda: not bokeh.sockets, CLOSE_TIMEOUT_S)
             # Bokeh >= 3.10 cannot be stopped synchronously on its own loop.
             stopped = getattr(bokeh, "stop_async", bokeh.stop)()
             if inspect.isawaitable(stopped):
                 await stopped
-            bokeh.sockets.clear()
         await http.close_all_connections()
 
     async def _load_bokeh(self, gate: Gate) -> None:
@@ -186,27 +153,20 @@ class Server:
         site = self._site
         try:
             await asyncio.to_thread(_load)
-            gate.application = self._with_bokeh()
+            gate.application = site.bokeh = self._with_bokeh()
         except Exception as error:  # a broken installation: said in the list and by every plot
             logger.warning("Bokeh could not be loaded", exc_info=error)
-            site.missing = f"The plots cannot be drawn: loading Bokeh failed ({error})."
+            failed = f"The plots cannot be drawn: loading Bokeh failed ({error})."
+            site.missing = missing_bokeh() or failed
         site.loaded.set()
 
     def _with_bokeh(self) -> PlotTornado:
         # Here and not above: the package has to be importable without Bokeh.
         from bokeh.settings import settings
 
-        from dask_diag_lab.server.page import Pages
         from dask_diag_lab.server.sessions import PlotSocket, PlotTornado
 
-        site = self._site
-        site.bokeh = bokeh = PlotTornado(
-            lambda name: site.plots[name],
-            Pages(site.store, self._on_watch),
-            log_function=quiet_log,
-            compress_response=True,
-            websocket_max_message_size_bytes=MAX_MESSAGE_BYTES,
-        )
+        bokeh = PlotTornado(self._site, self._on_watch, **SETTINGS)
         # Bokeh's handlers all get a path, which only its own pages would use.
         socket = {"application_context": bokeh.context, "bokeh_websocket_path": "/plots/ws"}
         # Added handlers come before Bokeh's own, and ours end with one that takes every path:
@@ -221,9 +181,10 @@ class Server:
         return bokeh
 
     def _rules(self, *more: Rule) -> list[Rule]:
-        site = {"site": self._site}
+        site: dict[str, Any] = {"site": self._site}
         return [
             *(URLSpec(path, handler, site) for path, handler in ROUTES),
+            *(URLSpec(path, pages.MovedHandler, {**site, "to": to}) for path, to in pages.MOVED),
             _files(r"/static/dask-diag-lab/dist/(.*)", MODELS),
             _files(r"/static/dask-diag-lab/(.*)", STATIC),
             *more,

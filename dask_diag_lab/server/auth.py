@@ -11,15 +11,15 @@ import logging
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
-from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
+from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest, split_host_and_port
 from tornado.routing import Router
 from tornado.web import Application, HTTPError, RequestHandler
 
 logger = logging.getLogger(__name__)
 
-LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 REFUSED: Final = (
     "This is the diagnostics server of a Dask client. It answers only with its token: open the"
     " plots from JupyterLab's Dask sidebar, or use the link that `Diagnostics.url` gives. Programs"
@@ -96,14 +96,14 @@ class Gate(Router):
         whatever its port, so with a cookie the origin, where given, must be the host that was
         asked. A foreign ``Host`` is refused even with a token, which stops DNS rebinding.
         """
-        host = request.headers.get("Host", "")
-        if _parsed(host).hostname not in LOOPBACK_NAMES:
+        host = request.headers.get("Host", "").lower()
+        if split_host_and_port(host)[0] not in LOOPBACK_NAMES:
             return 403, FOREIGN_HOST
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() in ("token", "bearer"):
             return (200, "") if self._is_token(given.strip()) else (403, REFUSED)
-        origin = request.headers.get("Origin", "")
-        if origin and _parsed(origin.partition("://")[2]).netloc.lower() != host.lower():
+        origin = request.headers.get("Origin", "").lower()
+        if origin and origin not in (f"http://{host}", f"https://{host}"):
             return 403, FOREIGN_ORIGIN
         query = parse_qsl(request.query, keep_blank_values=True)
         if any(self._is_token(value) for name, value in query if name == "token"):
@@ -122,15 +122,6 @@ class Gate(Router):
 
     def _is_token(self, given: str) -> bool:
         return _is_same(given, self._token)
-
-
-def _parsed(netloc: str) -> Any:  # urllib's result
-    try:
-        parsed = urlsplit(f"//{netloc}")
-        parsed.hostname  # noqa: B018  # raises for half an IPv6 address
-    except ValueError:
-        return urlsplit("")
-    return parsed
 
 
 def _is_same(given: str, secret: str) -> bool:

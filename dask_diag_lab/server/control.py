@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from bokeh.core.properties import Bool, Float, String
@@ -165,24 +165,10 @@ def read_look(given: object) -> Look:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What a key, a button or a link of a page asks of its plot.
+def read_command(given: Mapping[str, Any]) -> tuple[str, dict[str, str]]:  # JSON
+    """Return verb and arguments of the command that came as JSON.
 
-    Attributes
-    ----------
-    verb : str
-        ``fit``, ``live``, ``freeze``, ``show``, ``set`` and what else a view understands.
-    arguments : mapping of str to str
-        Of ``show`` what to show, of ``set`` the controls' new values.
-    """
-
-    verb: str
-    arguments: Mapping[str, str]
-
-
-def read_command(given: Mapping[str, Any]) -> Command:  # JSON
-    """Return the command that came as JSON.
+    A verb is ``fit``, ``live``, ``freeze``, `SHOW`, `SET` or what else a view understands.
 
     Raises
     ------
@@ -192,4 +178,4 @@ def read_command(given: Mapping[str, Any]) -> Command:  # JSON
     verb = given.get("verb")
     if not isinstance(verb, str) or not verb:
         raise ValueError("a command has a verb")
-    return Command(verb, read_arguments(given.get("arguments")))
+    return verb, read_arguments(given.get("arguments"))

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.server.handlers import until
-from dask_diag_lab.server.page import close_view, empty_text, is_without, needs_of
+from dask_diag_lab.server.page import close_view, empty_text, is_without
 from dask_diag_lab.views.look import LIGHT
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def _in_threads(parts: Iterator[str]) -> AsyncIterator[str]:
 
 async def _is_brought_up(site: Site, view: View) -> bool:
     """Wait until `view` has the data of now; return whether that came in time."""
-    store, pages, needs = site.store, site.pages, needs_of(view)
+    store, pages, needs = site.store, site.drawing.pages, frozenset(view.needs)
     is_sent = pages.is_watched and needs <= pages.wanted
     pages.want(needs, WANTED_S)
     if not is_sent and site.catch_up is not None:
@@ -154,13 +154,8 @@ def _csv(rows: Any) -> str:  # iterable of iterables of any value
     return out.getvalue()
 
 
-def _cell(value: Any) -> str | int | float:
+def _cell(value: Any) -> str:
     value = plain(value)
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return value
-    text = value if isinstance(value, str) else _json(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+    if not isinstance(value, str):
+        return "" if value is None else _json(value)
+    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value

@@ -6,18 +6,15 @@ Must be importable without Bokeh: health and lists are there while that is still
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
-from tornado.web import HTTPError, RequestHandler, StaticFileHandler
+from tornado.web import HTTPError, StaticFileHandler
 
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.server.auth import SafeHandler
@@ -25,7 +22,6 @@ from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.page import Pages
     from dask_diag_lab.server.sessions import PlotTornado
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
@@ -38,7 +34,6 @@ OWN: Final = "static/dask-diag-lab/dist/dask_diag_lab.js"
 """Our own models, which nearly every plot needs."""
 NOT_ARGUMENTS: Final = frozenset({"token", "bare"})
 """Names in the query of a page that are not the plot's: who may see it, and its frame."""
-MAX_SESSION_BODY_BYTES: Final = 32_768
 MAX_EXPORTS: Final = 2
 """Tables made at a time; the others wait their turn."""
 MAX_VERSION: Final = 2**31
@@ -79,10 +74,10 @@ class Site:
     exports: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_EXPORTS))
 
     @property
-    def pages(self) -> Pages:
-        """The open documents, for handlers that have waited for Bokeh."""
+    def drawing(self) -> PlotTornado:
+        """What has the open documents, for handlers of plots: those there are need Bokeh."""
         assert self.bokeh is not None
-        return self.bokeh.pages
+        return self.bokeh
 
     @property
     def plots(self) -> dict[str, Plot]:
@@ -143,12 +138,6 @@ def health_of(store: Store) -> dict[str, Any]:  # JSON
     }
 
 
-def quiet_log(handler: RequestHandler) -> None:
-    """Log a request without its query, which may carry a token, and never into a cell."""
-    request = handler.request
-    logger.debug("%s %s %s", handler.get_status(), request.method, request.path)
-
-
 class SiteHandler(SafeHandler):
     """What all handlers of the site share; errors are told in words."""
 
@@ -162,21 +151,26 @@ class SiteHandler(SafeHandler):
         if self.draws:
             await self.site.loaded.wait()
 
-    def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
-        error = (kwargs.get("exc_info") or (None, None, None))[1]
-        text = self._reason
+    def sentence(self, given: Mapping[str, Any]) -> str:  # what tornado gives `write_error`
+        """Return what is wrong, in words."""
+        error = (given.get("exc_info") or (None, None))[1]
         if isinstance(error, HTTPError) and error.log_message:
             # tornado keeps text without arguments as a format with doubled percent signs.
-            text = error.log_message % error.args
+            return error.log_message % error.args
+        if error is None or isinstance(error, HTTPError):
+            return self._reason
+        return f"This could not be answered ({type(error).__name__}: {str(error)[:200]})."
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(f"{text}\n")
+        self.finish(f"{self.sentence(kwargs)}\n")
 
     def plot(self, name: str) -> Plot:
         """Return plot `name` or answer 404, 503 when no plot can be shown at all."""
         if self.site.missing:
             raise HTTPError(503, self.site.missing)
         if name not in self.site.plots:
-            raise HTTPError(404, "There is no plot of that name here. See plots.json.")
+            raise HTTPError(404, f"There is no plot “{name}” here.")
         return self.site.plots[name]
 
     def arguments(self, plot: Plot, given: object) -> dict[str, str]:
@@ -241,13 +235,7 @@ class TableHandler(SiteHandler):
         given = {name: value for name, value in query if name not in NOT_ARGUMENTS}
         arguments = self.arguments(plot, given)
         content_type, write = FORMATS[kind]
-        try:
-            parts = await export(self.site, plot, arguments, write)
-        except Exception as error:
-            logger.warning("The table of plot %s failed", plot.name, exc_info=error)
-            short = f"{type(error).__name__}: {str(error)[:200]}"
-            text = f"The data of “{plot.title}” could not be read ({short})."
-            raise HTTPError(500, "%s", text) from error
+        parts = await export(self.site, plot, arguments, write)
         self.set_header("Content-Type", f"{content_type}; charset=utf-8")
         if kind == "csv":
             self.set_header("Content-Disposition", f'attachment; filename="{plot.name}.csv"')
@@ -262,49 +250,26 @@ class SessionHandler(SiteHandler):
     draws = True
 
     async def post(self, name: str) -> None:
-        plot, body = self.plot(name), self.request.body
+        plot = self.plot(name)
         import bokeh
 
         from dask_diag_lab.server.control import read_look, read_object
 
-        if len(body) > MAX_SESSION_BODY_BYTES:
-            raise HTTPError(413, "The body may have %d bytes.", MAX_SESSION_BODY_BYTES)
         try:
-            given = read_object(body)
+            given = read_object(self.request.body)
             look = read_look(given.get("look"))
         except ValueError as error:
             raise HTTPError(
                 400, 'The body is JSON like {"look": {"name": "dark"}, "arguments": {}}.'
             ) from error
         arguments = self.arguments(plot, given.get("arguments"))
-        assert self.site.bokeh is not None  # without it `plot` answers 503
-        session = await self.site.bokeh.new_session(name, look, arguments)
+        session = await self.site.drawing.new_session(name, look, arguments)
         self.write_json({**session, "bokeh": bokeh.__version__})
 
 
 class FilesHandler(SafeHandler, StaticFileHandler):
     """Scripts and styles, ours and BokehJS: kept by the browser, checked by their hash."""
 
-    compute_etag = RequestHandler.compute_etag  # the hash of what is sent
-
-    async def get(self, path: str, include_body: bool = True) -> None:  # noqa: ARG002  # tornado's
-        self.path = self.parse_url_path(path)
-        file = self.validate_absolute_path(self.root, self.get_absolute_path(self.root, self.path))
-        if file is None:
-            return
-        # Bokeh's scripts take 50 ms to compress: tornado would do it at each request, on the loop.
-        is_packed = "gzip" in self.request.headers.get("Accept-Encoding", "")
-        body = await asyncio.to_thread(_content, file, Path(file).stat().st_mtime_ns, is_packed)
-        self.absolute_path = file
-        self.set_header("Content-Type", self.get_content_type())
+    def set_extra_headers(self, path: str) -> None:  # noqa: ARG002  # tornado's
+        """Have the browser keep the file."""
         self.set_header("Cache-Control", "private, max-age=3600")
-        self.set_header("Vary", "Accept-Encoding")
-        if is_packed:
-            self.set_header("Content-Encoding", "gzip")
-        await self.finish(body)
-
-
-@lru_cache(maxsize=32)
-def _content(file: str, changed_ns: int, is_packed: bool) -> bytes:  # noqa: ARG001  # a key
-    content = Path(file).read_bytes()
-    return gzip.compress(content, 6, mtime=0) if is_packed else content

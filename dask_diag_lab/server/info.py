@@ -99,8 +99,8 @@ def _leaves(config: Mapping[str, Any], path: str) -> Iterator[tuple[str, object]
 
 def _cluster(store: Store, info: Mapping[str, Any]) -> list[tuple[str, str]]:  # JSON values
     health, scheduler, given = health_of(store), store.scheduler, info.get("scheduler", {})
-    tasks, limit = health["tasks"], health["memory_limit"]
-    numbers = {name: fmt.count(tasks[name]) for name in ("total", "done", "processing", "erred")}
+    limit = health["memory_limit"]
+    tasks = [f"{fmt.count(number)} {name}" for name, number in health["tasks"].items()]
     started = scheduler.started if scheduler else 0.0
     day = time.strftime("%Y-%m-%d", time.localtime(started))
     return [
@@ -111,10 +111,7 @@ def _cluster(store: Store, info: Mapping[str, Any]) -> list[tuple[str, str]]:  #
         ("Workers", fmt.count(health["workers"])),
         ("Threads", fmt.count(health["threads"])),
         ("Memory", fmt.binary(health["memory"]) + (f" of {fmt.binary(limit)}" if limit else "")),
-        (
-            "Tasks",
-            "{total}: {done} done, {processing} processing, {erred} failed".format(**numbers),
-        ),
+        ("Tasks", ", ".join(tasks)),
     ]
 
 

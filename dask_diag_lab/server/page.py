@@ -9,7 +9,6 @@ import asyncio
 import json
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +18,6 @@ from dask_diag_lab.server.control import (
     CONTROL_NAME,
     SET,
     SHOW,
-    Command,
     PaneControl,
     read_arguments,
     read_command,
@@ -47,25 +45,17 @@ UPDATE_INTERVAL_S: Final = 0.03
 REST: Final = 3.0
 """Times as long as a round took, the loop is left to others, and the interpreter to the user's
 own threads."""
-MAX_PENDING: Final = 64
-"""Looks and commands kept for one update; nobody at a keyboard sends more."""
 _FAILED: Final = (
-    "“%s” could not %s (%s). The other plots and the computation are not affected. %s"
-    " The log of the kernel has the details."
+    "“%s” could not %s (%s). The other plots and the computation are not affected. It is tried"
+    " again with the next change, or open the plot again. The kernel's log has the details."
 )
-_DRAW: Final = ("be drawn", "It is tried again with the next change.")
-_BUILD: Final = ("be drawn", "It is tried again when the plot is opened again.")
-_OBEY: Final = ("do that", "The picture goes on.")
-
-
-def needs_of(view: View) -> frozenset[str]:
-    """Return the names of what a view has to be sent; see `View.needs`."""
-    return frozenset(map(str, view.needs))
+_DRAW: Final = "be drawn"
+_OBEY: Final = "do that"
 
 
 def is_without(store: Store, view: View) -> bool:
     """Return whether something has not come yet that the view needs."""
-    needs = needs_of(view)
+    needs = view.needs
     if GRAPH in needs and not store.graph.is_followed:
         return True
     return not all(store.extras[name].is_known for name in needs & EXTRA_NAMES)
@@ -100,13 +90,9 @@ class Page:
         For the first paint.
     arguments : mapping of str to str
         What to show of many.
-    on_change : callable
-        Called when this page may have begun or ceased to be looked at, or to need something.
 
     Attributes
     ----------
-    needs : frozenset of str
-        What its view has to be sent while it is looked at.
     socket : PlotSocket or None
         To the browser that has the document.
     """
@@ -118,33 +104,34 @@ class Page:
         document: Document,
         look: Look,
         arguments: Mapping[str, str],
-        on_change: Callable[[], None],
     ) -> None:
         self.plot = plot
         self.document = document
         self.control = PaneControl(name=CONTROL_NAME)
-        self.needs: frozenset[str] = frozenset()
         self.socket: PlotSocket | None = None
         self._store = store
-        self._on_change = on_change
         self._view: View | None = None
-        self._pending: deque[Look | Command] = deque(maxlen=MAX_PENDING)
         self._n_opened = 0
         self._error = ""  # of the picture; `_fault` is of what was asked last
         self._fault = ""
         self._seen = -1
-        self._is_asked = self._is_frozen = self._is_closed = False
+        self._is_asked = self._must_draw = self._is_frozen = self._is_closed = False
         document.title = plot.title
         # Our pages say in words what is wrong, and open a new session for the picture of now.
         document.config.update(
             reconnect_session=False, notify_connection_status=False, notifications=None
         )
         with document.models.freeze():  # looks for models once, not after each root
-            self._error = self._guarded(_BUILD, self._build, look, arguments)
+            self._error = self._guarded(_DRAW, self._build, look, arguments)
             document.add_root(self.control)
         self._update()
         for name in ("visible", "look", "command"):
             self.control.on_change(name, self._changed)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What its view has to be sent while it is looked at."""
+        return frozenset() if self._view is None else frozenset(self._view.needs)
 
     @property
     def is_watched(self) -> bool:
@@ -175,10 +162,10 @@ class Page:
 
     def patched(self, apply: Callable[[], None]) -> None:
         """Apply what the browser has changed; a callback of the view may raise."""
-        self._fault = self._guarded(_OBEY, apply)
+        self._fault = ""
+        self._fault = self._guarded(_OBEY, apply) or self._fault  # of `_changed`
         # The view may have moved its range or asked to open a plot.
         self._is_asked |= self.control.visible
-        self._on_change()
 
     def close(self) -> None:
         """Let go of the view; harmless twice."""
@@ -197,25 +184,40 @@ class Page:
 
     def _changed(self, attr: str, _old: object, new: Any) -> None:  # a bool or a text
         """The page has set one of the control's properties."""
-        if attr == "visible":
+        if attr == "visible" or self._view is None:
             return
         try:
             given = read_object(new)
-            self._pending.append(read_look(given) if attr == "look" else read_command(given))
+            obey = self._restyle if attr == "look" else self._command
+            read = read_look(given) if attr == "look" else read_command(given)
         except ValueError as error:
             logger.info("A page sent what cannot be understood: %s", error)
+        else:
+            self._fault = self._guarded(_OBEY, obey, self._view, read)
+
+    def _restyle(self, view: View, look: Look) -> None:
+        view.look = look
+        view.restyle()
+
+    def _command(self, view: View, command: tuple[str, dict[str, str]]) -> None:
+        verb, arguments = command
+        # A frozen picture of something else would be the wrong one.
+        self._must_draw |= verb in (SHOW, SET)
+        if verb == SHOW:
+            view.show(arguments)
+        elif verb == SET:
+            for name, value in arguments.items():
+                view.set_control(name, value)
+        else:
+            if not view.freezes_itself and verb in FREEZING:
+                self._is_frozen = verb == "freeze" and not self._is_frozen
+            view.command(verb)
 
     def _update(self) -> None:
         self._seen = self._store.version
-        view = self._view
-        if view is not None:
-            must_draw = False
-            while self._pending:
-                asked = self._pending.popleft()
-                self._fault = self._guarded(_OBEY, self._obey, view, asked) or self._fault
-                # A frozen picture of something else would be the wrong one.
-                must_draw |= isinstance(asked, Command) and asked.verb in (SHOW, SET)
-            if must_draw or not self._is_frozen:
+        if (view := self._view) is not None:
+            if self._must_draw or not self._is_frozen:
+                self._must_draw = False
                 self._error = self._guarded(_DRAW, view.update)
             self._fault = self._guarded(_OBEY, self._show, view) or self._fault
         feed = self._store.feed_state
@@ -224,26 +226,8 @@ class Page:
         self.control.message = failure or feed.reason
         self.control.closed_at = feed.since if feed.state == "closed" else 0.0
 
-    def _obey(self, view: View, asked: Look | Command) -> None:
-        """Do what the page asked for since the last update."""
-        if isinstance(asked, Look):
-            view.look = asked
-            view.restyle()
-        elif asked.verb == SHOW:
-            view.show(asked.arguments)
-        elif asked.verb == SET:
-            for name, value in asked.arguments.items():
-                view.set_control(name, value)
-        else:
-            if not view.freezes_itself and asked.verb in FREEZING:
-                self._is_frozen = asked.verb == "freeze" and not self._is_frozen
-            view.command(asked.verb)
-
     def _show(self, view: View) -> None:
         """Tell the page what stands around the picture, and which plot a click asked for."""
-        if (needs := needs_of(view)) != self.needs:
-            self.needs = needs
-            self._on_change()
         opening, view.opening = view.opening, None
         if opening is not None:
             self._n_opened += 1
@@ -256,14 +240,13 @@ class Page:
         show_caption(self.control, caption, is_frozen=self._is_frozen)
         self.control.table = json.dumps(dict(view.table_arguments))
 
-    def _guarded(self, words: tuple[str, str], act: Callable[..., None], *given: object) -> str:
+    def _guarded(self, what: str, act: Callable[..., None], *given: object) -> str:
         """Do something; return what the pane says of a bug in it, '' when there was none."""
         try:
             act(*given)
         except Exception as error:  # a bug in a view stays in its pane
-            what, remedy = words
             short = f"{type(error).__name__}: {str(error)[:200]}"
-            text = _FAILED % (self.plot.title, what, short, remedy)
+            text = _FAILED % (self.plot.title, what, short)
             if text not in (self._error, self._fault):
                 logger.warning("Plot %s could not %s", self.plot.name, what, exc_info=error)
             return text
@@ -271,11 +254,10 @@ class Page:
 
 
 class Pages:
-    """The open pages of one server, by Bokeh session id; made on the loop that draws them.
+    """The open pages of one server; made on the loop that draws them.
 
     Parameters
     ----------
-    store : Store
     on_watch : callable
         Called when that changes: whether somebody looks, and the names of all that the plots
         which are looked at need, as in `View.needs`.
@@ -286,76 +268,61 @@ class Pages:
         Whether somebody looks.
     wanted : frozenset of str
         All that is needed by what is looked at.
+    by_session : dict of str to Page
+        The open pages by Bokeh's session id.
     """
 
-    def __init__(self, store: Store, on_watch: Callable[[bool, frozenset[str]], None]) -> None:
+    def __init__(self, on_watch: Callable[[bool, frozenset[str]], None]) -> None:
         self.is_watched = False
         self.wanted: frozenset[str] = frozenset()
-        self._store = store
         self._on_watch = on_watch
-        self._pages: dict[str, Page] = {}
+        self.by_session: dict[str, Page] = {}
         self._requested: list[frozenset[str]] = []
         self._wake = asyncio.Event()
         self._drawing = asyncio.create_task(self._draw(), name="dask_diag_lab pages")
 
-    def __len__(self) -> int:
-        return len(self._pages)
-
-    def open(
-        self,
-        session_id: str,
-        plot: Plot,
-        document: Document,
-        look: Look,
-        arguments: Mapping[str, str],
-    ) -> None:
-        """Fill `document` with `plot` and keep it up to date until `close`."""
-        self._pages[session_id] = Page(
-            plot, self._store, document, look, arguments, self.viewers_changed
-        )
-
-    def get(self, session_id: str) -> Page | None:
-        """Return the page of a session, None when it was closed."""
-        return self._pages.get(session_id)
+    def open(self, session_id: str, page: Page) -> None:
+        """Keep a page up to date until `close`."""
+        self.by_session[session_id] = page
 
     def close(self, session_id: str) -> None:
         """Let go of one page; harmless when it is not known."""
-        if (page := self._pages.pop(session_id, None)) is not None:
+        if (page := self.by_session.pop(session_id, None)) is not None:
             page.close()
-        self.viewers_changed()
+        self.tick()
 
     async def close_all(self) -> None:
         """Draw no more, and let go of all pages."""
         self._drawing.cancel()
         await asyncio.wait([self._drawing])
-        self._requested.clear()
-        for session_id in list(self._pages):
+        for session_id in list(self.by_session):
             self.close(session_id)
-        self.viewers_changed()
+        self._requested.clear()
+        self._count()
 
     def want(self, needs: frozenset[str], for_s: float) -> None:
         """Count for a while as somebody who looks at a plot with these needs."""
         self._requested.append(needs)
         asyncio.get_running_loop().call_later(for_s, self._end_want, needs)
-        self.viewers_changed()
+        self._count()
 
     def tick(self) -> None:
-        """The store may have changed: pages that are seen are drawn soon."""
+        """The store or who looks may have changed: pages that are seen are drawn soon."""
         self._wake.set()
-
-    def viewers_changed(self) -> None:
-        """Count who looks, and at what; one who just came is brought up to date."""
-        needs = [page.needs for page in self._pages.values() if page.is_watched] + self._requested
-        now = (bool(needs), frozenset[str]().union(*needs))
-        if now != (self.is_watched, self.wanted):
-            self.is_watched, self.wanted = now
-            self._on_watch(*now)
-        self.tick()
 
     def _end_want(self, needs: frozenset[str]) -> None:
         if needs in self._requested:
             self._requested.remove(needs)
-            self.viewers_changed()
+            self._count()
+
+    def _count(self) -> None:
+        """Count who looks, and at what."""
+        watched = [page.needs for page in self.by_session.values() if page.is_watched]
+        needs = watched + self._requested
+        now = (bool(needs), frozenset[str]().union(*needs))
+        if now != (self.is_watched, self.wanted):
+            self.is_watched, self.wanted = now
+            self._on_watch(*now)
 
     async def _draw(self) -> None:
         """Draw what has news, one page after the other, then leave the loop to others."""
@@ -363,7 +330,7 @@ class Pages:
             await self._wake.wait()
             self._wake.clear()
             begun = time.monotonic()
-            for page in list(self._pages.values()):
+            for page in list(self.by_session.values()):
                 try:
                     if page.has_news:
                         await page.update()
@@ -372,4 +339,5 @@ class Pages:
                         self._wake.set()
                 except Exception as error:  # such as what cannot be sent: others go on
                     logger.warning("Plot %s failed", page.plot.name, exc_info=error)
+            self._count()
             await asyncio.sleep(max(UPDATE_INTERVAL_S, REST * (time.monotonic() - begun)))

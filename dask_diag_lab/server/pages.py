@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote_plus
+
+from tornado.web import HTTPError
 
 from dask_diag_lab.server.handlers import CORE, OWN, SiteHandler
 
 if TYPE_CHECKING:
+    from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.views.registry import Plot
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -32,136 +34,79 @@ class Cell:
     plots : sequence of str
         Names; several are tabs, of which one is shown.
     area : str
-        Its place in the page's own grid, else ``wide`` (the whole breadth), ``tall`` (that, and
-        twice the height) or '' (half the breadth).
-    label : str
-        What several have in common, for people who do not see them.
+        Its place in the grid of the status page, else ``wide`` (the whole breadth), ``tall``
+        (that, and twice the height) or '' (half the breadth).
     """
 
     plots: Sequence[str]
     area: str = ""
-    label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PagePlan:
-    """A page; its plots that the catalogue lacks are left out, and so is a page without plots.
-
-    Attributes
-    ----------
-    name : str
-        Its path, that of the stock dashboard.
-    title : str
-    cells : sequence of Cell
-        In the order in which they stand below each other in a narrow window.
-    grid : str
-        ``status``, which has a grid of its own, or ``cells``.
-    needs : str
-        The plot that the page is about: it is not there without it.
-    """
-
-    name: str
-    title: str
-    cells: Sequence[Cell]
-    grid: str = "cells"
-    needs: str = ""
-
-
-def _cells(*plots: str, area: str = "") -> tuple[Cell, ...]:
-    return tuple(Cell((plot,), area) for plot in plots)
-
-
-_wide: Final = partial(_cells, area="wide")
-_tall: Final = partial(_cells, area="tall")
-_LOAD: Final = ("nprocessing", "cpu", "occupancy", "workers-transfer-bytes")
-PLANS: Final[tuple[PagePlan, ...]] = (
-    PagePlan(
-        "status",
+PAGES: Final = {
+    "status": (
         "Status",
-        (
-            *_cells("cluster-memory", area="cluster-memory"),
-            *_cells("workers-memory", area="workers-memory"),
-            Cell(_LOAD, "load", "Load of the workers"),
-            *_cells("task-stream", area="task-stream"),
-            *_cells("progress", area="progress"),
-        ),
-        grid="status",
+        """cluster-memory:cluster-memory workers-memory:workers-memory
+        nprocessing|cpu|occupancy|workers-transfer-bytes:load
+        task-stream:task-stream progress:progress""",
     ),
-    PagePlan("tasks", "Tasks", (*_tall("task-stream"), *_wide("progress"))),
-    PagePlan(
-        "workers",
+    "tasks": ("Tasks", "task-stream:tall progress:wide"),
+    "workers": (
         "Workers",
-        (
-            *_wide("workers"),
-            *_cells("workers-memory", "cpu", "nprocessing", "occupancy"),
-            *_cells("workers-transfer-bytes", "workers-network", "workers-disk"),
-            *_cells("workers-cpu-timeseries", "workers-memory-timeseries"),
-            *_cells("workers-network-timeseries", "workers-disk-timeseries"),
-        ),
+        """workers:wide workers-memory cpu nprocessing occupancy
+        workers-transfer-bytes workers-network workers-disk
+        workers-cpu-timeseries workers-memory-timeseries
+        workers-network-timeseries workers-disk-timeseries""",
     ),
-    PagePlan(
-        "system",
-        "System",
-        (
-            *_wide("scheduler-system"),
-            *_cells("contention", "bandwidth-types"),
-            *_wide("bandwidth-workers"),
-        ),
-    ),
-    PagePlan("profile", "Profile", _wide("profile")),
-    PagePlan("graph", "Graph", _wide("graph")),
-    PagePlan("groups", "Groups", (*_tall("groups"), *_wide("group-progress"))),
-    PagePlan("profile-server", "Profile of the event loops", _wide("profile-server")),
-    PagePlan("stealing", "Work stealing", _wide("stealing", "occupancy"), needs="stealing"),
-    PagePlan("events", "Events", _wide("events")),
-    PagePlan("exceptions", "Exceptions", _wide("exceptions")),
-    PagePlan(
-        "counters", "Counters", _wide("fine-performance-metrics", "counters"), needs="counters"
-    ),
-    PagePlan(
-        "shuffle",
+    "system": ("System", "scheduler-system:wide contention bandwidth-types bandwidth-workers:wide"),
+    "profile": ("Profile", "profile:wide"),
+    "graph": ("Graph", "graph:wide"),
+    "groups": ("Groups", "groups:tall group-progress:wide"),
+    "profile-server": ("Profile of the event loops", "profile-server:wide"),
+    "stealing": ("Work stealing", "stealing:wide occupancy:wide"),
+    "events": ("Events", "events:wide"),
+    "exceptions": ("Exceptions", "exceptions:wide"),
+    "counters": ("Counters", "fine-performance-metrics:wide counters:wide"),
+    "shuffle": (
         "Shuffle",
-        (
-            *_wide("shuffle"),
-            *_cells("workers-memory", "contention"),
-            *_cells("workers-network-timeseries", "workers-disk-timeseries"),
-        ),
-        needs="shuffle",
+        "shuffle:wide workers-memory contention workers-network-timeseries workers-disk-timeseries",
     ),
-    PagePlan("hardware", "Hardware", _wide("hardware")),
-    PagePlan("gpu", "GPU", (*_cells("gpu-utilization", "gpu-memory"), *_wide("rmm-memory"))),
-)
+    "hardware": ("Hardware", "hardware:wide"),
+    "gpu": ("GPU", "gpu-utilization gpu-memory rmm-memory:wide"),
+}
+"""Title and cells of each page of several plots, by its path, which is that of the stock dashboard.
+
+A cell is a plot, or several that are tabs with ``|`` between them, and after ``:`` its area. They
+are in the order in which they stand below each other in a narrow window.
+"""
 INFO: Final = "info"
 """The one page without plots, see `info`."""
-IN_BAR: Final = ("status", "tasks", "workers", "system", "profile", "graph", "groups", INFO)
+IN_BAR: Final[Sequence[str]] = (
+    *("status", "tasks", "workers", "system", "profile", "graph", "groups"),
+    INFO,
+)
 """The pages that the bar of every page names; the others are behind its last entry."""
-MOVED: Final = {
-    "": "status",
-    "info/main/workers.html": INFO,
-    "info/main/logs.html": INFO,
-    "info/main/exceptions.html": "exceptions",
-}
-"""Other paths of the stock dashboard, and the page that they lead to."""
-MOVED_WITH_ARGUMENT: Final = {
-    "info/worker/": ("worker", "worker", ""),
-    "info/logs/": ("worker", "worker", "logs"),
-    "info/call-stacks/": ("worker", "worker", "call-stacks"),
-    "info/task/": ("task", "key", ""),
-    "info/call-stack/": ("task", "key", "call-stack"),
-}
-"""Beginnings of paths that end with a worker or a task and ``.html``: the plot, the name of its
-argument, and the section of its page."""
+MOVED: Final = (
+    (r"/", "status"),
+    (r"/info/main/(?:workers|logs)\.html", INFO),
+    (r"/info/main/exceptions\.html", "exceptions"),
+    (r"/individual-([A-Za-z0-9][A-Za-z0-9_-]*)", "plots/{}"),
+    (r"/info/worker/(.+)\.html", "plots/worker?worker={}"),
+    (r"/info/logs/(.+)\.html", "plots/worker?worker={}&show=logs"),
+    (r"/info/call-stacks/(.+)\.html", "plots/worker?worker={}&show=call-stacks"),
+    (r"/info/task/(.+)\.html", "plots/task?key={}"),
+    (r"/info/call-stack/(.+)\.html", "plots/task?key={}&show=call-stack"),
+)
+"""Other paths of the stock dashboard, and where they lead to."""
 
 
-def plans_for(plots: Container[str]) -> dict[str, PagePlan]:
-    """Return the pages that can be made of `plots`, by name, with only those."""
-    plans = {}
-    for plan in PLANS:
-        there = [(cell, [name for name in cell.plots if name in plots]) for cell in plan.cells]
-        cells = [replace(cell, plots=names) for cell, names in there if names]
-        if cells and (not plan.needs or plan.needs in plots):
-            plans[plan.name] = replace(plan, cells=cells)
-    return plans
+def cells_of(page: str, plots: Container[str]) -> list[Cell]:
+    """Return the cells of a page with what there is of `plots`; of an unknown one none."""
+    cells = []
+    for place in PAGES.get(page, ("", ""))[1].split():
+        names, _, area = place.partition(":")
+        if there := [name for name in names.split("|") if name in plots]:
+            cells.append(Cell(there, area))
+    return cells
 
 
 def help_html(text: str) -> str:
@@ -179,11 +124,12 @@ def help_html(text: str) -> str:
 
 def menu_of(listed: Mapping[str, Plot]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return headings with links, each a path and its title: the bar, more pages, all plots."""
-    pages = {name: plan.title for name, plan in plans_for(listed).items()} | {INFO: "Info"}
+    pages = {name: title for name, (title, _) in PAGES.items() if cells_of(name, listed)}
+    pages[INFO] = "Info"
     groups: dict[str, list[tuple[str, str]]] = {}
     for plot in listed.values():
         groups.setdefault(plot.group, []).append((f"plots/{plot.name}", plot.title))
-    in_bar = [(str(name), pages.pop(name)) for name in IN_BAR if name in pages]
+    in_bar = [(name, pages.pop(name)) for name in IN_BAR if name in pages]
     return [("Pages", in_bar), ("More pages", list(pages.items())), *groups.items()]
 
 
@@ -217,80 +163,52 @@ class PageHandler(SiteHandler):
         }
         self.render(template, **given | more)
 
-    def show_missing(self, status: int, sentence: str) -> None:
-        """End with a page that says what is missing and what there is instead."""
-        self.set_status(status)
-        plots = self.site.plots.values()
-        self.show("missing.html", "Nothing here", kind="missing", sentence=sentence, plots=plots)
-
     def show_plots(self, title: str, cells: Sequence[Cell], *, kind: str, here: str) -> None:
         """End with a page of plots."""
         plots = self.site.plots
         shown = [plots[name] for cell in cells for name in cell.plots]
         self.show("plots.html", title, here, kind=kind, cells=cells, plots=plots, shown=shown)
 
-    def is_shown(self, name: str) -> bool:
-        """Return whether there is a plot of that name; say so if there is not."""
-        if self.site.missing:
-            self.show_missing(503, self.site.missing)
-        elif name not in self.site.plots:
-            self.show_missing(404, f"There is no plot “{name}” here.")
-        return name in self.site.plots
-
-    def go(self, path: str) -> None:
-        """End with a redirect to a path below the root, right behind any prefix of a relay."""
-        self.set_header("Location", self.base.removeprefix("./") + path)
-        self.set_status(302)
-        self.finish()
+    def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
+        """End with a page that says what is missing and what there is instead."""
+        plots, sentence = self.site.plots.values(), self.sentence(kwargs)
+        self.show("missing.html", "Nothing here", kind="missing", sentence=sentence, plots=plots)
 
 
 class PlotPageHandler(PageHandler):
     """``/plots/<name>``: one plot filling the window; its query says what it is to show."""
 
     def get(self, name: str) -> None:
-        if self.is_shown(name):
-            title = self.site.plots[name].title
-            self.show_plots(title, [Cell([name])], kind="single", here=f"plots/{name}")
+        title = self.plot(name).title
+        self.show_plots(title, [Cell([name])], kind="single", here=f"plots/{name}")
 
 
-class PlannedPageHandler(PageHandler):
-    """``/status`` and the other pages of several plots, see `PLANS`."""
+class SeveralPlotsHandler(PageHandler):
+    """``/status`` and the other pages of several plots, see `PAGES`."""
 
     def get(self, page: str) -> None:
-        plan = plans_for(self.site.plots).get(page)
-        if self.site.missing:
-            self.show_missing(503, self.site.missing)
-        elif plan is None:
-            self.show_missing(404, f"None of the plots of the page “{page}” is here.")
-        else:
-            kind = "single" if len(plan.cells) == 1 else plan.grid
-            self.show_plots(plan.title, plan.cells, kind=kind, here=page)
+        cells = cells_of(page, self.site.plots)
+        if not cells:
+            text = self.site.missing or f"None of the plots of the page “{page}” is here."
+            raise HTTPError(503 if self.site.missing else 404, text)
+        kind = "single" if len(cells) == 1 else "status" if page == "status" else "cells"
+        self.show_plots(PAGES[page][0], cells, kind=kind, here=page)
 
 
 class MovedHandler(PageHandler):
-    """Paths of the stock dashboard whose page has another one here."""
+    """A path of the stock dashboard whose page has another one here, see `MOVED`."""
 
-    def get(self, path: str) -> None:
-        self.go(MOVED[path])
+    draws = False
 
+    def initialize(self, site: Site, to: str) -> None:  # type: ignore[override]  # tornado's way
+        super().initialize(site)
+        self._to = to
 
-class IndividualHandler(PageHandler):
-    """``/individual-<name>``, the stock dashboard's path of a plot."""
-
-    def get(self, name: str) -> None:
-        if self.is_shown(name):
-            query = self.request.query
-            self.go(f"plots/{name}" + (f"?{query}" if query else ""))
-
-
-class OneOfManyHandler(PageHandler):
-    """The stock dashboard's page of one worker or task: on to the plot that shows it."""
-
-    def get(self, begin: str, which: str) -> None:
-        plot, argument, section = MOVED_WITH_ARGUMENT[begin]
-        if self.is_shown(plot):
-            shown = {"show": section} if section else {}
-            self.go(f"plots/{plot}?" + urlencode({argument: which, **shown}))
+    def get(self, *parts: str) -> None:
+        query = f"?{self.request.query}" if self.request.query else ""
+        path = self._to.format(*map(quote_plus, parts)) + query
+        self.set_header("Location", self.base.removeprefix("./") + path)
+        self.set_status(302)
 
 
 class NothingHandler(PageHandler):
@@ -299,4 +217,4 @@ class NothingHandler(PageHandler):
     draws = False
 
     def get(self) -> None:
-        self.show_missing(404, "There is nothing at this address.")
+        raise HTTPError(404, "There is nothing at this address.")

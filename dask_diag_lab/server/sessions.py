@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 from bokeh.application.application import Application
 from bokeh.core.types import ID
 from bokeh.document import Document
-from bokeh.models import Plot as BokehPlot
 from bokeh.protocol.exceptions import MessageError, ProtocolError, ValidationError
 from bokeh.protocol.messages.patch_doc import patch_doc
 from bokeh.server.tornado import BokehTornado
@@ -31,6 +30,7 @@ from bokeh.util.token import (
 )
 
 from dask_diag_lab.server.handlers import CORE, OWN
+from dask_diag_lab.server.page import Page, Pages
 from dask_diag_lab.views.look import Look
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from bokeh.server.contexts import ApplicationContext
     from bokeh.server.session import ServerSession
 
-    from dask_diag_lab.server.page import Pages
-    from dask_diag_lab.views.registry import Plot
+    from dask_diag_lab.server.handlers import Site
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +60,6 @@ SCRIPTS: Final = (
     ("dask_diag_lab.views.table_cells", "static/dask-diag-lab/dist/table_cells.js"),
 )
 """The script that draws the models of a module, after `CORE`, in loading order."""
-WEBGL: Final = "static/js/bokeh-gl.min.js"
 
 
 class PlotDocument(Document):
@@ -86,20 +84,18 @@ class PlotApplication(Application):
     Bokeh >= 3.10 would run those in a thread.
     """
 
-    def __init__(self, find: Callable[[str], Plot], pages: Pages) -> None:
+    def __init__(self, site: Site, pages: Pages) -> None:
         super().__init__()
-        self._find = find
-        self._pages = pages
+        self._site, self._pages = site, pages
 
     def initialize_document(self, doc: Document) -> None:
         """Fill `doc` as the session's token says: plot, look and arguments."""
-        context = doc.session_context
-        if context is None:
-            raise RuntimeError("a plot's document belongs to a session")
-        payload: Mapping[str, Any] = context.token_payload  # type: ignore[attr-defined]  # Bokeh's
+        context: Any = doc.session_context  # Bokeh declares the general kind
+        payload = context.token_payload  # signed by us
         doc.__class__ = PlotDocument  # Bokeh makes the documents itself
-        plot, look = self._find(payload["plot"]), Look.of(payload["look"])
-        self._pages.open(context.id, plot, doc, look, payload["arguments"])
+        plot, look = self._site.plots[payload["plot"]], Look.of(payload["look"])
+        page = Page(plot, self._site.store, doc, look, payload["arguments"])
+        self._pages.open(context.id, page)
 
     async def on_session_destroyed(self, session_context: SessionContext) -> None:
         """Let go of the page of a session that is gone."""
@@ -111,23 +107,23 @@ class PlotTornado(BokehTornado):
 
     Parameters
     ----------
-    find : callable
-        Returns the plot of a name.
-    pages : Pages
+    site : Site
+    on_watch : callable
+        See `Pages`.
     **settings
         tornado's own.
     """
 
     def __init__(
         self,
-        find: Callable[[str], Plot],
-        pages: Pages,
+        site: Site,
+        on_watch: Callable[[bool, frozenset[str]], None],
         **settings: Any,  # of many types
     ) -> None:
-        self.pages = pages
+        self.pages = Pages(on_watch)
         self.sockets: set[PlotSocket] = set()
         super().__init__(
-            {PLOTS: PlotApplication(find, pages)},
+            {PLOTS: PlotApplication(site, self.pages)},
             secret_key=secrets.token_bytes(32),
             sign_sessions=True,
             generate_session_ids=False,
@@ -176,23 +172,20 @@ class PlotTornado(BokehTornado):
     ) -> ServerConnection:
         """Accept the connection of the page that has the session's document."""
         connection = super().new_connection(protocol, socket, application_context, session)
-        if (page := self.pages.get(session.id)) is not None:
+        if (page := self.pages.by_session.get(session.id)) is not None:
             page.socket = socket
-            self.pages.viewers_changed()
+            self.pages.tick()
         return connection
 
 
 def scripts_for(models: Iterable[Model]) -> list[str]:
     """Return the parts of BokehJS that `models` need, the core first, in loading order."""
-    models = list(models)
     modules = {kind.__module__ for model in models for kind in type(model).__mro__}
     needed = [
         script
         for module, script in SCRIPTS
         if any(name == module or name.startswith(f"{module}.") for name in modules)
     ]
-    if any(isinstance(model, BokehPlot) and model.output_backend == "webgl" for model in models):
-        needed.append(WEBGL)
     return list(dict.fromkeys([CORE, *needed]))
 
 
@@ -244,7 +237,7 @@ class PlotSocket(WSHandler):
         """Forget the socket, then do what Bokeh does."""
         self.application.sockets.discard(self)
         super().on_close()
-        self.application.pages.viewers_changed()
+        self.application.pages.tick()
 
     async def on_message(self, fragment: str | bytes) -> None:
         """Take a part of a message; act on the message once it is complete."""
@@ -265,7 +258,7 @@ class PlotSocket(WSHandler):
     async def _apply(self, patch: Any) -> None:  # Bokeh's message
         connection: Any = self.connection  # there is one once a message has come
         session = connection.session
-        page = self.application.pages.get(session.id)
+        page = self.application.pages.by_session.get(session.id)
 
         def change() -> None:
             session._current_patch_connection = connection  # so that it is not sent its own change
@@ -277,6 +270,7 @@ class PlotSocket(WSHandler):
         async def apply() -> None:
             if page is not None:
                 page.patched(change)
+                self.application.pages.tick()
 
         await session.with_document_locked(apply)
         await self.send_message(connection.ok(patch))

@@ -168,7 +168,7 @@ async def serving(
     )
     served.url = await served.server.start()
     try:
-        await served.server.loaded()
+        await served.ask("/individual-plots.json")  # there once Bokeh is loaded
         store.set_feed_state("live", "", NOW)
         served.feed(make_batch())
         yield served

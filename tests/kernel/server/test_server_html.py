@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from html.parser import HTMLParser
 from urllib.parse import quote
 
@@ -11,7 +12,7 @@ import pytest
 from distributed.dashboard.scheduler import applications
 
 from dask_diag_lab.server.info import shown_configuration
-from dask_diag_lab.server.pages import IN_BAR, MOVED, PLANS, help_html, plans_for
+from dask_diag_lab.server.pages import IN_BAR, PAGES, cells_of, help_html
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from tests.kernel.server.sample_views import Counting, sample_plot
@@ -19,8 +20,8 @@ from tests.kernel.serving import Served, make_batch, serving
 
 PLOTS = built_in_plots()
 
-NAMES = tuple(dict.fromkeys(name for plan in PLANS for cell in plan.cells for name in cell.plots))
-EVERY = tuple(sample_plot(name, Counting) for name in (*NAMES, "worker", "task"))
+EVERY = tuple(sample_plot(plot.name, Counting) for plot in PLOTS)
+NAMES = {plot.name for plot in EVERY}
 WORKER = quote("tcp://1.2.3.4:5", safe="")
 
 
@@ -50,19 +51,19 @@ async def page_of(path: str, plots: tuple[Plot, ...] = EVERY) -> Elements:
 
 
 async def test_each_page_draws_its_plots_and_can_be_reached_from_every_other() -> None:
-    for plan in PLANS:
-        page = await page_of(f"/{plan.name}")
-        assert page.values("data-plot") == [plot for cell in plan.cells for plot in cell.plots]
-        assert {f"./{plan.name}" for plan in PLANS} <= set(page.values("href"))
-        assert [link["href"] for _, link in page.all if "aria-current" in link] == [
-            f"./{plan.name}"
-        ]
+    for name, (_, places) in PAGES.items():
+        page = await page_of(f"/{name}")
+        shown = [plot for cell in cells_of(name, NAMES) for plot in cell.plots]
+        assert page.values("data-plot") == shown
+        assert len(shown) == len(re.split(r"[ |]", " ".join(places.split())))  # all there are
+        assert {f"./{other}" for other in PAGES} <= set(page.values("href"))
+        assert [link["href"] for _, link in page.all if "aria-current" in link] == [f"./{name}"]
 
 
 def test_every_page_of_the_stock_scheduler_is_here() -> None:
     # Those of /individual-… are plots; /sitemap.json and the like are not Bokeh applications.
     stock = {path.strip("/") for path in applications if not path.startswith("/individual-")}
-    assert stock <= {plan.name for plan in PLANS} | set(MOVED)
+    assert stock <= {*PAGES, ""}
 
 
 async def test_tabs_can_be_used_without_eyes_and_without_a_mouse() -> None:
@@ -80,7 +81,8 @@ async def test_a_page_has_only_the_plots_there_are_and_is_not_there_without_any(
     page = await page_of("/status", few)
     assert page.values("data-plot") == ["cpu", "task-stream"]
     assert not page.role("tab")
-    assert set(plans_for({"task-stream", "cpu"})) == {"status", "tasks", "workers"}
+    pages = {link.removeprefix("./") for link in page.values("href")} & {*PAGES}
+    assert pages == {"status", "tasks", "workers"}
     async with serving(few) as served:
         reply = await served.ask("/gpu")
         assert reply.code == 404

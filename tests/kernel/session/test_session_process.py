@@ -10,8 +10,6 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import dask_diag_lab
 from tests.kernel.serving import records_in
 
@@ -208,14 +206,3 @@ def test_without_bokeh_the_server_says_why_and_the_client_works(tmp_path: Path) 
     assert seen["plots"] == {"plots": []}
     assert [seen[name][0] for name in ("page", "status", "session")] == [503, 503, 503]
     assert records_in(tmp_path / "runtime") == []
-
-
-def test_a_bokeh_that_is_too_old_is_named_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dask_diag_lab.server import application, missing_bokeh
-
-    assert missing_bokeh() == ""
-    monkeypatch.setattr(application, "OLDEST_BOKEH", (99, 0))
-    import bokeh
-
-    assert bokeh.__version__ in missing_bokeh()
-    assert "99.0" in missing_bokeh()
