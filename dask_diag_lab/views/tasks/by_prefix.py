@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any, Final
 
 import numpy as np
@@ -16,33 +16,52 @@ from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Table
 
 WAITING: Final = "Waiting for the scheduler's answer."
-UNKNOWN: Final = (
-    "How much memory the results take is not known: the scheduler does not tell their sizes. "
-    "Workers Memory shows what the workers hold."
-)
-"""Without the collector, see `transport.plain`."""
-NO_RESULTS: Final = (
-    "No results are in memory. They appear when tasks are persisted, scattered, or kept for "
-    "tasks that still need them."
-)
 NO_TIME: Final = "No task has ended yet. Times appear as soon as one has."
 MOST_NAMED: Final = 5
 """Prefixes of an action that its tooltip names."""
 
 _MEMORY: Final = STATES.index("memory")
+_COLORS: Final = {
+    "transfer": "transfer",
+    "disk-read": "disk",
+    "disk-write": "disk",
+    "deserialize": "deserialize",
+    "compute": "load_normal",
+}
+"""The colour of an action, that of the task stream, as attribute of `DataColors`."""
 
 
-class PrefixBars(BarPlot):
-    """A bar for each prefix in its colour, longest first; those without room are one bar."""
+class Sums(BarPlot):
+    """Bars that are longest first; those without room are one bar."""
+
+    order = "size"
+    merges = "sum"
+
+
+class PrefixBars(Sums):
+    """A bar for each prefix in its colour."""
 
     noun, nouns = "prefix", "prefixes"
     label = key = "prefix"
-    order = "size"
-    merges = "sum"
 
     def prefix_colors(self, names: list[str]) -> list[str]:
         """Return the colour of each prefix."""
         return [prefix_color(self.store.palette.index(name), self.look) for name in names]
+
+
+class TimeBars(Sums):
+    """Bars of thread time, from the table of durations."""
+
+    parts = (Part("seconds"),)
+
+    def headline(self) -> str:
+        """Return the sum of all; see `DataPlot.headline`."""
+        total = fmt.duration(float(np.sum(self.rows()["seconds"])))
+        return f"{self.title.capitalize()}: {total} of thread time"
+
+    def why_empty(self) -> str:
+        """Return whether there will be times; see `DataPlot.why_empty`."""
+        return NO_TIME if self.store.extras["durations"].is_known else WAITING
 
 
 @register_plot
@@ -74,12 +93,16 @@ class MemoryByKey(PrefixBars):
         Column("mean", "Each on average", "bytes", adds=False, in_table=False),
     )
     parts = (Part("nbytes"),)
+    empty = (
+        "No results are in memory. They appear when tasks are persisted, scattered, or kept for "
+        "tasks that still need them."
+    )
 
     def rows(self) -> Rows:
         """Return a row for each prefix with results in memory, most bytes first."""
         prefixes = self.store.prefixes
         counts = prefixes.states[:, _MEMORY]
-        kept = np.flatnonzero((counts > 0) & (prefixes.nbytes >= 0))
+        kept = np.flatnonzero(counts)
         kept = kept[np.argsort(-prefixes.nbytes[kept], kind="stable")]
         names = [prefixes.names[index] for index in kept.tolist()]
         nbytes, count = prefixes.nbytes[kept], counts[kept]
@@ -97,13 +120,9 @@ class MemoryByKey(PrefixBars):
         n = fmt.plural(int(np.sum(rows["count"])), "result")
         return f"Memory by key: {fmt.binary(float(np.sum(rows['nbytes'])))} · {n} in memory"
 
-    def why_empty(self) -> str:
-        """Return whether there are results of unknown size; see `DataPlot.why_empty`."""
-        return UNKNOWN if self.store.prefixes.states[:, _MEMORY].any() else NO_RESULTS
-
 
 @register_plot
-class ComputeTimePerKey(PrefixBars):
+class ComputeTimePerKey(PrefixBars, TimeBars):
     """Seconds that threads computed tasks of each prefix.
 
     Mean and median are of the tasks that were recorded, not the scheduler's estimate of the next.
@@ -133,37 +152,27 @@ class ComputeTimePerKey(PrefixBars):
         Column("mean_s", "Mean of a task", "seconds", adds=False),
         Column("median_s", "Median of a task", "seconds", adds=False),
     )
-    parts = (Part("seconds"),)
 
     def rows(self) -> Rows:
         """Return a row for each prefix that was computed, longest first."""
         durations = self.store.extras["durations"]
-        computed = (durations["action"] == "compute") & (durations["seconds"] > 0)
-        at = np.flatnonzero(computed)
-        at = at[np.argsort(-durations["seconds"][at], kind="stable")]
+        seconds = durations["seconds"]
+        at = np.flatnonzero((durations["action"] == "compute") & (seconds > 0))
+        at = at[np.argsort(-seconds[at], kind="stable")]
         names = durations["prefix"][at].tolist()
         recorded = [self.store.durations.of(name) for name in names]
         return {
             "prefix": names,
-            "seconds": durations["seconds"][at],
+            "seconds": seconds[at],
             "count": np.array([one.count for one in recorded], dtype=np.int64),
             "mean_s": np.array([one.mean_s for one in recorded], dtype=np.float64),
             "median_s": np.array([one.median_s for one in recorded], dtype=np.float64),
             "color": self.prefix_colors(names),
         }
 
-    def headline(self) -> str:
-        """Return the sum of all; see `DataPlot.headline`."""
-        total = fmt.duration(float(np.sum(self.rows()["seconds"])))
-        return f"Compute time per key: {total} of thread time"
-
-    def why_empty(self) -> str:
-        """Return whether there will be times; see `DataPlot.why_empty`."""
-        return NO_TIME if self.store.extras["durations"].is_known else WAITING
-
 
 @register_plot
-class AggregateTimePerAction(BarPlot):
+class AggregateTimePerAction(TimeBars):
     """Seconds that threads spent on each kind of action: computing, transfers, disk."""
 
     name = "aggregate-time-per-action"
@@ -187,36 +196,23 @@ class AggregateTimePerAction(BarPlot):
         Column("seconds", "Time", "seconds", share_of="sum"),
         Column("most_for", "Most for"),
     )
-    parts = (Part("seconds"),)
     noun = "action"
     label = key = "action"
-    order = "size"
-    merges = "sum"
 
     def rows(self) -> Rows:
         """Return a row for each action, longest first."""
-        durations = self.store.extras["durations"]
-        sums: defaultdict[str, dict[str, float]] = defaultdict(dict)
-        columns = (durations[name].tolist() for name in ("action", "prefix", "seconds"))
-        for action, prefix, seconds in zip(*columns, strict=True):
+        sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for action, prefix, seconds in zip(*self.table().columns.values(), strict=True):
             if seconds > 0:
-                sums[action][prefix] = sums[action].get(prefix, 0.0) + seconds
+                sums[action][prefix] += seconds
         actions = sorted(sums, key=lambda action: -sum(sums[action].values()))
+        colors = data_colors(self.look)
         return {
             "action": actions,
             "seconds": np.array([sum(sums[action].values()) for action in actions]),
             "most_for": [_largest(sums[action]) for action in actions],
-            "color": [self._action_color(action) for action in actions],
+            "color": [getattr(colors, _COLORS.get(action, "gone")) for action in actions],
         }
-
-    def headline(self) -> str:
-        """Return the sum of all; see `DataPlot.headline`."""
-        total = fmt.duration(float(np.sum(self.rows()["seconds"])))
-        return f"Aggregate time per action: {total} in all"
-
-    def why_empty(self) -> str:
-        """Return whether there will be times; see `DataPlot.why_empty`."""
-        return NO_TIME if self.store.extras["durations"].is_known else WAITING
 
     def table(self) -> Table:
         """Return one row for each action and prefix, as the scheduler counts them."""
@@ -226,22 +222,10 @@ class AggregateTimePerAction(BarPlot):
         }
         return Table(columns, {"seconds": "s"})
 
-    def _action_color(self, action: str) -> str:
-        """Return the colour that the action has in the task stream."""
-        colors = data_colors(self.look)
-        known = {
-            "transfer": colors.transfer,
-            "disk-read": colors.disk,
-            "disk-write": colors.disk,
-            "deserialize": colors.deserialize,
-            "compute": colors.load_normal,
-        }
-        return known.get(action, colors.gone)
 
-
-def _largest(seconds: dict[str, float]) -> str:
+def _largest(seconds: Counter[str]) -> str:
     """Return the prefixes that took most of an action's time."""
-    parts = sorted(seconds.items(), key=lambda item: -item[1])
-    shown = [f"{fmt.elide(name, 40)} {fmt.duration(took)}" for name, took in parts[:MOST_NAMED]]
-    more = [f"{fmt.count(len(parts) - MOST_NAMED)} more"] if len(parts) > MOST_NAMED else []
-    return ", ".join([*shown, *more])
+    largest = seconds.most_common(MOST_NAMED)
+    shown = [f"{fmt.elide(name, 40)} {fmt.duration(took)}" for name, took in largest]
+    n_more = len(seconds) - len(shown)
+    return ", ".join([*shown, *([f"{fmt.count(n_more)} more"] if n_more else [])])

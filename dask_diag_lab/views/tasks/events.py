@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +10,7 @@ import numpy.typing as npt
 from bokeh.core.properties import value
 from bokeh.events import Event as BokehEvent
 from bokeh.events import Tap
-from bokeh.models import ColumnDataSource, FixedTicker, NoOverlap, Range1d, Scatter, Segment, Text
+from bokeh.models import ColumnDataSource, FactorRange, Scatter, Segment, Text
 from bokeh.plotting import figure
 
 from dask_diag_lab.views import format as fmt
@@ -93,11 +92,9 @@ class Events(FigureView):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self._time, self._y = MovingRange(), Range1d(start=1, end=0)
+        self._time, self._rows = MovingRange(), FactorRange(range_padding=0.1)
         self._events = event_array(())
         self._version = -1
-        self._marks: Sequence[Ints] = ()
-        self._shown_rows: Sequence[int] = ()
         self._span_s: float | None = LIVE_S
 
     # --- the picture
@@ -105,16 +102,11 @@ class Events(FigureView):
     def make_figure(self, source: ColumnDataSource) -> figure:
         """Return the figure; see `FigureView.make_figure`."""
         lines = "<span style='white-space:pre-line'>@events</span>"
-        plot = self.new_figure(x_range=self._time.model, y_range=self._y)
+        plot = self.new_figure(x_range=self._time.model, y_range=self._rows)
         plot.update(min_border_left=8, min_border_right=24)  # half of the last tick's label
         make_time_axis(plot)
-        self._ticker = plot.ygrid.ticker = FixedTicker(ticks=[])
-        plot.yaxis.update(
-            ticker=self._ticker,
-            major_label_policy=NoOverlap(min_distance=0),
-            major_tick_line_color=None,
-            major_label_text_color=self.look.foreground,
-        )
+        plot.yaxis.major_tick_line_color = None
+        plot.yaxis.major_label_text_color = self.look.foreground
         span = Segment(x0="x", x1="until", y0="y", y1="y", line_color="line", line_width=4)
         add_glyph(plot, source, span)
         mark = Scatter(x="x", y="y", size="size", marker="marker")
@@ -136,11 +128,8 @@ class Events(FigureView):
         """Show the rows in which something has happened, in their fixed order."""
         for part in (*picture.axis, *picture.grid):
             set_properties(part, visible=len(rows["x"]) > 0)
-        titles = list(ROWS)
-        labels = {place: titles[row] for place, row in enumerate(self._shown_rows)}
-        set_properties(self._y, start=len(labels) - 0.4, end=-0.6)
-        set_properties(self._ticker, ticks=list(labels))
-        set_properties(picture.yaxis[0], major_label_overrides=labels)
+        shown = np.unique(self._events["row"]).tolist()
+        set_properties(self._rows, factors=[list(ROWS)[row] for row in reversed(shown)])
 
     def command(self, verb: str) -> None:
         """``live`` shows the last minutes as they come, ``fit`` all; see `View.command`."""
@@ -152,9 +141,8 @@ class Events(FigureView):
     def _tapped(self, event: BokehEvent) -> None:
         """Open the table of errors when their row is clicked."""
         if isinstance(event, Tap) and event.y is not None:
-            place = round(event.y)
-            rows = self._shown_rows
-            if 0 <= place < len(rows) and rows[place] == ROW_OF["task-erred"]:
+            rows = dict(enumerate(self._rows.factors))
+            if rows.get(int(event.y)) == "Errors":
                 self.open("exceptions")
 
     # --- keeping it up to date
@@ -179,15 +167,14 @@ class Events(FigureView):
 
     @property
     def _zero(self) -> float:
-        return float(self._events["time"].min(initial=math.inf))
+        return float(self._events["time"].min())
 
     def rows(self) -> Rows:
         """Return a row for each mark."""
         events, look = self._events, self.look
-        self._shown_rows = np.unique(events["row"]).tolist()
-        zero = self._zero if self._shown_rows else 0.0
+        zero = self._zero if len(events) else 0.0
         begin, end = self._time.start + zero, self._time.end + zero
-        marks = self._marks = marks_between(events, begin, end)
+        marks = marks_between(events, begin, end)
         first = np.array([members[0] for members in marks], dtype=np.int64)
         number = np.array([_number(events[members]) for members in marks], dtype=np.int64)
         row, x = events["row"][first], events["time"][first] - zero
@@ -199,13 +186,13 @@ class Events(FigureView):
         pairs = list(zip(titles, marks, strict=True))
         return {
             "x": x,
-            "y": np.searchsorted(self._shown_rows, row).astype(np.float64),
+            "y": titles,
             "until": np.array([events["until"][members].max() - zero for members in marks]),
             "size": np.minimum(9 + 2.5 * np.log2(np.maximum(number, 1)), _LARGEST_PX),
             "marker": [ROWS[title][0] for title in titles],
             "fill": [
-                look.background if events["is_end"][members].all() else colors[title][0]
-                for title, members in pairs
+                look.background if events["is_end"][at].all() else colors[title][0]
+                for title, at in pairs
             ],
             "line": [colors[title][1] for title in titles],
             "number": [fmt.count(n) if n > 1 else "" for n in (number * ~is_close).tolist()],
@@ -219,14 +206,8 @@ class Events(FigureView):
         }
 
     def headline(self) -> str:
-        """Return how many events there were, and how many of them are in view."""
-        counts = self._events["number"]
-        number, shown = (
-            int(counts.sum()),
-            sum(int(counts[members].sum()) for members in self._marks),
-        )
-        in_view = "" if shown == number else f"{fmt.count(shown)} in view of "
-        return f"Events: {in_view}{fmt.count(number)}"
+        """Return how many events there were."""
+        return f"Events: {fmt.count(int(self._events['number'].sum()))}"
 
     def why_empty(self) -> str:
         """Return whether there are events, but none in view."""
@@ -236,10 +217,8 @@ class Events(FigureView):
 
     def note(self) -> str:
         """Return which moment 0 is, and which events are not known."""
-        merged = any(len(members) > 1 for members in self._marks)
-        close = "marks with a number stand for so many that lie close together"
         zero = f"0 s is {fmt.clock(self._zero)}, the first event"
-        return "; ".join(filter(None, [close * merged, self._missing(), zero]))
+        return "; ".join(filter(None, [self._missing(), zero]))
 
     def _missing(self) -> str:
         """Return which events are not known, or no longer."""

@@ -121,15 +121,9 @@ class Progress(DataPlot):
     # --- what the reader sets
 
     def command(self, verb: str) -> None:
-        """Order by ``order-size``, ``order-topological``; ``by-prefix``, ``by-group``, ``by-span``.
-
-        ``fit`` scrolls to the top; see `View.command`.
-        """
-        what, _, value = verb.partition("-")
-        self.set_control(what, value)
+        """``fit`` scrolls to the top; see `View.command`."""
         if verb == "fit":
             self.show({})
-        self.update()
 
     def set_control(self, name: str, value: str) -> None:
         """Choose bars or their order; see `View.set_control`."""

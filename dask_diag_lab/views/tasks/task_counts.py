@@ -5,7 +5,7 @@ Pure; an array ``states`` has one row for each prefix or group, one column for e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -100,10 +100,10 @@ def headline(beginning: str, states: Ints, shown: Sequence[str] = _MATTERS) -> s
     return " · ".join([beginning, *counted])
 
 
-def state_text(states: Sequence[int], labels: Mapping[str, str] = _LABELS) -> str:
+def state_text(states: Sequence[int]) -> str:
     """Return all states that have tasks, such as ``7 waiting, 2 processing``."""
     pairs = zip(STATES, states, strict=True)
-    return ", ".join(f"{fmt.count(n)} {labels.get(state, state)}" for state, n in pairs if n)
+    return ", ".join(f"{fmt.count(n)} {_LABELS.get(state, state)}" for state, n in pairs if n)
 
 
 def group_edges(names: Sequence[str], dependencies: Sequence[Sequence[str]]) -> Ints:

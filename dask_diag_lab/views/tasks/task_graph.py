@@ -331,8 +331,8 @@ class TaskGraph(TaskGroupGraph):
         """Return why no task is drawn: the tables of groups come before the graph does."""
         store = self.store
         live = store.groups.states[:, : STATES.index("forgotten")]
-        is_known = store.scheduler is not None and not len(store.graph.node)
-        return NO_TASKS if is_known and not live.any() else WAITING
+        is_coming = store.scheduler is None or live.any() or len(store.graph.node)
+        return WAITING if is_coming else NO_TASKS
 
     def table(self) -> Table:
         """Return one row a task, or one row a group where these are drawn.
@@ -388,14 +388,8 @@ def edge_shares(edges: Ints) -> npt.NDArray[np.float32]:
 
 
 def natural_ranks(keys: Sequence[str]) -> list[int]:
-    """Return the rank of each key where numbers count as numbers: ``('x', 2)`` before ``10``."""
-
-    def parts(key: str) -> list[tuple[int, str]]:
-        indices = [part.strip(" )") for part in key.split(",")[1:]] if key.startswith("(") else []
-        return [(len(part), part) if part.isdigit() else (0, part) for part in indices]
-
-    ordered = sorted(range(len(keys)), key=lambda at: parts(keys[at]))
+    """Return the rank of each key where the shorter number is the smaller: ``('x', 2)``, ``10``."""
     ranks = [0] * len(keys)
-    for rank, at in enumerate(ordered):
+    for rank, at in enumerate(sorted(range(len(keys)), key=lambda at: (len(keys[at]), keys[at]))):
         ranks[at] = rank
     return ranks

@@ -53,16 +53,9 @@ def test_order_can_be_by_name() -> None:
     assert [control.value for control in shown.view.caption.controls] == ["name"]
 
 
-def test_no_results_and_sizes_that_nobody_tells_are_explained() -> None:
-    store = store_of(prefixes=[prefix("a", waiting=3)])
-    shown = Drawn(MemoryByKey(store))
+def test_no_results_are_explained() -> None:
+    shown = Drawn(MemoryByKey(store_of(prefixes=[prefix("a", waiting=3)])))
     assert shown.view.caption.empty.startswith("No results are in memory")
-    store.apply(batch(prefixes=[prefix("a", memory=3, nbytes=-1)]))
-    shown.view.update()
-    assert "is not known" in shown.view.caption.empty
-    store.apply(batch(prefixes=[prefix("a", memory=3, nbytes=MIB)]))
-    shown.view.update()
-    assert shown.view.caption.empty == ""
 
 
 def test_compute_time_leaves_out_what_was_not_computing() -> None:
@@ -90,7 +83,7 @@ def test_actions_are_summed_over_prefixes() -> None:
     assert shown.data["action"] == ["compute", "transfer", "disk-write"]
     assert shown.data["seconds"] == [40, 6, 2]
     assert shown.data["most_for"][0] == "load 30.0 s, sum 10.0 s"
-    assert shown.view.caption.headline == "Aggregate time per action: 48.0 s in all"
+    assert shown.view.caption.headline == "Aggregate time per action: 48.0 s of thread time"
     assert shown.view.table().columns["seconds"] == [row[2] for row in ROWS]
 
 

@@ -64,7 +64,9 @@ def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
         ("Errors", "3 tasks of inc failed, last on worker w-zero"),
         ("Graphs", "1 graph of 500 new tasks submitted by Client-1"),
     ]
-    assert shown.data["y"] == [0, 1, 2, 3, 4]
+    assert shown.data["y"] == [row for row, _ in told(shown)]
+    (plot,) = shown.models(Plot)
+    assert plot.y_range.factors == shown.data["y"][::-1]
     assert shown.data["x"] == [0, 20, 10, 30, 5]
     assert shown.view.caption.headline == "Events: 7"
 
@@ -92,10 +94,7 @@ def test_events_close_together_are_one_mark_with_their_number(feed: Feed) -> Non
     assert shown.data["title"] == ["Workers came: 200 in all", "Workers came"]
     assert shown.data["events"][0].endswith("\nand 192 more events")
     assert shown.data["size"][0] > shown.data["size"][1]
-    assert "close together" in shown.view.caption.note
-    table = shown.view.table()
-    assert len(table.columns["kind"]) == 201
-    assert "close together" not in str(table.note)
+    assert len(shown.view.table().columns["kind"]) == 201
 
 
 def test_a_worker_that_paused_and_went_on_has_paused_once_and_ends_are_hollow(feed: Feed) -> None:
@@ -163,7 +162,7 @@ def test_click_on_an_error_opens_the_table_of_errors(feed: Feed) -> None:
     erred = event(1, "task-erred", prefix="inc", count=3, worker=W0)
     shown = drawn(feed, 9.0, event(0, "restart"), erred)
     (plot,) = shown.models(Plot)
-    for y, opening in ((1.1, None), (0.1, Opening("exceptions", {}))):
+    for y, opening in ((0.4, None), (1.6, Opening("exceptions", {}))):
         plot._trigger_event(Tap(plot, x=1.0, y=y))  # as the server does
         assert shown.view.opening == opening
 

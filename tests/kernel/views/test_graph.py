@@ -121,7 +121,7 @@ def test_click_opens_the_task_and_beside_it_nothing() -> None:
 
 
 def test_keys_with_indices_are_in_the_order_of_their_numbers() -> None:
-    keys = ["('x', 10)", "('x', 2)", "('x', 1, 5)", "sum-1"]
+    keys = ["('x', 10)", "('x', 2)", "('x', 1)", "sum-1"]
     view, _ = opened(store_of(graph=graph(keys, [(0, 3), (1, 3), (2, 3)])))
     assert columns(view, "y")[0][:3] == [2, 1, 0]
 

@@ -71,7 +71,7 @@ def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
     rows = [prefix("load", memory=5), prefix("sum", waiting=50)]
     bars = Bars(store_of(prefixes=rows, groups=groups))
     assert bars["name"] == ["sum", "load"]
-    bars.view.command("order-topological")
+    bars.view.set_control("order", "topological")
     assert bars["name"] == ["load", "sum"]
     bars.view.set_control("order", "size")
     assert bars["name"] == ["sum", "load"]
@@ -84,7 +84,7 @@ def test_bars_by_group_have_the_colour_of_their_prefix() -> None:
     bars.view.set_control("by", "group")
     assert bars["name"] == ["x-2", "x-1"]
     assert set(bars["color"]) == {prefix_color(store.palette.index("x"), LIGHT)}
-    bars.view.command("order-topological")
+    bars.view.set_control("order", "topological")
     assert bars["name"] == ["x-1", "x-2"]
     assert bars.view.table().columns["group"] == ["x-1", "x-2"]
     assert [control.value for control in bars.view.caption.controls] == ["group", "topological"]
@@ -98,7 +98,8 @@ def test_a_group_that_the_scheduler_dropped_stays_as_done_and_of_more_it_is_said
     store.apply(batch(groups=[group("x-1", "x", forgotten=4)], left_out={"groups": 2}))
     assert (bars["name"], bars["done"]) == (["x-1", "x-2"], [4, 0])
     assert bars.view.caption.note == "2 older groups that ended not kept"
-    bars.view.command("by-prefix")
+    bars.view.set_control("by", "prefix")
+    bars.view.update()
     assert bars.view.caption.note == ""
 
 
@@ -163,7 +164,7 @@ def test_bars_by_span_come_by_tasks_or_by_begin() -> None:
     assert bars.view.needs == {"spans"}
     assert bars["name"] == ["later", "first"]
     assert bars["duration"] == [pytest.approx(math.nan, nan_ok=True), 2.0]
-    bars.view.command("order-topological")
+    bars.view.set_control("order", "topological")
     assert bars["name"] == ["first", "later"]
 
 
@@ -184,7 +185,8 @@ def test_spans_of_one_name_are_told_apart() -> None:
 def test_spans_that_are_not_there_are_told_from_those_that_have_not_come() -> None:
     store = store_of(prefixes=[prefix("x", memory=5)])
     bars = Bars(store)
-    bars.view.command("by-span")
+    bars.view.set_control("by", "span")
+    bars.view.update()
     assert bars.view.caption.empty.startswith("Waiting")
     store.apply(batch(extras=spans()))
     bars.view.update()
