@@ -117,33 +117,25 @@ def _cause(detail: Detail, _: Names) -> str:
     return f": {shown_name(str(cause), 200)}" if cause else ""
 
 
-def _lost_tasks(detail: Detail, _: Names) -> str:
-    lost = int(detail.get("lost_tasks") or 0)
-    return f"; {fmt.plural(lost, 'task')} ran on it" if lost else ""
-
-
-def _size(detail: Detail, _: Names) -> str:
-    return f": {fmt.binary(float(detail['nbytes']))}" if detail.get("nbytes") else ""
-
-
-def _recalled(detail: Detail, _: Names) -> str:
-    recalled = int(detail.get("recalled") or 0)
-    before = f"; the scheduler recalled {fmt.plural(recalled, 'event')} before it"
-    return before if recalled else ""
+def _optional(name: str, write: Callable[[float], str]) -> Callable[[Detail, Names], str]:
+    """Return what writes a number of the details that is not there or 0 in most events."""
+    return lambda detail, _: write(float(detail[name])) if detail.get(name) else ""
 
 
 _FIELDS: Final[Mapping[str, Callable[[Detail, Names], str]]] = {
     "worker": _worker,
     "threads": _number("thread", "nthreads"),
     "cause": _cause,
-    "lost_tasks": _lost_tasks,
-    "size": _size,
+    "lost_tasks": _optional("lost_tasks", lambda n: f"; {fmt.plural(int(n), 'task')} ran on it"),
+    "size": _optional("nbytes", lambda nbytes: f": {fmt.binary(nbytes)}"),
     "tasks": _number("task"),
     "prefix": _text("prefix"),
     "graphs": _number("graph"),
     "new_tasks": _number("new task", "tasks"),
     "client": _text("client"),
-    "recalled": _recalled,
+    "recalled": _optional(
+        "recalled", lambda n: f"; the scheduler recalled {fmt.plural(int(n), 'event')} before it"
+    ),
     "workers": _number("worker"),
     "events": _number("event"),
     "lost_for": lambda detail, _: fmt.duration(float(detail.get("lost_s") or 0)),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NO_GROUPS: Final = "No task groups on the scheduler now. They appear when something is computed."
 
 MAX_BOXES: Final = 200
-"""Boxes of one picture: what a screen can show with a name each."""
+"""Groups with a box each: what a screen can show with a name."""
 _LEAST_SPAN: Final = (2.4, 2.6)
 """Layers and rows that are shown at least: one box need not fill the pane."""
 _MARGIN: Final = 0.6
@@ -62,11 +62,11 @@ class Boxes:
     names, prefixes : sequence of str
         Of each box.
     of_group : ndarray of int64
-        For each row of the group table its box; -1 where that is not drawn.
+        For each row of the group table its box.
     edges : ndarray of int64, shape (m, 2)
         (dependency, dependent) as indices of boxes, without circles.
     note : str
-        What a box stands for where that is not one group each, and what is not drawn.
+        What a box stands for where that is not one group each.
     """
 
     names: Sequence[str]
@@ -83,30 +83,21 @@ def boxes_of(store: Store) -> Boxes:
     labels = groups.prefix if is_collapsed else groups.names
     prefix_of = dict(zip(labels, groups.prefix, strict=True))
     index = {label: at for at, label in enumerate(prefix_of)}
-    number = np.array([index[label] for label in labels], dtype=np.int64)
-    total = np.bincount(number, groups.states.sum(axis=1), minlength=len(index))
-    kept = np.sort(np.argsort(-total, kind="stable")[:MAX_BOXES])
-    place = np.full(len(index), -1, dtype=np.int64)
-    place[kept] = np.arange(len(kept))
-    names = [list(index)[at] for at in kept.tolist()]
+    of_group = np.array([index[label] for label in labels], dtype=np.int64)
     if is_collapsed:
         note = f"all groups of one prefix, as there are {fmt.plural(len(groups), 'group')}"
-    if n_hidden := len(index) - len(kept):
-        note += f"; {fmt.count(n_hidden)} smaller ones are not drawn"
-    prefixes = [prefix_of[name] for name in names]
-    of_group = place[number]
-    return Boxes(names, prefixes, of_group, _box_edges(store, of_group, len(names)), note)
+    edges = _box_edges(store, of_group, len(index))
+    return Boxes(list(prefix_of), list(prefix_of.values()), of_group, edges, note)
 
 
 def _box_edges(store: Store, box: Ints, n: int) -> Ints:
     """Return what boxes need, without what leads back: prefixes may need each other."""
     groups = store.groups
     edges = tasks.group_edges(groups.names, groups.dependencies)
-    rank = np.full(n + 1, len(box))
+    rank = np.full(n, len(box))
     np.minimum.at(rank, box, depths(len(box), edges))
     pairs = np.unique(box[edges], axis=0)
-    is_ahead = (pairs >= 0).all(axis=1) & (rank[pairs[:, 0]] < rank[pairs[:, 1]])
-    return pairs[is_ahead]
+    return pairs[rank[pairs[:, 0]] < rank[pairs[:, 1]]]
 
 
 @register_plot
@@ -295,8 +286,7 @@ class TaskGroupGraph(DataPlot):
         begin, end = x[source] + half_width, x[target] - half_width
         self.lines.set({"x0": begin, "y0": y[source], "x1": end, "y1": y[target]})
         states = np.zeros((len(boxes.names), len(STATES)), dtype=np.int64)
-        is_drawn = boxes.of_group >= 0
-        np.add.at(states, boxes.of_group[is_drawn], groups.states[is_drawn])
+        np.add.at(states, boxes.of_group, groups.states)
         is_busy = tasks.counts(states, "processing") > 0
         index = self.store.palette.index
         columns: dict[str, Any] = {  # arrays and lists
@@ -321,14 +311,13 @@ class TaskGroupGraph(DataPlot):
 
     def _texts(self, boxes: Boxes, states: Ints) -> dict[str, list[str]]:
         """Return what is written into each box, and the lines of its hover."""
-        groups, is_drawn = self.store.groups, boxes.of_group >= 0
-        box, n = boxes.of_group[is_drawn], len(boxes.names)
-        held = np.bincount(box, groups.nbytes[is_drawn], n).tolist()
-        seconds = np.bincount(box, groups.duration[is_drawn], n).tolist()
+        groups, box = self.store.groups, boxes.of_group
+        held = np.bincount(box, groups.nbytes).tolist()
+        seconds = np.bincount(box, groups.duration).tolist()
         memory = [fmt.binary(nbytes) if nbytes else "" for nbytes in held]
         spent = [fmt.duration(each) if each else "" for each in seconds]
         numbers = (tasks.counts(states, "erred"), tasks.done(states), states.sum(axis=1))
-        members = np.bincount(box, minlength=n).tolist()
+        members = np.bincount(box).tolist()
         prefixes = [shown_name(prefix) for prefix in boxes.prefixes]
         return {
             "label": [shown_name(name) for name in boxes.names],
@@ -339,7 +328,7 @@ class TaskGroupGraph(DataPlot):
                 for erred, done, total in zip(*(of.tolist() for of in numbers), strict=True)
             ],
             "more": [" · ".join(filter(None, pair)) for pair in zip(memory, spent, strict=True)],
-            "states": [tasks.state_text(row) for row in states.tolist()],
+            "states": [tasks.headline(fmt.plural(int(row.sum()), "task"), row) for row in states],
             "memory": [f"{text} in memory" if text else "" for text in memory],
             "time": [f"{text} of thread time" if text else "" for text in spent],
             "origin": [

@@ -26,9 +26,6 @@ from dask_diag_lab.views.view import LegendItem, Table
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
-READING: Final = "Reading the history …"
-NO_TASKS: Final = "No task has run yet. Threads are counted as soon as one does."
-
 _ALPHA: Final = 0.75
 _IN_HOVER: Final = 5
 """The largest layers, which the tooltip names."""
@@ -61,6 +58,7 @@ class TaskGroupProgress(FigureView):
     keywords = ("parallelism", "threads", "utilization", "occupancy", "area", "stages", "tail")
 
     reads = ("actions", "running", "nthreads", "palette")
+    empty = "No task has run yet. Threads are counted as soon as one does."
 
     def __init__(
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
@@ -176,10 +174,6 @@ class TaskGroupProgress(FigureView):
             for name in self._layers.names
         ]
         self.caption = replace(self.caption, legend=legend)
-
-    def why_empty(self) -> str:
-        """Return whether there may be tasks that were not read yet."""
-        return READING if self.history.unread else NO_TASKS
 
     def _color(self, prefix: str) -> str:
         if not prefix:

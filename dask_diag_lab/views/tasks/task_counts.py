@@ -100,12 +100,6 @@ def headline(beginning: str, states: Ints, shown: Sequence[str] = _MATTERS) -> s
     return " · ".join([beginning, *counted])
 
 
-def state_text(states: Sequence[int]) -> str:
-    """Return all states that have tasks, such as ``7 waiting, 2 processing``."""
-    pairs = zip(STATES, states, strict=True)
-    return ", ".join(f"{fmt.count(n)} {_LABELS.get(state, state)}" for state, n in pairs if n)
-
-
 def group_edges(names: Sequence[str], dependencies: Sequence[Sequence[str]]) -> Ints:
     """Return which groups need which, shape (m, 2): (dependency, dependent) as their indices."""
     at = {name: row for row, name in enumerate(names)}

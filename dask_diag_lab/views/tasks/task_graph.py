@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import CategoricalColorMapper, CategoricalMarkerMapper, ColumnDataSource
+from bokeh.models import CategoricalColorMapper, CategoricalMarkerMapper
 from bokeh.plotting import figure
 from bokeh.transform import transform
 
@@ -72,56 +72,11 @@ class Nodes:
     """The graph at one moment, with places; no later change shows in it. See `store.graph`."""
 
     version: int
-    node: Ints
     prefix: Ints
     state: Ints
     keys: Sequence[str]
     edges: Ints
     places: Floats
-
-
-class KeptRows:
-    """A source whose rows, one for each member of a changing set, keep their place.
-
-    So little has to be sent: what is new is appended, what is gone loses its place (NaN in the
-    first column), and when holes prevail all rows are given out anew.
-
-    Attributes
-    ----------
-    model : ColumnDataSource
-    members : ndarray of int64
-        Distinct numbers; negative ones are gone.
-    """
-
-    def __init__(self, *columns: str) -> None:
-        self.model = ColumnDataSource({name: [] for name in columns})
-        self.members: Ints = np.empty(0, dtype=np.int64)
-
-    def set(
-        self, members: Ints, columns: Callable[[Ints], Mapping[str, Any]], *, is_reset: bool
-    ) -> None:
-        """Show these members; ``columns`` returns what some of them, by index, have."""
-        stays = np.isin(self.members, members, assume_unique=True)
-        new = np.flatnonzero(~np.isin(members, self.members[stays], assume_unique=True))
-        if is_reset or 2 * int(stays.sum()) <= len(self.members):
-            self.members = members.copy()
-            self.model.data = dict(columns(np.arange(len(members))))
-            return
-        gone = ~stays & (self.members >= 0)
-        if gone.any():
-            first = next(iter(self.model.data))
-            self.model.data[first] = np.where(gone, np.float32(np.nan), self.model.data[first])
-            # A dead row keeps no member: one that comes back gets a row of its own.
-            self.members = np.where(gone, -1 - np.arange(len(gone)), self.members)
-        if len(new):
-            self.members = np.concatenate([self.members, members[new]])
-            self.model.stream(dict(columns(new)))
-
-    def of(self, members: Ints) -> Ints:
-        """Return the row of each of ``members``, all of which are there."""
-        order = np.argsort(self.members, kind="stable")
-        rows: Ints = order[np.searchsorted(self.members, members, sorter=order)]
-        return rows
 
 
 @register_plot
@@ -130,7 +85,7 @@ class TaskGraph(TaskGroupGraph):
 
     Attributes
     ----------
-    nodes, edges : KeptRows
+    nodes, edges : Source
     failed : Source
         Nodes that erred: they are drawn on top of the others, larger and of another shape.
     """
@@ -164,8 +119,8 @@ class TaskGraph(TaskGroupGraph):
     def __init__(
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
-        self.nodes = KeptRows("x", "y", "state", "key", "prefix")
-        self.edges = KeptRows("x0", "y0", "x1", "y1", "share")
+        self.nodes = Source("x", "y", "state", "key", "prefix")
+        self.edges = Source("x0", "y0", "x1", "y1", "share")
         self.failed = Source("x", "y")
         self._latest: Latest[Nodes] = Latest(store.jobs)
         self._is_exact = True
@@ -222,7 +177,8 @@ class TaskGraph(TaskGroupGraph):
         if graph.is_exact != self._is_exact:
             self._is_exact = graph.is_exact
             self.clear_boxes()
-            self._show(None)
+            for source in (self.nodes, self.edges, self.failed):
+                source.set({name: [] for name in source.model.data})
         if self._is_exact:
             self._draw_nodes()
             self.caption = self._caption()
@@ -246,9 +202,8 @@ class TaskGraph(TaskGroupGraph):
             self._show(placed)
         state = graph.state if placed.version == graph.structure_version else placed.state
         names = self.nodes.model.data["state"]
-        pairs = zip(self.nodes.of(placed.node).tolist(), state.tolist(), strict=True)
-        changed = [(row, STATES[at]) for row, at in pairs if names[row] != STATES[at]]
-        if changed:
+        rows = enumerate(state.tolist())
+        if changed := [(row, STATES[at]) for row, at in rows if names[row] != STATES[at]]:
             self.nodes.model.patch({"state": changed})
         x, y = placed.places[state == _ERRED].T
         self.failed.set({"x": x, "y": y})
@@ -264,49 +219,33 @@ class TaskGraph(TaskGroupGraph):
             return drawn
         version, may_move = graph.structure_version, self.is_followed
         # The store's own may change while they are read in another thread.
-        node, prefix, state = graph.node.copy(), graph.prefix.copy(), graph.state
+        prefix, state = graph.prefix.copy(), graph.state
         keys, edges = list(graph.key), graph.edges
 
         def place() -> Nodes:
             ranks = natural_ranks(keys)
             places = placement.place(keys, edges, ranks, may_move=may_move)
-            return Nodes(version, node, prefix, state, keys, edges, places)
+            return Nodes(version, prefix, state, keys, edges, places)
 
         return self._latest.of(placement, version, place)
 
-    def _show(self, placed: Nodes | None) -> None:
-        """Send the nodes and edges that are new, and what became of the others."""
-        before, self._drawn_nodes = self._drawn_nodes, placed
-        if placed is None:
-            for rows in (self.nodes, self.edges):
-                rows.members = np.empty(0, dtype=np.int64)
-                rows.model.data = {name: [] for name in rows.model.data}
-            self.failed.set({"x": [], "y": []})
-            return
+    def _show(self, placed: Nodes) -> None:
+        """Send all nodes and edges; to lay them out has taken longer."""
+        self._drawn_nodes = placed
         x, y = placed.places.astype(np.float32).T
-        strings = self.store.strings
-        is_reset = before is None or _has_moved(before, placed)
-
-        def nodes(picked: Ints) -> Mapping[str, Any]:  # arrays and lists
-            return {
-                "x": x[picked],
-                "y": y[picked],
-                "state": [STATES[at] for at in placed.state[picked].tolist()],
-                "key": [placed.keys[at] for at in picked.tolist()],
-                "prefix": [strings[at] for at in placed.prefix[picked].tolist()],
+        strings, drawn = self.store.strings, thinned(placed.edges)
+        source, target = drawn.T
+        self.nodes.set(
+            {
+                "x": x,
+                "y": y,
+                "state": [STATES[at] for at in placed.state.tolist()],
+                "key": placed.keys,
+                "prefix": [strings[at] for at in placed.prefix.tolist()],
             }
-
-        drawn = thinned(placed.edges)
-        share = edge_shares(drawn)
-
-        def edges(picked: Ints) -> Mapping[str, Any]:  # arrays
-            source, target = drawn[picked].T
-            ends = {"x0": x[source], "y0": y[source], "x1": x[target], "y1": y[target]}
-            return {**ends, "share": share[picked]}
-
-        self.nodes.set(placed.node, nodes, is_reset=is_reset)
-        between = (placed.node[drawn[:, 0]] << 32) + placed.node[drawn[:, 1]]
-        self.edges.set(between, edges, is_reset=is_reset)
+        )
+        ends = {"x0": x[source], "y0": y[source], "x1": x[target], "y1": y[target]}
+        self.edges.set({**ends, "share": edge_shares(drawn)})
 
     # --- the texts
 
@@ -360,15 +299,6 @@ def _legend_color(state: str, look: Look) -> str:
 def thinned(edges: Ints) -> Ints:
     """Return every n-th edge, `MAX_EDGES` at most."""
     return edges[:: -(-len(edges) // MAX_EDGES) or 1]
-
-
-def _has_moved(before: Nodes, now: Nodes) -> bool:
-    """Return whether nodes that were there have other places, or other tasks their numbers."""
-    _, then, here = np.intersect1d(before.node, now.node, return_indices=True)
-    if not np.array_equal(before.places[then], now.places[here]):
-        return True
-    pairs = zip(then.tolist(), here.tolist(), strict=True)
-    return any(before.keys[old] != now.keys[new] for old, new in pairs)
 
 
 def edge_shares(edges: Ints) -> npt.NDArray[np.float32]:

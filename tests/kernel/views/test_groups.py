@@ -6,7 +6,7 @@ import pytest
 
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import prefix_color
-from dask_diag_lab.views.tasks.group_graph import MAX_BOXES, TaskGroupGraph
+from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.situations import MIB, Page, batch, group, store_of
 
@@ -36,7 +36,7 @@ def test_box_tells_all_that_its_group_has_done() -> None:
     assert data["count"] == ["10 / 10", "1 erred · 0 / 10"]
     assert data["memory"] == ["5.00 MiB in memory", ""]
     assert data["time"][0] == "40.0 s of thread time"
-    assert data["states"][1] == "7 waiting, 2 processing, 1 erred"
+    assert data["states"][1] == "10 tasks · 1 erred · 2 processing · 7 waiting"
     assert data["origin"] == ["1 group of prefix load", "1 group of prefix sum"]
     assert data["more"][0] == "5.00 MiB · 40.0 s"
     assert view.caption.headline == "2 groups · 20 tasks · 1 erred · 2 processing · 5 in memory"
@@ -75,13 +75,6 @@ def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so()
     assert sum(int(text.split(" / ")[1]) for text in data["count"]) == 6000
     assert "all groups of one prefix, as there are 3000 groups" in view.caption.note
     assert view.caption.headline.startswith("3000 groups")
-
-
-def test_more_prefixes_than_boxes_leave_the_smallest_out_and_count_them() -> None:
-    view = TaskGroupGraph(store_of(groups=many(700, 350)))
-    Page(view)
-    assert len(view.boxes.model.data["label"]) == MAX_BOXES
-    assert "150 smaller ones are not drawn" in view.caption.note
 
 
 def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
