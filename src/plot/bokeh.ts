@@ -35,15 +35,12 @@ export interface IBokehSession {
   close(): void;
 }
 
-/** A message of Bokeh's protocol; a patch has events. */
-export interface IBokehMessage {
-  readonly content: { events?: { readonly attr?: string }[] | undefined };
-}
-
 export interface IBokehConnection {
   readonly socket: WebSocket | null;
-  send(message: IBokehMessage): void;
+  /** Send a message of Bokeh's protocol; a patch has events. */
+  send(message: { readonly content: { events?: { readonly attr?: string }[] | undefined } }): void;
   connect(): Promise<IBokehSession>;
+  close(): void;
 }
 
 /** One version of the library. */

@@ -5,28 +5,24 @@
  * where there is little room is the business of the style sheet, `style/plot.css`.
  */
 
-import { LEGEND_MARKS, type IControl, type ILegendItem, type IPlotControl } from './control';
+import { LEGEND_MARKS, type Control, type ILegendItem, type IPlotControl } from './control';
 import { h, setText } from './dom';
 import type { Presentation } from './state';
 import type { ITranslate } from './text';
-
-export interface ICaptionOptions {
-  readonly trans: ITranslate;
-  readonly onLive: () => void;
-  readonly onSet: (name: string, value: string) => void;
-  /** Escape was pressed in a field. */
-  readonly onLeave: () => void;
-}
 
 // Keys that mean something to a field or a button are not shortcuts of the plot around it.
 const OWN_KEYS = { 'data-lm-suppress-shortcuts': 'true' };
 
 export class Caption {
-  constructor(private readonly _options: ICaptionOptions) {
-    const { trans, onLive, onLeave } = _options;
-    this._pill.title = trans.__('Back to live (L)');
+  constructor(
+    private readonly _trans: ITranslate,
+    onLive: () => void,
+    /** The reader chose a value of a control. */
+    private readonly _onSet: (name: string, value: string) => void
+  ) {
+    this._pill.title = _trans.__('Back to live (L)');
     this._pill.addEventListener('click', onLive);
-    this._more.append(trans.__('Controls'));
+    this._more.append(_trans.__('Controls'));
     this._more.addEventListener('click', () => {
       const isOpen = this._bar.toggleAttribute('data-open');
       this._more.setAttribute('aria-expanded', String(isOpen));
@@ -35,24 +31,21 @@ export class Caption {
     this._bar.addEventListener('keydown', event => {
       if (event.key === 'Escape') {
         event.stopPropagation();
-        onLeave();
+        this.node.focus();
       }
     });
-    this.nodes = [
-      h('div', { class: 'jp-DaskDiag-head' }, ...this._head),
-      this._bar,
-      this._facts,
-      this.stage,
-      this._message,
-      this._note
-    ];
+    this._bar.append(this._controls, this._legend);
+    this._message.append(this._text, ' ', this._elapsed);
+    const head = [this._tag, this._pill, this._more, this._name, this._title];
+    const rows = [h('div', { class: 'jp-DaskDiag-head' }, ...head), this._bar, this._facts];
+    this.node.append(...rows, this.stage, this._message, this._note);
   }
+
+  /** The plot with all that is around it. */
+  readonly node = h('div', { class: 'jp-DaskDiag-plot', tabindex: '0', role: 'group' });
 
   /** Where the picture is drawn. */
   readonly stage = h('div', { class: 'jp-DaskDiag-stage' });
-
-  /** In the order in which they lie below each other. */
-  readonly nodes: readonly HTMLElement[];
 
   /** What the picture is headed with now. */
   get headline(): string {
@@ -66,7 +59,7 @@ export class Caption {
   }
 
   /** Show what the plot says of itself, and its state; `heading` stands for a missing headline. */
-  show(control: IControl | null, heading: string, shown: Presentation): void {
+  show(control: Control | null, heading: string, shown: Presentation): void {
     setText(this._title, control?.headline || (this._name.textContent === '' ? heading : ''));
     this._title.title = this.headline;
     setText(this._text, shown.message);
@@ -76,7 +69,7 @@ export class Caption {
     this._note.title = shown.note;
     this._message.hidden = shown.message === '';
     if (control !== null) {
-      const { trans } = this._options;
+      const { _trans: trans } = this;
       this._showControls(control.controls);
       this._fill(this._legend, control.legend, item =>
         h('li', {}, legendMark(item), trans.__(item.label))
@@ -120,34 +113,33 @@ export class Caption {
   }
 
   private _field({ name, kind, label, options, placeholder }: IPlotControl): HTMLElement {
-    const { trans, onSet } = this._options;
+    const { _trans: trans, _onSet: onSet } = this;
     const shown = trans.__(label);
-    if (kind === 'select') {
-      const choices = options.map(([value, text]) => h('option', { value }, trans.__(text)));
-      const select = h('select', { 'aria-label': shown }, ...choices);
-      select.addEventListener('change', () => onSet(name, select.value));
-      return h('label', {}, shown, select);
-    }
-    if (kind === 'text') {
+    if (kind === 'select' || kind === 'text') {
       const id = `dask-diag-lab-completions-${(lists += 1)}`;
+      const choices = options.map(([value, text]) => h('option', { value }, trans.__(text)));
       const hint = trans.__(placeholder || label);
-      const input = h('input', { 'aria-label': shown, placeholder: hint, list: id, type: 'text' });
-      input.addEventListener('change', () => onSet(name, input.value));
-      const completions = options.map(([value, text]) => h('option', { value, label: text }));
-      return h('label', {}, shown, input, h('datalist', { id }, ...completions));
+      const field =
+        kind === 'select'
+          ? h('select', { 'aria-label': shown }, ...choices)
+          : h('input', { 'aria-label': shown, type: 'text', placeholder: hint, list: id });
+      field.addEventListener('change', () => onSet(name, field.value));
+      const completions = kind === 'text' ? [h('datalist', { id }, ...choices)] : [];
+      return h('label', {}, shown, field, ...completions);
     }
-    const choices = kind === 'choice' ? options : [['on', label] as const];
-    const buttons = choices.map(([value, text]) => {
-      const button = h('button', { type: 'button', value }, trans.__(text));
-      if (kind !== 'button') {
-        button.setAttribute('aria-pressed', 'false');
+    const buttons = (kind === 'choice' ? options : [['on', label] as const]).map(
+      ([value, text]) => {
+        const button = h('button', { type: 'button', value }, trans.__(text));
+        if (kind !== 'button') {
+          button.setAttribute('aria-pressed', 'false');
+        }
+        button.addEventListener('click', () => {
+          const isOn = kind === 'toggle' && button.getAttribute('aria-pressed') === 'true';
+          onSet(name, isOn ? 'off' : value);
+        });
+        return button;
       }
-      button.addEventListener('click', () => {
-        const isOn = kind === 'toggle' && button.getAttribute('aria-pressed') === 'true';
-        onSet(name, isOn ? 'off' : value);
-      });
-      return button;
-    });
+    );
     return h('span', { role: 'group', 'aria-label': shown, title: shown }, ...buttons);
   }
 
@@ -156,25 +148,13 @@ export class Caption {
   private readonly _more = h('button', { class: 'jp-DaskDiag-more', type: 'button', ...OWN_KEYS });
   private readonly _name = h('span', { class: 'jp-DaskDiag-name' });
   private readonly _title = h('span', { class: 'jp-DaskDiag-title' });
-  private readonly _head = [this._tag, this._pill, this._more, this._name, this._title];
   private readonly _controls = h('div', { class: 'jp-DaskDiag-controls' });
   private readonly _legend = h('ul', { class: 'jp-DaskDiag-legend' });
-  private readonly _bar = h(
-    'div',
-    { class: 'jp-DaskDiag-bar', ...OWN_KEYS },
-    this._controls,
-    this._legend
-  );
+  private readonly _bar = h('div', { class: 'jp-DaskDiag-bar', ...OWN_KEYS });
   private readonly _facts = h('dl', { class: 'jp-DaskDiag-facts' });
   private readonly _text = h('span', { role: 'status' });
   private readonly _elapsed = h('span', { class: 'jp-DaskDiag-elapsed' });
-  private readonly _message = h(
-    'div',
-    { class: 'jp-DaskDiag-message' },
-    this._text,
-    ' ',
-    this._elapsed
-  );
+  private readonly _message = h('div', { class: 'jp-DaskDiag-message' });
   private readonly _note = h('div', { class: 'jp-DaskDiag-note', role: 'note' });
   private readonly _filled = new WeakMap<HTMLElement, string>();
 }

@@ -48,10 +48,7 @@ const RESERVED: readonly string[] = ['token', 'bare'];
 
 /** Return the arguments in a value from outside, sorted, without what cannot be one. */
 export function argumentsOf(value: unknown): PlotArguments {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return NO_ARGUMENTS;
-  }
-  const pairs = Object.entries(value).filter(
+  const pairs = Object.entries(Object(value) as object).filter(
     (pair): pair is [string, string] =>
       isText(pair[1]) && ARGUMENT_NAME.test(pair[0]) && !RESERVED.includes(pair[0])
   );
@@ -142,82 +139,67 @@ export interface IOpening {
 const STATES = ['connecting', 'live', 'degraded', 'lost', 'closed', 'error'] as const;
 
 /** What the server says about one page's picture: its state, and the caption around it. */
-export interface IControl {
-  readonly state: (typeof STATES)[number];
-  readonly message: string;
+export class Control {
+  /** @param _model - the control model; what it lacks counts as nothing to show. */
+  constructor(private readonly _model: object) {}
+
+  readonly state = STATES.find(state => state === this._text('state')) ?? 'connecting';
+  readonly message = this._text('message');
   /** When the cluster closed, in s since the epoch; 0 before. */
-  readonly closedAt: number;
-  readonly headline: string;
-  readonly legend: readonly ILegendItem[];
-  readonly controls: readonly IPlotControl[];
-  readonly facts: readonly (readonly [string, string])[];
-  readonly empty: string;
-  readonly note: string;
-  readonly behind_s: number;
-  readonly isFrozen: boolean;
+  readonly closedAt = this._number('closed_at');
+  readonly headline = this._text('headline');
+  readonly legend = this._list<ILegendItem>('legend');
+  readonly controls = this._list<IPlotControl>('controls');
+  readonly facts = this._list<readonly [string, string]>('facts');
+  readonly empty = this._text('empty');
+  readonly note = this._text('note');
+  readonly behind_s = this._number('behind_s');
+  readonly isFrozen = this._field('frozen') === true;
   /** What a table of the picture is asked with, such as the stretch of time that it shows. */
-  readonly tableArguments: PlotArguments;
+  readonly tableArguments = argumentsOf(parsed(this._text('table')));
   /** What a click in the picture asked for last; null before any. */
-  readonly open: IOpening | null;
-}
+  readonly open = openingOf(this._text('open'));
 
-/** Return what a control model holds now; what it lacks counts as nothing to show. */
-export function controlOf(model: object): IControl {
-  const fields = model as Fields; // any object has string keys
-  const text = (key: string): string => (isText(fields[key]) ? fields[key] : '');
-  const positive = (key: string): number => Math.max(Number(fields[key]) || 0, 0);
-  return {
-    state: STATES.find(state => state === fields['state']) ?? 'connecting',
-    message: text('message'),
-    closedAt: positive('closed_at'),
-    headline: text('headline'),
-    // The kernel's own lists, written by `server/control.py` from declared classes.
-    legend: listIn<ILegendItem>(text('legend')),
-    controls: listIn<IPlotControl>(text('controls')),
-    facts: listIn<readonly [string, string]>(text('facts')),
-    empty: text('empty'),
-    note: text('note'),
-    behind_s: positive('behind_s'),
-    isFrozen: fields['frozen'] === true,
-    tableArguments: argumentsOf(parsed(text('table'))),
-    open: openingOf(text('open'))
-  };
-}
+  private _field(key: string): unknown {
+    return (this._model as Fields)[key]; // any object has string keys
+  }
 
-function listIn<T>(text: string): readonly T[] {
-  const list = parsed(text);
-  return Array.isArray(list) ? (list as T[]) : []; // as above
+  private _text(key: string): string {
+    const value = this._field(key);
+    return isText(value) ? value : '';
+  }
+
+  private _number(key: string): number {
+    return Math.max(Number(this._field(key)) || 0, 0);
+  }
+
+  /** A list of the kernel's own, written by `server/control.py` from declared classes. */
+  private _list<T>(key: string): readonly T[] {
+    return (parsed(this._text(key)) ?? []) as T[];
+  }
 }
 
 /** Return the plot that a control's `open` asks for, or null when it asks for none that can be. */
 export function openingOf(text: string): IOpening | null {
-  const given = parsed(text);
-  if (typeof given !== 'object' || given === null) {
-    return null;
-  }
-  const { plot, arguments: asked, n } = given as Fields; // any object has string keys
-  if (!isText(plot) || !isPlotName(plot) || typeof n !== 'number') {
-    return null;
-  }
-  return { plot, arguments: argumentsOf(asked), n };
+  const { plot, arguments: asked, n } = Object(parsed(text)) as Fields; // then it has string keys
+  return isText(plot) && isPlotName(plot) && typeof n === 'number'
+    ? { plot, arguments: argumentsOf(asked), n }
+    : null;
 }
 
 function parsed(text: string): unknown {
   return text === '' ? null : JSON.parse(text);
 }
 
-/** The answer to `POST plots/<name>/session`. */
-export interface ISessionReply {
-  readonly token: string;
-  readonly bokeh: string;
-  readonly scripts: readonly string[];
-}
-
 /** Scripts lie below `static/` and nowhere else: the page runs what they name. */
 const SCRIPT_PATH = /^static\/(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.js$/;
 
-/** Return a plot session's reply, checked. */
-export function sessionReplyOf(value: unknown): ISessionReply {
+/** Return the answer to `POST plots/<name>/session`, checked. */
+export function sessionReplyOf(value: unknown): Readonly<{
+  token: string;
+  bokeh: string;
+  scripts: readonly string[];
+}> {
   const fields = fieldsOf(value, 'session');
   const scripts = listOf(fields, 'scripts', 'session').filter(isText);
   if (scripts.length === 0 || !scripts.every(path => SCRIPT_PATH.test(path))) {

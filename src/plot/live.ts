@@ -1,27 +1,15 @@
 /** One live plot: connected, drawn with its caption, paused when unseen, never blank without a reason. */
 
 import { Caption, type ITag } from './caption';
-import {
-  isSameArguments,
-  type IControl,
-  type ILook,
-  type IOpening,
-  type PlotArguments
-} from './control';
+import type { Control, ILook, IOpening, PlotArguments } from './control';
 import { h } from './dom';
 import type { PlotSession, Verb } from './session';
-import {
-  NOTHING_YET,
-  presentationOf,
-  type Presentation,
-  type ISurroundings,
-  type Link
-} from './state';
+import { NOTHING_YET, presentationOf, type ISurroundings, type Link } from './state';
 import { messageOf, type ITranslate } from './text';
 
 /** Waits between attempts double from the first to the longest (ms). */
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 15_000;
+const LONGEST_WAIT_MS = 5000;
 
 export interface ILivePlotOptions {
   readonly plot: string;
@@ -35,14 +23,13 @@ export interface ILivePlotOptions {
 export class LivePlot {
   constructor(private readonly _options: ILivePlotOptions) {
     this._look = _options.look;
-    this._arguments = _options.arguments;
-    this._caption = new Caption({
-      trans: _options.trans,
-      onLive: () => this.send('live'),
-      onSet: (name, value) => this._session?.send('set', { [name]: value }),
-      onLeave: () => this.node.focus()
-    });
-    this.node.append(...this._caption.nodes);
+    this.arguments = _options.arguments;
+    this._caption = new Caption(
+      _options.trans,
+      () => this.send('live'),
+      (name, value) => this._session?.send('set', { [name]: value })
+    );
+    this.node = this._caption.node;
     document.addEventListener('visibilitychange', this._onVisibility);
     // Outputs scroll out of view, panes go behind others: nobody tells, but the browser.
     this._observer = new IntersectionObserver(entries => {
@@ -51,7 +38,7 @@ export class LivePlot {
     });
     this._observer.observe(this.node);
     this._ticker = setInterval(() => {
-      const { elapsed, state } = this._presentation;
+      const { elapsed, state } = this.presentation;
       if (this._isSeen && (elapsed !== '' || state === 'connecting')) {
         this._present(); // seconds are counted
       }
@@ -59,23 +46,21 @@ export class LivePlot {
     this._present();
   }
 
-  readonly node = h('div', { class: 'jp-DaskDiag-plot', tabindex: '0', role: 'group' });
+  readonly node: HTMLElement;
+
+  /** What is shown now. */
+  presentation = NOTHING_YET;
+
+  /** What it shows of many. */
+  arguments: PlotArguments;
 
   /** Something that is shown, or follows from it, changed. */
   onPresented: () => void = () => undefined;
   /** A click in the picture asked for another plot. */
   onOpening: (opening: IOpening) => void = () => undefined;
 
-  get presentation(): Presentation {
-    return this._presentation;
-  }
-
-  get arguments(): PlotArguments {
-    return this._arguments;
-  }
-
   /** What the server says now; null without a connection. */
-  get control(): IControl | null {
+  get control(): Control | null {
     return this._link.phase === 'open' ? this._link.control : null;
   }
 
@@ -99,6 +84,7 @@ export class LivePlot {
   setLook(look: ILook): void {
     this._look = look;
     this._session?.setLook(look);
+    this._openAgain();
   }
 
   /** Pass a command on, where there is a connection. */
@@ -108,24 +94,16 @@ export class LivePlot {
 
   /** Show something else of the same plot: at once where it is connected, else when it is. */
   show(given: PlotArguments): void {
-    this._arguments = given;
+    this.arguments = given;
     this._session?.send('show', given);
-  }
-
-  /** Try again now instead of at the next turn; for when something is known to have changed. */
-  retry(): void {
-    if (this._link.phase === 'failed') {
-      this._failures = 0;
-      this._open();
-    }
+    this._openAgain();
   }
 
   /** The picture as PNG; rejects with the reason when there is none. */
-  async picture(): Promise<Blob> {
-    if (this._session === null) {
-      throw new Error(this._options.trans.__('There is no picture yet.'));
-    }
-    return this._session.picture(this._caption.headline, this._look);
+  picture(): Promise<Blob> {
+    const missing = this._options.trans.__('There is no picture yet.');
+    const picture = this._session?.picture(this._caption.headline, this._look);
+    return picture ?? Promise.reject(new Error(missing));
   }
 
   dispose(): void {
@@ -166,10 +144,9 @@ export class LivePlot {
     const { trans, plot, open } = this._options;
     const isOver = (): boolean => this._isDisposed || this._attempt !== attempt;
     const host = h('div', { class: 'jp-DaskDiag-canvas jp-mod-drawing' });
-    const { _look: look, _arguments: given } = this;
     let session: PlotSession | null = null;
     try {
-      session = await open(target, plot, look, given);
+      session = await open(target, plot, this._look, this.arguments);
       if (!isOver()) {
         this._caption.stage.append(host);
         await session.draw(host);
@@ -186,11 +163,12 @@ export class LivePlot {
       return;
     }
     this._adopt(session, host);
-    if (look !== this._look) {
-      session.setLook(this._look);
-    }
-    if (!isSameArguments(given, this._arguments)) {
-      session.send('show', this._arguments);
+  }
+
+  /** What is being opened was asked for with what is no longer so. */
+  private _openAgain(): void {
+    if (this._link.phase === 'opening') {
+      this._open();
     }
   }
 
@@ -222,7 +200,6 @@ export class LivePlot {
 
   private _setLink(link: Link): void {
     this._link = link;
-    this._frozenSince = this.control?.isFrozen ? this._frozenSince || Date.now() : 0;
     this._present();
   }
 
@@ -236,11 +213,10 @@ export class LivePlot {
       now: Date.now(),
       link: this._link,
       isSeen: this._isSeen,
-      hasPicture,
-      frozenSince: this._frozenSince
+      hasPicture
     };
     const shown = presentationOf(situation, this._options.trans);
-    this._presentation = shown;
+    this.presentation = shown;
     const { state, isGreyed } = shown;
     const shownAs = { state, picture: String(hasPicture), greyed: String(isGreyed) };
     Object.assign(this.node.dataset, shownAs);
@@ -252,15 +228,12 @@ export class LivePlot {
   private readonly _observer: IntersectionObserver;
   private readonly _ticker: ReturnType<typeof setInterval>;
   private _look: ILook;
-  private _arguments: PlotArguments;
   private _around: ISurroundings = { plotTitle: '', dashboardName: '', trouble: null };
-  private _presentation: Presentation = NOTHING_YET;
   private _link: Link = { phase: 'none' };
   private _session: PlotSession | null = null;
   private _target: string | null = null;
   private _attempt = 0;
   private _failures = 0;
-  private _frozenSince = 0;
   private _isOnScreen = false;
   private _isDisposed = false;
   private _retry: ReturnType<typeof setTimeout> | undefined;

@@ -10,9 +10,8 @@ import type {
 } from './bokeh';
 import {
   CONTROL_NAME,
-  controlOf,
+  Control,
   sessionReplyOf,
-  type IControl,
   type ILook,
   type IOpening,
   type PlotArguments
@@ -58,7 +57,9 @@ export async function openSession(
   const url = server.socketUrl(`${path}/ws`);
   const connection = new ClientConnection(url, reply.token, server.socketQuery);
   sendChoices(connection);
-  return new PlotSession(bokeh, await inTime(connection.connect(), trans), trans);
+  const timer = setTimeout(() => connection.close(), OPEN_TIMEOUT_MS);
+  const session = await connection.connect().finally(() => clearTimeout(timer));
+  return new PlotSession(bokeh, session, trans);
 }
 
 /** What BokehJS writes into a figure at each layout. */
@@ -83,20 +84,6 @@ function sendChoices(connection: IBokehConnection): void {
       send(message);
     }
   };
-}
-
-/** A session that comes after its time is closed unseen. */
-function inTime(pulling: Promise<IBokehSession>, trans: ITranslate): Promise<IBokehSession> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      reject(new Error(trans.__('No answer in time.')));
-    }, OPEN_TIMEOUT_MS);
-    pulling
-      .then(session => (isLate ? session.close() : resolve(session)), reject)
-      .finally(() => clearTimeout(timer));
-  });
 }
 
 /** A connected document; what it is told after its end is dropped. */
@@ -124,14 +111,12 @@ export class PlotSession {
   /** A click in the picture asked for another plot. */
   onOpening: (opening: IOpening) => void = () => undefined;
 
-  get control(): IControl {
-    return controlOf(this._control ?? {});
+  get control(): Control {
+    return new Control(this._control ?? {});
   }
 
   /** False once the connection ended. */
-  get isOpen(): boolean {
-    return this._isOpen;
-  }
+  isOpen = true;
 
   async draw(element: HTMLElement): Promise<void> {
     const { add_document_standalone } = this._bokeh.require('embed');
@@ -166,11 +151,7 @@ export class PlotSession {
   }
 
   dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
-    this._isOpen = false;
+    this.isOpen = false;
     const { document } = this._session;
     this._release();
     this._control?.change.disconnect(this._onChange);
@@ -183,14 +164,14 @@ export class PlotSession {
   }
 
   private _set(values: object): void {
-    if (this._isOpen) {
+    if (this.isOpen) {
       this._control?.setv(values);
     }
   }
 
   private _onLost(): void {
-    if (this._isOpen) {
-      this._isOpen = false;
+    if (this.isOpen) {
+      this.isOpen = false;
       this._session.close(); // else Bokeh goes on sending what a resize changes in the last picture
       this.onClosed();
     }
@@ -208,8 +189,6 @@ export class PlotSession {
   private readonly _control: IBokehModel | null;
   private _views: readonly IBokehView[] = [];
   private _release: () => void = () => undefined;
-  private _isOpen = true;
-  private _isDisposed = false;
   private _commands = 0;
   private _opening: number | undefined;
 }

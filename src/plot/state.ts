@@ -1,7 +1,7 @@
 /** What a plot shows beside or instead of its picture, decided from everything known; pure. */
 
-import type { IControl } from './control';
-import { formatClock, formatSpan, formatTime } from './format';
+import type { Control } from './control';
+import { formatClock, formatSpan } from './format';
 import type { ITranslate } from './text';
 
 export type PlotState = 'connecting' | 'live' | 'paused' | 'stale' | 'offline';
@@ -10,7 +10,7 @@ export type PlotState = 'connecting' | 'live' | 'paused' | 'stale' | 'offline';
 export type Link =
   | { readonly phase: 'none' }
   | { readonly phase: 'opening'; readonly since: number }
-  | { readonly phase: 'open'; readonly control: IControl }
+  | { readonly phase: 'open'; readonly control: Control }
   | { readonly phase: 'failed'; readonly reason: string; readonly retryAt: number };
 
 /** A reason outside the plot's own connection: no server, no cluster, a kernel that is busy. */
@@ -34,8 +34,6 @@ export interface ISituation extends ISurroundings {
   readonly link: Link;
   readonly isSeen: boolean;
   readonly hasPicture: boolean;
-  /** When this page learned that the picture is frozen; 0 while it is not. */
-  readonly frozenSince: number;
 }
 
 /** What is shown before anything is known. */
@@ -86,13 +84,16 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
   return { ...NOTHING_YET, message, elapsed: span(waited), isGreyed: true };
 }
 
-function connected(at: ISituation, control: IControl, trans: ITranslate): Presentation {
+function connected(at: ISituation, control: Control, trans: ITranslate): Presentation {
   const { message, state } = control;
-  const ended = endedMessage(at, control, trans);
-  const isEnded = ended !== '';
+  const isEnded = state === 'error' || state === 'lost' || state === 'closed';
+  const isClosed = state === 'closed';
+  const closed = isClosed ? closedMessage(control.closedAt * 1000, message, trans) : message;
   const isConnecting = state === 'connecting';
   const live = at.isSeen && !control.isFrozen ? 'live' : 'paused';
-  const words = [ended, trans.__(control.empty)].filter(Boolean).join(' · ');
+  const words = [isEnded ? closed : '', trans.__(control.empty)].filter(Boolean).join(' · ');
+  const behind = control.behind_s > 0 ? formatSpan(control.behind_s) : '';
+  const held = control.isFrozen ? trans.__('frozen') : '';
   const notes = [state === 'degraded' ? message : '', control.note];
   return {
     ...NOTHING_YET,
@@ -100,28 +101,8 @@ function connected(at: ISituation, control: IControl, trans: ITranslate): Presen
     message: words || (isConnecting ? message : ''),
     isGreyed: isEnded,
     note: notes.filter(Boolean).join(' · '),
-    pill: isEnded ? '' : pillOf(at, control, trans)
+    pill: isEnded ? '' : behind === '' ? held : trans.__('live is %1 ahead', behind)
   };
-}
-
-function pillOf(at: ISituation, control: IControl, trans: ITranslate): string {
-  if (control.behind_s > 0) {
-    return trans.__('live is %1 ahead', formatSpan(control.behind_s));
-  }
-  return control.isFrozen ? trans.__('frozen at %1', formatTime(at.frozenSince)) : '';
-}
-
-/** Why the data ended behind a dashboard that still answers; '' when it did not. */
-function endedMessage(at: ISituation, control: IControl, trans: ITranslate): string {
-  const { state, message, closedAt } = control;
-  if (state === 'error') {
-    return message || trans.__('This plot failed; the kernel’s log says why.');
-  }
-  if (state === 'lost' && message !== '') {
-    return message;
-  }
-  const isOver = state === 'closed' || state === 'lost';
-  return isOver ? closedMessage(closedAt * 1000 || at.now, message, trans) : '';
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Caption } from '../plot/caption';
-import { controlOf } from '../plot/control';
+import { Control } from '../plot/control';
 import { NOTHING_YET } from '../plot/state';
 import { english, type ITranslate } from '../plot/text';
 
@@ -9,9 +9,8 @@ let set: [string, string][];
 /** Make a caption; none of what it says leads out of it here. */
 function make(trans: ITranslate): void {
   const onSet = (name: string, value: string): void => void set.push([name, value]);
-  const nothing = (): void => undefined;
-  caption = new Caption({ trans, onLive: nothing, onSet, onLeave: nothing });
-  document.body.replaceChildren(...caption.nodes);
+  caption = new Caption(trans, () => undefined, onSet);
+  document.body.replaceChildren(caption.node);
 }
 
 beforeEach(() => {
@@ -24,7 +23,7 @@ function show(values: object): void {
     name,
     typeof value === 'string' ? value : JSON.stringify(value)
   ]);
-  caption.show(controlOf(Object.fromEntries(texts)), 'Progress', NOTHING_YET);
+  caption.show(new Control(Object.fromEntries(texts)), 'Progress', NOTHING_YET);
 }
 
 const BARS = {

@@ -4,6 +4,7 @@ import { FakeSession, LOOK, settled } from './plots';
 
 let sessions: FakeSession[];
 let asked: string[];
+let shownArguments: object[];
 let failure: Error | null;
 let plot: LivePlot;
 
@@ -11,14 +12,16 @@ beforeEach(() => {
   jest.useFakeTimers();
   sessions = [];
   asked = [];
+  shownArguments = [];
   failure = null;
   plot = new LivePlot({
     plot: 'progress',
     arguments: {},
     look: LOOK,
     trans: english,
-    open: dashboard => {
+    open: (dashboard, _plot, _look, given) => {
       asked.push(dashboard);
+      shownArguments.push(given);
       if (failure !== null) {
         return Promise.reject(failure);
       }
@@ -112,11 +115,12 @@ it('leaves a dashboard at once, and hears no more of it', async () => {
   expect(first.isDisposed).toBe(true);
 });
 
-it('sends what is chosen while it connects once it is connected', async () => {
+it('is opened with what is chosen while it connects', async () => {
   plot.setTarget('d1');
   plot.show({ prefix: 'inc' });
   await settled();
-  expect(sessions[0]?.sent).toEqual([['show', { prefix: 'inc' }]]);
+  expect(shownArguments).toEqual([{}, { prefix: 'inc' }]);
+  expect(sessions.map(session => session.isDisposed)).toEqual([true, false]);
 });
 
 it('has keys of its own only while no field in it is used; Escape leads out of a field', async () => {

@@ -1,6 +1,6 @@
 /** A live document that a test sets, in place of one of a kernel. */
 
-import { controlOf, type IControl, type ILook, type IOpening } from '../plot/control';
+import { Control, type ILook, type IOpening } from '../plot/control';
 import type { PlotSession } from '../plot/session';
 
 export const LOOK: ILook = {
@@ -19,7 +19,7 @@ export class FakeSession {
   onChanged = (): void => undefined;
   onClosed = (): void => undefined;
   onOpening: (opening: IOpening) => void = () => undefined;
-  control: IControl = controlOf({ state: 'live' });
+  control = new Control({ state: 'live' });
   isOpen = true;
   isDisposed = false;
   isVisible: boolean | null = null;
@@ -49,7 +49,7 @@ export class FakeSession {
 
   /** The server says something. */
   say(values: object): void {
-    this.control = controlOf({ state: 'live', ...values });
+    this.control = new Control({ state: 'live', ...values });
     this.onChanged();
   }
 

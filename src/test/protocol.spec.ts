@@ -1,7 +1,7 @@
 import { dashboardsOf, listAfter, plotOutputOf, plotsOf, tableOf } from '../api/protocol';
 import {
   argumentsOf,
-  controlOf,
+  Control,
   headingOf,
   isSameArguments,
   openingOf,
@@ -86,7 +86,7 @@ describe('arguments of a plot', () => {
 
 describe('the control', () => {
   it('says what it lacks as nothing', () => {
-    const { state, headline, legend, controls, open } = controlOf({ state: 'odd' });
+    const { state, headline, legend, controls, open } = new Control({ state: 'odd' });
     expect([state, headline, legend, controls, open]).toEqual(['connecting', '', [], [], null]);
   });
 

@@ -1,4 +1,4 @@
-import { controlOf } from '../plot/control';
+import { Control } from '../plot/control';
 import { presentationOf, type ISituation } from '../plot/state';
 import { english } from '../plot/text';
 
@@ -8,7 +8,7 @@ function present(
   values: Partial<ISituation>,
   control: object = {}
 ): ReturnType<typeof presentationOf> {
-  const open = { phase: 'open', control: controlOf({ state: 'live', ...control }) } as const;
+  const open = { phase: 'open', control: new Control({ state: 'live', ...control }) } as const;
   const situation: ISituation = {
     now: NOW,
     plotTitle: 'Progress',
@@ -17,7 +17,6 @@ function present(
     link: open,
     isSeen: true,
     hasPicture: true,
-    frozenSince: 0,
     ...values
   };
   return presentationOf(situation, english);
@@ -28,8 +27,8 @@ describe('a plot', () => {
     expect(present({}).state).toBe('live');
     expect(present({ isSeen: false }).state).toBe('paused');
     expect(present({ isSeen: false, link: { phase: 'none' } }).state).toBe('paused');
-    const frozen = present({ frozenSince: NOW }, { frozen: true });
-    expect([frozen.state, frozen.pill]).toEqual(['paused', 'frozen at 14:02:10']);
+    const frozen = present({}, { frozen: true });
+    expect([frozen.state, frozen.pill]).toEqual(['paused', 'frozen']);
     expect(present({}, { behind_s: 12 }).pill).toBe('live is 12 s ahead');
   });
 

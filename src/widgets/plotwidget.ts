@@ -137,7 +137,6 @@ export class PlotWidget extends Widget {
   /** Go where the binding leads: to its dashboard, or to the one that comes after it. */
   private _follow(): void {
     const next = clusterFor(this.binding, this._options.services.dashboards.all);
-    const wasLive = this.dashboard?.state === 'live';
     this.dashboard = next;
     if (next !== undefined) {
       this.binding = bindingOf(next);
@@ -145,9 +144,6 @@ export class PlotWidget extends Widget {
     const isSilent = next?.state === 'unreachable';
     this._silentSince = isSilent ? this._silentSince || Date.now() : 0;
     this.live.setTarget(next?.kind === 'diagnostics' && this._hasPlot ? next.id : null);
-    if (!wasLive && next?.state === 'live') {
-      this.live.retry();
-    }
     this._present();
   }
 

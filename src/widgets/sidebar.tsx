@@ -436,10 +436,9 @@ function Row(props: {
         title={starLabel}
         aria-label={starLabel}
         aria-pressed={isFavorite}
+        data-mark={isFavorite ? '★' : '☆'}
         onClick={() => void commands.execute(CommandIDs.toggleFavorite, { plot })}
-      >
-        {isFavorite ? '★' : '☆'}
-      </button>
+      />
     </li>
   );
 }
