@@ -276,7 +276,7 @@ class BarPlot(DataPlot):
             "parts": [{**asdict(p), "color": self._color(p.color)} for p in self.parts],
             "levels": [{**asdict(v), "color": self._color(v.color)} for v in self.levels],
             "columns": [asdict(column) for column in self.columns if column.shown],
-            "unit": columns[first].unit if first in columns else "number",
+            "unit": next((columns[n].unit for n in (first, *self.value) if n in columns), "number"),
             "value": value,
             "nouns": self.nouns or f"{self.noun}s",
             "key": self.key if self.key in rows else self.label,

@@ -216,16 +216,23 @@ const HATCHES: Readonly<Record<string, string>> = {
   '.': 'M2.5 3.5h2M3.5 2.5v2'
 };
 
+const patterns = new Map<string, CanvasPattern | null>();
+
 /** Return a pattern to be laid over a colour, so that this is not the only signal. */
 export function hatch(
   ctx: CanvasRenderingContext2D,
   name: string,
   color: string
 ): CanvasPattern | string {
-  const tile = document.createElement('canvas');
-  tile.width = tile.height = 7;
-  const lines = tile.getContext('2d')!; // a canvas that has no other context has this one
-  lines.strokeStyle = color;
-  lines.stroke(new Path2D(HATCHES[name]));
-  return ctx.createPattern(tile, 'repeat') ?? 'transparent';
+  let pattern = patterns.get(name + color);
+  if (pattern === undefined) {
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 7;
+    const lines = tile.getContext('2d')!; // a canvas that has no other context has this one
+    lines.strokeStyle = color;
+    lines.stroke(new Path2D(HATCHES[name]));
+    pattern = ctx.createPattern(tile, 'repeat');
+    patterns.set(name + color, pattern);
+  }
+  return pattern ?? 'transparent';
 }
