@@ -36,6 +36,7 @@ SETTINGS: Final[dict[str, Any]] = {
     # tornado would log each request with its query, where a token may be, and into a cell.
     "log_function": lambda _handler: None,
     "compress_response": True,
+    "template_path": str(Path(__file__).parent / "templates"),
     "websocket_max_message_size_bytes": 1_048_576,
 }
 MAX_BODY_BYTES: Final = 65_536
@@ -106,7 +107,8 @@ class Server:
         plots: Sequence[Plot] | None = None,
     ) -> None:
         self._site = Site(store, info, catch_up, plots)
-        self._token = token
+        bare = Application(self._rules(), **SETTINGS)
+        self._gate = Gate(bare, token=token, dashboard_id=str(info()["id"]))
         self._on_watch = on_watch
         self._http: HTTPServer | None = None
         self._loading: asyncio.Task[None] | None = None
@@ -116,12 +118,10 @@ class Server:
 
         Answers for its health at once; lists the plots when Bokeh and they have been loaded.
         """
-        bare = Application(self._rules(), **SETTINGS)
-        gate = Gate(bare, token=self._token, dashboard_id=str(self._site.info()["id"]))
-        self._http = HTTPServer(gate, max_body_size=MAX_BODY_BYTES)
+        self._http = HTTPServer(self._gate, max_body_size=MAX_BODY_BYTES)
         listening = bind_sockets(0, "127.0.0.1")
         self._http.add_sockets(listening)
-        self._loading = asyncio.create_task(self._load_bokeh(gate))
+        self._loading = asyncio.create_task(self._load_bokeh())
         return f"http://127.0.0.1:{listening[0].getsockname()[1]}"
 
     def tick(self) -> None:
@@ -148,12 +148,12 @@ class Server:
                 await stopped
         await http.close_all_connections()
 
-    async def _load_bokeh(self, gate: Gate) -> None:
+    async def _load_bokeh(self) -> None:
         """Load Bokeh in a thread, then let the whole application take the bare one's place."""
         site = self._site
         try:
             await asyncio.to_thread(_load)
-            gate.application = site.bokeh = self._with_bokeh()
+            self._gate.application = site.bokeh = self._with_bokeh()
         except Exception as error:  # a broken installation: said in the list and by every plot
             logger.warning("Bokeh could not be loaded", exc_info=error)
             failed = f"The plots cannot be drawn: loading Bokeh failed ({error})."

@@ -43,11 +43,6 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-def cookie_name(dashboard_id: str) -> str:
-    """Return the name of the cookie that lets a browser into a dashboard."""
-    return f"dask-diag-lab-{dashboard_id}"
-
-
 def cookie_value(token: str) -> str:
     """Return what the cookie holds: derived from the token, which cannot be computed from it.
 
@@ -73,7 +68,7 @@ class Gate(Router):
     def __init__(self, application: Application, *, token: str, dashboard_id: str) -> None:
         self.application = application
         self._token = token
-        self._cookie = cookie_name(dashboard_id)
+        self._cookie = f"dask-diag-lab-{dashboard_id}"
 
     def find_handler(
         self,
@@ -101,12 +96,12 @@ class Gate(Router):
             return 403, FOREIGN_HOST
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() in ("token", "bearer"):
-            return (200, "") if self._is_token(given.strip()) else (403, REFUSED)
+            return (200, "") if _is_same(given.strip(), self._token) else (403, REFUSED)
         origin = request.headers.get("Origin", "").lower()
         if origin and origin not in (f"http://{host}", f"https://{host}"):
             return 403, FOREIGN_ORIGIN
         query = parse_qsl(request.query, keep_blank_values=True)
-        if any(self._is_token(value) for name, value in query if name == "token"):
+        if any(_is_same(value, self._token) for name, value in query if name == "token"):
             if request.headers.get("Upgrade", "").lower() == "websocket":
                 return 200, ""
             if request.method in ("GET", "HEAD"):
@@ -119,9 +114,6 @@ class Gate(Router):
             cookie = None
         is_known = cookie is not None and _is_same(cookie.value, cookie_value(self._token))
         return (200, "") if is_known else (403, REFUSED)
-
-    def _is_token(self, given: str) -> bool:
-        return _is_same(given, self._token)
 
 
 def _is_same(given: str, secret: str) -> bool:
@@ -146,9 +138,6 @@ class GateHandler(SafeHandler):
 
     def initialize(self, status: int, text: str, cookie: tuple[str, str] | None) -> None:
         self._answer_status, self._text, self._cookie = status, text, cookie
-
-    def check_xsrf_cookie(self) -> None:
-        """Nothing is changed here, so there is nothing to forge."""
 
     def _answer(self) -> None:
         self.set_status(self._answer_status)

@@ -126,7 +126,7 @@ def read_object(text: str | bytes) -> Mapping[str, Any]:  # JSON
 
 def _object(given: object) -> Mapping[str, Any]:  # JSON
     if not isinstance(given, Mapping):
-        raise ValueError("a JSON object is wanted")  # noqa: TRY004  # what came is bad
+        raise ValueError('JSON like {"look": {"name": "dark"}, "arguments": {}} is wanted')  # noqa: TRY004  # what came is bad
     return given
 
 

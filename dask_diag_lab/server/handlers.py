@@ -9,7 +9,8 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
@@ -34,8 +35,6 @@ OWN: Final = "static/dask-diag-lab/dist/dask_diag_lab.js"
 """Our own models, which nearly every plot needs."""
 NOT_ARGUMENTS: Final = frozenset({"token", "bare"})
 """Names in the query of a page that are not the plot's: who may see it, and its frame."""
-MAX_EXPORTS: Final = 2
-"""Tables made at a time; the others wait their turn."""
 MAX_VERSION: Final = 2**31
 PAUSE_S: Final = 0.02
 """Between two looks at what a request waits for."""
@@ -60,8 +59,6 @@ class Site:
         Set when Bokeh is there to draw with, or `missing` says why it never will be.
     bokeh : PlotTornado or None
         There once Bokeh is loaded.
-    exports : Semaphore
-        Held while a table is made.
     """
 
     store: Store
@@ -71,7 +68,6 @@ class Site:
     missing: str = ""
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
     bokeh: PlotTornado | None = None
-    exports: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_EXPORTS))
 
     @property
     def drawing(self) -> PlotTornado:
@@ -173,12 +169,11 @@ class SiteHandler(SafeHandler):
             raise HTTPError(404, f"There is no plot “{name}” here.")
         return self.site.plots[name]
 
-    def arguments(self, plot: Plot, given: object) -> dict[str, str]:
-        """Return what `plot` is asked to show, or answer 400 with what it can be asked for."""
-        from dask_diag_lab.server.control import read_arguments
-
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Answer 400 where what was asked for is no good, with what can be asked for."""
         try:
-            return plot.check_arguments(read_arguments(given))
+            yield
         except ValueError as error:
             raise HTTPError(400, "%s", str(error)) from error
 
@@ -214,11 +209,10 @@ class HealthHandler(SiteHandler):
     """``/health``: that of the cluster, and ``plots_version``, which moves with ``/plots.json``."""
 
     def get(self) -> None:
-        site = self.site
-        version = hash(tuple(site.listed.values())) % MAX_VERSION
-        health = health_of(site.store) | {"plots_version": version}
-        if site.missing and health["state"] == "live":
-            health |= {"state": "degraded", "reason": site.missing}
+        version = hash(tuple(self.site.listed.values())) % MAX_VERSION
+        health = health_of(self.site.store) | {"plots_version": version}
+        if self.site.missing and health["state"] == "live":
+            health |= {"state": "degraded", "reason": self.site.missing}
         self.write_json(health)
 
 
@@ -229,11 +223,13 @@ class TableHandler(SiteHandler):
 
     async def get(self, name: str, kind: str) -> None:
         plot = self.plot(name)
+        from dask_diag_lab.server.control import read_arguments
         from dask_diag_lab.server.export import FORMATS, export
 
         query = parse_qsl(self.request.query, keep_blank_values=True)
         given = {name: value for name, value in query if name not in NOT_ARGUMENTS}
-        arguments = self.arguments(plot, given)
+        with self.refusing():
+            arguments = plot.check_arguments(read_arguments(given))
         content_type, write = FORMATS[kind]
         parts = await export(self.site, plot, arguments, write)
         self.set_header("Content-Type", f"{content_type}; charset=utf-8")
@@ -251,20 +247,13 @@ class SessionHandler(SiteHandler):
 
     async def post(self, name: str) -> None:
         plot = self.plot(name)
-        import bokeh
+        from dask_diag_lab.server.control import read_arguments, read_look, read_object
 
-        from dask_diag_lab.server.control import read_look, read_object
-
-        try:
+        with self.refusing():
             given = read_object(self.request.body)
             look = read_look(given.get("look"))
-        except ValueError as error:
-            raise HTTPError(
-                400, 'The body is JSON like {"look": {"name": "dark"}, "arguments": {}}.'
-            ) from error
-        arguments = self.arguments(plot, given.get("arguments"))
-        session = await self.site.drawing.new_session(name, look, arguments)
-        self.write_json({**session, "bokeh": bokeh.__version__})
+            arguments = plot.check_arguments(read_arguments(given.get("arguments")))
+        self.write_json(await self.site.drawing.new_session(name, look, arguments))
 
 
 class FilesHandler(SafeHandler, StaticFileHandler):

@@ -67,7 +67,7 @@ class InfoHandler(PageHandler):
             installed=[(name, number or "not installed") for name, number in versions().items()],
             workers=list(_workers(store)),
             more=fmt.plural(left, "more worker") if left > 0 else "",
-            log="\n".join(_line(line) for line in lines[: -MAX_LINES - 1 : -1]),
+            log="\n".join(str(line["message"]) for line in lines[: -MAX_LINES - 1 : -1]),
             no_log=log.error or no_log,
             settings=settings,
         )
@@ -135,8 +135,3 @@ def _workers(store: Store) -> Iterator[tuple[str, str, dict[str, str]]]:
             "Last seen": fmt.clock(row["last_seen"]) if row["last_seen"] else "",
         }
         yield urlencode({"worker": address}), address, cells
-
-
-def _line(line: Mapping[str, Any]) -> str:
-    level, message = str(line["level"]), str(line["message"])
-    return message if level in message else f"{level}: {message}"

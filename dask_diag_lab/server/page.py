@@ -46,7 +46,7 @@ REST: Final = 3.0
 """Times as long as a round took, the loop is left to others, and the interpreter to the user's
 own threads."""
 _FAILED: Final = (
-    "“%s” could not %s (%s). The other plots and the computation are not affected. It is tried"
+    "“%s” could not %s (%s: %s). The other plots and the computation are not affected. It is tried"
     " again with the next change, or open the plot again. The kernel's log has the details."
 )
 _DRAW: Final = "be drawn"
@@ -55,10 +55,9 @@ _OBEY: Final = "do that"
 
 def is_without(store: Store, view: View) -> bool:
     """Return whether something has not come yet that the view needs."""
-    needs = view.needs
-    if GRAPH in needs and not store.graph.is_followed:
+    if GRAPH in view.needs and not store.graph.is_followed:
         return True
-    return not all(store.extras[name].is_known for name in needs & EXTRA_NAMES)
+    return not all(store.extras[name].is_known for name in view.needs & EXTRA_NAMES)
 
 
 def empty_text(store: Store, view: View) -> str:
@@ -147,7 +146,7 @@ class Page:
         view, rests = self._view, self._is_frozen or self._error
         is_behind = view is not None and not rests and view.is_behind
         has_moved = self._seen != self._store.version
-        return self._is_asked or ((is_behind or has_moved) and self.is_watched)
+        return self._is_asked or (self.is_watched and (has_moved or is_behind))
 
     async def update(self) -> None:
         """Bring picture and control up to date, under the document's lock."""
@@ -168,18 +167,14 @@ class Page:
         self._is_asked |= self.control.visible
 
     def close(self) -> None:
-        """Let go of the view; harmless twice."""
-        if not self._is_closed and self._view is not None:
-            close_view(self._view)
+        """Let go of the view."""
         self._is_closed = True
+        if self._view is not None:
+            close_view(self._view)
 
     def _build(self, look: Look, arguments: Mapping[str, str]) -> None:
         view = self.plot(self._store, look, arguments)
-        try:
-            self.document.add_root(view.build())
-        except Exception:
-            close_view(view)
-            raise
+        self.document.add_root(view.build())
         self._view = view
 
     def _changed(self, attr: str, _old: object, new: Any) -> None:  # a bool or a text
@@ -245,8 +240,7 @@ class Page:
         try:
             act(*given)
         except Exception as error:  # a bug in a view stays in its pane
-            short = f"{type(error).__name__}: {str(error)[:200]}"
-            text = _FAILED % (self.plot.title, what, short)
+            text = _FAILED % (self.plot.title, what, type(error).__name__, str(error)[:200])
             if text not in (self._error, self._fault):
                 logger.warning("Plot %s could not %s", self.plot.name, what, exc_info=error)
             return text
@@ -281,10 +275,6 @@ class Pages:
         self._wake = asyncio.Event()
         self._drawing = asyncio.create_task(self._draw(), name="dask_diag_lab pages")
 
-    def open(self, session_id: str, page: Page) -> None:
-        """Keep a page up to date until `close`."""
-        self.by_session[session_id] = page
-
     def close(self, session_id: str) -> None:
         """Let go of one page; harmless when it is not known."""
         if (page := self.by_session.pop(session_id, None)) is not None:
@@ -297,8 +287,6 @@ class Pages:
         await asyncio.wait([self._drawing])
         for session_id in list(self.by_session):
             self.close(session_id)
-        self._requested.clear()
-        self._count()
 
     def want(self, needs: frozenset[str], for_s: float) -> None:
         """Count for a while as somebody who looks at a plot with these needs."""
@@ -311,9 +299,8 @@ class Pages:
         self._wake.set()
 
     def _end_want(self, needs: frozenset[str]) -> None:
-        if needs in self._requested:
-            self._requested.remove(needs)
-            self._count()
+        self._requested.remove(needs)
+        self._count()
 
     def _count(self) -> None:
         """Count who looks, and at what."""

@@ -10,7 +10,6 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
@@ -21,8 +20,6 @@ from dask_diag_lab.server.handlers import CORE, OWN, SiteHandler
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.views.registry import Plot
-
-TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +139,6 @@ class PageHandler(SiteHandler):
     def base(self) -> str:
         """The way from the page, as it was asked for, to the root of the server."""
         return "../" * (self.request.path.count("/") - 1) or "./"
-
-    def get_template_path(self) -> str:
-        """Return where the templates are; what they are given is escaped by tornado."""
-        return str(TEMPLATES)
 
     def show(self, template: str, title: str, here: str = "", **more: Any) -> None:
         """End with a page; `here` is its path below the root, ``shown`` are the plots it draws."""

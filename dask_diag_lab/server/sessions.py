@@ -12,9 +12,11 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+import bokeh
 from bokeh.application.application import Application
 from bokeh.core.types import ID
 from bokeh.document import Document
@@ -36,11 +38,9 @@ from dask_diag_lab.views.look import Look
 if TYPE_CHECKING:
     from bokeh.application.application import SessionContext
     from bokeh.model import Model
-    from bokeh.protocol import Protocol
     from bokeh.protocol.message import Message
     from bokeh.server.connection import ServerConnection
     from bokeh.server.contexts import ApplicationContext
-    from bokeh.server.session import ServerSession
 
     from dask_diag_lab.server.handlers import Site
 
@@ -95,7 +95,7 @@ class PlotApplication(Application):
         doc.__class__ = PlotDocument  # Bokeh makes the documents itself
         plot, look = self._site.plots[payload["plot"]], Look.of(payload["look"])
         page = Page(plot, self._site.store, doc, look, payload["arguments"])
-        self._pages.open(context.id, page)
+        self._pages.by_session[context.id] = page
 
     async def on_session_destroyed(self, session_context: SessionContext) -> None:
         """Let go of the page of a session that is gone."""
@@ -144,13 +144,14 @@ class PlotTornado(BokehTornado):
     async def new_session(
         self, plot: str, look: Look, arguments: Mapping[str, str]
     ) -> dict[str, Any]:  # JSON
-        """Make a session with its document; return its token and the scripts that draw it."""
+        """Make a session; return its token, and version and scripts of what draws its document."""
         secret = self.secret_key
         session_id = generate_session_id(secret, signed=True)
         payload = {"plot": plot, "look": asdict(look), "arguments": dict(arguments)}
         token = generate_jwt_token(session_id, secret, signed=True, extra_payload=payload)
         session = await self.context.create_session_if_needed(ID(session_id), token=token)
-        return {"token": token, "scripts": scripts_for(session.document.models)}
+        scripts = scripts_for(session.document.models)
+        return {"token": token, "scripts": scripts, "bokeh": bokeh.__version__}
 
     def is_good(self, token: str, plot: str) -> bool:
         """Whether this server signed a session token for `plot`, and not long ago."""
@@ -162,20 +163,6 @@ class PlotTornado(BokehTornado):
             return bool(payload["plot"] == plot and time.time() < payload["session_expiry"])
         except (ValueError, KeyError, TypeError, IndexError):
             return False  # not a Bokeh token at all
-
-    def new_connection(
-        self,
-        protocol: Protocol,
-        socket: Any,  # PlotSocket; Bokeh declares its own kind, another one in 3.10
-        application_context: ApplicationContext,
-        session: ServerSession,
-    ) -> ServerConnection:
-        """Accept the connection of the page that has the session's document."""
-        connection = super().new_connection(protocol, socket, application_context, session)
-        if (page := self.pages.by_session.get(session.id)) is not None:
-            page.socket = socket
-            self.pages.tick()
-        return connection
 
 
 def scripts_for(models: Iterable[Model]) -> list[str]:
@@ -245,32 +232,30 @@ class PlotSocket(WSHandler):
             receiver: Any = self.receiver  # Bokeh declares both as None
             handler: Any = self.handler
             message = await receiver.consume(fragment) if receiver is not None else None
-            if message is None:
+            if message is None or self.connection is None:
                 return
+            page = self.application.pages.by_session.get(self.connection.session.id)
+            if page is not None:
+                page.socket = self
             if message.msgtype == patch_doc.msgtype:
-                await self._apply(message)
+                await self._apply(message, self.connection, page)
             elif reply := await handler.handle(message, self.connection):
                 await self.send_message(reply)
+            self.application.pages.tick()
         except (MessageError, ProtocolError, ValidationError, ValueError, KeyError) as error:
             logger.info("A page sent what cannot be understood: %s", error)
             self.close(CLOSE_BAD_MESSAGE, "bad message")
 
-    async def _apply(self, patch: Any) -> None:  # Bokeh's message
-        connection: Any = self.connection  # there is one once a message has come
+    async def _apply(self, patch: Any, connection: ServerConnection, page: Page | None) -> None:
         session = connection.session
-        page = self.application.pages.by_session.get(session.id)
-
-        def change() -> None:
-            session._current_patch_connection = connection  # so that it is not sent its own change
-            try:
-                patch.apply_to_document(session.document, session)
-            finally:
-                session._current_patch_connection = None
 
         async def apply() -> None:
-            if page is not None:
-                page.patched(change)
-                self.application.pages.tick()
+            session._current_patch_connection = connection  # so that it is not sent its own change
+            try:
+                if page is not None:
+                    page.patched(partial(patch.apply_to_document, session.document, session))
+            finally:
+                session._current_patch_connection = None
 
         await session.with_document_locked(apply)
         await self.send_message(connection.ok(patch))

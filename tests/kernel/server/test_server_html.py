@@ -169,7 +169,7 @@ async def test_info_has_scheduler_workers_versions_and_log_and_nothing_of_it_is_
             assert text in page
         worker = "tcp%3A%2F%2F127.0.0.1%3A4000"
         assert f'href="./plots/worker?worker={worker}&amp;show=logs"' in page
-        assert page.index("INFO: &lt;script&gt;alert") < page.index("INFO: first")
+        assert page.index("&lt;script&gt;alert") < page.index("first</pre>")
         assert "&lt;img src=x&gt;" in page
         assert "<img" not in page
 
