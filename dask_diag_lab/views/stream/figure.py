@@ -5,11 +5,12 @@ Knows how things look; `task_stream` decides what is shown.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import Quad, Scatter, Segment
+from bokeh.models import Quad, Segment
 from bokeh.models.glyph import Glyph
 
 from dask_diag_lab.views.figure import (
@@ -94,28 +95,18 @@ class StreamFigure(Timeline):
         box: dict[str, Any] = {name: name for name in ("left", "right", "top", "bottom")}
         self.band = Quad(**box, fill_alpha=GONE_ALPHA, line_color=None, hatch_alpha=0.35)
         self.band.update(hatch_pattern="right_diagonal_line", hatch_scale=8, hatch_weight=0.5)
-        self.block_glyph = StreamBlocks(
-            y="y", left="left", right="right", height="height", code="code"
-        )
-        self.running_glyph = StreamBlocks(
-            y="y", left="left", right={"value": 0.0}, height=FULL_HEIGHT, code="code"
-        )
+        block: dict[str, Any] = {"y": "y", "left": "left", "code": "code"}
+        self.block_glyph = StreamBlocks(**block, right="right", height="height")
+        self.running_glyph = StreamBlocks(**block, right={"value": 0.0}, height=FULL_HEIGHT)
         self.running_glyph.update(alpha=RUNNING_ALPHA, is_running=True)
-        self._ends = Segment(x0="left", x1="left", y0="top", y1="bottom", line_width=2)
-        self._cross = Scatter(x="left", y="y", marker="x", size=9, line_width=2, fill_color=None)
-        self._lines = Segment(
-            x0="at", x1="at", y0="top", y1="bottom", line_width=1.5, line_dash=[5, 3]
-        )
-        self._pins = Scatter(x="at", y="top", marker="inverted_triangle", size=10, line_color=None)
+        ends: dict[str, Any] = {"x0": "at", "x1": "at", "y0": "top", "y1": "bottom"}
+        self._lines = Segment(**ends, line_width=2, line_dash=[5, 3])
         self._outline = StreamOutline(y="y", left="left", right="right", height="height")
         glyphs: list[tuple[str, Source, Glyph]] = [
             ("gone", self.gone, self.band),
             ("blocks", self.blocks, self.block_glyph),
             ("running", self.running, self.running_glyph),
-            ("ends", self.gone, self._ends),
-            ("cross", self.gone, self._cross),
             ("lines", self.events, self._lines),
-            ("pins", self.events, self._pins),
             ("outline", self.chosen, self._outline),
         ]
         self._renderers = {}
@@ -130,9 +121,8 @@ class StreamFigure(Timeline):
             workers=self.workers.model,
         )
         blocks = [self._renderers[name] for name in ("blocks", "running", "gone")]
-        events = [self._renderers[name] for name in ("pins", "lines")]
         self._hover = quiet_hover(look, *_LINES, renderers=blocks, formatters={"@y": self.texts})
-        self._event_hover = quiet_hover(look, *_EVENT_LINES, renderers=events)
+        self._event_hover = quiet_hover(look, *_EVENT_LINES, renderers=[self._renderers["lines"]])
         self.figure.add_tools(self._hover, self._event_hover)
 
     def restyle(self, look: Look) -> None:
@@ -142,11 +132,8 @@ class StreamFigure(Timeline):
         for glyph in (self.block_glyph, self.running_glyph):
             set_properties(glyph, fills=self.fills, edges=edges)
         set_properties(self.band, fill_color=colors.gone, hatch_color=colors.gone)
-        set_properties(self._ends, line_color=colors.gone)
-        set_properties(self._pins, fill_color=look.foreground)
-        set_properties(self._outline, halo_color=look.background)
-        for mark in (self._cross, self._lines, self._outline):
-            set_properties(mark, line_color=look.foreground)
+        set_properties(self._lines, line_color=look.foreground)
+        set_properties(self._outline, line_color=look.foreground, halo_color=look.background)
         set_properties(self._hover, tooltips=tooltip_html(look, *_LINES))
         set_properties(self._event_hover, tooltips=tooltip_html(look, *_EVENT_LINES))
 
@@ -184,31 +171,30 @@ class StreamFigure(Timeline):
         set_properties(self.texts, transfer_note=note)
 
     def show_marks(
-        self, gone: list[WorkerRows], events: list[tuple[float, str, str, str]], until: float
+        self, gone: Sequence[WorkerRows], events: Sequence[tuple[float, str, str, str]]
     ) -> None:
-        """Draw the ends of workers, up to ``until``, and (moment, title, text, clock) of events."""
-        zero, (top, bottom) = self.zero, self.rows
+        """Draw the ends of workers, and (moment, title, text, clock) of events."""
+        top, bottom = self.rows
         ends = np.array([worker.ended for worker in gone])
         first = np.array([float(worker.first) for worker in gone])
         count = np.array([worker.count for worker in gone])
         self.gone.set(
             {
-                "left": ends - zero,
-                "right": np.maximum(ends, until) - zero,
+                "left": ends - self.zero,
+                "right": np.maximum(ends, self.window.end + self.window.width) - self.zero,
                 "top": first - 0.5,
                 "bottom": first + count - 0.5,
                 "y": first + (count - 1) / 2,
             }
         )
-        at, title, text, clock = zip(*events, strict=True) if events else ((),) * 4
         self.events.set(
             {
-                "at": np.array(at) - zero,
-                "top": np.full(len(at), top),
-                "bottom": np.full(len(at), bottom),
-                "title": list(title),
-                "text": list(text),
-                "clock": list(clock),
+                "at": np.array([event[0] for event in events]) - self.zero,
+                "top": np.full(len(events), top),
+                "bottom": np.full(len(events), bottom),
+                "title": [event[1] for event in events],
+                "text": [event[2] for event in events],
+                "clock": [event[3] for event in events],
             }
         )
 

@@ -216,6 +216,16 @@ class Target:
         return (self.task, self.key, self.kind) == (other.task, other.key, other.kind)
 
 
+def running_blocks(store: Store) -> Columns:
+    """Return what runs as columns of blocks that end now, with its ``key``."""
+    now = store.time
+    rows: Columns = dict(store.running.rows(now))  # type: ignore[arg-type]  # arrays alone
+    same = {"stop": now, "kind": Kind.COMPUTE, "outcome": Outcome.RUNNING, "task": -1}
+    same |= {"nbytes": -1, "source": 0}
+    n = len(rows["start"])
+    return rows | {name: np.full(n, value) for name, value in same.items()}
+
+
 def block_at(blocks: Columns, moment: float, position: float, reach_s: float) -> Target | None:
     """Return the block at a moment and a position on the axis of rows; None where none is.
 

@@ -16,7 +16,6 @@ from bokeh.events import DoubleTap, Event, PointEvent, Tap
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
@@ -28,6 +27,7 @@ from dask_diag_lab.views.stream.frame import (
     Target,
     block_at,
     frame_job,
+    running_blocks,
     share_of_time,
 )
 from dask_diag_lab.views.stream.history import MAX_ROWS, history_job
@@ -153,7 +153,9 @@ class TaskStream(View):
         if is_new or not self.window.is_frozen:
             self._show_running(figure)
             self._tell(figure)
-        self._show_marks(figure)
+        gone = [one for one in frame.rows.workers if one.is_gone] if frame is not None else []
+        figure.show_marks(gone, text.marked_events(self.store))
+        figure.show_chosen(self.chosen)
         figure.show_axes(is_shown=bool(self.store.actions.count or self.store.running.count))
         self.caption = replace(
             self.caption,
@@ -191,8 +193,6 @@ class TaskStream(View):
             window.pan(-0.25 if verb == "pan-left" else 0.25)
         else:
             return
-        if window.start < window.zero - 0.02 * window.width:
-            window.zero = float(np.fmin(window.zero, self._first))
         if self.figure is not None:
             self.figure.moved_at = -np.inf  # nothing to wait for
         self.update()
@@ -221,9 +221,8 @@ class TaskStream(View):
     @property
     def _first(self) -> float:
         """Since when there is data; or NaN."""
-        return float(
-            np.fmin(self.store.actions.first_start, self._running_starts.min(initial=np.inf))
-        )
+        running = self._running_starts.min(initial=np.inf)
+        return float(np.fmin(self.store.actions.first_start, running))
 
     def _newest_frame(self, figure: StreamFigure) -> Frame | None:
         """Return what was gathered last; have the next one gathered off the loop."""
@@ -251,7 +250,7 @@ class TaskStream(View):
 
     def _show_running(self, figure: StreamFigure) -> None:
         """Draw what runs up to now, not more often than can be seen."""
-        frame, running, window = self._frame, self.store.running, self.window
+        frame, running = self._frame, self.store.running
         if frame is None or frame.rows is not self._rows():
             return  # in the rows of now, which are drawn a moment later
         known, drawn_at, _ = self._running
@@ -260,22 +259,12 @@ class TaskStream(View):
         is_due = since_s >= RUNNING_S or (key != known and running.count < MANY)
         if not is_due or (key == known and not running.count):
             return
-        now = self.store.time
-        rows: Columns = dict(running.rows(now))  # type: ignore[arg-type]  # arrays alone
-        n = len(rows["slot"])
-        tasks = {
-            **rows,
-            "slot": frame.rows.row_of[rows["slot"]],
-            "stop": np.full(n, now),
-            "kind": np.full(n, Kind.COMPUTE),
-            "outcome": np.full(n, Outcome.OK),
-            "task": np.full(n, -1),
-        }
+        tasks = running_blocks(self.store)
+        tasks["slot"] = frame.rows.row_of[tasks["slot"]]
         is_shown = (tasks["slot"] >= frame.asked.start) & (tasks["slot"] < frame.asked.stop)
-        is_shown &= tasks["start"] < window.end + window.width
         tasks = {name: column[is_shown] for name, column in tasks.items()}
         self._running = key, time.monotonic(), tasks
-        figure.show_running(tasks, frame.zero, now)
+        figure.show_running(tasks, frame.zero, self.store.time)
 
     def _rows(self) -> Rows:
         """Return the rows of the window: the same object while they are the same."""
@@ -285,14 +274,6 @@ class TaskStream(View):
         if key != self._rows_of[0]:
             self._rows_of = key, Rows(self.store, is_shown)
         return self._rows_of[1]
-
-    def _show_marks(self, figure: StreamFigure) -> None:
-        window = self.window
-        begin, until = window.start - window.width, window.end + 2 * window.width
-        events = [one for one in text.marked_events(self.store) if begin <= one[0] <= until]
-        workers = self._frame.rows.workers if self._frame is not None else []
-        figure.show_marks([worker for worker in workers if worker.is_gone], events, until)
-        figure.show_chosen(self.chosen)
 
     def _tell(self, figure: StreamFigure) -> None:
         """Bring the caption in line with what is drawn."""

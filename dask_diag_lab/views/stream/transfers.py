@@ -34,7 +34,13 @@ from dask_diag_lab.views.stream.timeline import Timeline
 from dask_diag_lab.views.stream.window import TimeWindow
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
-from dask_diag_lab.views.worker_names import NamedWorkers, name_in_words, no_workers, worker_name
+from dask_diag_lab.views.worker_names import (
+    NamedWorkers,
+    name_in_words,
+    no_workers,
+    worker_name,
+    worker_names,
+)
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -42,8 +48,6 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.store.queries import Query
 
-MAX_WORKERS: Final = 100
-"""Rows: those of the busiest."""
 MAX_DRAWN: Final = 3000
 """Newest transfers that are drawn."""
 MAX_ROWS: Final = 1000
@@ -113,8 +117,6 @@ class TransferFrame:
         As `read_log` returns it.
     workers : list of WorkerRows
         The rows, from the top.
-    n_hidden : int
-        Workers without a row.
     drawn : dict of str to ndarray
         Columns of `log` of the transfers that are drawn, oldest first, and the ``row`` of each.
     texts : mapping of str to list of str
@@ -125,7 +127,6 @@ class TransferFrame:
 
     log: Columns
     workers: list[WorkerRows]
-    n_hidden: int
     drawn: Columns
     texts: Mapping[str, list[str]]
     table: Columns
@@ -141,30 +142,25 @@ class TransferFrame:
 
     @classmethod
     def of(cls, answer: Any, worker: str, named: NamedWorkers) -> TransferFrame:  # plain data
-        """Return the newest transfers of the busiest workers, or of the peers of one."""
+        """Return the newest transfers of all workers, or with the peers of one."""
         log = read_log(answer)
-        found, index = np.unique(log["peer" if worker else "worker"], return_inverse=True)
-        addresses: list[str] = found.tolist()
-        moved = np.bincount(index, weights=log["nbytes"], minlength=len(addresses))
-        busiest = np.argsort(-moved, kind="stable")[:MAX_WORKERS].tolist()
-        place = {address: n for n, address in enumerate(named.there)}
-        busiest.sort(key=lambda at: (place.get(addresses[at], len(place)), at))
-        row_of = np.full(len(addresses), -1)
-        row_of[busiest] = np.arange(len(busiest))
-        row = row_of[index]
-        chosen = np.flatnonzero(row >= 0)[-MAX_DRAWN:]
-        drawn = {name: column[chosen] for name, column in (log | {"row": row}).items()}
-        all_names = named.names({*log["worker"], *log["peer"]}).items()
-        names = {address: name_in_words(name) for address, name in all_names}
+        names = {
+            a: name_in_words(n) for a, n in named.names({*log["worker"], *log["peer"]}).items()
+        }
+        whose = log["peer" if worker else "worker"].tolist()
+        found = {*whose}
+        addresses = [address for address in named.there if address in found]
+        addresses += sorted(found - {*addresses})
+        row_of = {address: row for row, address in enumerate(addresses)}
+        log["row"] = np.array([row_of[address] for address in whose], dtype=np.int64)
+        drawn = {name: column[-MAX_DRAWN:] for name, column in log.items()}
         lines = [_lines(dict(zip(drawn, one, strict=True)), names) for one in _rows(drawn)]
         table = {name: column[::-1][:MAX_ROWS] for name, column in log.items()}
         for name in ("worker", "peer"):
             table[name] = np.array([names[at] for at in table[name]], dtype=object)
-        shown = [addresses[at] for at in busiest]
         return cls(
             log,
-            [WorkerRows(names[at], at, n, 1, np.nan) for n, at in enumerate(shown)],
-            len(addresses) - len(shown),
+            [WorkerRows(names[at], at, n, 1, np.nan) for n, at in enumerate(addresses)],
             drawn,
             {name: [line[at] for line in lines] for at, name in enumerate(_TEXTS)},
             table,
@@ -231,7 +227,6 @@ class Transfers(View):
         self._frames: Latest[TransferFrame] = Latest(store.jobs)
         self._nothing = TransferFrame.of(None, "", NamedWorkers({}, {}))
         self._shown: object = None
-        self._named: tuple[object, NamedWorkers] = (None, NamedWorkers({}, {}))
 
     @property
     def worker(self) -> str:
@@ -294,8 +289,8 @@ class Transfers(View):
         n_asked = 1 if self.worker else len(self.store.workers)
         every_s = refresh_s(REFRESH_S, n_asked)
         query = self._asked.fresh("transfers", every_s=every_s, worker=self.worker)
-        answer, worker, named = query.answer, self.worker, self._names()
-        key = query.n_answers, named
+        answer, worker, named = query.answer, self.worker, NamedWorkers.of(self.store)
+        key = query.n_answers, tuple(named.there), self.store.seen_workers.version
         made = self._frames.of(worker, key, lambda: TransferFrame.of(answer, worker, named))
         frame = made or self._nothing
         basis = (frame, self.look, timeline.window.zero)
@@ -307,13 +302,6 @@ class Transfers(View):
         timeline.place(timeline.window.zero)
         timeline.show_axes(is_shown=bool(frame.n_drawn))
         self._tell(query, frame, timeline)
-
-    def _names(self) -> NamedWorkers:
-        """Return the names of all workers, the same until there are others."""
-        seen = (tuple(self.store.workers.address), self.store.seen_workers.version)
-        if self._named[0] != seen:
-            self._named = (seen, NamedWorkers.of(self.store))
-        return self._named[1]
 
     def _draw(self, frame: TransferFrame, timeline: Timeline) -> None:
         drawn, colors, window = frame.drawn, data_colors(self.look), timeline.window
@@ -352,7 +340,6 @@ class Transfers(View):
         parts = {
             f"not up to date: {failed}": failed,
             f"{fmt.plural(n_missing, 'worker')} did not answer": n_missing,
-            f"{fmt.plural(frame.n_hidden, 'less busy row')} hidden": frame.n_hidden,
             f"the newest {MAX_DRAWN} of {fmt.count(n_log)} drawn": frame.n_drawn == MAX_DRAWN,
             self._shuffled(): True,
         }
@@ -369,11 +356,9 @@ class Transfers(View):
         )
 
     def _options(self) -> list[tuple[str, str]]:
-        known = {self.worker: worker_name(self.store, self.worker)} | dict(self._names().there)
-        return [
-            (address, fmt.elide(name_in_words(name), 60) if address else "All")
-            for address, name in ({"": ""} | known).items()
-        ]
+        known = {self.worker: worker_name(self.store, self.worker)} | worker_names(self.store)
+        named = ((address, fmt.elide(name_in_words(known[address]), 60)) for address in known)
+        return [("", "All"), *(option for option in named if option[0])]
 
     def _shuffled(self) -> str:
         """Return what P2P shuffles moved: workers keep no log of that."""

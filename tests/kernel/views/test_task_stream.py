@@ -277,7 +277,6 @@ def test_dead_workers_and_restarts_are_marked_and_other_events_are_not(feed: Fee
         (T0 + 2, "worker-killed", killed),
         (T0 + 3, "worker-added", {"worker": "tcp://w3:1"}),
         (T0 + 4, "restart", {}),
-        (T0 - 1000, "restart", {}),
     ]
     feed.send(10, events=events)
     marks = data(built(feed)[1].events)

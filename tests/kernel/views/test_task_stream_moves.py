@@ -55,19 +55,6 @@ def test_a_new_burst_starts_the_picture_anew_and_history_stays_reachable(feed: F
     assert data(figure.blocks)["left"] == [0.0, 60.0]
 
 
-@pytest.mark.parametrize("verb", ["zoom-out", "pan-left"])
-def test_the_axis_begins_anew_with_what_is_seen_of_earlier_bursts(feed: Feed, verb: str) -> None:
-    feed.maker.action(0, 90).action(200, 210)
-    feed.send(210)
-    view, figure = built(feed)
-    assert figure.zero == T0 + 200
-    for _ in range(60):
-        view.command(verb)
-        if view.window.start <= T0 + 100:
-            break
-    assert figure.zero == T0
-
-
 def test_a_straggler_that_runs_bridges_a_pause(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(1, running=[("slow", "tcp://w0:1", "slow", 0.5)])

@@ -181,15 +181,6 @@ def test_workers_that_did_not_answer_are_counted() -> None:
     assert opened(Transfers(store)).caption.note == "1 worker did not answer"
 
 
-def test_rows_are_those_of_the_busiest() -> None:
-    rows = [transfer(n, n + 1, 0.0, nbytes=MIB * (n + 1)) for n in range(99)]
-    many = [transfer(0, 0, 1.0) | {"worker": f"tcp://10.1.0.{n}:1"} for n in range(20)]
-    view = opened(Transfers(asked(*rows, *many)[0]))
-    assert view.timeline is not None
-    assert len(view.timeline.workers.model.data["label"]) == 100
-    assert "19 less busy rows hidden" in view.caption.note
-
-
 def test_what_p2p_shuffles_moved_is_said_as_no_log_has_it() -> None:
     store, _ = asked()
     names = [column.name for column in next(e for e in EXTRAS if e.name == "shuffles").columns]
