@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dask.utils import key_split, parse_timedelta
-from distributed.client import Future, futures_of
+from distributed.client import Client, Future, futures_of
 from distributed.utils import is_kernel
 
 from dask_diag_lab.notebook.progress_bars import GroupCount, ProgressBars, ProgressLine, Report
@@ -92,27 +92,24 @@ def progress(
         raise ValueError(f"interval is {interval!r}; it has to be above 0")
     is_notebook = is_kernel() if notebook is None else notebook
     bars_by = group_by if is_notebook and multi else None
-    follower = Follower(futures_of(futures), bars_by, interval_s, is_complete=complete)
-    if is_notebook:
-        bars = ProgressBars()
-        bars.on_close = follower.stop
-        follower.start(bars.show)
+    bars, line = ProgressBars() if is_notebook else None, ProgressLine(width)
+    draw = line.show if bars is None else bars.show
+    follower = Follower(futures_of(futures), bars_by, interval_s, draw, is_complete=complete)
+    follower.start()
+    if bars is not None:
+        bars.on_close = follower.stop.set
         return bars
-    line = ProgressLine(width)
-    follower.start(line.show)
     try:
-        while not follower.join(JOIN_S):
-            pass  # a join without a timeout would not hear Ctrl-C on every system
-    except KeyboardInterrupt:
-        follower.stop()
-        follower.join(JOIN_S)
-        raise
+        while follower.is_alive():
+            follower.join(JOIN_S)  # without a timeout it would not hear Ctrl-C on every system
     finally:
+        follower.stop.set()
+        follower.join(JOIN_S)
         line.end()
     return None
 
 
-class Follower:
+class Follower(threading.Thread):
     """Counts the tasks behind some futures until all have ended or the client is gone.
 
     Parameters
@@ -122,8 +119,15 @@ class Follower:
     group_by : 'prefix', 'spans', None or callable
         None: all in one.
     interval_s : float
+    draw : callable
+        Takes each report.
     is_complete : bool
         Count tasks that were done at the beginning too.
+
+    Attributes
+    ----------
+    stop : Event
+        Set it to count no more.
     """
 
     def __init__(
@@ -131,51 +135,41 @@ class Follower:
         futures: Sequence[Future[Any]],  # of any result
         group_by: GroupBy,
         interval_s: float,
+        draw: Callable[[Report], None],
         *,
-        is_complete: bool = True,
+        is_complete: bool,
     ) -> None:
+        super().__init__(name="dask-diag-lab-progress", daemon=True)
+        self.stop = threading.Event()
         self._client = weakref.ref(futures[0].client) if futures else lambda: None
         self._keys = list({future.key for future in futures})
         self._group_by = group_by
         self._interval_s = interval_s
+        self._draw = draw
         self._is_complete = is_complete
         self._labels: dict[str, str] = {}  # by key as text, as in the store
         self._classes: dict[str, int] = {}
         self._failure = ""
         self._cursor = 0
         self._began = time.perf_counter()
-        self._stop = threading.Event()
-
-    def start(self, draw: Callable[[Report], None]) -> None:
-        """Begin, and have each report drawn in a thread of its own; returns at once."""
-        self._draw = draw
         # IPython finds the cell that output belongs to in the context.
-        run = partial(contextvars.copy_context().run, self._run)
-        self._thread = threading.Thread(target=run, name="dask-diag-lab-progress", daemon=True)
-        self._thread.start()
+        self._context = contextvars.copy_context()
 
-    def stop(self) -> None:
-        """Count no more; returns at once, harmless twice."""
-        self._stop.set()
-
-    def join(self, timeout_s: float) -> bool:
-        """Wait for the end; return whether it has come."""
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
-
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Draw reports to the end, whatever that is."""
         try:
-            self._follow()
+            self._context.run(self._follow)
         except Exception as error:
             client = self._client()
+            note = f"Progress cannot be followed: {error!r}."
             if client is None or client.status in {"closing", "closed"}:
                 note = "The client was closed."
             elif isinstance(error, (LinkLostError, OSError)):
                 note = f"The scheduler is gone: {error}."
             else:
                 logger.exception("Progress is not followed any more; the computation goes on")
-                note = f"Progress cannot be followed: {error!r}."
-            self._tell(is_counted=bool(self._labels), is_last=True, note=note)
+            is_counted = bool(self._labels)
+            self._context.run(self._tell, is_counted=is_counted, is_last=True, note=note)
 
     def _follow(self) -> None:
         client = self._client()
@@ -188,7 +182,7 @@ class Follower:
         end = diagnostics.submit(lambda store: store.actions.total, is_fresh=True)
         self._cursor = end.result(CALL_TIMEOUT_S)
         self._find_tasks()
-        while not self._stop.is_set():
+        while not self.stop.is_set():
             # Asked first: what has ended by then is in the log that is read afterwards.
             states = self._states()
             is_pending = bool(states & PENDING_STATES)
@@ -204,11 +198,11 @@ class Follower:
                 self._tell(is_counted=True, is_last=True)
                 return
             self._tell(is_counted=True)
-            self._stop.wait(self._interval_s)
+            self.stop.wait(self._interval_s)
 
     def _find_tasks(self) -> None:
         """Ask for all tasks behind the keys, once the scheduler has heard of these."""
-        while not self._stop.is_set():
+        while not self.stop.is_set():
             is_pending = bool(self._states() & PENDING_STATES)
             missing = self._ask_scheduler()
             if not (missing and is_pending):
@@ -218,21 +212,20 @@ class Follower:
                 return
             self._labels, self._classes = {}, {}  # the others come with all that they need
             self._tell()
-            self._stop.wait(APPEARS_S)
+            self.stop.wait(APPEARS_S)
 
     def _ask_scheduler(self) -> list[Any]:  # any hashables
         """Learn of all tasks behind the keys; return the keys that the scheduler does not know."""
-        client = self._client()
-        if client is None:
-            raise RuntimeError("the client is gone")
         is_first = not self._labels
-        answer: dict[str, Any] = client.run_on_scheduler(  # what `tasks_behind` returns
-            _question(),
-            self._keys,
-            self._group_by,
-            is_complete=self._is_complete or not is_first,
-            asynchronous=False,
-            callback_timeout=CALL_TIMEOUT_S,
+        answer: dict[str, Any] = (
+            self._live_client().run_on_scheduler(  # what `tasks_behind` returns
+                _question(),
+                self._keys,
+                self._group_by,
+                is_complete=self._is_complete or not is_first,
+                asynchronous=False,
+                callback_timeout=CALL_TIMEOUT_S,
+            )
         )
         for key, label, found in answer["tasks"]:
             if is_first:
@@ -245,18 +238,22 @@ class Follower:
     def _read(self, diagnostics: Diagnostics) -> None:
         """Read the log on, up to what has ended by now."""
         before = -1
-        while before != self._cursor and not self._stop.is_set():
+        while before != self._cursor and not self.stop.is_set():
             is_first, before = before < 0, self._cursor
             read = diagnostics.submit(partial(_ended, cursor=before), is_fresh=is_first)
             self._cursor, ended = read.result(CALL_TIMEOUT_S)
             self._classes.update(each for each in ended if each[0] in self._labels)
 
-    def _states(self) -> set[str]:
-        """Return what the client says of the futures."""
-        client = self._client()
+    def _live_client(self) -> Client:
+        client: Client | None = self._client()
         if client is None or client.status in {"closing", "closed"}:
             raise RuntimeError("the client was closed")
-        states = (client.futures.get(key) for key in self._keys)
+        return client
+
+    def _states(self) -> set[str]:
+        """Return what the client says of the futures."""
+        known = self._live_client().futures
+        states = (known.get(key) for key in self._keys)
         return {"gone" if state is None else state.status for state in states}
 
     def _tell(self, *, is_counted: bool = False, is_last: bool = False, note: str = "") -> None:

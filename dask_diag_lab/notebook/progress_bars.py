@@ -104,19 +104,15 @@ class Report:
             return f"Counting tasks · {elapsed}"
         if not counts.total and not self.note:
             return f"Finished: no tasks · {elapsed}"
-        parts = [f"{self._state(counts)}: {count(counts.done)} of {plural(counts.total, 'task')}"]
+        is_stopped = counts.pending or counts.skipped or self.note
+        state = "Failed" if counts.failed else "Stopped" if is_stopped else "Finished"
+        state = state if self.is_last else "Computing"
+        parts = [f"{state}: {count(counts.done)} of {plural(counts.total, 'task')}"]
         if counts.failed:
             parts.append(f"{count(counts.failed)} failed")
         if counts.skipped:
             parts.append(f"{count(counts.skipped)} will not run")
         return " · ".join([*parts, elapsed])
-
-    def _state(self, counts: GroupCount) -> str:
-        if not self.is_last:
-            return "Computing"
-        if counts.failed:
-            return "Failed"
-        return "Stopped" if counts.pending or counts.skipped or self.note else "Finished"
 
 
 class ProgressLine:
