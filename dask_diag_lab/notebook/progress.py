@@ -105,7 +105,7 @@ def progress(
     finally:
         follower.stop.set()
         follower.join(JOIN_S)
-        line.end()
+        print()  # noqa: T201  # goes on to the next line of the console
     return None
 
 
@@ -181,51 +181,46 @@ class Follower(threading.Thread):
         # What ends from here on is in the log, what ended before is in the scheduler's answer.
         end = diagnostics.submit(lambda store: store.actions.total, is_fresh=True)
         self._cursor = end.result(CALL_TIMEOUT_S)
-        self._find_tasks()
+        is_found = False
         while not self.stop.is_set():
             # Asked first: what has ended by then is in the log that is read afterwards.
             states = self._states()
             is_pending = bool(states & PENDING_STATES)
+            if not is_found:
+                self._labels, self._classes = {}, {}
+                missing = self._ask_scheduler()
+                # Others come with all that they need once the scheduler has heard of them.
+                is_found = not (missing and is_pending)
             self._read(diagnostics)
             is_failed = FAILED in self._classes.values()
             if not is_pending or (is_failed and not self._failure):
                 self._ask_scheduler()
             if not is_pending:
-                # Nothing was told of these, but all wanted ones have ended.
-                left = DONE if states == {"finished"} else SKIPPED
-                known = {key: found for key, found in self._classes.items() if found != PENDING}
-                self._classes = dict.fromkeys(self._labels, left) | known
-                self._tell(is_counted=True, is_last=True)
+                self._settle(missing, DONE if states == {"finished"} else SKIPPED)
                 return
-            self._tell(is_counted=True)
-            self.stop.wait(self._interval_s)
+            self._tell(is_counted=is_found)
+            self.stop.wait(self._interval_s if is_found else APPEARS_S)
 
-    def _find_tasks(self) -> None:
-        """Ask for all tasks behind the keys, once the scheduler has heard of these."""
-        while not self.stop.is_set():
-            is_pending = bool(self._states() & PENDING_STATES)
-            missing = self._ask_scheduler()
-            if not (missing and is_pending):
-                # What the client has let go is counted, as what will not run.
-                is_prefix = self._group_by == "prefix"
-                self._labels |= {str(k): str(key_split(k)) if is_prefix else "" for k in missing}
-                return
-            self._labels, self._classes = {}, {}  # the others come with all that they need
-            self._tell()
-            self.stop.wait(APPEARS_S)
+    def _settle(self, missing: Sequence[Any], left: int) -> None:  # any hashables
+        """Tell of all tasks: of those of which nothing was told, all wanted ones have ended."""
+        # What the client has let go is counted, as what will not run.
+        is_prefix = self._group_by == "prefix"
+        self._labels |= {str(key): str(key_split(key)) if is_prefix else "" for key in missing}
+        known = {key: found for key, found in self._classes.items() if found != PENDING}
+        self._classes = dict.fromkeys(self._labels, left) | known
+        self._tell(is_counted=True, is_last=True)
 
     def _ask_scheduler(self) -> list[Any]:  # any hashables
         """Learn of all tasks behind the keys; return the keys that the scheduler does not know."""
         is_first = not self._labels
-        answer: dict[str, Any] = (
-            self._live_client().run_on_scheduler(  # what `tasks_behind` returns
-                _question(),
-                self._keys,
-                self._group_by,
-                is_complete=self._is_complete or not is_first,
-                asynchronous=False,
-                callback_timeout=CALL_TIMEOUT_S,
-            )
+        # What `tasks_behind` returns.
+        answer: dict[str, Any] = self._live_client().run_on_scheduler(
+            _question(),
+            self._keys,
+            self._group_by,
+            is_complete=self._is_complete or not is_first,
+            asynchronous=False,
+            callback_timeout=CALL_TIMEOUT_S,
         )
         for key, label, found in answer["tasks"]:
             if is_first:

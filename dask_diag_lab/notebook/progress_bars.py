@@ -137,12 +137,6 @@ class ProgressLine:
         sys.stdout.flush()
         self._written = line
 
-    def end(self) -> None:
-        """Go on to the next line, if there was anything."""
-        if self._written:
-            sys.stdout.write("\n")
-            sys.stdout.flush()
-
 
 class ProgressBars(HTML):  # type: ignore[misc]  # ipywidgets has no types
     """Bars that move until all tasks have ended.
