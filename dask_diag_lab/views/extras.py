@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from dask_diag_lab.views.view import Table
+from dask_diag_lab.views.view import Table, View
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.extras import ExtraTable
@@ -18,6 +19,34 @@ def extra_table(extra: ExtraTable) -> Table:
     return Table({name: extra[name].tolist() for name in extra.columns}, units)
 
 
-def why_none(extra: ExtraTable, none: str) -> str:
-    """Return why a table has no rows: `none` where the scheduler has told of it."""
-    return none if extra.is_known else WAITING
+class ExtraPlot(View):
+    """A plot, or a part of one, of the extra table that `reads` names first.
+
+    Attributes
+    ----------
+    settings : sequence of str
+        Attributes that the reader sets by controls of their names.
+    """
+
+    empty: ClassVar[str] = ""
+    settings: ClassVar[Sequence[str]] = ()
+
+    @property
+    def extra(self) -> ExtraTable:
+        """The table."""
+        return self.store.extras[self.reads[0]]
+
+    def why_empty(self) -> str:
+        """Return why there are no rows: `empty` where the scheduler has told of the table."""
+        return self.empty if self.extra.is_known else WAITING
+
+    def state(self) -> object:
+        """Return what the reader has set; see `View.state`."""
+        return super().state(), [getattr(self, name) for name in self.settings]
+
+    def set_control(self, name: str, value: str) -> None:
+        """Set one of `settings`; see `View.set_control`."""
+        if name in self.settings:
+            setattr(self, name, value)
+        else:
+            super().set_control(name, value)

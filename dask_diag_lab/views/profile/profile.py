@@ -19,7 +19,6 @@ from dask_diag_lab.views.palette import prefix_palette, quiet_color
 from dask_diag_lab.views.profile import captions
 from dask_diag_lab.views.profile.sampling import (
     SCHEDULER_LOOP,
-    TASKS,
     WORKER_LOOPS,
     Profile,
     Sampling,
@@ -118,7 +117,7 @@ class ProfileOfTasks(View):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self.sampling = Sampling(store, self._source())
+        self.sampling = Sampling(store)
         self._path: tuple[str, ...] | None = None
         self._from_task = self._search = ""
         self._is_listed = self._is_built = False
@@ -217,9 +216,6 @@ class ProfileOfTasks(View):
     @property
     def _subject(self) -> tuple[str, str, str]:
         return self.sampling.source, self.sampling.prefix, self.sampling.worker
-
-    def _source(self) -> str:
-        return TASKS
 
     def _choose_from_arguments(self) -> None:
         self.sampling.prefix = task_prefix(self.arguments)
@@ -360,12 +356,9 @@ class ProfileOfEventLoops(ProfileOfTasks):
         (SCHEDULER_LOOP, "Scheduler"),
     )
 
-    def _source(self) -> str:
-        wanted = self.arguments.get("source", "")
-        return wanted if wanted in dict(self.SOURCES) else WORKER_LOOPS
-
     def _choose_from_arguments(self) -> None:
-        self.sampling.source = self._source()
+        wanted = self.arguments.get("source", "")
+        self.sampling.source = wanted if wanted in dict(self.SOURCES) else WORKER_LOOPS
         is_of_workers = self.sampling.source == WORKER_LOOPS
         self.sampling.worker = self.arguments.get("worker", "") if is_of_workers else ""
 

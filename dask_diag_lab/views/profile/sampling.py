@@ -75,7 +75,7 @@ class Profile:
         if whole is not None:
             trees.append(remainder(whole["tree"], trees))
             answers.append(whole)
-        frames = Frames(trees[0] if len(trees) == 1 else merge(trees))
+        frames = Frames(merge(trees))
         interval_s = float(answers[0]["interval_s"])
         return cls(
             frames=frames,
@@ -96,19 +96,19 @@ class Sampling:
     Parameters
     ----------
     store : Store
-    source : str
-        ``tasks``, ``worker-loops`` or ``scheduler-loop``.
 
     Attributes
     ----------
+    source : str
+        ``tasks``, ``worker-loops`` or ``scheduler-loop``.
     prefix, worker : str
         What is asked for; '' for all.
     start, stop : float
         Period on the scheduler's clock; 0 for open.
     """
 
-    def __init__(self, store: Store, source: str = TASKS) -> None:
-        self.source = source
+    def __init__(self, store: Store) -> None:
+        self.source = TASKS
         self.prefix = self.worker = ""
         self.start = self.stop = 0.0
         self._parts: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 Tree = Mapping[str, Any]  # nested plain data: count, identifier, description, children
 
 UNCLEAR: Final = "unclear"
-"""Key of a node, in a tree made by `merge`, whose samples may be of any of the names there."""
+"""Key of a node of a settled tree whose samples may be of any of the functions in its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +73,15 @@ class Frames:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self._nodes, parents = _flatten(tree)
-        count = np.array([node["count"] for node in self._nodes], dtype=np.int64)
-        parent = np.array(parents, dtype=np.int64)
-        below = _sums(parent, count)
-        rest = np.maximum(count - below, 0)
-        if (count[1:] == 0).any():  # the samples are at the callers
-            calls = np.bincount(parent[1:], minlength=len(parent))
-            given = np.where(calls[parent] == 1, rest[parent], 0)
-            given[0] = 0
-            # What was cut off below a frame left it its samples.
-            own, total = given + rest * (calls == 0), count + given
-            unclear = np.flatnonzero((calls > 1) & (rest > 0))
-        else:
-            own, total = rest, np.maximum(count, below)
-            unclear = np.zeros(0, dtype=np.int64)
-        self.parent = np.concatenate((parent, unclear))
-        self.total = np.concatenate((total, rest[unclear]))
-        self.own = np.concatenate((own, rest[unclear]))
-        known = np.array([UNCLEAR in node for node in self._nodes], dtype=np.bool_)
-        self.is_unclear = np.concatenate((known, np.ones(len(unclear), dtype=np.bool_)))
+        self._nodes, parents = _flatten(settled(tree))
+        self.parent = np.array(parents, dtype=np.int64)
+        self.total = np.array([node["count"] for node in self._nodes], dtype=np.int64)
+        below = np.bincount(self.parent[1:], weights=self.total[1:], minlength=len(parents))
+        self.own = self.total - below.astype(np.int64)
+        self.is_unclear = np.array([UNCLEAR in node for node in self._nodes], dtype=np.bool_)
         numbers: dict[str, int] = {}
-        ids = (self._function_id(index) for index in range(len(self.parent)))
-        self.function = np.array(
-            [numbers.setdefault(one, len(numbers)) for one in ids], dtype=np.int64
-        )
+        ids = [numbers.setdefault(node["identifier"], len(numbers)) for node in self._nodes]
+        self.function = np.array(ids, dtype=np.int64)
         self.functions = list(numbers)
 
     def __len__(self) -> int:
@@ -110,42 +94,20 @@ class Frames:
 
     def location(self, index: int) -> Location:
         """Return function, file and line of one frame; of an unclear one what it may be."""
-        if self.is_unclear[index]:
-            return Location(f"in {', '.join(self.candidates(index))}", "", 0, "")
-        if index == 0:
-            return Location("all", "", 0, "")
-        described = self._nodes[index].get("description")
-        if not isinstance(described, dict):
-            return Location(str(described or self._nodes[index]["identifier"]), "", 0, "")
+        described = self._nodes[index].get("description") or {}
         number = described.get("line_number")
         return Location(
-            str(described.get("name") or "?"),
+            str(described.get("name") or "?") if index else "all",
             str(described.get("filename") or ""),
             number if isinstance(number, int) and number > 0 else 0,
             str(described.get("line") or "").strip(),
         )
 
-    def description(self, index: int) -> object:
-        """Return what the tree has of a frame; an unclear one has nothing."""
-        return {} if self.is_unclear[index] else self._nodes[index].get("description")
-
-    def candidates(self, index: int) -> list[str]:
-        """Return the names of the functions that an unclear frame may be, in alphabetical order."""
-        if index < len(self._nodes):
-            return list(self._nodes[index][UNCLEAR])
-        children = self._nodes[self.parent[index]]["children"].values()
-        names = [str(child["description"].get("name") or "?") for child in children]
-        return sorted(dict.fromkeys(names))
-
     def path(self, index: int) -> tuple[str, ...]:
-        """Return the identifiers from below the root down to this frame: it in another profile.
-
-        That of an unclear frame is its parent's.
-        """
+        """Return the identifiers from below the root down to this frame: it in another profile."""
         names: list[str] = []
         while index:
-            if not self.is_unclear[index]:
-                names.append(str(self._nodes[index]["identifier"]))
+            names.append(str(self._nodes[index]["identifier"]))
             index = int(self.parent[index])
         return tuple(reversed(names))
 
@@ -153,11 +115,11 @@ class Frames:
         """Return the frame with this `path`, or the innermost of its callers that there is."""
         index = 0
         for name in path:
-            called = np.flatnonzero(self.parent[: len(self._nodes)] == index)
+            called = np.flatnonzero(self.parent == index).tolist()
             found = [one for one in called if one and self._nodes[one]["identifier"] == name]
-            if not found or not self.total[found[0]]:
+            if not found:
                 return index
-            index = int(found[0])
+            index = found[0]
         return index
 
     def matches(self, text: str) -> Bools:
@@ -193,11 +155,6 @@ class Frames:
         order = np.argsort(-self.total, kind="stable")[:most]
         return np.sort(order[self.total[order] > 0])
 
-    def _function_id(self, index: int) -> str:
-        if self.is_unclear[index]:
-            return f"{UNCLEAR};{';'.join(self.candidates(index))}"
-        return str(self._nodes[index]["identifier"])
-
 
 def _flatten(tree: Tree) -> tuple[list[Tree], list[int]]:
     """Return all nodes level by level and the index of each one's parent.
@@ -215,42 +172,46 @@ def _flatten(tree: Tree) -> tuple[list[Tree], list[int]]:
     return nodes, parents
 
 
-def _sums(parent: Ints, values: Ints) -> Ints:
-    """Return for each frame the sum of `values` of those it called."""
-    sums = np.bincount(parent[1:], weights=values[1:], minlength=len(parent))
-    return np.asarray(sums, dtype=np.int64)
+def settled(tree: Tree) -> Tree:
+    """Return a tree whose samples are where they belong, without frames that have none.
+
+    That of a settled tree is the same.
+    """
+    nodes, _ = _flatten(tree)
+    return _settled(tree, 0, is_displaced=any(not node["count"] for node in nodes[1:]))
 
 
-def merge(trees: Sequence[Tree]) -> Tree:
+def _settled(node: Tree, given: int, *, is_displaced: bool) -> dict[str, Any]:
+    """Return a frame that is given samples of its caller; see `Frames`."""
+    children = list(node["children"].values())
+    below = sum(child["count"] for child in children)
+    rest = max(node["count"] - below, 0) * is_displaced
+    passed = rest if len(children) == 1 else 0
+    called = [_settled(child, passed, is_displaced=is_displaced) for child in children]
+    if len(children) > 1:
+        names = sorted({str(child["description"].get("name") or "?") for child in children})
+        what = {"identifier": f"{UNCLEAR};{';'.join(names)}", UNCLEAR: True, "children": {}}
+        called.append({**what, "count": rest, "description": {"name": f"in {', '.join(names)}"}})
+    by_name = {child["identifier"]: child for child in called if child["count"]}
+    return {**node, "count": max(node["count"], below) + given, "children": by_name}
+
+
+def merge(trees: Sequence[Tree]) -> dict[str, Any]:
     """Return one tree of several, each with its samples where they belong.
 
     Task by task a caller has called fewer functions than all tasks together, so that more samples
     find their place.
     """
-    root = _node(0, "root", {})
-    for tree in trees:
-        frames = Frames(tree)
-        nodes = [root]
-        root["count"] += int(frames.total[0])
-        for index in range(1, len(frames)):
-            siblings = nodes[frames.parent[index]]["children"]
-            name = frames.functions[frames.function[index]]
-            node = siblings.get(name)
-            if node is None:
-                node = siblings[name] = _node(0, name, frames.description(index))
-                if frames.is_unclear[index]:
-                    node[UNCLEAR] = frames.candidates(index)
-            node["count"] += int(frames.total[index])
-            nodes.append(node)
-    nodes = [root]
-    for node in nodes:  # frames without samples would say that the tree is not settled
-        node["children"] = {k: child for k, child in node["children"].items() if child["count"]}
-        nodes.extend(node["children"].values())
-    return root
+    return _added([settled(tree) for tree in trees])
 
 
-def _node(count: int, identifier: str, description: object) -> dict[str, Any]:
-    return {"count": count, "identifier": identifier, "description": description, "children": {}}
+def _added(nodes: Sequence[Tree]) -> dict[str, Any]:
+    same: dict[str, list[Tree]] = {}
+    for node in nodes:
+        for name, child in node["children"].items():
+            same.setdefault(name, []).append(child)
+    children = {name: _added(found) for name, found in same.items()}
+    return {**nodes[0], "count": sum(node["count"] for node in nodes), "children": children}
 
 
 def remainder(whole: Tree, parts: Sequence[Tree]) -> dict[str, Any]:

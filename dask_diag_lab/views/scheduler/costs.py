@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
-from dask_diag_lab.views.extras import extra_table, why_none
+from dask_diag_lab.views.extras import ExtraPlot, extra_table
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Control, LegendItem, Table
 
@@ -129,18 +129,15 @@ def class_of(activity: str) -> str:
     return _CLASS_OF.get(activity.removeprefix("p2p-"), OWN)
 
 
-class FineBars(BarPlot):
+class FineBars(ExtraPlot, BarPlot):
     """Bars of the table ``fine``, with a part for each class of activity."""
 
     reads = ("fine", "workers")
-
-    def why_empty(self) -> str:
-        """Return whether there will be figures; see `DataPlot.why_empty`."""
-        return why_none(self.store.extras["fine"], NO_METRICS)
+    empty = NO_METRICS
 
     def amounts(self, chosen: npt.NDArray[np.bool_]) -> Iterable[tuple[str, str, str, float]]:
         """Return label, context, activity and value of rows, without enclosing spans."""
-        fine = self.store.extras["fine"]
+        fine = self.extra
         rows = chosen & ~np.isin(fine["activity"].astype(str), ENCLOSING)
         names = ("label", "context", "activity", "value")
         return zip(*(fine[name][rows].tolist() for name in names), strict=True)
@@ -224,8 +221,7 @@ class Costs(FineBars):
         """Return what the shares are of; see `DataPlot.note`."""
         return (
             f"Since the scheduler started; shares of the {fmt.duration(self.rows()['offered'][0])}"
-            " that all worker threads offered while anything ran. Network, disk and packing also"
-            " run beside the threads, so shares need not add up to 100 %."
+            " that all worker threads offered while anything ran"
         )
 
     def table(self) -> Table:
@@ -236,7 +232,7 @@ class Costs(FineBars):
 
     def _amounts(self) -> list[tuple[str, str, str, float]]:
         """Return class, context, activity and seconds, largest first; idle threads last."""
-        fine, nthreads = self.store.extras["fine"], self.store.nthreads
+        fine, nthreads = self.extra, self.store.nthreads
         # What tasks do for a shuffle is counted among their own time as well.
         is_twice = (fine["context"] == "p2p") & (fine["label"] == "foreground")
         is_sent = (fine["context"] == SENDING) & (fine["activity"] == "network")
@@ -300,6 +296,7 @@ class FineMetrics(FineBars):
     order = "size"
     merges = "sum"
 
+    settings = ("unit", "span")
     unit = "seconds"
     span = ""
 
@@ -316,7 +313,7 @@ class FineMetrics(FineBars):
 
     def rows(self) -> Rows:
         """Return a row for each function, and for what runs beside the tasks, largest first."""
-        fine = self.store.extras["fine"]
+        fine = self.extra
         chosen = (fine["unit"] == self.unit) & ((fine["span"] == self.span) | (not self.span))
         found: dict[str, defaultdict[str, float]] = {}
         for label, context, activity, value in self.amounts(chosen):
@@ -351,32 +348,21 @@ class FineMetrics(FineBars):
 
     def why_empty(self) -> str:
         """Return whether there is anything of other units or spans; see `DataPlot.why_empty`."""
-        return NOT_CHOSEN if len(self.store.extras["fine"]) else super().why_empty()
+        return NOT_CHOSEN if len(self.extra) else super().why_empty()
 
     def table(self) -> Table:
         """Return every row of the metrics, of all units and spans."""
-        return extra_table(self.store.extras["fine"])
-
-    def state(self) -> object:
-        """Return what the reader has set; see `View.state`."""
-        return super().state(), self.unit, self.span
-
-    def set_control(self, name: str, value: str) -> None:
-        """Choose unit or span; see `View.set_control`."""
-        if name in ("unit", "span"):
-            setattr(self, name, value)
-        else:
-            super().set_control(name, value)
+        return extra_table(self.extra)
 
     def open_row(self, key: str) -> None:
         """Open the profile of a function."""
-        fine = self.store.extras["fine"]
+        fine = self.extra
         if key in fine["label"][fine["context"] == THREAD_CONTEXT].tolist():
             self.open("profile", prefix=key)
 
     def own_controls(self) -> Sequence[Control]:
         """Return units and spans; see `BarPlot.own_controls`."""
-        units, spans = (set(self.store.extras["fine"][name].tolist()) for name in ("unit", "span"))
+        units, spans = (set(self.extra[name].tolist()) for name in ("unit", "span"))
         shown = [(u, u) for u in dict.fromkeys([*_UNITS, *sorted(units)]) if u in units]
         options = [("", "All spans"), *((s, fmt.elide(s, 60)) for s in sorted(spans - {""}))]
         controls = [

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.extras import extra_table, why_none
+from dask_diag_lab.views.extras import ExtraPlot, extra_table
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.stack import StackPlot
@@ -30,7 +30,7 @@ NO_STEALING: Final = (
 )
 
 
-class _StealingOverTime(SeriesPlot):
+class _StealingOverTime(ExtraPlot, SeriesPlot):
     """Decisions a second."""
 
     reads = ("stealing",)
@@ -40,10 +40,11 @@ class _StealingOverTime(SeriesPlot):
     )
     unit = "count"
     has_band = False
+    empty = NO_STEALING
 
     def points(self, name: str) -> Points:
         """Return how many decisions of a kind there were in each second."""
-        stealing = self.store.extras["stealing"]
+        stealing = self.extra
         second = stealing["time"].astype(np.int64)
         last = int(second.max(initial=-1))
         # Of one second alone no line could be drawn.
@@ -54,16 +55,12 @@ class _StealingOverTime(SeriesPlot):
 
     def headline(self) -> str:
         """Return how many there were; see `SeriesPlot.headline`."""
-        moved = int((self.store.extras["stealing"]["event"] == CONFIRMED).sum())
+        moved = int((self.extra["event"] == CONFIRMED).sum())
         return f"Tasks moved a second: {fmt.plural(moved, 'move')} in all"
-
-    def why_empty(self) -> str:
-        """Return whether there will be any."""
-        return why_none(self.store.extras["stealing"], NO_STEALING)
 
     def note(self) -> str:
         """Return how many decisions there were of each kind."""
-        stealing = self.store.extras["stealing"]
+        stealing = self.extra
         events = stealing["event"]
         moved, asked = (int((events == kind).sum()) for kind in (CONFIRMED, REQUESTED))
         vain = len(events) - moved - asked
@@ -74,7 +71,7 @@ class _StealingOverTime(SeriesPlot):
         )
 
 
-class _StealingWorkers(WorkerBars):
+class _StealingWorkers(ExtraPlot, WorkerBars):
     """Tasks that each worker gave away and took."""
 
     label = "name"
@@ -92,10 +89,11 @@ class _StealingWorkers(WorkerBars):
     merges = "sum"
     value = ("gave", "took")
     signs = ("gave", "took")
+    empty = NO_STEALING
 
     def rows(self) -> Rows:
         """Return a row for each worker that gave or took tasks."""
-        stealing = self.store.extras["stealing"]
+        stealing = self.extra
         moves = stealing["event"] == CONFIRMED
         gave: Counter[str] = Counter(stealing["victim"][moves].tolist())
         took: Counter[str] = Counter(stealing["thief"][moves].tolist())
@@ -110,10 +108,6 @@ class _StealingWorkers(WorkerBars):
     def headline(self) -> str:
         """Return what is shown; see `DataPlot.headline`."""
         return "Tasks that workers gave away and took (striped)"
-
-    def why_empty(self) -> str:
-        """Return whether there will be any."""
-        return why_none(self.store.extras["stealing"], NO_STEALING)
 
 
 @register_plot
@@ -157,17 +151,19 @@ BUFFERS: Final = ("comm_memory", "disk_memory")
 LIMITS: Final = ("comm_limit", "disk_limit")
 
 
-class _ShuffleBars(WorkerBars):
+class _ShuffleBars(ExtraPlot, WorkerBars):
     """Bytes of the chosen shuffle on each worker, as it last reported."""
 
     label = "name"
     order = "size"
     reads = ("shuffles", "workers", "seen_workers")
-    chosen = NEWEST
+    empty = NO_SHUFFLE
+    settings = ("shuffle",)
+    shuffle = NEWEST
 
     def rows(self) -> Rows:
         """Return a row for each worker of the shuffle, the busiest first."""
-        shuffles = self.store.extras["shuffles"]
+        shuffles = self.extra
         at = self.shown()
         addresses = shuffles["worker"][at].tolist()
         nbytes = {name: np.nan_to_num(shuffles[name][at]) for name in (*MOVED, *BUFFERS, *LIMITS)}
@@ -182,33 +178,18 @@ class _ShuffleBars(WorkerBars):
 
     def shown(self) -> npt.NDArray[np.int64]:
         """Return the rows of the table that belong to the chosen shuffle."""
-        shuffles = self.store.extras["shuffles"]
+        shuffles = self.extra
         ids = shuffles["id"].tolist()
-        chosen = self.chosen if self.chosen in ids else next(reversed(ids), NEWEST)
+        chosen = self.shuffle if self.shuffle in ids else next(reversed(ids), NEWEST)
         rows = np.array([at for at, name in enumerate(ids) if name == chosen], dtype=np.int64)
         sent = shuffles["comm_written"][rows] + shuffles["comm_read"][rows]
         return rows[np.argsort(-sent, kind="stable")]
 
-    def why_empty(self) -> str:
-        """Return whether there will be any."""
-        return why_none(self.store.extras["shuffles"], NO_SHUFFLE)
-
-    def state(self) -> object:
-        """Return what the reader has set; see `View.state`."""
-        return super().state(), self.chosen
-
-    def set_control(self, name: str, value: str) -> None:
-        """Choose the shuffle; see `View.set_control`."""
-        if name == "shuffle":
-            self.chosen = value
-        else:
-            super().set_control(name, value)
-
     def own_controls(self) -> Sequence[Control]:
         """Return which shuffles there are; see `BarPlot.own_controls`."""
-        ids = dict.fromkeys(self.store.extras["shuffles"]["id"].tolist())
+        ids = dict.fromkeys(self.extra["id"].tolist())
         options = [(NEWEST, "the newest"), *((name, fmt.elide(name, 40)) for name in ids)]
-        return [Control("shuffle", "select", "Shuffle", self.chosen, options)] if ids else []
+        return [Control("shuffle", "select", "Shuffle", self.shuffle, options)] if ids else []
 
 
 class _Moved(_ShuffleBars):
@@ -231,7 +212,7 @@ class _Moved(_ShuffleBars):
 
     def headline(self) -> str:
         """Return the sums; see `DataPlot.headline`."""
-        shuffles, at = self.store.extras["shuffles"], self.shown()
+        shuffles, at = self.extra, self.shown()
         sent, written = (
             fmt.binary(float(np.nansum(shuffles[name][at])))
             for name in ("comm_written", "disk_written")
@@ -240,7 +221,7 @@ class _Moved(_ShuffleBars):
 
     def note(self) -> str:
         """Return how many shuffles there are, and who reported this one."""
-        n = len(set(self.store.extras["shuffles"]["id"].tolist()))
+        n = len(set(self.extra["id"].tolist()))
         workers = fmt.plural(len(self.shown()), "worker")
         return f"{fmt.plural(n, 'shuffle')}; this one by {workers} as last reported"
 

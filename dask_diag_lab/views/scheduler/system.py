@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Level, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
-from dask_diag_lab.views.extras import extra_table, why_none
+from dask_diag_lab.views.extras import ExtraPlot, extra_table
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.stack import StackPlot
@@ -24,9 +24,6 @@ Floats = npt.NDArray[np.float64]
 
 LATE_S: Final = 0.1
 """Five times `distributed`'s own interval of 20 ms (`distributed.admin.tick.interval`)."""
-NOTHING_COUNTED: Final = (
-    "The scheduler has counted nothing yet. Run something, and counters appear here."
-)
 
 
 class ProcessBars(WorkerBars):
@@ -149,27 +146,24 @@ class Contention(StackPlot):
         return Table({"name": names, **columns}, {EVENT_LOOP: "s"})
 
 
-class SystemSeries(SeriesPlot):
+class SystemSeries(ExtraPlot, SeriesPlot):
     """Columns of the table ``system`` over time."""
 
     reads = ("system",)
     has_band = False
+    empty = "No sample yet."
 
     def points(self, name: str) -> Points:
         """Return one column; see `SeriesPlot.points`."""
-        system = self.store.extras["system"]
+        system = self.extra
         values = np.asarray(system[name], dtype=np.float64)
         return Points(np.asarray(system["time"], dtype=np.float64), values, values, values)
 
     def headline(self) -> str:
         """Return what is so now; see `SeriesPlot.headline`."""
-        system = self.store.extras["system"]
+        system = self.extra
         newest = ((fmt.write(self.unit, system[line.name][-1]), line.label) for line in self.lines)
         return f"{self.title}: {', '.join(' '.join(now).strip() for now in newest)}"
-
-    def why_empty(self) -> str:
-        """Return whether there will be samples."""
-        return why_none(self.store.extras["system"], "No sample yet.")
 
 
 class _Cpu(SystemSeries):
@@ -227,7 +221,7 @@ WINDOW_S: Final = 10.0
 
 
 @register_plot
-class Counters(TablePlot):
+class Counters(ExtraPlot, TablePlot):
     """What the scheduler counts: each counter with its sum and how fast it grows."""
 
     name = "counters"
@@ -244,6 +238,7 @@ class Counters(TablePlot):
     keywords = ("digests", "transitions", "messages", "rates", "statistics")
 
     reads = ("counters",)
+    empty = "The scheduler has counted nothing yet. Run something, and counters appear here."
     columns = (
         Column("name", "Counter", width=176),
         Column("value", "Sum", "number", width=92),
@@ -255,7 +250,7 @@ class Counters(TablePlot):
 
     def rows(self) -> Rows:
         """Return a row for each counter; its growth is NaN at the first look."""
-        counters = self.store.extras["counters"]
+        counters = self.extra
         names, values = counters["name"].tolist(), counters["value"]
         now = counters.told_at
         recent = [reading for reading in self._seen if now - WINDOW_S <= reading[0] < now]
@@ -272,10 +267,6 @@ class Counters(TablePlot):
 
     def note(self) -> str:
         """Return how many there are, and when the scheduler told of them."""
-        counters = self.store.extras["counters"]
+        counters = self.extra
         n = fmt.plural(len(counters), "counter")
         return f"{n} since the scheduler began · as of {fmt.clock(counters.told_at)}"
-
-    def why_empty(self) -> str:
-        """Return whether there will be counters; see `DataPlot.why_empty`."""
-        return why_none(self.store.extras["counters"], NOTHING_COUNTED)

@@ -15,7 +15,7 @@ from bokeh.models import FixedTicker, NoOverlap, Range1d
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, DataPlot, Rows
-from dask_diag_lab.views.extras import extra_table, why_none
+from dask_diag_lab.views.extras import ExtraPlot, extra_table
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.palette import data_colors
@@ -43,23 +43,21 @@ _PALEST, _STRONGEST = 0.15, 0.65
 """Opacity of the slowest and the fastest pair: text stays readable on both."""
 
 
-class Bandwidth(DataPlot):
+class Bandwidth(ExtraPlot, DataPlot):
     """Rows of one of the two extra tables."""
+
+    empty = NO_TRANSFERS
 
     @property
     def rates(self) -> npt.NDArray[np.float64]:
         """Bytes a second of each row of the table."""
-        rates: npt.NDArray[np.float64] = self.store.extras[self.reads[0]]["rate"]
+        rates: npt.NDArray[np.float64] = self.extra["rate"]
         return rates
 
     def headline(self) -> str:
         """Return slowest and fastest; see `DataPlot.headline`."""
         slowest, fastest = (fmt.si(float(r), "B/s") for r in (self.rates.min(), self.rates.max()))
         return f"Bandwidth: {slowest} to {fastest}"
-
-    def why_empty(self) -> str:
-        """Return whether there will be any; see `DataPlot.why_empty`."""
-        return why_none(self.store.extras[self.reads[0]], NO_TRANSFERS)
 
 
 @register_plot
@@ -91,7 +89,7 @@ class BandwidthTypes(Bandwidth, BarPlot):
 
     def rows(self) -> Rows:
         """Return a row for each type."""
-        types = self.store.extras["bandwidth-types"]
+        types = self.extra
         return {"type": list(map(str, types["type"].tolist())), "rate": types["rate"]}
 
     def open_row(self, key: str) -> None:
@@ -108,7 +106,7 @@ class Pairs(Bandwidth):
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Addresses of source and destination of each row of the table."""
-        pairs = self.store.extras["bandwidth-workers"]
+        pairs = self.extra
         return list(zip(pairs["source"].tolist(), pairs["destination"].tolist(), strict=True))
 
     def addresses(self) -> list[str]:
