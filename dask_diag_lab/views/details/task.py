@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
 HOW: Final = "Click a task in the Task Stream or Task Graph, or type a key above."
 FORGOTTEN: Final = "The scheduler has forgotten this task."
-UNRECORDED: Final = (
-    "No run of it is recorded here: it has not run, or it ended before these diagnostics began, or"
-    " so long ago that it was given up."
-)
+UNRECORDED: Final = "No run of it is recorded here."
+
 _OUTCOMES: Final[Mapping[int, str]] = {
     Outcome.OK: "success",
     Outcome.ERRED: "failure",
@@ -317,15 +315,13 @@ class TaskPage(DetailPage):
 
     def _error(self) -> str:
         """Return error and traceback, or why there is none; '' where nothing is known."""
-        text, is_well = _error_text(self._answer), True
-        if self._runs and not text:
-            is_well = self._runs[-1]["outcome"] == Outcome.OK
-        if not is_well:
+        text = _error_text(self._answer)
+        if not text and self._runs and self._runs[-1]["outcome"] != Outcome.OK:
             errors = self.store.extras["errors"]  # kept also of tasks that are forgotten
             for row in np.flatnonzero(errors["key"] == self.key):
                 text = _error_text({name: errors[name][row] for name in _ERROR_TEXTS})
-        without = "This task has not failed." if is_well else "The error of its run is not kept."
-        return text or (without if self._answer or self._recorded else "")
+            text = text or "The error of its run is not kept."
+        return text or ("This task has not failed." if self._answer or self._recorded else "")
 
     def _stack(self) -> str:
         if len(self.queries) < 2:

@@ -58,13 +58,6 @@ _TRANSFERS: Final = Section(
 )
 _STACKS: Final = Section("call-stacks", "Call stacks now")
 _LOGS: Final = Section("logs", "Logs")
-_ASKED: Final[Mapping[str, tuple[float, Mapping[str, str]]]] = {
-    "transfers": (2.0, {}),
-    # The stacks of a moment are read; only the button asks for those of another.
-    "call-stacks": (0.0, {"key": ""}),
-    "logs": (5.0, {}),
-}
-"""The question of each section: after how many seconds it is asked again, further arguments."""
 
 
 @register_plot
@@ -98,8 +91,6 @@ class WorkerPage(DetailPage):
     }
     sections: ClassVar[Sequence[Section]] = (_TASKS, _TRANSFERS, _STACKS, _LOGS)
 
-    _asked_of = ""
-
     @property
     def worker(self) -> str:
         """Its address; '' while there is none to show."""
@@ -110,16 +101,17 @@ class WorkerPage(DetailPage):
         """Ask the worker for its facts and tasks, and for what the section shows beside."""
         workers, worker = self.store.workers, self.worker
         if worker and worker in workers:
-            self._asked_of = worker
             self.queries = [self.asked.fresh("worker", worker=worker)]
-            if self.section is not _TASKS:
-                every_s, more = _ASKED[self.section.name]
-                query = self.asked.fresh(self.section.name, every_s=every_s, worker=worker, **more)
-                self.queries.append(query)
-        elif self._asked_of != worker:  # else what it answered before it left
-            self.queries = []
-        scheduler = (self.store.scheduler is None, self.store.nthreads.version)
-        return worker, workers.row(worker), workers.address, scheduler
+            if self.section is _STACKS:
+                # The stacks of a moment are read; only the button asks for those of another.
+                stacks = self.asked.fresh("call-stacks", every_s=0, worker=worker, key="")
+                self.queries.append(stacks)
+            elif self.section is not _TASKS:
+                self.queries.append(self.asked.fresh(self.section.name, worker=worker))
+        elif any(query.arguments["worker"] != worker for query in self.queries):
+            self.queries = []  # else what it answered before it left
+        is_waiting = self.store.scheduler is None
+        return worker, workers.row(worker), workers.address, is_waiting, self.store.nthreads.version
 
     @property
     def _about(self) -> Answer:
@@ -133,9 +125,7 @@ class WorkerPage(DetailPage):
 
     def subject_controls(self) -> Sequence[Control]:
         """Return the list of workers, and the way to the profile."""
-        addresses = [*self.store.workers.address]
-        if self.worker and self.worker not in addresses:
-            addresses.append(self.worker)
+        addresses = filter(None, dict.fromkeys([*self.store.workers.address, self.worker]))
         options = [(address, worker_in_words(self.store, address)) for address in addresses]
         return (
             Control("worker", "select", "Worker", self.worker, options),
@@ -157,8 +147,7 @@ class WorkerPage(DetailPage):
             name = worker_name(self.store, self.worker).removesuffix(LEFT)
             left = ("", f"Worker {name} has left the cluster.")
             return [left, ("Address", self.worker), *answered] if self.queries else []
-        # What moves first: a small pane shows the beginning.
-        return [*answered[:1], *self._heartbeat_facts(row), *answered[1:]]
+        return [*self._heartbeat_facts(row), *answered]
 
     def _heartbeat_facts(self, row: Mapping[str, Any]) -> Facts:
         """Return what the last heartbeat has: ``row`` is one of `schema.WORKERS`."""

@@ -34,7 +34,7 @@ TABLE: Final = (
 WORKERS_SHOWN: Final = 3
 TEXTS_SHOWN: Final = 20
 _EXAMPLE: Final = 80
-"""Characters of a text in a row, where others have to be told of as well."""
+"""Characters of a text in a row, which tells of others as well."""
 _OTHER: Final = 200
 """Characters of the other texts, a line each below the traceback."""
 
@@ -167,7 +167,10 @@ class Exceptions(TablePlot):
         kinds = self.kinds = error_kinds(self.store)
         return {
             "id": [kind.id for kind in kinds],
-            "exception": [_example(kind) for kind in kinds],
+            "exception": [
+                f"{shown_name(kind.last['exception'], _EXAMPLE)} {kind.other_texts}".rstrip()
+                for kind in kinds
+            ],
             "tasks": [kind.n_tasks for kind in kinds],
             "time": [kind.last["time"] for kind in kinds],
             "prefix": [shown_name(kind.last["prefix"]) for kind in kinds],
@@ -282,9 +285,3 @@ class Exceptions(TablePlot):
 def _addresses(tasks: Sequence[Task]) -> list[str]:
     """Return the workers that tasks failed on, the last one first."""
     return list(dict.fromkeys(address for task in tasks for address in task["workers"]))
-
-
-def _example(kind: ErrorKind) -> str:
-    """Return the last text, and how many others there are."""
-    text, others = kind.last["exception"], kind.other_texts
-    return f"{shown_name(text, _EXAMPLE)} {others}" if others else shown_name(text)

@@ -257,11 +257,13 @@ class TaskGraph(TaskGroupGraph):
         n_drawn = len(thinned(graph.edges))
         drawn = f"{fmt.count(n_drawn)} of {fmt.count(n_edges)} dependencies drawn, evenly thinned"
         states = np.bincount(graph.state, minlength=len(STATES))
+        colors = dict(data_colors(look).states)
+        if look.is_dark:
+            colors["erred"] = state_style("erred", look)[1]  # the fill is black
         return Caption(
             headline=tasks.headline(fmt.plural(n, "task"), states),
             legend=[
-                LegendItem(label, _legend_color(state, look), shape)
-                for state, (label, shape) in _LEGEND.items()
+                LegendItem(label, colors[state], shape) for state, (label, shape) in _LEGEND.items()
             ],
             note=drawn if n_drawn < n_edges else "",
         )
@@ -288,12 +290,6 @@ class TaskGraph(TaskGroupGraph):
             "state": [STATES[at] for at in graph.state.tolist()],
         }
         return Table(columns, note="")
-
-
-def _legend_color(state: str, look: Look) -> str:
-    if state == "erred" and look.is_dark:
-        return state_style(state, look)[1]  # the fill is black
-    return data_colors(look).states[state]
 
 
 def thinned(edges: Ints) -> Ints:
