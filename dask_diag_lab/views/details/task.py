@@ -122,10 +122,7 @@ class TaskPage(DetailPage):
         "key": "key of the task",
         "show": "name of the section to begin with",
     }
-    sections: ClassVar[Sequence[Section]] = (
-        *(_NEIGHBOURS, _WORKERS, _TIMES),
-        *(_STORY, _ERROR, _STACK),
-    )
+    sections: ClassVar[Sequence[Section]] = (_NEIGHBOURS, _WORKERS, _TIMES, _STORY, _ERROR, _STACK)
 
     _query: Query | None = None
     _answer: Answer = MappingProxyType({})  # the last one that was not "unknown"

@@ -226,6 +226,4 @@ class AggregateTimePerAction(TimeBars):
 def _largest(seconds: Counter[str]) -> str:
     """Return the prefixes that took most of an action's time."""
     largest = seconds.most_common(MOST_NAMED)
-    shown = [f"{fmt.elide(name, 40)} {fmt.duration(took)}" for name, took in largest]
-    n_more = len(seconds) - len(shown)
-    return ", ".join([*shown, *([f"{fmt.count(n_more)} more"] if n_more else [])])
+    return ", ".join(f"{fmt.elide(name, 40)} {fmt.duration(took)}" for name, took in largest)

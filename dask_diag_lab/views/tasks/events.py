@@ -228,9 +228,6 @@ class Events(FigureView):
         if n_ended := self.store.left_out.get("before", 0):
             ended = fmt.plural(n_ended, "task")
             notes.append(f"before ★ {ended} ended: what failed or spilled by then is not known")
-        if events.n_undated:
-            undated = fmt.plural(events.n_undated, "worker")
-            notes.append(f"of {undated} it is not known when they came")
         return "; ".join(notes)
 
     def _lines(self, members: Sequence[int]) -> str:

@@ -40,7 +40,6 @@ spans by the start of their work."""
 NO_TASKS: Final = "No tasks yet. They appear as soon as something is computed on this cluster."
 NO_SPANS: Final = 'No spans yet. Name parts of a computation: with distributed.span("name"): …'
 WAITING_FOR_SPANS: Final = "Waiting for the scheduler's answer."
-NESTED: Final = "a span counts the tasks of the spans inside it as well"
 
 LONG_S: Final = 1.0
 """Tasks that take longer are seen to run by heartbeats; of shorter ones only how many end tells."""
@@ -223,12 +222,9 @@ class Progress(DataPlot):
         return tasks.headline(beginning, states.sum(axis=0), shown)
 
     def note(self) -> str:
-        """Return which groups are not there, and what spans count twice."""
+        """Return which groups are not there."""
         dropped = self.store.left_out.get("groups", 0) if self.kind == "group" else 0
-        if dropped:
-            return f"{fmt.plural(dropped, 'older group')} that ended not kept"
-        is_nested = self.kind == "span" and any(self.store.extras["spans"]["parent"].tolist())
-        return NESTED if is_nested else ""
+        return f"{fmt.plural(dropped, 'older group')} that ended not kept" if dropped else ""
 
     def why_empty(self) -> str:
         """Return why there is no bar, and how to get spans."""

@@ -205,8 +205,6 @@ def test_a_worker_whose_name_is_the_number_0_is_called_so() -> None:
 
 
 def test_what_was_before_the_recording_is_said_not_to_be_known(feed: Feed) -> None:
-    note = drawn(feed, 2, event(1, "restart")).view.caption.note
-    assert "of 2 workers it is not known when they came" in note
     feed.maker = BatchMaker(epoch="2", scheduler="Scheduler-2")
     feed.send(3, left_out={"before": 3})
     view = Drawn(Events(feed.store)).view

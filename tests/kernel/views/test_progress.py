@@ -192,10 +192,6 @@ def test_spans_that_are_not_there_are_told_from_those_that_have_not_come() -> No
     bars.view.update()
     assert "distributed.span" in bars.view.caption.empty
     assert bars.view.caption.controls
-    nested = spans(("a", 1.0, {"memory": 1}), ("a, b", 1.0, {"memory": 1}), parent=["", "0"])
-    store.apply(batch(extras=nested))
-    bars.view.update()
-    assert bars.view.caption.note == "a span counts the tasks of the spans inside it as well"
 
 
 # --- time left
