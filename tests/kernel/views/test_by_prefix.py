@@ -46,13 +46,6 @@ def test_memory_is_that_of_the_results_held_largest_first() -> None:
     assert table.units == {"nbytes": "B"}
 
 
-def test_order_can_be_by_name() -> None:
-    shown = Drawn(MemoryByKey(store_of(prefixes=[prefix("a", memory=1, nbytes=1)])))
-    shown.view.set_control("order", "name")
-    assert shown.sent() == ["spec"]
-    assert [control.value for control in shown.view.caption.controls] == ["name"]
-
-
 def test_no_results_are_explained() -> None:
     shown = Drawn(MemoryByKey(store_of(prefixes=[prefix("a", waiting=3)])))
     assert shown.view.caption.empty.startswith("No results are in memory")

@@ -199,11 +199,6 @@ def test_where_the_recording_began_is_an_event(
     assert table["time"][-1] == T0 + 1
 
 
-def test_a_worker_whose_name_is_the_number_0_is_called_so() -> None:
-    detail = {"worker": "inproc://10.0.0.1/17/4", "name": 0, "nthreads": 1}
-    assert words("worker-added", detail, {}) == "worker 0 came with 1 thread"
-
-
 def test_what_was_before_the_recording_is_said_not_to_be_known(feed: Feed) -> None:
     feed.maker = BatchMaker(epoch="2", scheduler="Scheduler-2")
     feed.send(3, left_out={"before": 3})

@@ -142,15 +142,6 @@ def test_no_failures_are_told_from_waiting() -> None:
     assert shown.view.caption.empty == "No task has failed."
 
 
-def test_nothing_is_sent_when_nothing_changed() -> None:
-    store = failing(*SAME)
-    shown = opened(store)
-    choose(shown, 0)
-    shown.sent()
-    store.apply(batch(workers=[worker(0, cpu=9.0), worker(1)], extras=errors(*SAME)))
-    assert shown.sent() == []
-
-
 def test_table_has_every_text_with_its_traceback_and_counts_those_that_are_not_kept() -> None:
     columns = Exceptions(store_of(extras=errors(*BAD, not_kept=95))).table().columns
     texts = [f"ValueError('row {i} is bad')" for i in (4, 3, 2, 1, 0)]

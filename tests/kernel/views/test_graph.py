@@ -83,14 +83,6 @@ def test_known_tasks_do_not_move_when_others_come_and_go() -> None:
     assert view.caption.headline.startswith("5 tasks")
 
 
-def test_tasks_of_a_new_scheduler_replace_those_of_the_old_one() -> None:
-    store = store_of(graph=graph(KEYS, EDGES))
-    view, page = opened(store)
-    store.apply(batch(epoch="other", graph=graph(["x-1", "y-1"], [(0, 1)])))
-    page.sent()
-    assert columns(view, "key", "x") == [["x-1", "y-1"], [0, 1]]
-
-
 def test_view_follows_until_the_user_moves_and_fit_brings_it_back() -> None:
     store = store_of(graph=graph(KEYS, EDGES))
     view, page = opened(store)
@@ -102,11 +94,6 @@ def test_view_follows_until_the_user_moves_and_fit_brings_it_back() -> None:
     assert (shown.start, shown.end) == (0.5, 1.5)
     view.command("fit")
     assert shown.end == pytest.approx(3.6)
-
-
-def test_failed_tasks_are_drawn_on_top() -> None:
-    view, _ = opened(store_of(graph=graph(KEYS, EDGES, {2: "erred"})))
-    assert list(view.failed.model.data["x"]) == [1]
 
 
 def test_click_opens_the_task_and_beside_it_nothing() -> None:
@@ -186,12 +173,6 @@ def test_restyle_sends_no_nodes() -> None:
     assert view.edges.model not in sent
 
 
-def test_table_has_all_tasks() -> None:
-    table = TaskGraph(store_of(graph=graph(KEYS, EDGES))).table()
-    assert table.columns["key"] == KEYS
-    assert table.columns["state"] == ["waiting"] * 4
-
-
 def test_tasks_are_placed_off_the_loop_and_what_comes_meanwhile_is_drawn_next() -> None:
     store = store_of(graph=many())
     elsewhere = Elsewhere(store)
@@ -216,14 +197,3 @@ def test_tasks_are_placed_off_the_loop_and_what_comes_meanwhile_is_drawn_next() 
     view.command("fit")
     assert len(elsewhere.open) == 1
     assert len(view.nodes.model.data["x"]) == 609  # until all are placed anew
-
-
-def test_places_that_come_after_the_tasks_are_too_many_are_given_up() -> None:
-    store = store_of(graph=many())
-    elsewhere = Elsewhere(store)
-    view, page = opened(store)
-    store.apply(batch(graph=change(is_snapshot=True, is_exact=False, total=9000)))
-    page.sent()
-    elsewhere.finish()
-    page.sent()
-    assert columns(view, "key") == [[]]

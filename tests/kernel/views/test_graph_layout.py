@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dask_diag_lab.views.tasks.graph_layout import Placement, spread
+from dask_diag_lab.views.tasks.graph_layout import Placement
 
 Edges = npt.NDArray[np.int64]
 Places = npt.NDArray[np.float64]
@@ -70,11 +70,6 @@ def test_dependents_of_one_node_are_centred_on_it() -> None:
     assert places[0, 1] == pytest.approx(2)
 
 
-def test_ranks_order_what_nothing_else_orders() -> None:
-    places = Placement().place("abcd", as_edges([(0, 3), (1, 3), (2, 3)]), [2, 0, 1, 3])
-    assert places[:3, 1].tolist() == [2, 0, 1]
-
-
 def test_placed_nodes_stay_when_others_come_and_go() -> None:
     placement, pairs = Placement(), tree(32)
     before = placement.place(range(63), as_edges(pairs))
@@ -119,9 +114,3 @@ def test_parts_lie_side_by_side_in_the_shape_that_is_asked_for() -> None:
         columns, rows = np.ptp(places, axis=0) + 1
         assert 0.6 * shape < columns / rows < 1.7 * shape
         assert_no_overlap(places)
-
-
-def test_spread_keeps_order_and_distance() -> None:
-    assert spread([0, 0, 0]) == pytest.approx([-1, 0, 1])
-    assert spread([0, 5, 5.5]) == pytest.approx([0, 4.75, 5.75])
-    assert spread([]) == []

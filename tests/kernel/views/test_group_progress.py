@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.simulator import Simulation
-from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import prefix_color
@@ -36,10 +36,6 @@ def thread_seconds(view: TaskGroupProgress) -> dict[str, float]:
     return sums
 
 
-def most_threads(view: TaskGroupProgress) -> float:
-    return float(view.history.layers().threads.sum(axis=0).max())
-
-
 def test_threads_are_those_that_computed_and_seconds_are_shared_out_exactly(feed: Feed) -> None:
     random = np.random.default_rng(1)
     expected: dict[str, float] = {}
@@ -54,14 +50,6 @@ def test_threads_are_those_that_computed_and_seconds_are_shared_out_exactly(feed
     assert thread_seconds(view) == pytest.approx(expected)
     table = view.table().columns
     assert len(set(table["start"])) <= MAX_BINS
-
-
-def test_a_task_of_years_is_merged_not_a_matrix_of_years(feed: Feed) -> None:
-    feed.maker.action(0, 1).action(1e8, 1e8 + 1)
-    feed.send(1e8 + 2)
-    view, _ = opened(feed.store)
-    assert view.history.layers().threads.shape[1] <= MAX_BINS
-    assert thread_seconds(view) == {"inc": pytest.approx(2.0)}
 
 
 def test_areas_are_not_painted_before_they_have_points(feed: Feed) -> None:
@@ -88,31 +76,6 @@ def test_running_tasks_count_as_far_as_they_have_come_and_the_picture_goes_on(fe
     feed.send(42.5, running=[])
     page.sent()
     assert thread_seconds(view) == {"inc": pytest.approx(42.0)}
-
-
-def test_all_that_ended_after_now_is_of_the_last_step(feed: Feed) -> None:
-    """The clock of a worker may be ahead of the scheduler's."""
-    width_s = thread_history.FINEST_S
-    now = np.ceil(T0 / width_s) * width_s + width_s + 0.001 - T0
-    feed.maker.action(0, now + 0.04, thread=2)
-    feed.send(now, running=[RUNNING])
-    view, _ = opened(feed.store)
-    assert most_threads(view) <= 2 + 1e-6
-
-
-def test_killed_task_occupied_its_thread(feed: Feed) -> None:
-    feed.maker.action(0, 5, outcome=Outcome.KILLED)
-    feed.send(6.0)
-    view, _ = opened(feed.store)
-    assert thread_seconds(view) == {"inc": pytest.approx(5.0)}
-
-
-def test_line_of_threads_follows_the_cluster(feed: Feed) -> None:
-    feed.maker.action(0, 10)
-    feed.send(10.0, nthreads=[(T0 - 5, 2), (T0 + 4, 6)])
-    view, _ = opened(feed.store)
-    assert list(view.line.model.data["threads"]) == [2, 6, 6]
-    assert view._y.end == pytest.approx(6 * 1.04)
 
 
 def test_headline_says_how_many_threads_compute_now(feed: Feed) -> None:

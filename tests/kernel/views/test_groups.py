@@ -42,29 +42,6 @@ def test_box_tells_all_that_its_group_has_done() -> None:
     assert view.caption.headline == "2 groups · 20 tasks · 1 erred · 2 processing · 5 in memory"
 
 
-def test_outline_is_thick_while_tasks_are_processed() -> None:
-    store = store_of(groups=[LOAD, SUM])
-    view = TaskGroupGraph(store)
-    page = Page(view)
-    quiet, busy = view.boxes.model.data["line"]
-    assert busy > 2 * quiet
-    store.apply(batch(groups=[group("sum-1", "sum", ["load-1"], memory=10)]))
-    page.sent()
-    assert list(view.boxes.model.data["line"]) == [quiet, quiet]
-
-
-def test_work_flows_to_the_right_and_known_boxes_stay() -> None:
-    store = store_of(groups=[LOAD, SUM])
-    view = TaskGroupGraph(store)
-    page = Page(view)
-    before = list(view.boxes.model.data["left"])
-    assert before[0] < before[1]
-    assert len(view.lines.model.data["x0"]) == 1
-    store.apply(batch(groups=[group("max-1", "max", ["sum-1"], waiting=1)]))
-    page.sent()
-    assert list(view.boxes.model.data["left"][:2]) == before
-
-
 def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so() -> None:
     store = store_of(groups=many(3000, 12))
     view = TaskGroupGraph(store)
@@ -110,14 +87,6 @@ def test_colour_is_that_of_the_prefix_everywhere(look: Look) -> None:
     Page(view)
     expected = [prefix_color(store.palette.index(name), look) for name in ("load", "sum")]
     assert view.boxes.model.data["color"] == expected
-
-
-def test_nothing_is_sent_when_nothing_changed() -> None:
-    store = store_of(groups=[LOAD, SUM])
-    page = Page(TaskGroupGraph(store))
-    assert page.sent() == []
-    store.apply(batch(groups=[LOAD, SUM]))
-    assert page.sent() == []
 
 
 def test_no_groups_are_explained_and_come_back() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from dask_diag_lab.schema import STATES, Change
 from dask_diag_lab.store import Store
-from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tasks.progress import Progress, estimate
@@ -57,13 +56,6 @@ def test_each_state_has_its_part_and_what_is_forgotten_stays_done() -> None:
     parts = ("released", "memory", "erred", "processing", "queued", "no_worker", "forgotten")
     assert [bars[part][0] for part in parts] == [15, 20, 10, 20, 10, 10, 5]
     assert (bars["done"], bars["total"]) == ([35], [85])
-
-
-def test_a_prefix_that_runs_again_goes_on_from_what_was_done() -> None:
-    store = store_of(prefixes=[prefix("abs", forgotten=300)])
-    bars = Bars(store)
-    store.apply(batch(prefixes=[prefix("abs", waiting=100, forgotten=300)]))
-    assert (bars["done"], bars["total"]) == ([300], [400])
 
 
 def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
@@ -116,11 +108,6 @@ def test_arguments_choose_bars_and_order_and_others_are_refused() -> None:
         Progress(store, LIGHT, {"worker": "a"})
 
 
-def test_odd_names_are_visible() -> None:
-    rows = [prefix("a\nb", memory=9), prefix(" ", memory=8), prefix("<i>x</i>", memory=7)]
-    assert Bars(store_of(prefixes=rows))["name"] == ["a\ufffdb", "(blank)", "<i>x</i>"]
-
-
 def test_colours_are_those_of_the_prefixes_and_follow_the_look() -> None:
     store = store_of(prefixes=[prefix("a", memory=3), prefix("b", memory=9)])
     bars = Bars(store)
@@ -130,15 +117,6 @@ def test_colours_are_those_of_the_prefixes_and_follow_the_look() -> None:
         expected = [prefix_color(store.palette.index(name), look) for name in ("b", "a")]
         assert bars["color"] == expected
         assert bars.view.chart.background == look.background
-
-
-def test_no_tasks_is_explained() -> None:
-    store = store_of()
-    bars = Bars(store)
-    assert bars.view.caption.empty.startswith("No tasks yet")
-    store.apply(batch(prefixes=[prefix("a", memory=4)]))
-    assert bars["name"] == ["a"]
-    assert bars.view.caption.empty == ""
 
 
 def test_times_of_tasks_are_those_that_were_recorded(feed: Feed) -> None:
@@ -166,20 +144,6 @@ def test_bars_by_span_come_by_tasks_or_by_begin() -> None:
     assert bars["duration"] == [pytest.approx(math.nan, nan_ok=True), 2.0]
     bars.view.set_control("order", "topological")
     assert bars["name"] == ["first", "later"]
-
-
-def test_spans_of_one_name_are_told_apart() -> None:
-    rows = [
-        ("default", 0.0, {"memory": 5}),
-        ("default", 61.0, {"memory": 5}),
-        ("default", math.nan, {"waiting": 5}),
-        ("default", math.nan, {"erred": 5}),
-        ("default", math.nan, {"released": 5}),
-    ]
-    bars = Bars(store_of(prefixes=[prefix("x", memory=15)], extras=spans(*rows)), {"by": "span"})
-    began = [f"default · {fmt.clock(start)}" for start in (0.0, 61.0)]
-    ended = [f"default · {words}" for words in ("failed", "never ran")]
-    assert bars["name"] == ["default · not begun", *began, *ended]
 
 
 def test_spans_that_are_not_there_are_told_from_those_that_have_not_come() -> None:
@@ -269,9 +233,3 @@ def test_what_runs_has_some_of_its_time_behind_it() -> None:
     assert reckon(4, 30.0, math.nan, 4, elapsed) == pytest.approx((120 - 91) / 4)
     assert reckon(4, 30.0, math.nan, 4, [100.0] * 4) == pytest.approx(3)  # not taken to be done
     assert reckon(8, 30.0, math.nan, 4, elapsed) == pytest.approx((240 - 91) / 4)
-
-
-def test_running_tasks_of_unknown_duration_are_left_out_without_a_warning() -> None:
-    left, mean_s, rate = np.array([2, 1]), np.array([10.0, np.nan]), np.full(2, np.nan)
-    found = estimate(left, mean_s, rate, 2, np.array([0, 0, 1]), np.array([1.0, 4.0, 9.0]))
-    assert found == pytest.approx(7.5)

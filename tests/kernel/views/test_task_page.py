@@ -36,13 +36,6 @@ def test_without_a_key_the_page_says_how_to_get_one_and_a_key_can_be_typed() -> 
     assert page.view.caption.empty == ""
 
 
-def test_facts_are_what_the_scheduler_answered() -> None:
-    page, _ = shown()
-    assert (page.facts["Task"], page.facts["Size"]) == (HTML, "2.00 KiB")
-    assert page.facts["Took"] == "1.00 s transfer, 4.50 s compute"
-    assert page.facts["Needed by"] == "7 tasks"
-
-
 def test_a_click_on_a_neighbour_goes_to_that_task() -> None:
     page, _ = shown()
     assert page.rows("relation", "key") == [("depends on", "('a', 0)"), ("is needed by", "b")]
@@ -131,16 +124,6 @@ def test_a_running_task_says_since_when_for_how_long_and_where() -> None:
     assert not page.events  # within the same second
 
 
-def test_a_run_that_has_ended_is_not_said_to_go_on() -> None:
-    page, clock = shown(RUNNING, show="times")
-    runs(page, clock, 999.0)
-    page.cluster.answers["task"] = lambda _: KNOWN
-    clock.now += 3
-    runs(page, clock)
-    assert page.rows("action") == [("transfer",), ("compute",)]
-    assert "Runs since" not in page.facts
-
-
 def test_a_task_that_does_not_run_or_did_not_fail_says_so() -> None:
     page, _ = shown(show="call-stack")
     assert page.text == "This task does not run now; it is in the state memory."
@@ -191,28 +174,6 @@ def test_a_task_that_is_forgotten_while_one_looks_keeps_what_cannot_have_changed
     assert (page.facts["Group"], page.facts["Started at"]) == ("<b>-g", fmt.clock(T0 + 1.5))
     assert "Runs on" not in page.facts
     assert page.facts["Outcome"] == "success"
-
-
-def test_a_task_that_was_forgotten_and_not_recorded_keeps_what_was_known() -> None:
-    page, clock = shown(RUNNING)
-    page.cluster.answers["task"] = lambda _: None
-    clock.now += 3
-    page.settle()
-    assert "what the scheduler knew at" in page.view.caption.note
-    assert page.facts["Group"] == "<b>-g"
-
-
-@pytest.mark.parametrize(
-    ("outcome", "text"),
-    [
-        (Outcome.OK, "This task has not failed."),
-        (Outcome.ERRED, "The error of its run is not kept."),
-    ],
-)
-def test_what_is_known_of_an_error_depends_on_the_last_run(outcome: Outcome, text: str) -> None:
-    page = with_history(outcome=outcome)
-    page.set("section", "error")
-    assert page.text == text
 
 
 def test_the_error_of_a_forgotten_task_is_shown_where_it_is_kept() -> None:

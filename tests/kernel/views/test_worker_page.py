@@ -9,19 +9,23 @@ import pytest
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.details.worker import WorkerPage
-from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.view import Opening
 from dask_diag_lab.views.worker_names import NO_WORKERS
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import GIB, batch, worker
+from tests.kernel.views.task_answers import W1, W2, Clock
 
-W1, W2 = "tcp://10.0.0.1:4000", "tcp://10.0.0.2:4000"
 HTML = "<img src=x onerror=alert(1)>"
 
 
 def task(key: str, state: str, **given: Any) -> dict[str, Any]:
     row = {"key": key, "prefix": key, "state": state, "seconds": None, "nbytes": None}
     return {**row, "priority": "(0, 1)", **given}
+
+
+def transfer(peer: str, direction: str, **given: Any) -> dict[str, Any]:
+    sizes = {"nbytes": 1000, "compressed": None, "rate": 500.0, "keys": 2}
+    return {"worker": W1, "peer": peer, "direction": direction, **sizes, **given}
 
 
 HOLDINGS = {
@@ -39,30 +43,8 @@ HOLDINGS = {
 }
 TRANSFERS = {
     "rows": [
-        {
-            "worker": W1,
-            "peer": W2,
-            "direction": "in",
-            "start": 10.0,
-            "stop": 12.0,
-            "nbytes": 1000,
-            "compressed": None,
-            "rate": 500.0,
-            "keys": 2,
-            "key": "x",
-        },
-        {
-            "worker": W1,
-            "peer": "",
-            "direction": "out",
-            "start": 13.0,
-            "stop": 14.0,
-            "nbytes": 10,
-            "compressed": 5,
-            "rate": 10.0,
-            "keys": 1,
-            "key": "y",
-        },
+        transfer(W2, "in", start=10.0, stop=12.0, key="x"),
+        transfer("", "out", start=13.0, stop=14.0, key="y"),
     ],
     "missing": {},
     "limit": 1000,
@@ -72,14 +54,7 @@ STACKS = {
     "stacks": [{"worker": W1, "key": HTML, "frames": ["  File one\n\tf()\n", "  File two\n"]}],
     "missing": {},
 }
-LOGS = {"lines": [{"level": "INFO", "message": "first"}, {"level": "ERROR", "message": HTML}]}
-
-
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+LOGS = {"lines": [{"level": "INFO", "message": str(n)} for n in range(1000)]}
 
 
 def shown(**arguments: str) -> tuple[Shown, Clock]:
@@ -118,13 +93,6 @@ def test_facts_have_heartbeat_and_answer() -> None:
     assert page.facts["Versions"].startswith("Python 3.12.1")
 
 
-def test_a_click_on_a_task_opens_it() -> None:
-    page, _ = shown()
-    for _ in range(2):
-        page.click(2)
-        assert page.opened() == Opening("task", {"key": "('kept', 0)"})
-
-
 def test_transfers_are_listed_newest_first_and_open_the_other_worker() -> None:
     page, _ = shown()
     page.set("section", "transfers")
@@ -151,18 +119,22 @@ def test_call_stacks_are_text_and_asked_again_by_the_button_alone() -> None:
     assert page.cluster.kinds().count("call-stacks") == n + 1
 
 
-def test_logs_are_text_newest_first() -> None:
+def test_logs_are_text_newest_first_and_a_long_one_is_cut() -> None:
     page, _ = shown(show="logs")
-    assert page.text == f"{HTML}\nfirst"
-
-
-def test_a_long_log_is_cut_and_says_so() -> None:
-    page, _ = shown()
-    lines = [{"level": "INFO", "message": f"INFO - {n}"} for n in range(1000)]
-    page.cluster.answers["logs"] = lambda _: {"lines": lines}
-    page.set("section", "logs")
     texts = page.text.splitlines()
-    assert (texts[0], texts[-1]) == ("INFO - 999", "… 500 older lines")
+    assert (texts[:2], texts[-1]) == (["999", "998"], "… 500 older lines")
+
+
+def test_another_worker_a_task_and_the_profile_are_a_click_away() -> None:
+    page, _ = shown()
+    for _ in range(2):
+        page.click(2)
+        assert page.opened() == Opening("task", {"key": "('kept', 0)"})
+    page.set("worker", W2)
+    assert page.cluster.asked[-1].arguments == {"worker": W2}
+    assert page.facts["Name"] == "beta"
+    page.set("profile")
+    assert page.opened() == Opening("profile", {"worker": W2})
 
 
 def test_the_worker_is_asked_again_after_two_seconds_and_not_before() -> None:
@@ -186,21 +158,6 @@ def test_an_equal_answer_sends_nothing() -> None:
     assert page.events == []
 
 
-def test_another_worker_can_be_chosen() -> None:
-    page, _ = shown()
-    page.set("worker", W2)
-    assert page.view.arguments == {"worker": W2}
-    assert page.cluster.asked[-1].arguments == {"worker": W2}
-    assert page.facts["Name"] == "beta"
-
-
-def test_the_profile_of_the_worker_opens() -> None:
-    page, _ = shown()
-    page.set("profile")
-    assert page.view.opening is not None
-    assert (page.view.opening.plot, page.view.opening.arguments) == ("profile", {"worker": W1})
-
-
 def test_a_worker_that_left_is_said_with_what_it_told_last() -> None:
     page, clock = shown(worker=W1)
     page.view.store.apply(batch(workers=[], removed_workers=(W1,)))
@@ -213,40 +170,13 @@ def test_a_worker_that_left_is_said_with_what_it_told_last() -> None:
     assert page.controls["worker"].options[-1] == (W1, f"{HTML} (left)")
 
 
-def opened_on(address: str) -> Shown:
-    page, _ = shown(worker=W1)
-    page.view.store.apply(batch(workers=[worker(2)], removed_workers=(W1,)))
-    view = WorkerPage(page.view.store, arguments={"worker": address})
-    return Shown(view, Answering(page.view.store, {}))
-
-
 @pytest.mark.parametrize("address", ["zzz", W1])
 def test_a_worker_that_is_not_there_and_was_not_asked_before_is_said_so(address: str) -> None:
-    page = opened_on(address)
+    store = shown(worker=W2)[0].view.store
+    store.apply(batch(workers=[worker(2)], removed_workers=(W1,)))
+    page = Shown(WorkerPage(store, arguments={"worker": address}), Answering(store, {}))
     words = f"There is no worker with the address “{address}” now. Choose one above."
     assert (page.view.caption.empty, page.facts) == (words, {})
-
-
-def test_a_failure_is_said_and_tried_again_later() -> None:
-    page, clock = shown()
-    page.cluster.answers["worker"] = lambda _: "It is gone."
-    clock.now += 3
-    page.settle()
-    assert "It is gone." in page.view.caption.note
-    n = len(page.cluster.asked)
-    clock.now += 5
-    page.settle()
-    assert len(page.cluster.asked) == n
-    clock.now += 15
-    page.settle()
-    assert len(page.cluster.asked) == n + 1
-
-
-def test_a_closed_cluster_is_not_to_be_asked_again() -> None:
-    page, _ = shown()
-    page.view.store.set_feed_state("closed", "", 1.0)
-    page.settle()
-    assert "ask" not in page.controls
 
 
 def test_no_worker_is_an_empty_page_with_words() -> None:
@@ -266,11 +196,3 @@ def test_the_table_for_export_asks_for_its_data_without_a_picture(show: str) -> 
     page.cluster.answer()
     columns = view.table().columns
     assert all(len(column) >= 2 for column in columns.values())
-
-
-def test_restyling_keeps_what_is_shown() -> None:
-    page, _ = shown()
-    page.view.look = DARK
-    page.view.restyle()
-    assert DARK.background in str(page.view.sortable.model.styles)
-    assert page.rows("key")[0] == (HTML,)
