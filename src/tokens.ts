@@ -5,23 +5,11 @@ export namespace PluginIDs {
   /** Also the name of the settings. */
   export const preferences = 'dask-diag-lab:plugin';
   export const dashboards = 'dask-diag-lab:dashboards';
-  export const plots = 'dask-diag-lab:plots';
-  export const panes = 'dask-diag-lab:panes';
-  export const paneKeys = 'dask-diag-lab:pane-keys';
-  export const layouts = 'dask-diag-lab:layouts';
-  export const sidebar = 'dask-diag-lab:sidebar';
-  export const notebooks = 'dask-diag-lab:notebooks';
-  export const links = 'dask-diag-lab:links';
-  export const palette = 'dask-diag-lab:palette';
-  export const status = 'dask-diag-lab:status';
 }
 
 /** The ids of the tokens by which plugins (ours and others') share services. */
 export namespace TokenIDs {
   export const dashboards = 'dask-diag-lab:IDashboards';
-  export const preferences = 'dask-diag-lab:IPreferences';
-  export const plots = 'dask-diag-lab:IPlots';
-  export const panes = 'dask-diag-lab:IPanes';
 }
 
 /** The commands; each has a label and is safe without arguments. */

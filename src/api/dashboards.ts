@@ -1,16 +1,17 @@
 /** The dashboards there are, by id, with the names people know them by; the one list of the page. */
 
 import { PathExt } from '@jupyterlab/coreutils';
-import type { Session } from '@jupyterlab/services';
+import { ServerConnection, type Session } from '@jupyterlab/services';
 import { Token } from '@lumino/coreutils';
-import type { IDisposable } from '@lumino/disposable';
-import { Signal, type ISignal } from '@lumino/signaling';
+import { Poll } from '@lumino/polling';
+import { Signal } from '@lumino/signaling';
 
 import type { ITag } from '../plot/caption';
 import { tagOf } from '../plot/clusters';
+import { messageOf } from '../plot/text';
 import { TokenIDs } from '../tokens';
-import type { DashboardsFeed, FeedState } from './feed';
-import type { IDashboard } from './protocol';
+import { listAfter, type IDashboard } from './protocol';
+import type { Server } from './server';
 
 /** A dashboard with what this page knows about it. */
 export interface IKnownDashboard extends IDashboard {
@@ -20,93 +21,96 @@ export interface IKnownDashboard extends IDashboard {
   readonly notebook: string | null;
 }
 
-/** The service by which others see dashboards come and go. */
-export interface IDashboards {
-  /** In the order in which they began. */
-  readonly all: readonly IKnownDashboard[];
-  /** Something changed: the list, a name, a state. */
-  readonly changed: ISignal<IDashboards, void>;
-  readonly feedState: FeedState;
-  /** Why the list does not come; '' when it does. */
-  readonly problem: string;
-  /** False until the first list arrived. */
-  readonly isKnown: boolean;
-  get(id: string): IKnownDashboard | undefined;
-  /** When it left the list or ended, in ms since the epoch; undefined when this page never saw it. */
-  goneAt(id: string): number | undefined;
-  /** The mark of a dashboard where there are several. */
-  tag(id: string): ITag | null;
-}
+/**
+ * Whether the list comes.
+ *
+ * `missing`: the server extension is not there; `lost`: nothing answers.
+ */
+export type FeedState = 'connecting' | 'live' | 'missing' | 'lost';
 
-export const IDashboards = new Token<IDashboards>(
-  TokenIDs.dashboards,
-  'The Dask dashboards that this Jupyter server knows, kept up to date.'
-);
-
-export class DashboardsModel implements IDashboards, IDisposable {
+/** The list, kept up to date by a websocket that pushes; where none opens, by asking. */
+export class DashboardsModel {
   constructor(
-    private readonly _feed: DashboardsFeed,
+    private readonly _server: Server,
     private readonly _sessions: Pick<Session.IManager, 'running' | 'runningChanged'>
   ) {
-    _feed.received.connect(this._onReceived, this);
-    _feed.stateChanged.connect(() => this._changed.emit(), this);
     _sessions.runningChanged.connect(this._rebuild, this);
+    this._poll = new Poll({
+      name: 'dask-diag-lab:dashboards',
+      factory: () => this._follow(),
+      frequency: { interval: 500, backoff: true, max: 30_000 },
+      standby: 'when-hidden'
+    });
   }
 
-  get all(): readonly IKnownDashboard[] {
-    return this._all;
-  }
+  /** Something changed: the list, a name, a state. */
+  readonly changed: Signal<unknown, void> = new Signal(this);
+  /** In the order in which they began. */
+  all: readonly IKnownDashboard[] = [];
+  feedState: FeedState = 'connecting';
+  /** Why the list does not come; '' when it does. */
+  problem = '';
 
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
-
-  get feedState(): FeedState {
-    return this._feed.state;
-  }
-
-  get problem(): string {
-    return this._feed.problem;
-  }
-
+  /** False until the first list arrived. */
   get isKnown(): boolean {
     return this._received !== null;
   }
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
   get(id: string): IKnownDashboard | undefined {
-    return this._all.find(one => one.id === id);
+    return this.all.find(one => one.id === id);
   }
 
-  goneAt(id: string): number | undefined {
-    return this._goneAt.get(id);
-  }
-
+  /** The mark of a dashboard where there are several. */
   tag(id: string): ITag | null {
     const known = this.get(id);
-    const isAlone = known === undefined || this._all.length < 2;
+    const isAlone = known === undefined || this.all.length < 2;
     return isAlone ? null : { ...tagOf(id), title: known.shownName };
   }
 
   dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      Signal.disconnectReceiver(this);
-      Signal.clearData(this);
-    }
+    this._poll.dispose();
+    this._socket?.close();
+    Signal.clearData(this);
   }
 
-  private _onReceived(_: DashboardsFeed, dashboards: readonly IDashboard[]): void {
-    const live = new Set(dashboards.filter(one => one.state !== 'stale').map(one => one.id));
-    for (const { id, state } of this._received ?? []) {
-      if (state !== 'stale' && !live.has(id)) {
-        this._goneAt.set(id, Date.now());
-      }
+  /** Lasts as long as a socket; without one asks, and rejects so that the poll waits longer. */
+  private async _follow(): Promise<void> {
+    if (await this._listen()) {
+      return;
     }
+    try {
+      this._take(await this._server.dashboards());
+    } catch (error) {
+      const isMissing =
+        error instanceof ServerConnection.ResponseError && error.response.status === 404;
+      this._setState(isMissing ? 'missing' : 'lost', messageOf(error, this._server.trans));
+    }
+    throw new Error('No socket opens.');
+  }
+
+  /** Resolves when the socket has closed, with whether it sent a list that is understood. */
+  private _listen(): Promise<boolean> {
+    const socket = new this._server.settings.WebSocket(this._server.eventsUrl);
+    let list: readonly IDashboard[] | null = null;
+    this._socket = socket;
+    return new Promise(resolve => {
+      socket.onclose = () => resolve(list !== null);
+      socket.onerror = () => undefined; // `close` follows
+      socket.onmessage = ({ data }) => {
+        try {
+          list = listAfter(list, JSON.parse(String(data)));
+          this._take(list);
+        } catch {
+          list = null; // asking tells what is wrong
+          socket.close();
+        }
+      };
+    });
+  }
+
+  private _take(dashboards: readonly IDashboard[]): void {
     this._received = dashboards;
+    this._setState('live', '');
     this._rebuild();
   }
 
@@ -119,22 +123,38 @@ export class DashboardsModel implements IDashboards, IDisposable {
     const received = this._received ?? [];
     const notebooks = received.map(one => this._notebooks.get(one.kernel_id ?? '') ?? null);
     const names = shownNames(received.map((one, i) => notebooks[i] ?? one.name));
-    this._all = received.map((one, i) => ({
+    this.all = received.map((one, i) => ({
       ...one,
       shownName: names[i] ?? one.name,
       notebook: notebooks[i] ?? null
     }));
-    this._changed.emit();
+    this.changed.emit();
   }
 
-  private readonly _changed = new Signal<this, void>(this);
-  private readonly _goneAt = new Map<string, number>();
+  private _setState(state: FeedState, problem: string): void {
+    if (state !== this.feedState || problem !== this.problem) {
+      this.feedState = state;
+      this.problem = problem;
+      this.changed.emit();
+    }
+  }
+
+  private readonly _poll: Poll;
   /** The path of each kernel's notebook. */
   private readonly _notebooks = new Map<string, string>();
   private _received: readonly IDashboard[] | null = null;
-  private _all: readonly IKnownDashboard[] = [];
-  private _isDisposed = false;
+  private _socket: WebSocket | null = null;
 }
+
+/** The service by which others see dashboards come and go. */
+export type IDashboards = Readonly<
+  Pick<DashboardsModel, 'all' | 'changed' | 'feedState' | 'problem' | 'isKnown' | 'get' | 'tag'>
+>;
+
+export const IDashboards = new Token<IDashboards>(
+  TokenIDs.dashboards,
+  'The Dask dashboards that this Jupyter server knows, kept up to date.'
+);
 
 /** Return names that all differ: a file name where it is unique, else its path, else with a number. */
 export function shownNames(names: readonly string[]): readonly string[] {

@@ -1,160 +1,116 @@
-/** What the Jupyter server sends about dashboards, and the guards that check it on arrival. */
+/** What the Jupyter server sends about dashboards, declared once and checked on arrival. */
 
 import {
   argumentsOf,
   fieldsOf,
   isText,
   listOf,
-  nameOf,
   type Fields,
   type PlotArguments
 } from '../plot/control';
 import { ProtocolError } from '../plot/text';
 
-/** One plot of a dashboard. */
-export interface IPlot {
-  readonly name: string;
-  readonly title: string;
-  readonly group: string;
-  readonly description: string;
-  readonly help?: string;
-  readonly keywords?: readonly string[];
-  /** A stock dashboard's plots have pages of their own, relative to the dashboard. */
-  readonly route?: string;
+/** Returns a value from outside when it is what it has to be, else throws `ProtocolError`. */
+type Guard<T> = (value: unknown, where: string) => T;
+type Guarded<G> = G extends Guard<infer T> ? T : never;
+type Guards = Readonly<Record<string, Guard<unknown>>>;
+type Shape<R, O> = { readonly [K in keyof R]: Guarded<R[K]> } & {
+  readonly [K in keyof O]?: Guarded<O[K]>;
+};
+
+function only<T>(isSo: (value: unknown) => value is T): Guard<T> {
+  return (value, where) => {
+    if (!isSo(value)) {
+      throw new ProtocolError(where);
+    }
+    return value;
+  };
 }
+
+function nullable<T>(guard: Guard<T>): Guard<T | null> {
+  return (value, where) => (value === null ? null : guard(value, where));
+}
+
+function list<T>(guard: Guard<T>): Guard<readonly T[]> {
+  return (value, where) =>
+    listOf({ list: value }, 'list', where).map((one, i) => guard(one, `${where}[${i}]`));
+}
+
+function record<T>(guard: Guard<T>): Guard<Readonly<Record<string, T>>> {
+  return (value, where) => {
+    const pairs = Object.entries(fieldsOf(value, where));
+    return Object.fromEntries(pairs.map(([key, one]) => [key, guard(one, `${where}.${key}`)]));
+  };
+}
+
+/** An object with these fields, and perhaps with others of which some may be missing. */
+function shape<R extends Guards, O extends Guards>(required: R, optional: O): Guard<Shape<R, O>> {
+  return (value, where) => {
+    const fields = fieldsOf(value, where);
+    const pairs = Object.entries({ ...required, ...optional })
+      .filter(([key]) => key in required || key in fields)
+      .map(([key, guard]) => [key, guard(fields[key], `${where}.${key}`)]);
+    return Object.fromEntries(pairs) as Shape<R, O>; // each has passed its guard
+  };
+}
+
+function oneOf<T extends string>(...allowed: readonly T[]): Guard<T> {
+  return only((value): value is T => allowed.some(one => one === value));
+}
+
+const text = only(isText);
+const name = only((value): value is string => isText(value) && value !== '');
+const number = only((value): value is number => Number.isFinite(value));
+const column = only((value): value is readonly unknown[] => Array.isArray(value));
+
+const plot = shape(
+  { name, title: text, group: text, description: text },
+  // A stock dashboard's plots have pages of their own, at a route relative to the dashboard.
+  { help: text, keywords: list(text), route: text }
+);
+
+/** One plot of a dashboard. */
+export type IPlot = Guarded<typeof plot>;
+
+const summary = shape(
+  {
+    workers: number,
+    threads: number,
+    memory_limit: number,
+    memory: number,
+    tasks: shape({ total: number, done: number, erred: number, processing: number }, {})
+  },
+  {}
+);
 
 /** What a scheduler does at this moment, in numbers; memory in bytes. */
-export interface ISummary {
-  readonly workers: number;
-  readonly threads: number;
-  readonly memory_limit: number;
-  readonly memory: number;
-  readonly tasks: {
-    readonly total: number;
-    readonly done: number;
-    readonly erred: number;
-    readonly processing: number;
-  };
-}
+export type ISummary = Guarded<typeof summary>;
+
+const dashboard = shape(
+  {
+    id: name,
+    name: text,
+    kind: oneOf('diagnostics', 'stock'),
+    kernel_id: nullable(text),
+    scheduler: shape({ id: text, address: text }, {}),
+    state: oneOf('live', 'stale', 'unreachable'),
+    reason: nullable(text),
+    plots: list(plot)
+  },
+  // When its cluster closed, in s since the epoch: not before, and not where nothing is kept.
+  { summary: nullable(summary), closed_at: number }
+);
 
 /** Something that serves plots and is reached by its id. */
-export interface IDashboard {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: 'diagnostics' | 'stock';
-  readonly kernel_id: string | null;
-  readonly scheduler: { readonly id: string; readonly address: string };
-  readonly state: 'live' | 'stale' | 'unreachable';
-  readonly reason: string | null;
-  readonly plots: readonly IPlot[];
-  readonly summary?: ISummary | null;
-  /** When its cluster closed, in s since the epoch; left out before, and where nothing is kept. */
-  readonly closed_at?: number;
-}
+export type IDashboard = Guarded<typeof dashboard>;
 
-/** A plot's data: named columns of equal length, and the unit of each, '' for none. */
-export interface ITable {
-  readonly columns: Readonly<Record<string, readonly unknown[]>>;
-  readonly units: Readonly<Record<string, string>>;
-  /** What was left out or is late; '' for nothing. */
-  readonly note: string;
-}
-
-/** What a notebook output of ours holds. */
-export interface IPlotOutput {
-  readonly dashboard: string;
-  readonly plot: string;
-  readonly height: number;
-  readonly arguments: PlotArguments;
-}
-
-function textOf(fields: Fields, key: string, where: string): string {
-  const value = fields[key];
-  if (!isText(value)) {
-    throw new ProtocolError(`${where}.${key}`);
-  }
-  return value;
-}
-
-function numberOf(fields: Fields, key: string, where: string): number {
-  const value = fields[key];
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new ProtocolError(`${where}.${key}`);
-  }
-  return value;
-}
-
-function nullableTextOf(fields: Fields, key: string, where: string): string | null {
-  return fields[key] === null ? null : textOf(fields, key, where);
-}
-
-function oneOf<T extends string>(fields: Fields, key: string, allowed: readonly T[]): T {
-  const value = allowed.find(choice => choice === fields[key]);
-  if (value === undefined) {
-    throw new ProtocolError(key);
-  }
-  return value;
-}
-
-function plotOf(value: unknown, where: string): IPlot {
-  const fields = fieldsOf(value, where);
-  const { help, keywords, route } = fields;
-  return {
-    name: nameOf(fields, 'name', where),
-    title: textOf(fields, 'title', where),
-    group: textOf(fields, 'group', where),
-    description: textOf(fields, 'description', where),
-    ...(isText(help) ? { help } : {}),
-    ...(Array.isArray(keywords) ? { keywords: keywords.filter(isText) } : {}),
-    ...(isText(route) ? { route } : {})
-  };
-}
-
-function summaryOf(value: unknown, where: string): ISummary | null {
-  if (value == null) {
-    return null;
-  }
-  const fields = fieldsOf(value, where);
-  const tasks = fieldsOf(fields['tasks'], `${where}.tasks`);
-  return {
-    workers: numberOf(fields, 'workers', where),
-    threads: numberOf(fields, 'threads', where),
-    memory_limit: numberOf(fields, 'memory_limit', where),
-    memory: numberOf(fields, 'memory', where),
-    tasks: {
-      total: numberOf(tasks, 'total', where),
-      done: numberOf(tasks, 'done', where),
-      erred: numberOf(tasks, 'erred', where),
-      processing: numberOf(tasks, 'processing', where)
-    }
-  };
-}
-
-function dashboardOf(value: unknown, where: string): IDashboard {
-  const fields = fieldsOf(value, where);
-  const scheduler = fieldsOf(fields['scheduler'], `${where}.scheduler`);
-  const closedAt = fields['closed_at'];
-  return {
-    id: nameOf(fields, 'id', where),
-    name: textOf(fields, 'name', where),
-    kind: oneOf(fields, 'kind', ['diagnostics', 'stock']),
-    kernel_id: nullableTextOf(fields, 'kernel_id', where),
-    scheduler: {
-      id: textOf(scheduler, 'id', where),
-      address: textOf(scheduler, 'address', where)
-    },
-    state: oneOf(fields, 'state', ['live', 'stale', 'unreachable']),
-    reason: nullableTextOf(fields, 'reason', where),
-    plots: listOf(fields, 'plots', where).map((plot, i) => plotOf(plot, `${where}.plots[${i}]`)),
-    summary: summaryOf(fields['summary'], `${where}.summary`),
-    ...(typeof closedAt === 'number' ? { closed_at: closedAt } : {})
-  };
-}
+const dashboards = shape({ dashboards: list(dashboard) }, {});
+const changes = shape({ changed: list(fieldsOf), removed: list(text) }, {});
+const plots = shape({ plots: list(plot) }, {});
 
 /** Return the dashboards of the answer to a GET, which is also a socket's first message. */
 export function dashboardsOf(value: unknown): readonly IDashboard[] {
-  const list = listOf(fieldsOf(value, 'answer'), 'dashboards', 'answer');
-  return list.map((one, i) => dashboardOf(one, `dashboards[${i}]`));
+  return dashboards(value, 'answer').dashboards;
 }
 
 /**
@@ -170,51 +126,47 @@ export function listAfter(
   if (before === null) {
     return dashboardsOf(message);
   }
-  const fields = fieldsOf(message, 'change');
   const byId = new Map(before.map(one => [one.id, one]));
-  listOf(fields, 'changed', 'change').forEach((one, i) => {
-    const change = fieldsOf(one, `changed[${i}]`);
+  const { changed, removed } = changes(message, 'change');
+  for (const change of changed) {
     const { plots } = byId.get(String(change['id'])) ?? {};
-    const changed = dashboardOf({ plots, ...change }, `changed[${i}]`);
-    byId.set(changed.id, changed);
-  });
-  listOf(fields, 'removed', 'change').forEach(id => byId.delete(String(id)));
+    const one = dashboard({ plots, ...change }, 'changed');
+    byId.set(one.id, one);
+  }
+  removed.forEach(id => byId.delete(id));
   return [...byId.values()];
 }
 
 /** Return the plots of a dashboard's own `plots.json`, which also says how to read each. */
 export function plotsOf(value: unknown): readonly IPlot[] {
-  const list = listOf(fieldsOf(value, 'answer'), 'plots', 'answer');
-  return list.map((plot, i) => plotOf(plot, `plots[${i}]`));
+  return plots(value, 'answer').plots;
 }
 
-/** Return a plot's table, checked: every column a list, all of one length. */
+// What was left out or is late stands in the note; '' for nothing.
+const table = shape({ columns: record(column), units: record(text), note: text }, {});
+
+/** A plot's data: named columns of equal length, and their units. */
+export type ITable = Guarded<typeof table>;
+
 export function tableOf(value: unknown): ITable {
-  const fields = fieldsOf(value, 'table');
-  const given = fieldsOf(fields['columns'], 'table.columns');
-  const columns = Object.fromEntries(
-    Object.keys(given).map(key => [key, listOf(given, key, 'table.columns')])
-  );
-  if (new Set(Object.values(columns).map(column => column.length)).size > 1) {
-    throw new ProtocolError('table.columns');
-  }
-  // A column may be called what every object has, such as `constructor`.
-  const known = new Map(Object.entries(fieldsOf(fields['units'] ?? {}, 'table.units')));
-  const units = Object.keys(columns).map(key => [key, String(known.get(key) ?? '')] as const);
-  const { note } = fields;
-  return { columns, units: Object.fromEntries(units), note: isText(note) ? note : '' };
+  return table(value, 'table');
+}
+
+/** What a notebook output of ours holds. */
+export interface IPlotOutput {
+  readonly dashboard: string;
+  readonly plot: string;
+  readonly height: number;
+  readonly arguments: PlotArguments;
 }
 
 /** Return what a notebook output asks for, or null when it is not ours to draw. */
 export function plotOutputOf(value: unknown): IPlotOutput | null {
-  if (typeof value !== 'object' || value === null) {
-    return null;
-  }
-  const { dashboard, plot, height, arguments: given } = value as Fields; // any object has string keys
+  const { dashboard, plot, height, arguments: given } = Object(value) as Fields; // any has fields
   if (!isText(dashboard) || !isText(plot)) {
     return null;
   }
-  const asked = typeof height === 'number' && Number.isFinite(height) ? height : 400;
+  const asked = typeof height === 'number' ? height : 400;
   const inBounds = Math.min(Math.max(asked, 120), 4000);
   return { dashboard, plot, height: inBounds, arguments: argumentsOf(given) };
 }

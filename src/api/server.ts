@@ -3,34 +3,17 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
-import { isText, queryOf, type Fields, type PlotArguments } from '../plot/control';
+import { queryOf, type PlotArguments } from '../plot/control';
 import type { IPlotServer } from '../plot/session';
 import type { ITranslate } from '../plot/text';
 import { Routes } from '../tokens';
-import {
-  dashboardsOf,
-  plotsOf,
-  tableOf,
-  type IDashboard,
-  type IPlot,
-  type ITable
-} from './protocol';
+import * as protocol from './protocol';
 
 /** How long an answer may take; a kernel that holds the interpreter answers late (ms). */
 const TIMEOUT_MS = 30_000;
 
 /** A longer answer is a page of whatever is between Jupyter and us, and no reason to show. */
 const MAX_REASON = 500;
-
-/** A request that failed; `status` is null when no answer came at all. */
-export class RequestError extends Error {
-  constructor(
-    readonly status: number | null,
-    message: string
-  ) {
-    super(message);
-  }
-}
 
 /** The Jupyter server: every request carries its credentials and its XSRF token. */
 export class Server {
@@ -57,13 +40,13 @@ export class Server {
   }
 
   /** The address of a plot's own page, or of its data, through the relay. */
-  plotUrl(dashboard: string, plot: IPlot, given: PlotArguments, suffix = ''): string {
+  plotUrl(dashboard: string, plot: protocol.IPlot, given: PlotArguments, suffix = ''): string {
     const path = plot.route ?? `plots/${encodeURIComponent(plot.name)}${suffix}`;
     return this.relayed(dashboard).url(path) + queryOf(given);
   }
 
-  async dashboards(): Promise<readonly IDashboard[]> {
-    return dashboardsOf(await this._json(Routes.dashboards, 'GET'));
+  async dashboards(): Promise<readonly protocol.IDashboard[]> {
+    return protocol.dashboardsOf(await this._json(Routes.dashboards, 'GET'));
   }
 
   /** Add a dashboard by its address. */
@@ -74,13 +57,13 @@ export class Server {
   /** How to read a plot, in its dashboard's own words; '' for nothing. */
   async help(dashboard: string, plot: string): Promise<string> {
     const path = `${Routes.relay}/${encodeURIComponent(dashboard)}/plots.json`;
-    const plots = plotsOf(await this._json(path, 'GET'));
+    const plots = protocol.plotsOf(await this._json(path, 'GET'));
     return plots.find(({ name }) => name === plot)?.help ?? '';
   }
 
-  async table(dashboard: string, plot: string, given: PlotArguments): Promise<ITable> {
-    const path = `${Routes.relay}/${encodeURIComponent(dashboard)}/plots/${encodeURIComponent(plot)}`;
-    return tableOf(await this._json(`${path}.json${queryOf(given)}`, 'GET'));
+  async table(dashboard: string, plot: string, given: PlotArguments): Promise<protocol.ITable> {
+    const path = [dashboard, 'plots', `${plot}.json`].map(encodeURIComponent).join('/');
+    return protocol.tableOf(await this._json(`${Routes.relay}/${path}${queryOf(given)}`, 'GET'));
   }
 
   /** Jupyter's own token for sockets, only where Lab itself sends it (a page of another origin). */
@@ -91,44 +74,32 @@ export class Server {
 
   private async _json(path: string, method: 'GET' | 'POST', body?: object): Promise<unknown> {
     const url = URLExt.join(this.settings.baseUrl, path);
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const request: RequestInit = {
+      method,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: { 'Content-Type': 'application/json' },
+      cache: 'no-cache', // with Lab's own `no-store` each query gets the time, which is no argument
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    };
     try {
-      const request: RequestInit = {
-        method,
-        signal,
-        cache: 'no-cache', // with Lab's own `no-store` each query gets the time, which is no argument
-        headers: { 'Content-Type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) })
-      };
       const response = await ServerConnection.makeRequest(url, request, this.settings);
       if (!response.ok) {
-        throw new RequestError(response.status, await reasonOf(response));
+        throw await errorOf(response);
       }
       return await response.json();
     } catch (error) {
-      if (signal.aborted) {
-        const seconds = TIMEOUT_MS / 1000;
-        throw new RequestError(null, this.trans.__('No answer within %1 s.', seconds));
-      }
-      if (error instanceof ServerConnection.NetworkError) {
-        throw new RequestError(null, this.trans.__('The Jupyter server does not answer.'));
-      }
-      throw error;
+      throw error instanceof ServerConnection.NetworkError
+        ? new Error(this.trans.__('The Jupyter server does not answer.'))
+        : error;
     }
   }
 }
 
-/** Jupyter's handlers answer JSON, dashboards plain text; anything else is told by its status. */
-async function reasonOf(response: Response): Promise<string> {
-  const status = `${response.status} ${response.statusText}`.trim();
-  const text = (await response.text()).trim();
-  if ((response.headers.get('Content-Type') ?? '').startsWith('text/plain')) {
-    return text.slice(0, MAX_REASON) || status;
+/** Jupyter's handlers answer JSON, dashboards plain text. */
+async function errorOf(response: Response): Promise<ServerConnection.ResponseError> {
+  if (!(response.headers.get('Content-Type') ?? '').startsWith('text/plain')) {
+    return ServerConnection.ResponseError.create(response);
   }
-  try {
-    const { reason, message } = Object(JSON.parse(text)) as Fields; // whatever it is
-    return [reason, message].filter(isText).find(Boolean) ?? status;
-  } catch {
-    return status;
-  }
+  const reason = (await response.text()).trim().slice(0, MAX_REASON);
+  return new ServerConnection.ResponseError(response, reason);
 }

@@ -4,16 +4,16 @@ import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
 import { WidgetTracker } from '@jupyterlab/apputils';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { DockPanelSvg } from '@jupyterlab/ui-components';
-import { Token, UUID } from '@lumino/coreutils';
-import { DockPanel, type DockLayout, type Widget } from '@lumino/widgets';
+import { UUID } from '@lumino/coreutils';
+import type { DockLayout } from '@lumino/widgets';
 
 import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../plot/control';
-import { BOARD_ID, NAMESPACE, TokenIDs } from '../tokens';
+import { BOARD_ID, NAMESPACE } from '../tokens';
 import { diagIcon } from '../widgets/icons';
 import { Pane } from '../widgets/pane';
 import { bindingOf, type IBinding, type PlotWidget } from '../widgets/plotwidget';
 import type { IPlotServices } from '../widgets/services';
-import { notify } from './ask';
+import { notify } from './context';
 
 export interface IPlacement {
   readonly mode: DockLayout.InsertMode;
@@ -23,16 +23,12 @@ export interface IPlacement {
 
 export interface IOpenOptions {
   /** Where it goes; to the other panes when left out. */
-  readonly place?: IPlacement;
-  /** False leaves the focus where it is. */
+  readonly place?: IPlacement | undefined;
+  /** False leaves the focus where it is, and what is in front of its tab. */
   readonly isActivated?: boolean;
   /** What to show of many. */
-  readonly arguments?: PlotArguments;
+  readonly arguments?: PlotArguments | undefined;
 }
-
-/** A pane that is this wide, or else this high, keeps enough of its own when another joins it (px). */
-const WIDE_PX = 720;
-const HIGH_PX = 560;
 
 export class PaneList {
   constructor(
@@ -54,6 +50,10 @@ export class PaneList {
     return this.tracker.filter(pane => pane.content.binding.dashboard === dashboard);
   }
 
+  closeAll(dashboard: string): void {
+    this.of(dashboard).forEach(pane => pane.dispose());
+  }
+
   /**
    * Return the pane of a plot of a dashboard that shows this choice of many, or which may show it:
    * a pane with a choice is reused for another choice.
@@ -67,15 +67,13 @@ export class PaneList {
     );
   }
 
-  /** Return a new pane that somebody else puts somewhere. */
-  create(plot: string, dashboard: string, given = NO_ARGUMENTS): Pane {
+  bindingTo(dashboard: string): IBinding {
     const known = this._services.dashboards.get(dashboard);
-    const unknown = { dashboard, kernel: null, notebook: null, name: '' };
-    return this.make(plot, known ? bindingOf(known) : unknown, newKey(plot), given);
+    return known ? bindingOf(known) : { dashboard, kernel: null, notebook: null, name: '' };
   }
 
-  /** Make a pane with a binding, which may be one from before a reload. */
-  make(plot: string, binding: IBinding, key: string, given: PlotArguments): Pane {
+  /** Return a new pane that somebody else puts somewhere; its key names it across reloads. */
+  create(plot: string, binding: IBinding, given = NO_ARGUMENTS, key = newKey(plot)): Pane {
     const pane = new Pane({ plot, binding, services: this._services, arguments: given }, key);
     let saved = '';
     pane.content.changed.connect(({ binding: bound, arguments: shown }) => {
@@ -91,17 +89,16 @@ export class PaneList {
   }
 
   /** Return the pane of a plot of a dashboard, opened where it is not yet. */
-  open(plot: string, dashboard: string, options: IOpenOptions = {}): Pane {
+  open(plot: string, binding: IBinding, options: IOpenOptions = {}): Pane {
     const { arguments: given, place, isActivated = true } = options;
-    const there = this.find(plot, dashboard, given);
-    const pane = there ?? this.create(plot, dashboard, given);
+    const there = this.find(plot, binding.dashboard, given);
+    const pane = there ?? this.create(plot, binding, given);
     if (there === undefined || place !== undefined) {
       this.show(pane, place);
     }
     if (given !== undefined) {
       pane.content.choose(given);
     }
-    this.reveal(pane);
     return isActivated ? this.activate(pane) : pane;
   }
 
@@ -127,13 +124,6 @@ export class PaneList {
     return pane;
   }
 
-  /** Bring a pane in front of the tabs it is behind; the focus stays where it is. */
-  reveal(pane: Pane): void {
-    if (pane.parent instanceof DockPanel) {
-      pane.parent.selectWidget(pane);
-    }
-  }
-
   /** The first pane goes to the right of the notebook, the next ones to the pane used last. */
   private _usualPlace(pane: Pane): IPlacement {
     const others = this.tracker.filter(other => other !== pane && other.isAttached);
@@ -143,24 +133,30 @@ export class PaneList {
       : { mode: 'tab-after', ref: last.id };
   }
 
-  /** A click in a pane asked for another plot of its dashboard. */
+  /**
+   * A click in a pane asked for another plot of its dashboard: it goes to the longer side of that
+   * pane, so that nothing is covered, and what is asked for later behind what came before.
+   */
   private _openBeside(pane: Pane, opening: IOpening): void {
-    const url = openingUrl(this._services, pane.content, opening);
-    if (this._labShell === null || url === null) {
+    const { plot, arguments: given } = opening;
+    const { binding, dashboard } = pane.content;
+    if (this._labShell === null || !dashboard?.plots.some(({ name }) => name === plot)) {
       openInBrowser(this._services, pane.content, opening);
       return;
     }
-    const { plot, arguments: given } = opening;
-    const { dashboard } = pane.content.binding;
-    const isThere = this.find(plot, dashboard, given) !== undefined;
+    const { width, height } = pane.node.getBoundingClientRect();
     const last = this._beside.get(pane);
-    const place = placeBeside(pane, last?.isAttached === true ? last : undefined);
-    const made = this.open(plot, dashboard, {
+    const place: IPlacement =
+      last?.isAttached === true
+        ? { mode: 'tab-after', ref: last.id }
+        : { mode: width > height ? 'split-right' : 'split-bottom', ref: pane.id };
+    const isThere = this.find(plot, binding.dashboard, given) !== undefined;
+    const opened = this.open(plot, binding, {
       arguments: given,
-      ...(isThere ? {} : { place })
+      place: isThere ? undefined : place
     });
-    if (made !== pane) {
-      this._beside.set(pane, made);
+    if (opened !== pane) {
+      this._beside.set(pane, opened);
     }
   }
 
@@ -171,19 +167,15 @@ export class PaneList {
       const board = new DockPanelSvg({ mode: 'multiple-document', spacing: 4 });
       board.id = BOARD_ID;
       board.title.icon = diagIcon;
-      board.title.label = trans.__('Dask plots');
       board.title.caption = trans.__('Live plots of Dask clusters');
       // An empty board has no use; the next pane brings another.
       board.layoutModified.connect(() => board.isEmpty && !board.isDisposed && board.dispose());
       this._app.shell.add(board, 'right');
       this._board = board;
     }
-    const widgets: readonly Widget[] = [...this._board.widgets()];
+    const at = this.tracker.find(({ id, parent }) => id === ref && parent === this._board);
     const stacked = mode === 'split-right' || mode === 'split-left' ? 'split-bottom' : mode;
-    this._board.addWidget(pane, {
-      mode: stacked,
-      ref: widgets.find(widget => widget.id === ref) ?? null
-    });
+    this._board.addWidget(pane, { mode: stacked, ref: at ?? null });
     if (!this._board.isVisible) {
       this._app.shell.activateById(BOARD_ID); // Notebook 7.4 would collapse one that is shown
     }
@@ -194,44 +186,20 @@ export class PaneList {
   private readonly _beside = new WeakMap<Pane, Pane>();
 }
 
-/** Opens live Dask plots as panes, for the plugins that want plots on screen. */
-export const IPanes = new Token<PaneList>(TokenIDs.panes, 'Opens live Dask plots as panes.');
-
-export function newKey(plot: string): string {
+function newKey(plot: string): string {
   return `${plot}-${UUID.uuid4().slice(0, 8)}`;
 }
 
-/**
- * Return where a plot goes that a click in a pane asked for: beside or below that pane, or what it
- * opened before, where one of them has space for two, so that nothing is covered; else behind.
- */
-export function placeBeside(pane: Pane, last: Pane | undefined): IPlacement {
-  const candidates = [pane, ...(last ? [last] : [])];
-  for (const { node, id: ref } of candidates) {
-    const { width, height } = node.getBoundingClientRect();
-    if (width >= WIDE_PX || height >= HIGH_PX) {
-      return { mode: width >= WIDE_PX ? 'split-right' : 'split-bottom', ref };
-    }
-  }
-  return { mode: 'tab-after', ref: (last ?? pane).id };
-}
-
 /** Open a plot that a click asked for in a browser tab, or say that there is none of that name. */
-export function openInBrowser(services: IPlotServices, plot: PlotWidget, opening: IOpening): void {
-  const url = openingUrl(services, plot, opening);
-  if (url === null) {
-    notify(services.trans.__('%1 has no plot “%2”.', plot.dashboardName, opening.plot));
-  } else {
-    window.open(url, '_blank', 'noopener');
-  }
-}
-
-/** Return its address, or null when the picture's dashboard has no such plot. */
-function openingUrl(
-  { server }: IPlotServices,
-  { dashboard }: PlotWidget,
+export function openInBrowser(
+  { server, trans }: IPlotServices,
+  { dashboard, dashboardName }: PlotWidget,
   { plot, arguments: given }: IOpening
-): string | null {
+): void {
   const known = dashboard?.plots.find(({ name }) => name === plot);
-  return dashboard && known ? server.plotUrl(dashboard.id, known, given) : null;
+  if (dashboard && known) {
+    window.open(server.plotUrl(dashboard.id, known, given), '_blank', 'noopener');
+  } else {
+    notify(trans.__('%1 has no plot “%2”.', dashboardName, plot));
+  }
 }

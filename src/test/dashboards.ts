@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
-import type { IDashboards, IKnownDashboard } from '../api/dashboards';
-import type { FeedState } from '../api/feed';
+import type { FeedState, IDashboards, IKnownDashboard } from '../api/dashboards';
 import { dashboardsOf } from '../api/protocol';
 import type { ITag } from '../plot/caption';
 import { tagOf } from '../plot/clusters';
@@ -37,10 +36,6 @@ export class DashboardList implements IDashboards {
 
   get(id: string): IKnownDashboard | undefined {
     return this.all.find(one => one.id === id);
-  }
-
-  goneAt(): number | undefined {
-    return undefined;
   }
 
   tag(id: string): ITag | null {

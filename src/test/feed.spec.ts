@@ -1,39 +1,37 @@
 /**
- * The feed against a real server and real sockets.
+ * The list of dashboards from a real server over real sockets.
  *
  * @jest-environment node
  */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 
 import { ServerConnection } from '@jupyterlab/services';
+import { Signal } from '@lumino/signaling';
 import { WebSocket, WebSocketServer } from 'ws';
 
-import { DashboardsFeed } from '../api/feed';
-import type { IDashboard } from '../api/protocol';
+import { DashboardsModel } from '../api/dashboards';
 import { Server } from '../api/server';
 import { fixture, trans } from './dashboards';
 import { until } from './plots';
 
+const LIVE = fixture('dashboards/live.json') as { dashboards: { id: string; kernel_id: string }[] };
+const own = LIVE.dashboards[0]!;
+
 class Backend {
   readonly sockets = new WebSocketServer({ noServer: true });
   status = 200;
-  /** What happens to those who want a socket: a proxy may keep them waiting for ever. */
-  upgrade: 'take' | 'refuse' | 'hold' = 'take';
-  nSockets = 0;
+  hasSockets = true;
 
   async start(): Promise<Server> {
     this._http.on('upgrade', (request, socket, head) => {
-      this.nSockets += 1;
-      this._held.push(socket);
-      if (this.upgrade === 'refuse') {
-        socket.destroy();
-      } else if (this.upgrade === 'take') {
+      if (this.hasSockets) {
         this.sockets.handleUpgrade(request, socket, head, opened =>
-          opened.send(JSON.stringify(fixture('dashboards/live.json')))
+          opened.send(JSON.stringify(LIVE))
         );
+      } else {
+        socket.destroy();
       }
     });
     await new Promise<void>(resolve => this._http.listen(0, '127.0.0.1', resolve));
@@ -50,78 +48,84 @@ class Backend {
     return new Server(settings, trans);
   }
 
+  /** Send what changed to everybody who listens. */
+  send(change: object): void {
+    this.sockets.clients.forEach(socket => socket.send(JSON.stringify(change)));
+  }
+
   async stop(): Promise<void> {
     this.sockets.clients.forEach(socket => socket.terminate());
-    this._held.forEach(socket => socket.destroy());
     this._http.closeAllConnections();
     await new Promise(resolve => this._http.close(resolve));
   }
 
-  private readonly _held: Duplex[] = [];
   private readonly _http = createServer((_, response) => {
     response.writeHead(this.status, { 'Content-Type': 'application/json' });
-    response.end(JSON.stringify(this.status === 200 ? fixture('dashboards/live.json') : {}));
+    response.end(JSON.stringify(this.status === 200 ? LIVE : {}));
   });
 }
 
 describe('the list of dashboards', () => {
   let backend: Backend;
-  let feed: DashboardsFeed;
-  let lists: (readonly IDashboard[])[];
+  let server: Server;
+  let model: DashboardsModel;
+  const sessions = {
+    running: () => [{ kernel: { id: own.kernel_id }, path: 'work/a.ipynb' }].values(),
+    runningChanged: new Signal<object, void>({})
+  } as unknown as ConstructorParameters<typeof DashboardsModel>[1]; // all that is used of them
 
   beforeEach(async () => {
     backend = new Backend();
-    lists = [];
-    feed = new DashboardsFeed(await backend.start(), 300);
-    feed.received.connect((_, list) => void lists.push(list));
+    server = await backend.start();
   });
-
   afterEach(async () => {
-    feed.dispose();
+    model.dispose();
     await backend.stop();
   });
 
+  function listen(): void {
+    model = new DashboardsModel(server, sessions);
+  }
+
   it('comes by socket, whole at first and then what changed', async () => {
-    feed.start();
-    await until(() => feed.state === 'live');
-    const [socket] = backend.sockets.clients;
-    const id = lists[0]![0]!.id;
-    socket?.send(JSON.stringify({ changed: [], removed: [id] }));
-    await until(() => lists.length === 2);
-    expect(lists[1]).toEqual([]);
+    listen();
+    expect(model.isKnown).toBe(false);
+    await until(() => model.isKnown);
+    expect(model.get(own.id)?.shownName).toBe('a.ipynb');
+    expect(model.tag(own.id)).toBeNull();
+    backend.send({ changed: [{ ...own, id: 'other', kernel_id: null, name: 'x' }], removed: [] });
+    await until(() => model.all.length === 2);
+    expect(model.all.map(one => one.shownName)).toEqual(['a.ipynb', 'x']);
+    expect(model.tag(own.id)?.title).toBe('a.ipynb');
+    backend.send({ changed: [], removed: [own.id, 'other'] });
+    await until(() => model.all.length === 0);
   });
 
-  it('comes by GET where no socket opens, and by socket once one does', async () => {
-    backend.upgrade = 'refuse';
-    feed.start();
-    await until(() => feed.state === 'polled');
-    expect(lists[0]).toHaveLength(1);
-    backend.upgrade = 'take';
-    await until(() => feed.state === 'live');
+  it('is asked for where no socket opens, and comes by socket once one does', async () => {
+    backend.hasSockets = false;
+    listen();
+    await until(() => model.all.length === 1);
+    backend.hasSockets = true;
+    await until(() => backend.sockets.clients.size === 1);
   });
 
   it('comes again after the socket was cut', async () => {
-    feed.start();
-    await until(() => feed.state === 'live');
+    listen();
+    await until(() => model.isKnown);
     backend.sockets.clients.forEach(socket => socket.terminate());
-    await until(() => lists.length === 2 && feed.state === 'live');
-  });
-
-  it('comes by GET where a proxy holds the upgrade open', async () => {
-    backend.upgrade = 'hold';
-    feed.start();
-    await until(() => feed.state === 'polled');
-    expect(backend.nSockets).toBeGreaterThan(0);
+    await until(() => backend.sockets.clients.size === 0);
+    await until(() => backend.sockets.clients.size === 1);
+    expect(model.feedState).toBe('live');
   });
 
   it.each([
     [404, 'missing'],
     [500, 'lost']
   ])('is not there where the server answers %d', async (status, state) => {
-    backend.upgrade = 'refuse';
+    backend.hasSockets = false;
     backend.status = status;
-    feed.start();
-    await until(() => feed.state === state);
-    expect(feed.problem).not.toBe('');
+    listen();
+    await until(() => model.feedState === state);
+    expect(model.problem).not.toBe('');
   });
 });

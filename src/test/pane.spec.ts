@@ -1,7 +1,7 @@
 import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
 import { Widget } from '@lumino/widgets';
 
-import { PaneList, placeBeside } from '../plugins/panelist';
+import { PaneList } from '../plugins/panelist';
 import { bindingOf } from '../widgets/plotwidget';
 import { Pane } from '../widgets/pane';
 import { dashboard } from './dashboards';
@@ -81,29 +81,6 @@ describe('a pane', () => {
   });
 });
 
-describe('a plot that a click asks for', () => {
-  const sized = (id: string, width: number, height: number): Pane => {
-    const node = document.createElement('div');
-    node.getBoundingClientRect = () => ({ width, height }) as DOMRect; // all that is asked of it
-    return { id, node } as unknown as Pane; // as above
-  };
-
-  it('splits what has space for two, and so covers nothing', () => {
-    expect(placeBeside(sized('a', 900, 300), undefined)).toEqual({ mode: 'split-right', ref: 'a' });
-    expect(placeBeside(sized('a', 400, 700), undefined)).toEqual({
-      mode: 'split-bottom',
-      ref: 'a'
-    });
-    const last = sized('b', 400, 700);
-    expect(placeBeside(sized('a', 400, 300), last)).toEqual({ mode: 'split-bottom', ref: 'b' });
-  });
-
-  it('goes behind where there is none', () => {
-    const last = sized('b', 300, 300);
-    expect(placeBeside(sized('a', 300, 300), last)).toEqual({ mode: 'tab-after', ref: 'b' });
-  });
-});
-
 describe('the panes', () => {
   const app = new FakeApp();
   const labShell = { mode: 'multiple-document' } as ILabShell; // all that is asked of it
@@ -113,11 +90,19 @@ describe('the panes', () => {
   const panes = new PaneList(front, given, labShell, null);
 
   it('are opened once a plot, beside each other, and reused for another choice', () => {
-    const first = panes.open('profile', 'own', { arguments: { prefix: 'inc' } });
-    expect(panes.open('profile', 'own', { arguments: { prefix: 'dec' } })).toBe(first);
+    const binding = bindingOf(own);
+    const first = panes.open('profile', binding, { arguments: { prefix: 'inc' } });
+    expect(panes.open('profile', binding, { arguments: { prefix: 'dec' } })).toBe(first);
     expect(first.content.heading).toBe('Profile: dec');
-    expect(panes.open('profile', 'own', { arguments: {} })).not.toBe(first);
+    expect(panes.open('profile', binding, { arguments: {} })).not.toBe(first);
     expect(app.added[0]?.[1]).toMatchObject({ mode: 'split-right' });
     expect(panes.of('own')).toHaveLength(2);
+  });
+
+  it('open what a click asks for beside the pane, which stays in sight', () => {
+    const pane = panes.open('task-stream', bindingOf(own));
+    pane.node.getBoundingClientRect = () => ({ width: 900, height: 300 }) as DOMRect; // all it has
+    pane.content.opened.emit({ plot: 'progress', arguments: {}, n: 1 });
+    expect(app.added.at(-1)?.[1]).toMatchObject({ mode: 'split-right', ref: pane.id });
   });
 });

@@ -53,10 +53,11 @@ describe('other answers', () => {
     }
   );
 
-  it('a table has columns of one length, and a unit for each', () => {
-    const table = tableOf({ columns: { a: [1], constructor: [2] }, units: { a: 's' } });
-    expect(table.units).toEqual({ a: 's', constructor: '' });
-    expect(() => tableOf({ columns: { a: [1], b: [] } })).toThrow(ProtocolError);
+  it('a table has columns, units and a note', () => {
+    const table = { columns: { a: [1] }, units: { a: 's' }, note: '' };
+    expect(tableOf(table)).toEqual(table);
+    expect(() => tableOf({ ...table, columns: { a: 1 } })).toThrow(ProtocolError);
+    expect(() => tableOf({ ...table, units: { a: 1 } })).toThrow(ProtocolError);
   });
 
   it('an output names a plot, and its height has bounds', () => {

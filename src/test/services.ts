@@ -35,7 +35,7 @@ export function services(
 export class FakeApp {
   readonly commands = new CommandRegistry();
   readonly restored = Promise.resolve();
-  readonly serviceManager = { ready: Promise.resolve() };
+  readonly serviceManager = { ready: Promise.resolve(), serverSettings: { baseUrl: '/' } };
   readonly added: [id: string, options: object][] = [];
   readonly shell = {
     node: document.createElement('div'),

@@ -1,14 +1,12 @@
 /** What plots and panes are given from outside; made once by a plugin. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { Token } from '@lumino/coreutils';
 import type { ISignal } from '@lumino/signaling';
 
 import type { IDashboards } from '../api/dashboards';
 import type { Server } from '../api/server';
 import type { BokehLoader } from '../plot/bokeh';
 import type { ILook } from '../plot/control';
-import { TokenIDs } from '../tokens';
 
 /** A key as people read it, and what it does. */
 export interface IKey {
@@ -27,8 +25,3 @@ export interface IPlotServices {
   /** The keys that act on a pane now, with what they do. */
   keys(): readonly IKey[];
 }
-
-export const IPlotServices = new Token<IPlotServices>(
-  TokenIDs.plots,
-  'What it takes to draw a live plot of a dashboard.'
-);
