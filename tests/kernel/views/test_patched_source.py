@@ -63,15 +63,6 @@ def test_a_row_that_grew_is_patched_in_the_columns_that_changed() -> None:
     assert drawn(source) == expected(grown)
 
 
-def test_other_types_are_sent_at_once() -> None:
-    source = PatchedSource(*NAMES)
-    put(source, rows(10))
-    wide = rows(10)
-    wide["left"] = wide["left"].astype(np.float64) + 0.1  # no float32 is equal to that
-    put(source, wide)
-    assert drawn(source) == expected(wide)
-
-
 def test_many_changes_at_random_end_in_the_same_rows() -> None:
     random = np.random.default_rng(3)
     source = PatchedSource(*NAMES)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from dask_diag_lab.views.profile.tree import (
     Frames,
     Tree,
-    file_index,
     functions_table,
     is_own,
     merge,
@@ -124,8 +123,3 @@ def test_odd_descriptions_still_have_a_name(described: Any) -> None:
 )
 def test_whose_a_file_is_and_its_short_name(filename: str, owned: bool, short: str) -> None:
     assert (is_own(filename), short_file(filename)) == (owned, short)
-
-
-def test_all_files_of_a_library_have_one_colour() -> None:
-    library = "/x/site-packages/numpy/{}.py"
-    assert file_index(library.format("a")) == file_index(library.format("b"))

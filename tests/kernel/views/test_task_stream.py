@@ -83,19 +83,6 @@ def test_many_actions_are_merged_as_high_as_they_are_busy_and_that_is_said(feed:
     assert "12\u202f001 actions, those closer than" in view.caption.note
 
 
-def test_transfers_take_no_more_of_a_picture_zoomed_out_than_of_the_time(feed: Feed) -> None:
-    for index in range(12_000):
-        feed.maker.action(index, index + 0.996, key=f"inc-{index}")
-        feed.maker.action(index + 0.996, index + 1, kind=Kind.TRANSFER, source="tcp://w1:1")
-    feed.send(12_000)
-    _, figure = built(feed)
-    block = {name: np.array(column) for name, column in data(figure.blocks).items()}
-    moves = {name: column[block["code"] == TRANSFER_CODE] for name, column in block.items()}
-    area = (moves["right"] - moves["left"]) * moves["height"] / 0.4
-    assert moves["count"].max() > 1
-    assert float(np.sum(area)) == pytest.approx(12_000 * 0.004, rel=0.01)
-
-
 def test_only_the_rows_in_sight_and_a_page_beside_them_are_asked_for(clock: Clock) -> None:
     feed = Feed().workers(*(f"tcp://w{i}:1" for i in range(500)))
     for i in range(500):
@@ -153,17 +140,6 @@ def test_nothing_is_sent_when_nothing_changed_and_no_data_for_another_look(feed:
     assert figure.figure.background_fill_color == DARK.background
 
 
-def test_following_sends_only_what_is_new(feed: Feed) -> None:
-    many(feed, 1000)
-    view, figure = built(feed)
-    feed.maker.action(1.0, 1.001, key="new-1").action(1.001, 1.002, key="new-2")
-    feed.send(1.002)
-    before = figure.blocks.sent_bytes
-    view.update()
-    assert figure.blocks.sent_bytes < before + 200
-    assert len(figure.blocks.model.data["left"]) == 1002
-
-
 def test_a_dense_run_and_a_large_history_stay_within_their_bytes() -> None:
     simulation, now = Simulation(n_workers=16, n_threads=4, n_tasks=60_000), [1e6]
     stops = np.maximum.accumulate(simulation.actions["stop"])
@@ -196,19 +172,6 @@ def test_shares_of_all_threads_add_up_and_time_counts_once(feed: Feed) -> None:
     view, _ = built(feed)
     parts = view.caption.headline.split(" · ")
     assert parts == ["63 % computing", "22 % transfer", "15 % idle", "4 threads"]
-
-
-def test_threads_count_only_while_their_worker_was_there(feed: Feed) -> None:
-    for worker in ("tcp://w0:1", "tcp://w1:1"):
-        feed.maker.action(0, 20, worker=worker).action(0, 20, worker=worker, thread=2)
-    feed.send(10, workers=[worker_row("tcp://w2:1")])
-    feed.maker.action(10, 20, worker="tcp://w2:1").action(10, 20, worker="tcp://w2:1", thread=2)
-    feed.send(20)
-    view, _ = built(feed)
-    assert view.caption.headline == "100 % computing · 0 % idle · 6 threads"
-    feed.send(21, removed_workers=["tcp://w2:1"])
-    view.update()
-    assert view.caption.headline.endswith("4 threads")
 
 
 def test_what_is_lost_comes_first_in_the_note(feed: Feed) -> None:

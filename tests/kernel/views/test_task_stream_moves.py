@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dask_diag_lab.views.stream import frame as frames
 from dask_diag_lab.views.stream.task_stream import SETTLE_S
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Clock, Feed
@@ -53,20 +52,6 @@ def test_a_new_burst_starts_the_picture_anew_and_history_stays_reachable(feed: F
     view.command("fit")
     assert (figure.zero, figure.times[0] < 0) == (T0, True)
     assert data(figure.blocks)["left"] == [0.0, 60.0]
-
-
-def test_a_straggler_that_runs_bridges_a_pause(feed: Feed) -> None:
-    feed.maker.action(0, 1)
-    feed.send(1, running=[("slow", "tcp://w0:1", "slow", 0.5)])
-    view, _ = built(feed)
-    feed.maker.action(40, 41, thread=2)
-    feed.send(41, running=[("slow", "tcp://w0:1", "slow", 0.5)])
-    view.update()
-    assert view.window.zero == T0
-    feed.maker.action(0.5, 42, key="slow")  # it ends, and belongs to one burst with both
-    feed.send(42, running=[])
-    view.update()
-    assert view.window.zero == T0
 
 
 def test_a_frozen_picture_takes_no_new_tasks_and_keeps_its_caption(feed: Feed) -> None:
@@ -166,26 +151,6 @@ def test_the_first_look_at_a_long_log_is_gathered_off_the_loop(feed: Feed) -> No
     assert elsewhere.open == []
 
 
-def test_what_comes_while_a_frame_is_gathered_is_in_the_next_and_none_pile_up(feed: Feed) -> None:
-    many(feed, 3000)
-    view, figure = built(feed)
-    elsewhere = Elsewhere(feed.store)
-    for begin in (3.0, 4.0):
-        feed.maker.action(begin, begin + 0.5, key=f"late-{begin}")
-        feed.send(begin + 0.5)
-        view.update()
-    for _ in range(20):
-        view.command("zoom-in")
-        view.command("zoom-out")
-    view.command("live")
-    assert len(elsewhere.open) == 1
-    for end in (3.5, 4.5):
-        elsewhere.finish()
-        view.update()
-        assert max(data(figure.blocks)["right"]) == pytest.approx(end)
-    assert elsewhere.open == []
-
-
 def test_blocks_rows_and_zero_come_together(feed: Feed) -> None:
     feed.maker.action(0, 1, worker="tcp://w0:1")
     feed.send(1)
@@ -200,39 +165,3 @@ def test_blocks_rows_and_zero_come_together(feed: Feed) -> None:
         at = data(figure.workers)["label"].index("w0:1")
         assert data(figure.workers)["first"][at] == rows[0]
         elsewhere.finish()
-
-
-def test_a_frozen_picture_that_is_moved_shows_where_it_was_moved_to(
-    feed: Feed, clock: Clock
-) -> None:
-    many(feed, 3000)
-    view, figure = built(feed)
-    view.command("freeze")
-    elsewhere = Elsewhere(feed.store)
-    for start in (0.5, 0.7):
-        move(figure, start=start, end=start + 0.05)
-        clock.now += 1
-        view.update()
-    for _ in range(3):
-        elsewhere.finish()
-        view.update()
-    assert 0.7 < np.nanmax(data(figure.blocks)["right"]) < 1
-    assert elsewhere.open == []
-
-
-def test_a_fault_while_gathering_is_raised_and_then_all_is_gathered_anew(
-    feed: Feed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    feed.maker.action(0, 1)
-    feed.send(1)
-    view, figure = built(feed)
-    with monkeypatch.context() as patched:
-        patched.setattr(frames, "to_sent", lambda *_given: 1 / 0)
-        feed.maker.action(2, 3)
-        feed.send(3)
-        with pytest.raises(ZeroDivisionError):
-            view.update()
-    feed.maker.action(3, 3.5)
-    feed.send(3.5)
-    view.update()
-    assert max(data(figure.blocks)["right"]) == pytest.approx(3.5)

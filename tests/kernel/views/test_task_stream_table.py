@@ -29,12 +29,6 @@ def test_the_table_has_every_action_and_works_without_a_picture(feed: Feed) -> N
     assert [columns["key"][i] for i in (0, 3)] == ["inc-0", "slow-1"]
 
 
-def test_a_table_without_any_action_has_its_columns(feed: Feed) -> None:
-    table = TaskStream(feed.store).table()
-    assert table.columns["key"] == []
-    assert table.note == ""
-
-
 def test_merged_tasks_are_all_in_the_table_and_its_note_is_not_the_pictures(feed: Feed) -> None:
     many(feed, 12_000)
     feed.send(13, left_out={"running": 2})

@@ -108,17 +108,6 @@ def test_choice_of_another_worker_asks_for_it() -> None:
     assert view.caption.controls[0].value == view.table_arguments["worker"] == ADDRESS[1]
 
 
-def test_answer_is_not_asked_for_again_before_it_is_old() -> None:
-    store, questions = asked(transfer(0, 1, 0.0))
-    view = opened(Transfers(store))
-    store.apply(batch(time=1001.0, workers=[worker(0, cpu=3.0)]))
-    view.update()
-    assert len(questions) == 1
-    store.apply(batch(time=1003.0, workers=[worker(0, cpu=4.0)]))
-    view.update()
-    assert len(questions) == 2
-
-
 def test_many_workers_are_asked_again_more_seldom() -> None:
     store, questions = asked(transfer(0, 1, 0.0), n=500)
     view = opened(Transfers(store))
@@ -135,13 +124,6 @@ def test_table_tells_size_wire_and_rate() -> None:
     assert table.columns["ratio"] == [0.1, None]
     assert table.columns["rate"] == [2e7, 2e7]
     assert table.units["rate"] == "B/s"
-
-
-def test_a_worker_that_left_is_marked_in_the_table() -> None:
-    store, _ = asked(transfer(0, 1, 0.0), transfer(1, 2, 1.0))
-    store.apply(batch(workers=[worker(0), worker(1)], removed_workers=[ADDRESS[2]]))
-    view = opened(Transfers(store))
-    assert list(view.rows.source.data["peer"]) == ["worker 2 (left)", "worker 1"]
 
 
 def test_long_logs_are_read_off_the_loop() -> None:

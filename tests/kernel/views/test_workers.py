@@ -13,10 +13,10 @@ from dask_diag_lab.views.view import Opening, View
 from dask_diag_lab.views.workers.gpu import GpuMemory, GpuUtilization, RmmMemory
 from dask_diag_lab.views.workers.load import Cpu, Occupancy, TasksProcessing
 from dask_diag_lab.views.workers.memory import ClusterMemory, WorkersMemory
-from dask_diag_lab.views.workers.over_time import CpuSeries, DiskSeries, MemorySeries, NetworkSeries
-from dask_diag_lab.views.workers.traffic import DataTransfer, HostDisk, HostNetwork
+from dask_diag_lab.views.workers.over_time import CpuSeries, MemorySeries, NetworkSeries
+from dask_diag_lab.views.workers.traffic import HostDisk, HostNetwork
 from dask_diag_lab.views.workers.workers_table import WorkersTable
-from tests.kernel.views.situations import GIB, MIB, THRESHOLDS, batch, store_of, worker
+from tests.kernel.views.situations import GIB, THRESHOLDS, batch, store_of, worker
 
 NET = {"host_net_io.read_bps": 3e6, "host_net_io.write_bps": 1e6}
 GPU = {"gpu_utilization": 40, "gpu_memory_used": 2 * GIB, "gpu-memory-total": 16 * GIB}
@@ -159,13 +159,6 @@ def test_one_worker_without_limit_leaves_the_cluster_without_one() -> None:
 # --- traffic and GPUs
 
 
-def test_bytes_in_transfer_have_two_halves() -> None:
-    view = shown(DataTransfer, worker(0, incoming_bytes=30 * MIB, outgoing_bytes=10 * MIB))
-    assert view.caption.headline == "Bytes in transfer: 30.0 MiB incoming, 10.0 MiB outgoing"
-    assert [part.color for part in view.parts] == ["incoming", "outgoing"]
-    assert view.table().columns["outgoing_bytes"] == [10 * MIB]
-
-
 def test_host_of_several_workers_is_one_bar() -> None:
     rows = [worker(i, host="h", metrics=NET) for i in range(3)]
     view = shown(HostNetwork, *rows, worker(7, host="other", metrics=NET))
@@ -239,12 +232,6 @@ def test_a_shared_process_counts_once(shared: Store) -> None:
     assert (health["memory"], health["memory_limit"]) == (4 * GIB, 8 * GIB)
 
 
-def test_limit_of_a_process_is_the_lowest_of_its_workers() -> None:
-    rows = [of_process(n, "inproc://host/17", memory_limit=(n + 1) * 4 * GIB) for n in range(3)]
-    headline = shown(ClusterMemory, *rows).caption.headline
-    assert headline == "Process memory: 3.00 GiB · 75 % of 4.00 GiB"
-
-
 def test_lines_over_time_are_of_processes_where_workers_share_one(shared: Store) -> None:
     for kind, said in ((CpuSeries, "175 % CPU"), (MemorySeries, "2.00 GiB process memory")):
         headline = drawn(kind(shared)).caption.headline
@@ -269,7 +256,3 @@ def test_series_are_recorded_before_anybody_looks() -> None:
 def test_series_count_a_host_once() -> None:
     store = store_of(workers=[worker(i, host="h", metrics=NET) for i in range(4)])
     assert NetworkSeries(store).table().columns["received_total"] == [3e6]
-
-
-def test_series_that_nobody_reports_is_explained() -> None:
-    assert "disk traffic" in drawn(DiskSeries(store_of(workers=[worker(0)]))).caption.empty
