@@ -19,11 +19,10 @@ from dask_diag_lab.views.extras import ExtraPlot, extra_table
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Control, LegendItem, Table
 
-NO_METRICS: Final = (
-    "No worker has reported what its time went to yet. Figures appear a second or two after the"
-    " first task has ended."
+NOTHING: Final = (
+    "Nothing was reported yet, or not in this unit for this span. Figures appear a second or two"
+    " after the first task has ended."
 )
-NOT_CHOSEN: Final = "Nothing was reported in this unit for this span. Choose others above."
 THREAD_CONTEXT: Final = "execute"
 """The context whose activities hold a worker's thread; all others run beside the threads."""
 SENDING: Final = "get-data"
@@ -133,7 +132,7 @@ class FineBars(ExtraPlot, BarPlot):
     """Bars of the table ``fine``, with a part for each class of activity."""
 
     reads = ("fine", "workers")
-    empty = NO_METRICS
+    empty = NOTHING
 
     def amounts(self, chosen: npt.NDArray[np.bool_]) -> Iterable[tuple[str, str, str, float]]:
         """Return label, context, activity and value of rows, without enclosing spans."""
@@ -339,16 +338,12 @@ class FineMetrics(FineBars):
 
     def note(self) -> str:
         """Return since when; see `DataPlot.note`."""
-        together = "all spans of this name together, without those inside them, "
-        return f"{together if self.span else ''}since the scheduler started"
+        together = "all spans of this name together, " if self.span else ""
+        return f"{together}since the scheduler started"
 
     def legend(self, rows: Rows) -> Sequence[LegendItem]:
         """Return the classes that there are."""
         return [item for item in super().legend(rows) if np.any(np.asarray(rows[item.label]) > 0)]
-
-    def why_empty(self) -> str:
-        """Return whether there is anything of other units or spans; see `DataPlot.why_empty`."""
-        return NOT_CHOSEN if len(self.extra) else super().why_empty()
 
     def table(self) -> Table:
         """Return every row of the metrics, of all units and spans."""

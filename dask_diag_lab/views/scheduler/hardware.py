@@ -78,11 +78,9 @@ class Hardware(BarPlot):
         """Return a row for each kind and size; none before it was measured."""
         answer: Any = (self._query.answer if self._query is not None else None) or {}  # plain data
         found = [(at, kind, row) for at, kind in enumerate(KINDS) for row in answer.get(kind, ())]
-        blocks = [
-            f"{kind.capitalize()} · {fmt.whole_binary(row['size'])}" for _, kind, row in found
-        ]
+        sizes = [fmt.whole_binary(row["size"]) for _, _, row in found]
         return {
-            "block": blocks,
+            "block": [f"{found[at][1].capitalize()} · {size}" for at, size in enumerate(sizes)],
             "kind": [kind for _, kind, _ in found],
             "size": np.array([row["size"] for _, _, row in found], dtype=np.int64),
             "rate": np.array([row["rate"] for _, _, row in found], dtype=np.float64),
@@ -92,10 +90,9 @@ class Hardware(BarPlot):
     def headline(self) -> str:
         """Return the best of each kind; see `DataPlot.headline`."""
         rows = self.rows()
-        best: dict[str, float] = {}
-        for kind, rate in zip(rows["kind"], rows["rate"], strict=True):
-            best[kind] = max(best.get(kind, 0.0), rate)
-        told = ", ".join(f"{kind} {fmt.si(rate, 'B/s')}" for kind, rate in best.items())
+        # Of one kind the largest comes last.
+        best = dict(sorted(zip(rows["kind"], rows["rate"], strict=True), key=lambda row: row[1]))
+        told = ", ".join(f"{kind} {fmt.si(best[kind], 'B/s')}" for kind in KINDS if kind in best)
         return f"Bandwidth: up to {told}"
 
     def note(self) -> str:
@@ -117,9 +114,8 @@ class Hardware(BarPlot):
     def own_controls(self) -> Sequence[Control]:
         """Return the button, unless it was pressed; see `BarPlot.own_controls`."""
         is_asked = self._query is not None and self._query.state == "asked"
-        if is_asked or not can_ask(self.store):
-            return ()
-        return [Control("measure", "button", "Measure now")]
+        control = Control("measure", "button", "Measure now")
+        return [control] if can_ask(self.store) and not is_asked else []
 
     def set_control(self, name: str, value: str) -> None:
         """Ask the cluster: only ever done by the button.

@@ -21,7 +21,6 @@ from dask_diag_lab.views.worker_names import worker_in_words
 from dask_diag_lab.views.workers.common import WorkerBars
 
 CONFIRMED: Final = "confirmed"
-REQUESTED: Final = "request"
 LONGEST_S: Final = 100_000
 """So far back at most: a clock that was set would make the picture any number of seconds long."""
 NO_STEALING: Final = (
@@ -56,19 +55,13 @@ class _StealingOverTime(ExtraPlot, SeriesPlot):
     def headline(self) -> str:
         """Return how many there were; see `SeriesPlot.headline`."""
         moved = int((self.extra["event"] == CONFIRMED).sum())
-        return f"Tasks moved a second: {fmt.plural(moved, 'move')} in all"
+        tried = len(self.extra) - moved
+        return f"{fmt.count(moved)} moved (solid), {fmt.count(tried)} tried or in vain (dashed)"
 
     def note(self) -> str:
-        """Return how many decisions there were of each kind."""
-        stealing = self.extra
-        events = stealing["event"]
-        moved, asked = (int((events == kind).sum()) for kind in (CONFIRMED, REQUESTED))
-        vain = len(events) - moved - asked
-        dropped = fmt.plural(stealing.dropped, "older decision")
-        return (
-            f"{fmt.count(moved)} moved (solid); {fmt.count(asked)} asked for, {fmt.count(vain)} in"
-            f" vain (dashed){f'; {dropped} dropped' if stealing.dropped else ''}"
-        )
+        """Return how many are not known any more."""
+        n_dropped = self.extra.dropped
+        return f"{fmt.plural(n_dropped, 'older decision')} dropped" if n_dropped else ""
 
 
 class _StealingWorkers(ExtraPlot, WorkerBars):
@@ -121,7 +114,7 @@ class Stealing(StackPlot):
     help = (
         "Above, tasks that were moved each second (solid), and moves that were asked for or "
         "were in vain, such as when the task had begun (dashed); below, for each worker, how "
-        "many tasks went. The line below has the sum of each.\n"
+        "many tasks went.\n"
         "- plain: the worker gave them away\n"
         "- striped: it took them\n"
         "- click a worker: its page\n"

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+NO_NETWORK: Final = "No worker tells the network traffic of its host yet; heartbeats bring it."
+NO_DISK: Final = (
+    "No worker tells the disk traffic of its host. Either no heartbeat has come yet, or "
+    "distributed.admin.system-monitor.disk is off or the system does not count it."
+)
 WORKER: Final = (Column("worker", shown=False), Column("name", shown=False))
 """Address and name as they begin each row of a table."""
 

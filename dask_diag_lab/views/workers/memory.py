@@ -7,7 +7,6 @@ memory, so orange means that the worker may be spilling, not that it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from typing import ClassVar, Final
 
 import numpy as np
@@ -30,18 +29,7 @@ RUNNING: Final = "running"
 
 _PROCESS_MEMORY: Final = ("process memory", "ram", "rss", "spill", "spilled", "disk", "limit")
 
-
-class MemoryLevel(IntEnum):
-    """How near a worker is to its memory limit; a larger value is worse."""
-
-    NORMAL = 0
-    """Blue."""
-    MAY_SPILL = 1
-    """Orange: at or above the lower one of target and spill."""
-    CRITICAL = 2
-    """Red: paused, retiring, or at or above terminate."""
-
-
+CRITICAL: Final = 2
 LEVEL_NAMES: Final = ("ok", "may spill", "critical")
 REMARKS: Final = ("", "may spill to disk", "at its memory limit")
 PARTS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled")
@@ -74,8 +62,9 @@ class MemoryBars(BarPlot):
     limit = "memory_limit"
 
     def memory_levels(self) -> npt.NDArray[np.uint8]:
-        """Return a `MemoryLevel` for each worker, and set the marks of the thresholds.
+        """Return the index in `LEVEL_NAMES` of each worker, and set the marks of the thresholds.
 
+        Orange begins at the lower one of target and spill, red at terminate or with another status.
         Without a limit only the status can turn a worker red. Thresholds are shares of the limit;
         one that is off is None.
         """
@@ -90,8 +79,7 @@ class MemoryBars(BarPlot):
         may_spill = used >= min(on.get("target", np.inf), on.get("spill", np.inf))
         is_stopped = np.array([status != RUNNING for status in workers.status], dtype=bool)
         is_critical = is_stopped | (used >= min(on.get("terminate", 1.0), 1.0))
-        levels = np.where(is_critical, MemoryLevel.CRITICAL, may_spill * MemoryLevel.MAY_SPILL)
-        return levels.astype(np.uint8)
+        return np.where(is_critical, CRITICAL, may_spill).astype(np.uint8)
 
     def headline(self) -> str:
         """Return the memory of all processes; see `DataPlot.headline`."""
@@ -195,7 +183,7 @@ class ClusterMemory(MemoryBars):
         if not len(workers):
             return {"label": [], **{column.name: [] for column in self.columns}}
         totals, levels = workers.totals(), self.memory_levels()
-        n_critical = fmt.plural(int((levels == MemoryLevel.CRITICAL).sum()), "worker")
+        n_critical = fmt.plural(int((levels == CRITICAL).sum()), "worker")
         remarks = (*REMARKS[:2], f"{n_critical} paused or at the limit")
         return {
             "label": [""],

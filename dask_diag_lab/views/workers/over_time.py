@@ -121,7 +121,7 @@ class NetworkSeries(WorkerSeries):
         Line(common.NETWORK_WRITE, "sent", "outgoing"),
     )
     unit = "rate"
-    empty = "No worker tells the network traffic of its host yet; heartbeats bring it."
+    empty = common.NO_NETWORK
 
 
 @register_plot
@@ -147,7 +147,4 @@ class DiskSeries(WorkerSeries):
         Line(common.DISK_WRITE, "written", "outgoing"),
     )
     unit = "rate"
-    empty = (
-        "No worker tells the disk traffic of its host. Either no heartbeat has come yet, or "
-        "distributed.admin.system-monitor.disk is off or the system does not count it."
-    )
+    empty = common.NO_DISK

@@ -140,7 +140,7 @@ class HostNetwork(HostTraffic):
 
     metrics = (common.NETWORK_READ, common.NETWORK_WRITE)
     value = ("received", "sent")
-    empty = "No worker tells the network traffic of its host yet; heartbeats bring it."
+    empty = common.NO_NETWORK
 
 
 @register_plot
@@ -163,7 +163,4 @@ class HostDisk(HostTraffic):
 
     metrics = (common.DISK_READ, common.DISK_WRITE)
     value = ("read", "written")
-    empty = (
-        "No worker tells the disk traffic of its host. Either no heartbeat has come yet, or "
-        "distributed.admin.system-monitor.disk is off or the system does not count it."
-    )
+    empty = common.NO_DISK

@@ -118,7 +118,7 @@ def test_unit_and_span_can_be_chosen() -> None:
     shown.view.set_control("unit", "bytes")
     shown.view.set_control("span", "default")
     shown.view.update()
-    assert shown.view.caption.empty.startswith("Nothing was reported in this unit for this span")
+    assert shown.view.caption.empty.startswith("Nothing was reported")
     assert shown.view.caption.controls[:1] == [replace(unit, value="bytes")]
     shown.view.set_control("span", "part")
     shown.view.update()

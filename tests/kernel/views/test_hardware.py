@@ -52,7 +52,7 @@ def test_hardware_measures_only_when_asked_and_says_that_it_does() -> None:
     bench.press()
     assert [query.kind for query in bench.asked] == ["hardware"]
     assert bench.view.caption.empty.startswith("Measuring")
-    assert bench.view.caption.controls == ()
+    assert bench.view.caption.controls == []
 
 
 def test_what_was_measured_is_shown_to_every_page_and_by_the_table() -> None:
@@ -77,7 +77,7 @@ def test_a_closed_cluster_is_not_to_be_measured() -> None:
     bench = Bench(worker(0))
     bench.store.set_feed_state("closed", "", 1.0)
     bench.view.update()
-    assert (bench.view.caption.controls, bench.view.caption.empty) == ((), UNASKED)
+    assert (bench.view.caption.controls, bench.view.caption.empty) == ([], UNASKED)
 
 
 def test_why_nothing_was_measured_is_said() -> None:

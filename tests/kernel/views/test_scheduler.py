@@ -158,7 +158,7 @@ def test_stolen_tasks_are_counted_by_second_and_by_worker() -> None:
         "gave": [2, 0],
         "took": [0, 2],
     }
-    assert shown.view.caption.note == "2 moved (solid); 2 asked for, 1 in vain (dashed)"
+    assert shown.view.caption.headline == "2 moved (solid), 3 tried or in vain (dashed)"
     assert shown.view.table().columns["event"] == [row[1] for row in rows]
 
 
