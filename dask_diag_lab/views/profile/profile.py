@@ -22,7 +22,6 @@ from dask_diag_lab.views.profile.sampling import (
     WORKER_LOOPS,
     Profile,
     Sampling,
-    task_prefix,
 )
 from dask_diag_lab.views.profile.timeline import Bins, Timeline
 from dask_diag_lab.views.profile.tree import (
@@ -218,9 +217,10 @@ class ProfileOfTasks(View):
         return self.sampling.source, self.sampling.prefix, self.sampling.worker
 
     def _choose_from_arguments(self) -> None:
-        self.sampling.prefix = task_prefix(self.arguments)
-        self.sampling.worker = self.arguments.get("worker", "")
-        self._from_task = self.arguments.get("from_task", "")
+        given = self.arguments
+        self.sampling.prefix = given.get("prefix") or given.get("key", "")
+        self.sampling.worker = given.get("worker", "")
+        self._from_task = given.get("from_task", "")
 
     def _subjects(self) -> tuple[list[tuple[str, str]], str]:
         """Return what there is to choose, in an order that does not change, and what is chosen."""

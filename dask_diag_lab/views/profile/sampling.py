@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -28,15 +27,7 @@ TASKS: Final = "tasks"
 WORKER_LOOPS: Final = "worker-loops"
 SCHEDULER_LOOP: Final = "scheduler-loop"
 
-# What a thread did besides computing is named after the task it did it for.
-_ACTION: Final = re.compile(r"^(?:transfer|disk-read|disk-write|deserialize)-(?=.)")
-
 Answer = Mapping[str, Any]  # plain data, as `QUESTIONS` describes it
-
-
-def task_prefix(arguments: Mapping[str, str]) -> str:
-    """Return the prefix that arguments of a plot name, without the action it was clicked at."""
-    return _ACTION.sub("", arguments.get("prefix") or arguments.get("key") or "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -42,7 +42,7 @@ class Bins:
     Parameters
     ----------
     answer : mapping
-        ``{times, counts, prefixes}`` of the question "activity".
+        ``{times, counts, prefixes}`` of the question "activity", with at least one time.
 
     Attributes
     ----------
@@ -57,13 +57,13 @@ class Bins:
 
     def __init__(self, answer: Mapping[str, Any]) -> None:  # plain data, of many types
         times = np.asarray(answer["times"], dtype=np.float64)
-        first, last = (float(times[0]), float(times[-1])) if len(times) else (0.0, 0.0)
-        step = float(np.diff(times).min(initial=np.inf)) if len(times) > 1 else 1.0
+        first, last = float(times[0]), float(times[-1])
+        step = max(float(np.diff(times).min()), 1e-3) if len(times) > 1 else 1.0
         # Whole steps, so that a bar has as many as the next one.
         merged = np.ceil((last - first + step) / step / MAX_BINS)
         self.width_s = float(max(step * merged, (last - first) / MAX_BINS))
         at = ((times - first) / self.width_s + 1e-6).astype(np.int64)
-        n = int(at.max(initial=-1)) + 1
+        n = int(at[-1]) + 1
         self.start: Floats = first + self.width_s * np.arange(n, dtype=np.float64)
         self.counts = np.bincount(at, weights=answer["counts"], minlength=n)
         rows = answer.get("prefixes", {}).items()
@@ -71,14 +71,9 @@ class Bins:
         self.prefixes = dict(sorted(sums.items(), key=lambda item: (-item[1].sum(), item[0])))
 
     @property
-    def has_samples(self) -> bool:
-        """Whether any bar is higher than nothing: workers without work report empty cycles."""
-        return bool(self.counts.any())
-
-    @property
     def stop(self) -> float:
         """End of the last bar."""
-        return float(self.start[-1]) + self.width_s if len(self.start) else 0.0
+        return float(self.start[-1]) + self.width_s
 
 
 class Timeline:

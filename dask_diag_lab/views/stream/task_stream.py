@@ -297,11 +297,7 @@ class TaskStream(View):
         # A window that follows, or did, begins a little before its zero.
         is_margin = 0 <= frame.zero - frame.start <= 2 * MARGIN * (frame.end - frame.start)
         begin = frame.zero if is_margin else frame.start
-        slot, start = self.store.running.places(until)
-        is_known = slot < len(frame.rows.row_of)
-        row = frame.rows.row_of[slot[is_known]]
-        starts = start[is_known][(row >= frame.asked.start) & (row < frame.asked.stop)]
-        share = share_of_time(frame, starts, begin, until)
+        share = share_of_time(frame, self._running[2].get("start", np.empty(0)), begin, until)
         moment = self.store.time if self.window.is_following else begin
         n_asked, n_all = (frame.rows.n_there(moment, part) for part in (frame.asked, slice(None)))
         return text.headline(share, n_asked, n_all)

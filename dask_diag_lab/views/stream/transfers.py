@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -60,7 +59,7 @@ _HALF: Final = 0.38
 _FASTEST: Final = 90
 """Percentile of the rates in view that has the strongest colour: one outlier pales no other."""
 _PALEST: Final = 0.35
-_TEXTS: Final = ("head", "size", "when", "keys")
+_TEXTS: Final = ("head", "when", "largest")
 _LINES: Final = tuple(f"@{name}" for name in _TEXTS)
 _WAITING: Final = "Waiting for the answer of the workers."
 _NONE: Final = (
@@ -174,14 +173,11 @@ def _rows(columns: Columns) -> Iterable[tuple[Any, ...]]:  # values differ in ty
 def _lines(of: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:  # see `_rows`
     """Return the lines that hovering tells of a transfer."""
     verb = "received from" if of["is_incoming"] else "sent to"
-    wire = f", {fmt.binary(of['compressed'])} on the wire ({fmt.percent(of['ratio'])})"
     took, rate = fmt.duration(of["seconds"]), fmt.si(of["rate"], "B/s")
-    several = f"{fmt.plural(int(of['keys']), 'key')}, the largest " if of["keys"] > 1 else ""
     return (
         f"{names[of['worker']]} {verb} {names[of['peer']]}",
-        fmt.binary(of["nbytes"]) + (wire if isfinite(of["ratio"]) else ""),
-        f"in {took} = {rate} · started {fmt.clock(of['start'])}",
-        several + fmt.elide(of["key"], 80),
+        f"{fmt.binary(of['nbytes'])} in {took} = {rate} · started {fmt.clock(of['start'])}",
+        fmt.elide(of["key"], 80),
     )
 
 
@@ -262,11 +258,11 @@ class Transfers(View):
 
     def command(self, verb: str) -> None:
         """Obey ``live`` (the last minute, as it comes) and ``fit`` (all that is drawn)."""
-        frame = self._frames.known(self.worker)
-        if self.timeline is not None and verb == "live":
-            self.timeline.window.release()
-        elif self.timeline is not None and verb == "fit" and frame is not None and frame.n_drawn:
-            self.timeline.window.fit(*frame.ends)
+        frame, timeline = self._frames.known(self.worker), self.timeline
+        if timeline is not None and verb == "live":
+            timeline.window.release()
+        elif timeline is not None and verb == "fit" and frame is not None and frame.n_drawn:
+            timeline.window.fit(*frame.ends)
         self.update()
 
     def set_control(self, name: str, value: str) -> None:

@@ -86,7 +86,7 @@ def test_the_table_has_the_functions_that_match(situation: Situation) -> None:
 
 
 def test_prefix_and_worker_of_the_arguments_are_asked_for(situation: Situation) -> None:
-    page = situation.page(prefix="transfer-inc", worker=WORKER)
+    page = situation.page(prefix="inc", worker=WORKER)
     asked = situation.cluster.of("profile")[-1].arguments
     assert (asked["prefix"], asked["worker"]) == ("inc", WORKER)
     assert page.controls["subject"].value == "inc"
