@@ -172,10 +172,8 @@ class Long(Counting):
     """Has a table of many rows, whose making and reading is noted by `on_read`."""
 
     on_read: ClassVar[Callable[[int], None]]
-    tables: ClassVar[int] = 0
 
     def table_job(self) -> Callable[[], Table]:
-        Long.tables += 1
         return lambda: Table({"n": Column(12_000), "twice": Column(12_000)})
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
 import dask_diag_lab
@@ -33,13 +32,11 @@ while not os.path.exists({flag!r}):
 class Kernel:
     """A kernel as a notebook has it."""
 
-    def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
+    def __init__(self, manager: KernelManager) -> None:
         self.manager = manager
-        self.client = client
-
-    @property
-    def id(self) -> str:
-        return Path(self.manager.connection_file).stem.removeprefix("kernel-")
+        self.client = manager.client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=60)
 
     def outputs_until_idle(self, message: str) -> list[dict[str, Any]]:
         """Return what a cell has put out; waits until it has ended."""
@@ -48,19 +45,24 @@ class Kernel:
             found = self.client.get_iopub_msg(timeout=60)
             if found["parent_header"].get("msg_id") != message:
                 continue
-            if found["msg_type"] == "status" and found["content"]["execution_state"] == "idle":
+            if found["content"].get("execution_state") == "idle":
                 return outputs
             if found["msg_type"] not in ("status", "execute_input"):
                 outputs.append(found["content"])
+
+    def run(self, code: str) -> list[dict[str, Any]]:
+        return self.outputs_until_idle(self.client.execute(code))
+
+    def value(self, code: str) -> str:
+        """Return the repr of what the last line of a cell is."""
+        (shown,) = self.run(code)
+        return str(shown["data"]["text/plain"])
 
     def stop(self) -> None:
         """End it as Jupyter does; harmless twice."""
         self.client.stop_channels()
         if self.manager.has_kernel:
             self.manager.shutdown_kernel()
-
-    def run(self, code: str) -> list[dict[str, Any]]:
-        return self.outputs_until_idle(self.client.execute(code))
 
 
 @pytest.fixture
@@ -71,22 +73,21 @@ def kernel(runtime_dir: Path, request: pytest.FixtureRequest) -> Iterator[Kernel
     runtime_dir.mkdir()
     manager.connection_file = str(runtime_dir / f"kernel-{uuid4()}.json")  # as Jupyter names it
     environment = {
-        **os.environ,
         "PYTHONPATH": str(ROOT),
         "DASK_CONFIG": str(CONFIG / "dask_diag_lab.yaml"),
         "JPY_SESSION_NAME": "/home/me/notes/analysis.ipynb",
-        **getattr(request, "param", {}),
     }
-    manager.start_kernel(env=environment)
-    client = manager.client()
-    client.start_channels()
-    kernel = Kernel(manager, client)
-    try:
-        client.wait_for_ready(timeout=60)
-        yield kernel
-    finally:
-        kernel.stop()
-        manager.cleanup_resources()
+    manager.start_kernel(env={**os.environ, **environment, **getattr(request, "param", {})})
+    kernel = Kernel(manager)
+    yield kernel
+    kernel.stop()
+    manager.cleanup_resources()
+
+
+@pytest.fixture
+def flag(tmp_path: Path) -> Path:
+    """The file that lets `CELL` end."""
+    return tmp_path / "go"
 
 
 def state_of(record: dict[str, Any]) -> str:
@@ -97,19 +98,24 @@ def our_records(folder: Path) -> list[Path]:
     return [path for path in records_in(folder) if path.name.startswith("dask-diag-lab-")]
 
 
+def live_record(folder: Path) -> dict[str, Any]:
+    """Return the content of the one record, once its cluster is live."""
+    wait_until(lambda: our_records(folder), "no record")
+    (path,) = our_records(folder)
+    assert path.stat().st_mode & 0o777 == 0o600
+    record: dict[str, Any] = json.loads(path.read_text())
+    wait_until(lambda: state_of(record) == "live", "never live")
+    return record
+
+
 def test_a_client_announces_itself_while_its_cell_runs(
-    kernel: Kernel, runtime_dir: Path, tmp_path: Path
+    kernel: Kernel, runtime_dir: Path, flag: Path
 ) -> None:
-    flag = tmp_path / "go"
     kernel.run("import distributed")
     cell = kernel.client.execute(CELL.format(processes=True, flag=str(flag)))
-    wait_until(lambda: our_records(runtime_dir), "no record while the cell runs")
-    (path,) = our_records(runtime_dir)
-    record = json.loads(path.read_text())
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert record["kernel_id"] == kernel.id
-    assert record["name"] == "analysis.ipynb"
-    wait_until(lambda: state_of(record) == "live", "never live while the cell runs")
+    record = live_record(runtime_dir)
+    kernel_id = Path(kernel.manager.connection_file).stem.removeprefix("kernel-")
+    assert (record["kernel_id"], record["name"]) == (kernel_id, "analysis.ipynb")
     flag.touch()
     assert kernel.outputs_until_idle(cell) == []
     end = "import dask_diag_lab; dask_diag_lab.attach().close(); client.close()"
@@ -118,15 +124,12 @@ def test_a_client_announces_itself_while_its_cell_runs(
 
 
 def test_a_history_outlives_its_client_and_goes_with_the_kernel(
-    kernel: Kernel, runtime_dir: Path, tmp_path: Path
+    kernel: Kernel, runtime_dir: Path, flag: Path
 ) -> None:
-    flag = tmp_path / "go"
     flag.touch()
     # A kernel whose cluster had processes does not end by itself: it is killed, with us or without.
     kernel.run(CELL.format(processes=False, flag=str(flag)))
-    wait_until(lambda: our_records(runtime_dir), "no record")
-    record = json.loads(our_records(runtime_dir)[0].read_text())
-    wait_until(lambda: state_of(record) == "live", "never live")
+    record = live_record(runtime_dir)
     assert kernel.run("cluster = client.cluster; client.close(); cluster.close()") == []
     wait_until(lambda: state_of(record) == "closed", "the end is not said")
     kernel.stop()
@@ -134,9 +137,8 @@ def test_a_history_outlives_its_client_and_goes_with_the_kernel(
 
 
 def test_a_failure_of_ours_breaks_no_client_and_prints_nothing(
-    kernel: Kernel, runtime_dir: Path, tmp_path: Path
+    kernel: Kernel, runtime_dir: Path, flag: Path
 ) -> None:
-    flag = tmp_path / "go"
     flag.touch()
     kernel.run(
         "import dask_diag_lab.server.announce as a\n"
@@ -144,25 +146,20 @@ def test_a_failure_of_ours_breaks_no_client_and_prints_nothing(
         "a.write_record = no"
     )
     assert kernel.run(CELL.format(processes=False, flag=str(flag))) == []
-    (shown,) = kernel.run("client.submit(sum, [1, 2]).result()")
-    assert shown["data"]["text/plain"] == "3"
+    assert kernel.value("client.submit(sum, [1, 2]).result()") == "3"
     assert our_records(runtime_dir) == []
 
 
 @pytest.mark.parametrize(
     "kernel", [{"DASK_DIAG_LAB__AUTO_ATTACH": "false"}], indirect=True, ids=["off"]
 )
-def test_auto_attach_can_be_switched_off(kernel: Kernel, runtime_dir: Path, tmp_path: Path) -> None:
-    flag = tmp_path / "go"
+def test_auto_attach_can_be_switched_off(kernel: Kernel, runtime_dir: Path, flag: Path) -> None:
     flag.touch()
     assert kernel.run(CELL.format(processes=False, flag=str(flag))) == []
-    (shown,) = kernel.run(
-        "import threading; [t.name for t in threading.enumerate() if 'diag' in t.name]"
-    )
-    assert shown["data"]["text/plain"] == "[]"
+    threads = "import threading; [t.name for t in threading.enumerate() if 'diag' in t.name]"
+    assert kernel.value(threads) == "[]"
     assert our_records(runtime_dir) == []
-    (shown,) = kernel.run("import dask_diag_lab; dask_diag_lab.attach().url.split(':')[0]")
-    assert shown["data"]["text/plain"] == "'http'"
+    assert kernel.value("import dask_diag_lab; dask_diag_lab.attach().url[:4]") == "'http'"
     assert len(our_records(runtime_dir)) == 1
     kernel.run("dask_diag_lab.attach().close()")
     assert our_records(runtime_dir) == []
