@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
-from dask_diag_lab.schema import STATES, WORKERS, Batch, SchedulerInfo
+from dask_diag_lab.schema import WORKERS, Batch, SchedulerInfo
 from dask_diag_lab.schema.columns import default_row
 from dask_diag_lab.server import Server
 from dask_diag_lab.store import Store
@@ -58,15 +58,16 @@ def wait_until(condition: Callable[[], object], what: str, limit_s: float = WAIT
 
 def make_batch(n: int = 1, *, workers: int = 2, memory_limit: int = 2**30, **more: Any) -> Batch:
     """Return the `n`-th batch of a small cluster that is at work."""
-    address = [f"tcp://127.0.0.1:{4000 + i}" for i in range(workers)]
-    rows = [_worker(a, i, n, memory_limit) for i, a in enumerate(address)]
-    prefix = {
-        "name": "inc",
-        "states": [0, 0, 0, 0, 2, 10 * n, 1, 0],
-        "nbytes": 280 * n,
-        "duration": 0.1,
-    }
-    assert len(prefix["states"]) == len(STATES)  # type: ignore[arg-type]  # the list above
+    rows = [
+        default_row(WORKERS)
+        | {"address": f"tcp://127.0.0.1:{4000 + i}", "name": str(i), "host": "127.0.0.1"}
+        | {"nthreads": 2, "memory_limit": memory_limit, "status": "running", "last_seen": NOW + n}
+        | {"cpu": 50.0 + n, "memory": 10_000_000 * n, "managed": 1_000_000 * n}
+        | {"unmanaged_old": 5_000_000, "processing": 1, "executing": 1, "occupancy": 0.1}
+        for i in range(workers)
+    ]
+    prefix = {"name": "inc", "states": [0, 0, 0, 0, 2, 10 * n, 1, 0]}
+    prefix |= {"nbytes": 280 * n, "duration": 0.1}
     info = SchedulerInfo(
         id="Scheduler-test",
         address="tcp://127.0.0.1:3999",
@@ -78,25 +79,6 @@ def make_batch(n: int = 1, *, workers: int = 2, memory_limit: int = 2**30, **mor
     )
     tables, rest = tables_of({"workers": rows, "prefixes": [prefix], **more})
     return Batch("epoch", NOW + n, time.time(), info, tables, **rest)
-
-
-def _worker(address: str, index: int, n: int, memory_limit: int) -> dict[str, Any]:
-    return default_row(WORKERS) | {
-        "address": address,
-        "name": str(index),
-        "host": "127.0.0.1",
-        "nthreads": 2,
-        "memory_limit": memory_limit,
-        "status": "running",
-        "last_seen": NOW + n,
-        "cpu": 50.0 + n,
-        "memory": 10_000_000 * n,
-        "managed": 1_000_000 * n,
-        "unmanaged_old": 5_000_000,
-        "processing": 1,
-        "executing": 1,
-        "occupancy": 0.1,
-    }
 
 
 @dataclass
@@ -127,14 +109,8 @@ class Served:
         given = dict(headers or {})
         if token is not None:
             given["Authorization"] = f"token {token}"
-        request = HTTPRequest(
-            f"{self.url}{path}",
-            method=method,
-            body=body,
-            headers=given,
-            follow_redirects=False,
-            allow_nonstandard_methods=True,
-        )
+        more: dict[str, Any] = {"follow_redirects": False, "allow_nonstandard_methods": True}
+        request = HTTPRequest(f"{self.url}{path}", method, given, body, **more)
         return await AsyncHTTPClient(force_instance=True).fetch(request, raise_error=False)
 
     async def json(self, path: str, **more: Any) -> Any:

@@ -8,8 +8,7 @@ from typing import Any, Self
 
 from bokeh.document import Document
 from bokeh.document.events import MessageSentEvent, ModelChangedEvent
-from bokeh.events import ModelEvent, PointEvent, Tap
-from bokeh.models import Plot
+from bokeh.events import PointEvent, Tap
 from bokeh.protocol import Protocol
 from bokeh.protocol.message import Message
 from bokeh.protocol.receiver import Receiver
@@ -18,9 +17,9 @@ from tornado.locks import Lock
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from dask_diag_lab.server.control import PaneControl
-from tests.kernel.serving import TOKEN, Served, until
+from tests.kernel.serving import TOKEN, Served
 
-QUIET_LOOKS = 25
+QUIET_S = 0.25
 
 
 class BrowserPage:
@@ -73,15 +72,10 @@ class BrowserPage:
 
     async def quiet(self) -> int:
         """Wait until nothing has come for a while; return how many frames there were."""
-        calm, frames = 0, self.frames
-
-        def is_calm() -> bool:
-            nonlocal calm, frames
-            calm = calm + 1 if self.frames == frames else 0
+        frames = -1
+        while frames != self.frames:
             frames = self.frames
-            return calm > QUIET_LOOKS
-
-        await until(is_calm, "frames come without end")
+            await asyncio.sleep(QUIET_S)
         return frames
 
     async def set(self, **properties: object) -> None:
@@ -94,17 +88,12 @@ class BrowserPage:
         self.commands += 1
         await self.set(command=json.dumps({"verb": verb, "n": self.commands, **more}))
 
-    async def event(self, event: ModelEvent) -> None:
-        """Send what happened to a model, such as a click."""
-        self.document.models.flush_synced()  # the server knows them all
-        happened = MessageSentEvent(self.document, "bokeh_event", event)
-        await self._send(self._protocol.create("PATCH-DOC", [happened]))
-
     async def tap(self, kind: type[PointEvent] = Tap) -> None:
         """Click the picture of a sample."""
-        picture = self.document.select_one({"name": "picture"})
-        assert isinstance(picture, Plot)
-        await self.event(kind(picture))
+        picture: Any = self.document.select_one({"name": "picture"})
+        self.document.models.flush_synced()  # the server knows them all
+        happened = MessageSentEvent(self.document, "bokeh_event", kind(picture))
+        await self._send(self._protocol.create("PATCH-DOC", [happened]))
 
     async def patch(self, model: Any, name: str, value: object) -> None:
         """Set one property of any model of the document."""
