@@ -66,7 +66,7 @@ def make_batch(n: int = 1, *, workers: int = 2, memory_limit: int = 2**30, **mor
         | {"unmanaged_old": 5_000_000, "processing": 1, "executing": 1, "occupancy": 0.1}
         for i in range(workers)
     ]
-    prefix = {"name": "inc", "states": [0, 0, 0, 0, 2, 10 * n, 1, 0]}
+    prefix: dict[str, Any] = {"name": "inc", "states": [0, 0, 0, 0, 2, 10 * n, 1, 0]}
     prefix |= {"nbytes": 280 * n, "duration": 0.1}
     info = SchedulerInfo(
         id="Scheduler-test",

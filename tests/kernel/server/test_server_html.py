@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import quote
 
 import dask
@@ -145,8 +146,8 @@ async def test_info_has_scheduler_workers_versions_and_log_and_nothing_of_it_is_
     async with serving(EVERY) as served:
         messages = ("first", "<script>alert(1)</script>")
         log = {"lines": [{"level": "INFO", "message": message} for message in messages]}
-        loop = asyncio.get_running_loop()
-        served.store.queries.on_ask = lambda query: loop.call_soon(served.store.answer, query, log)
+        soon: Any = asyncio.get_running_loop().call_soon
+        served.store.queries.on_ask = lambda query: soon(served.store.answer, query, log)
         batch = make_batch(2)
         batch.tables["workers"].columns["name"][:] = "<img src=x>"
         served.feed(batch)
