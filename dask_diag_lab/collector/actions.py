@@ -8,11 +8,11 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from dask_diag_lab.collector.strings import OTHER, Strings, key_text
 from dask_diag_lab.collector.wire import CODES
-from dask_diag_lab.schema.tables import ACTIONS
+from dask_diag_lab.schema.tables import ACTIONS, Kind, Outcome
 
 ROW: Final = "<" + "".join(CODES[column.dtype] for column in ACTIONS.columns)
 ROW_BYTES: Final = struct.calcsize(ROW)
@@ -23,14 +23,11 @@ MAX_ACTIONS: Final = 200_000
 MAX_PULL_ROWS: Final = 10_000
 """Rows of one answer: packing their keys costs the scheduler about 5 ms."""
 
-KINDS: Final = {"compute": 0, "transfer": 1, "disk-read": 2, "disk-write": 3, "deserialize": 4}
-TRANSFER: Final = KINDS["transfer"]
-DISK: Final = frozenset({KINDS["disk-read"], KINDS["disk-write"]})
+KINDS: Final = {kind.name.lower().replace("_", "-"): int(kind) for kind in Kind}
+TRANSFER: Final = int(Kind.TRANSFER)
+DISK: Final = frozenset({Kind.DISK_READ, Kind.DISK_WRITE})
 """Kinds whose times are on the worker's own clock."""
-OK: Final = 0
-ERRED: Final = 1
-KILLED: Final = 2
-
+OK, ERRED, KILLED = int(Outcome.OK), int(Outcome.ERRED), int(Outcome.KILLED)
 
 SURE_S: Final = 0.1
 """A smaller difference may as well be the time that a heartbeat takes: clocks are equal then."""
@@ -68,36 +65,10 @@ class Clocks:
         return behind if abs(behind) > SURE_S else 0.0
 
 
-class Slice(NamedTuple):
-    """Rows from a cursor on.
-
-    Attributes
-    ----------
-    rows : bytes
-        Packed rows, `ROW_BYTES` each.
-    cursor : int
-        Rows recorded up to the end of ``rows``: the next cursor.
-    dropped : int
-        Rows between the asked cursor and the first one here, lost to the bound.
-    keys_from : int
-        Ordinal of the task that ``keys`` begins with.
-    keys : tuple of str
-    is_more : bool
-        There are rows beyond these.
-    """
-
-    rows: bytes
-    cursor: int
-    dropped: int
-    keys_from: int
-    keys: tuple[str, ...]
-    is_more: bool
-
-
 class _Chunk:
     """Consecutive rows of whole tasks, and these tasks' keys; sizes are in bytes."""
 
-    __slots__ = ("first_row", "first_task", "keys", "n_texts", "rows", "size", "used")
+    __slots__ = ("first_row", "first_task", "keys", "rows", "size", "used")
 
     def __init__(self, first_row: int, first_task: int, n_rows: int) -> None:
         self.first_row = first_row
@@ -105,15 +76,7 @@ class _Chunk:
         self.size = n_rows * ROW_BYTES
         self.rows = bytearray(self.size)
         self.used = 0
-        self.keys: list[Any] = []  # any hashable; the first `n_texts` are text already
-        self.n_texts = 0
-
-    def texts(self, low: int, high: int) -> list[str]:
-        """Return keys as text, converted once and only when somebody asks."""
-        for index in range(self.n_texts, high):
-            self.keys[index] = key_text(self.keys[index])
-        self.n_texts = max(self.n_texts, high)
-        return self.keys[low:high]
+        self.keys: list[Any] = []  # any hashable
 
 
 class ActionLog:
@@ -194,45 +157,46 @@ class ActionLog:
         except (KeyError, TypeError, struct.error):
             self.skipped += 1
 
-    def since(self, cursor: int, keys_cursor: int, max_rows: int = MAX_PULL_ROWS) -> Slice:
-        """Return up to ``max_rows`` rows after ``cursor``, and the keys their tasks need."""
+    def since(
+        self, cursor: int, keys_cursor: int, max_rows: int = MAX_PULL_ROWS
+    ) -> tuple[dict[str, Any], int]:
+        """Return the rows after ``cursor`` and the keys their tasks need, and the next cursor.
+
+        At most ``max_rows``; ``is_more`` tells whether there are others. ``dropped`` are those
+        between ``cursor`` and the first one here, lost to the bound.
+        """
         first = max(cursor, self._chunks[0].first_row)
         stop = min(self.total, first + max_rows)
-        parts: list[bytes] = []
-        keys: list[str] = []
         keys_from = max(keys_cursor, self._chunks[0].first_task)
+        parts: list[bytes] = []
         for chunk in self._chunks:
             low = max(first - chunk.first_row, 0) * ROW_BYTES
             high = min((stop - chunk.first_row) * ROW_BYTES, chunk.used)
             if high > low:
                 parts.append(bytes(memoryview(chunk.rows)[low:high]))
         rows = b"".join(parts)
-        if rows:
-            keys = self._keys(keys_from, struct.unpack_from("<q", rows, len(rows) - 16)[0] + 1)
-        dropped = max(0, first - cursor)
-        return Slice(rows, stop, dropped, keys_from, tuple(keys), stop < self.total)
+        last_task = struct.unpack_from("<q", rows, len(rows) - 16)[0] if rows else -1
+        answer = {
+            "actions": rows,
+            "dropped": max(0, first - cursor),
+            "keys_from": keys_from,
+            "keys": self._keys(keys_from, last_task + 1),
+            "is_more": stop < self.total,
+        }
+        return answer, stop
 
-    def of_key(self, key: Any, max_tasks: int) -> list[dict[str, Any]]:  # any hashable
-        """Return the newest actions of a task, searched for among the last ``max_tasks`` ended."""
-        text = key_text(key)
-        for chunk in reversed(self._chunks):
-            for index in range(len(chunk.keys) - 1, -1, -1):
-                if chunk.keys[index] == (text if index < chunk.n_texts else key):
-                    return self._actions(chunk, chunk.first_task + index)
-                max_tasks -= 1
-                if not max_tasks:
-                    return []
-        return []
-
-    @staticmethod
-    def _actions(chunk: _Chunk, task: int) -> list[dict[str, Any]]:
-        rows = struct.iter_unpack(ROW, memoryview(chunk.rows)[: chunk.used])
+    def of_key(self, key: Any) -> list[dict[str, Any]]:  # any hashable
+        """Return the newest actions of a task."""
         names = {number: name for name, number in KINDS.items()}
-        return [
-            {"action": names[row[2]], "start": row[0], "stop": row[1]}
-            for row in rows
-            if row[8] == task
-        ]
+        for chunk in reversed(self._chunks):
+            if key in chunk.keys:
+                task = chunk.first_task + len(chunk.keys) - 1 - chunk.keys[::-1].index(key)
+                return [
+                    {"action": names[row[2]], "start": row[0], "stop": row[1]}
+                    for row in struct.iter_unpack(ROW, memoryview(chunk.rows)[: chunk.used])
+                    if row[8] == task
+                ]
+        return []
 
     def clear(self) -> None:
         """Let all rows go; the log is not used after."""
@@ -252,9 +216,8 @@ class ActionLog:
         texts: list[str] = []
         for chunk in self._chunks:
             low = max(first - chunk.first_task, 0)
-            high = min(stop - chunk.first_task, len(chunk.keys))
-            if high > low:
-                texts += chunk.texts(low, high)
+            high = max(stop - chunk.first_task, 0)
+            texts += map(key_text, chunk.keys[low:high])
         return texts
 
     def _grow(self, n_rows: int = 0) -> _Chunk:

@@ -121,7 +121,7 @@ def _tell(scheduler: Scheduler, ts: TaskState, log: ActionLog) -> dict[str, Any]
         "traceback": cut(plain(ts.traceback_text or ""), MAX_TRACEBACK),
         "blame": key_text(blame.key) if blame is not None and blame is not ts else "",
         "erred_on": sorted(ts.erred_on or ())[:MAX_WORKERS],
-        "actions": log.of_key(ts.key, MAX_SEARCHED),
+        "actions": log.of_key(ts.key),
         "story": _story(scheduler, ts),
         "missing": "",
     }

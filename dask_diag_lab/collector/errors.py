@@ -133,7 +133,3 @@ class Errors:
             for row in kind.rows
         ]
         return sorted(rows, key=itemgetter(2))
-
-    def clear(self) -> None:
-        """Let all errors go."""
-        self._kinds.clear()

@@ -92,13 +92,3 @@ def recall(scheduler: Scheduler, events: EventLog) -> None:
             came[str(client)] = time, "client-added", {"client": client}
     for time, kind, detail in sorted(came.values(), key=lambda event: event[0]):
         events.add(time, kind, **detail)
-
-
-def new_tasks(message: Mapping[str, Any]) -> int | None:
-    """Return how many tasks a graph brought; None of one that was cancelled or could not be read.
-
-    Those that the scheduler had already, such as results that the graph needs, are not counted.
-    """
-    metrics = message.get("metrics")
-    n_tasks = metrics.get("new_tasks") if isinstance(metrics, dict) else None
-    return n_tasks if type(n_tasks) is int else None

@@ -21,7 +21,9 @@ from dask_diag_lab.collector.wire import Answer, Row, WholeTable, count_new, log
 from dask_diag_lab.schema.tables import TABLES
 
 if TYPE_CHECKING:
-    from distributed.scheduler import Scheduler, TaskGroup
+    from distributed.scheduler import Scheduler
+
+    from dask_diag_lab.collector.tasks import TaskTables
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +62,8 @@ class Extras:
 
     Parameters
     ----------
-    in_memory : callable
-        Tells the bytes in memory of a task group.
+    counts : TaskTables
+        Knows what task groups have in memory, and what failed.
     error_rows : callable
         Returns the rows of ``errors``.
     """
@@ -69,7 +71,7 @@ class Extras:
     def __init__(
         self,
         scheduler: Scheduler,
-        in_memory: Callable[[TaskGroup], int],
+        counts: TaskTables,
         shuffles: Shuffles,
         error_rows: Callable[[], Iterable[Row]],
     ) -> None:
@@ -81,7 +83,7 @@ class Extras:
             "counters": partial(counters, scheduler),
             "activities": partial(activities, scheduler),
             "fine": partial(fine, scheduler),
-            "spans": partial(spans, scheduler, in_memory),
+            "spans": partial(spans, scheduler, counts),
             "shuffles": shuffles.rows,
         }
         self._answers: dict[str, Callable[[int], Answer]] = {

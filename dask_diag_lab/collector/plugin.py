@@ -23,7 +23,7 @@ from dask_diag_lab.collector.actions import ERRED, MAX_ACTIONS, OK, ActionLog, C
 from dask_diag_lab.collector.asking import ask_handler, task_handler
 from dask_diag_lab.collector.deaths import Deaths
 from dask_diag_lab.collector.errors import Errors
-from dask_diag_lab.collector.events import EventLog, new_tasks, recall
+from dask_diag_lab.collector.events import EventLog, recall
 from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
 from dask_diag_lab.collector.strings import Strings
@@ -50,10 +50,6 @@ LEASE_S: Final = 600.0
 
 REFRESH_S: Final = 0.2
 """Shortest time between two looks at tasks and workers."""
-
-STEALING: Final = "stealing"
-CONFIRM: Final = "confirm"
-"""First part of `distributed`'s message that a task has been moved, and the topic of that."""
 
 TASK_ERRED: Final = "task-erred"
 """The workers' message of a task that failed. Where the task has retries left, the scheduler passes
@@ -108,7 +104,6 @@ class Collector(SchedulerPlugin):
         recall(scheduler, self._events)
         self._began = wall_clock()
         self._n_before = n_ended(scheduler)
-        self._hot_path(scheduler)
         # Kept to be recognized at the end: unpickling the same class once more, as every further
         # registration does, gives it new functions, and then ``self.pull`` is another one.
         self._handlers: dict[str, Callable[..., Any]] = {
@@ -118,10 +113,8 @@ class Collector(SchedulerPlugin):
             ASK: ask_handler(scheduler),
         }
         scheduler.handlers.update(self._handlers)
-        self._erred_before = scheduler.stream_handlers.get(TASK_ERRED)
-        self._erred_handler = self.task_erred
-        if self._erred_before is not None:
-            scheduler.stream_handlers[TASK_ERRED] = self._erred_handler
+        self._erred_before = scheduler.stream_handlers[TASK_ERRED]
+        self._erred_handler = scheduler.stream_handlers[TASK_ERRED] = self.task_erred
         self._tick_soon()
 
     def _make_tables(self, scheduler: Scheduler) -> None:
@@ -134,7 +127,7 @@ class Collector(SchedulerPlugin):
         self._counts = counts = TaskTables(scheduler)
         self._shuffles = Shuffles(scheduler)
         self._errors = Errors(scheduler)
-        self._extras = Extras(scheduler, counts.in_memory, self._shuffles, self._errors.rows)
+        self._extras = Extras(scheduler, counts, self._shuffles, self._errors.rows)
         self._deaths = Deaths(scheduler, self._log, self._events)
         self._workers = WorkerTable(scheduler, clocks)
         self._running = WholeTable(RUNNING, RunningTasks(scheduler, self._strings).rows)
@@ -150,9 +143,7 @@ class Collector(SchedulerPlugin):
         self._thresholds = {n: float(share) if share else None for n, share in shares.items()}
         self._task_throttle, self._worker_throttle = Throttle(REFRESH_S), Throttle(REFRESH_S)
         self._refreshed_at = (-1, -1)
-
-    def _hot_path(self, scheduler: Scheduler) -> None:
-        """Keep what `transition` needs within reach."""
+        # What `transition` needs within reach:
         self._tasks = scheduler.tasks
         self._add = self._log.add
         self._touch = self._counts.touched.add
@@ -202,8 +193,10 @@ class Collector(SchedulerPlugin):
                 self._counts.computed_again(ts, start, finish)
             if finish == "forgotten":
                 self._forgotten(ts, message["stimulus_id"])
-            elif finish == "erred" or start == "erred":
-                self._erred_or_not(ts, start, finish, message)
+            elif finish == "erred":
+                self._erred(ts, message if start == "processing" else {})
+            elif start == "erred":
+                self._counts.last_erred = key, message["stimulus_id"]
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._switch_off(error)
         if began:
@@ -212,15 +205,14 @@ class Collector(SchedulerPlugin):
     def task_erred(self, key: Any, stimulus_id: str, **message: Any) -> None:  # as `distributed`'s
         """Note an attempt that failed, then let the scheduler handle the message."""
         self._note_attempt(key, message)
-        if self._erred_before is not None:
-            self._erred_before(key=key, stimulus_id=stimulus_id, **message)
+        self._erred_before(key=key, stimulus_id=stimulus_id, **message)
 
     @_safely
     def _note_attempt(self, key: Any, message: Mapping[str, Any]) -> None:
         ts = self._tasks.get(key)
-        if ts is None or ts.state != "processing" or not ts.retries:
+        if ts is None or ts.run_id != message.get("run_id"):
             return
-        if ts.run_id != message.get("run_id"):
+        if ts.state != "processing" or not ts.retries:
             return
         worker, prefix = str(message.get("worker", "")), ts.group.prefix.name
         actions = message.get("startstops") or ()
@@ -230,8 +222,8 @@ class Collector(SchedulerPlugin):
 
     @_safely
     def log_event(self, topic: str, msg: Any) -> None:  # `distributed`'s events are of any type
-        if topic == STEALING:
-            if isinstance(msg, tuple) and msg[:1] == (CONFIRM,):
+        if topic == "stealing":
+            if isinstance(msg, tuple) and msg[:1] == ("confirm",):  # a task has been moved
                 self._events.add_move(wall_clock())
             return
         if not isinstance(msg, dict):
@@ -247,7 +239,8 @@ class Collector(SchedulerPlugin):
         elif action == "worker-status-change":
             self._deaths.status_changed(topic, msg)
         elif action == "update-graph" and topic in self._scheduler.clients:
-            n_tasks = new_tasks(msg)
+            # Without those that the scheduler had already; None of a graph that was cancelled.
+            n_tasks = (msg.get("metrics") or {}).get("new_tasks")
             if n_tasks is not None:
                 self._events.add_graph(wall_clock(), topic, n_tasks)
 
@@ -304,9 +297,9 @@ class Collector(SchedulerPlugin):
         """Return what is new after the cursors of each table; an absent cursor is 0."""
         self._refresh()
         at = cursors.get
-        actions = self._log.since(at("actions", 0), at("keys", 0))
-        keys_to = actions.keys_from + len(actions.keys)
-        to = {"actions": actions.cursor, "keys": keys_to}
+        to: dict[str, int] = {}
+        actions, to["actions"] = self._log.since(at("actions", 0), at("keys", 0))
+        to["keys"] = actions["keys_from"] + len(actions["keys"])
         since = dict(self._tables)
         since.update((name, partial(self._extras.since, name)) for name in wanted)
         graph = None
@@ -320,18 +313,21 @@ class Collector(SchedulerPlugin):
         # Last: what is above may have given numbers to new strings.
         strings_from, to["strings"] = at("strings", 0), len(self._strings.texts)
         return {
+            **actions,
             "time": wall_clock(),
             "began": self._began,
             "scheduler": self._describe(),
-            "strings": (strings_from, tuple(self._strings.texts[strings_from:])),
-            "keys": (actions.keys_from, actions.keys),
-            "actions": (actions.rows, actions.dropped),
+            "strings_from": strings_from,
+            "strings": self._strings.texts[strings_from:],
             "tables": {name: change for name, change in changes.items() if change is not None},
             "graph": graph,
             "left_out": self._left_out(),
             "cursors": to,
-            "is_more": actions.is_more,
         }
+
+    def _nthreads_since(self, cursor: int) -> Answer:
+        history = self._scheduler.total_nthreads_history
+        return log_since(NTHREADS, len(history), history, cursor)
 
     def _left_out(self) -> dict[str, int]:
         return {
@@ -342,10 +338,6 @@ class Collector(SchedulerPlugin):
             "errors": self._errors.n_dropped,
             "lost_runs": self._deaths.n_lost_runs + self._log.skipped,
         }
-
-    def _nthreads_since(self, cursor: int) -> Answer:
-        history = self._scheduler.total_nthreads_history
-        return log_since(NTHREADS, len(history), history, cursor)
 
     def _describe(self) -> dict[str, Any]:
         scheduler = self._scheduler
@@ -377,35 +369,23 @@ class Collector(SchedulerPlugin):
 
     # Off the hot path, beginning and end
 
-    def _erred_or_not(
-        self, ts: TaskState, start: str, finish: str, message: Mapping[str, Any]
-    ) -> None:
-        """Note what a task raised, or that it is erred no more."""
-        if finish == "erred":
-            self._errors.note(ts.key, ts.group.prefix.name)
-            if start == "processing":
-                self._erred(ts, message)
-            return
-        if start == "erred":
-            self._counts.last_erred = ts.key, message["stimulus_id"]
-
     def _erred(self, ts: TaskState, message: Mapping[str, Any]) -> None:
-        """Record a task that erred while it ran, before that, or with its worker.
+        """Record what a task raised while it ran or before that, or that it died with its worker.
 
         Tasks that are erred because of another one have no worker, and leave no row.
         """
-        worker = message.get("worker")
+        prefix, worker = ts.group.prefix.name, message.get("worker")
+        self._errors.note(ts.key, prefix)
+        actions = message.get("startstops") or ()
         if not worker:
             return
-        actions = message.get("startstops") or ()
         if not actions and worker not in self._scheduler.workers:
             self._deaths.gave_up(ts, worker, str(message.get("stimulus_id", "")))
             return
         if not actions:
             now = wall_clock()
             actions = ({"action": "compute", "start": now, "stop": now},)
-        thread = message.get("thread") or 0
-        self._log.add(ts.key, ts.group.prefix.name, worker, thread, -1, ERRED, actions)
+        self._log.add(ts.key, prefix, worker, message.get("thread") or 0, -1, ERRED, actions)
 
     def _tick_soon(self) -> None:
         loop = asyncio.get_running_loop()
@@ -443,7 +423,7 @@ class Collector(SchedulerPlugin):
             if self._scheduler.handlers.get(name) is handler:
                 del self._scheduler.handlers[name]
         handlers = self._scheduler.stream_handlers
-        if self._erred_before is not None and handlers.get(TASK_ERRED) is self._erred_handler:
+        if handlers.get(TASK_ERRED) is self._erred_handler:
             handlers[TASK_ERRED] = self._erred_before
         if self._scheduler.plugins.get(NAME) is self:
             self._scheduler.remove_plugin(NAME)
@@ -453,7 +433,6 @@ class Collector(SchedulerPlugin):
     def _clear(self) -> None:
         """Let all data go."""
         self._log.clear()
-        self._errors.clear()
         self._graph.clear()
 
 

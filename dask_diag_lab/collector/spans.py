@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.strings import cut, key_text
@@ -19,11 +19,15 @@ from dask_diag_lab.schema.tables import STATES
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskGroup
 
+    from dask_diag_lab.collector.tasks import TaskTables
+
 MAX_SPANS: Final = 1_000
 """Newest spans told apart."""
 
 MAX_GROUPS: Final = 100
 """Groups named of one span."""
+
+ERRED, FORGOTTEN = STATES.index("erred"), STATES.index("forgotten")
 
 LABELLED: Final = frozenset({"execute", "p2p"})
 """Contexts whose second part is what was worked on, or where."""
@@ -87,11 +91,10 @@ def fine(scheduler: Scheduler) -> Iterable[Row]:
             yield "", *_activity(key), float(left)
 
 
-def spans(scheduler: Scheduler, in_memory: Callable[[TaskGroup], int]) -> list[Row]:
+def spans(scheduler: Scheduler, counts: TaskTables) -> list[Row]:
     """Return id, name, parent, start, stop, states, nbytes, seconds and groups, newest last.
 
-    Sums include the spans inside a span, as in its own properties. ``in_memory`` tells the bytes
-    of a group.
+    Sums include the spans inside a span, as in its own properties.
     """
     inside: dict[str, list[TaskGroup]] = {}
     rows: list[Row] = []
@@ -100,6 +103,10 @@ def spans(scheduler: Scheduler, in_memory: Callable[[TaskGroup], int]) -> list[R
         parent = span.parent
         if parent is not None:
             inside.setdefault(parent.id, []).extend(groups)
+        states = [sum(group.states[state] for group in groups) for state in STATES]
+        failed = sum(counts.failed_of_span[i] for i in {group.span_id or "" for group in groups})
+        states[ERRED] += failed
+        states[FORGOTTEN] -= failed
         start = min((group.start for group in groups if group.start), default=math.nan)
         rows.append(
             (
@@ -109,8 +116,8 @@ def spans(scheduler: Scheduler, in_memory: Callable[[TaskGroup], int]) -> list[R
                 # `distributed`'s start takes small errors of the workers' clocks out like this.
                 max(start, span.enqueued),
                 max((group.stop for group in groups), default=0.0) or math.nan,
-                tuple(sum(group.states[state] for group in groups) for state in STATES),
-                sum(map(in_memory, groups)),
+                states,
+                sum(map(counts.in_memory, groups)),
                 sum(group.duration for group in groups),
                 tuple(sorted({key_text(group.name) for group in span.groups})[:MAX_GROUPS]),
             )

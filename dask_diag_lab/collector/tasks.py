@@ -60,6 +60,8 @@ class TaskTables:
     last_erred : tuple, optional
         Key and stimulus of the task that was erred until the last time one ceased to be.
         `distributed` forgets an erred task by way of released, in one stimulus.
+    failed_of_span : Counter of str
+        Tasks that were erred when they were forgotten, by id of their span.
     n_forgotten : int
         Tasks forgotten since the start.
     n_erred : int
@@ -82,6 +84,7 @@ class TaskTables:
         self.left: defaultdict[TaskGroup, int] = defaultdict(int)
         self.last_erred: tuple[Any, str] | None = None  # keys are of any type
         self.n_forgotten = self.n_erred = self.n_dropped = 0
+        self.failed_of_span: Counter[str] = Counter()
         self._done: Counter[str] = Counter()  # by group, as all of these
         self._failed: Counter[str] = Counter()
         self._work: dict[str, Work] = {}  # of earlier groups of a name
@@ -120,6 +123,7 @@ class TaskTables:
             self.last_erred = None
             self._failed[group.name] += 1
             self._failed_of_prefix[group.prefix.name] += 1
+            self.failed_of_span[group.span_id or ""] += 1
         elif ts.nbytes >= 0:
             self._done[group.name] += 1
             self._done_of_prefix[group.prefix.name] += 1
@@ -182,7 +186,7 @@ class TaskTables:
         self.prefixes.put(OTHER, self._prefix_row(facts))
 
     def _put_group(self, group: TaskGroup) -> None:
-        if not group.states["memory"]:
+        if not (group.states["memory"] or group.states["processing"]):  # see `computed_again`
             self.left[group] = group.nbytes_total
         self._sizes[group] = len(group)
         work = self._work.get(group.name, Work()).plus(group)

@@ -130,9 +130,6 @@ class NamedRows:
     def __contains__(self, name: object) -> bool:
         return name in self._rows
 
-    def names(self) -> tuple[Any, ...]:
-        return tuple(self._rows)
-
     def put(self, name: Any, row: Row) -> None:
         """Set a row; an equal one changes nothing."""
         entry = self._rows.get(name)

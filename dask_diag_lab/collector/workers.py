@@ -67,10 +67,9 @@ class WorkerTable(NamedRows):
 
     def refresh(self) -> None:
         workers = self._scheduler.workers
-        for address in self.names():
-            if address not in workers:
-                self._clocks.forget(address)
-                self.remove(address)
+        for address in self._rows.keys() - workers.keys():
+            self._clocks.forget(address)
+            self.remove(address)
         for address, ws in workers.items():
             self._clocks.heard(address, ws.time_delay)
             try:

@@ -409,13 +409,8 @@ EXTRAS: Final = (
 
 
 EXTRA_NAMES: Final = frozenset(extra.name for extra in EXTRAS)
-TABLES: Final = {
-    table.name: table
-    for table in (
-        *(ACTIONS, RUNNING, PREFIXES, GROUPS, WORKERS, EVENTS, NTHREADS, NODES, NODE_STATES),
-        *EXTRAS,
-    )
-}
+_LIVE: Final = (ACTIONS, RUNNING, PREFIXES, GROUPS, WORKERS, EVENTS, NTHREADS, NODES, NODE_STATES)
+TABLES: Final = {table.name: table for table in (*_LIVE, *EXTRAS)}
 """All tables, by name."""
 
 

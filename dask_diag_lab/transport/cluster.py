@@ -100,8 +100,6 @@ class Cluster:
             There is no such worker, or what `call` raises.
         """
         known = await self.call("ncores", workers=[worker] if worker else None)
-        if not isinstance(known, Mapping):
-            raise AnswerError("The scheduler did not tell its workers.")
         if worker and worker not in known:
             raise AnswerError(f"There is no worker {worker:.200}; it may have left the cluster.")
         return [str(address) for address in known]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from types import UnionType
 from typing import Any, Final
 
 import numpy as np
@@ -70,7 +71,7 @@ class Decoder:
         self.epoch, self.cursors, self.is_more = self._next
 
 
-def member(parent: Any, name: str, kind: type) -> Any:  # what a peer sent
+def member(parent: Any, name: str, kind: type | UnionType) -> Any:  # what a peer sent
     """Return a field that must be there and of a type; unknown others are allowed."""
     if not isinstance(parent, Mapping):
         raise wire_error("answer", "a mapping", parent)
@@ -84,11 +85,11 @@ def member(parent: Any, name: str, kind: type) -> Any:  # what a peer sent
     if kind is int:
         return whole(value, name)
     if not isinstance(value, kind):
-        raise wire_error(name, kind.__name__, value)
+        raise wire_error(name, getattr(kind, "__name__", str(kind)), value)
     return value
 
 
-def members(parent: Any, **kinds: type) -> dict[str, Any]:  # what a peer sent
+def members(parent: Any, **kinds: type | UnionType) -> dict[str, Any]:  # what a peer sent
     """Return several fields by name."""
     return {name: member(parent, name, kind) for name, kind in kinds.items()}
 
@@ -106,75 +107,52 @@ def numbers(parent: Any, name: str) -> dict[str, int]:  # what a peer sent
     return {key: whole(value, f"{name}.{key}") for key, value in given.items()}
 
 
+def texts(parent: Any, name: str) -> Sequence[str]:  # what a peer sent
+    """Return a field that is a list of text."""
+    given: Sequence[str] = member(parent, name, list)
+    if not all(type(text) is str for text in given):
+        raise wire_error(name, "texts", given)
+    return given
+
+
 def _batch(answer: Mapping[str, Any], epoch: str) -> Batch:
-    strings_from, strings = _texts(answer, "strings")
-    keys_from, keys = _texts(answer, "keys")
-    actions, n_dropped = _pair(answer, "actions")
-    tables = {
-        name: _change(name, change)
-        for name, change in member(answer, "tables", dict).items()
-        if name in TABLES
-    }
-    columns = _actions(actions, strings_from + len(strings), keys_from + len(keys))
-    tables["actions"] = Change(columns, whole(n_dropped, "actions.dropped"))
+    given = members(
+        answer, strings_from=int, keys_from=int, time=float, began=float, cost_s=float
+    ) | {name: texts(answer, name) for name in ("strings", "keys")}
+    changes = {n: c for n, c in member(answer, "tables", dict).items() if n in TABLES}
+    tables = {name: _change(name, change) for name, change in changes.items()}
+    n_strings = given["strings_from"] + len(given["strings"])
+    columns = _actions(answer.get("actions"), n_strings, given["keys_from"] + len(given["keys"]))
+    tables["actions"] = Change(columns, member(answer, "dropped", int))
+    nodes, states = (tables.pop(table.name, None) for table in (NODES, NODE_STATES))
     return Batch(
         epoch=epoch,
         received=time.time(),
         scheduler=_scheduler(member(answer, "scheduler", dict)),
-        strings_from=strings_from,
-        strings=strings,
         actions_to=member(answer["cursors"], "actions", int),
-        keys_from=keys_from,
-        keys=keys,
-        graph=_graph(
-            answer.get("graph"), tables.pop(NODES.name, None), tables.pop(NODE_STATES.name, None)
-        ),
+        graph=_graph(answer.get("graph"), nodes, states),
         tables=tables,
         left_out=numbers(answer, "left_out"),
-        **members(answer, time=float, began=float, cost_s=float),
+        **given,
     )
 
 
-def _pair(answer: Mapping[str, Any], name: str) -> tuple[Any, Any]:  # what a peer sent
-    pair = member(answer, name, list)
-    if len(pair) != 2:
-        raise wire_error(name, "a pair", pair)
-    return pair[0], pair[1]
-
-
-def _texts(answer: Mapping[str, Any], name: str) -> tuple[int, Sequence[str]]:
-    first, texts = _pair(answer, name)
-    if not isinstance(texts, (list, tuple)) or not all(type(text) is str for text in texts):
-        raise wire_error(name, "texts", texts)
-    return whole(first, name), texts
-
-
 def _change(name: str, value: Any) -> Change:  # what a peer sent
-    removed = member(value, "removed", list)
-    if not all(type(text) is str for text in removed):
-        raise wire_error(f"{name}.removed", "texts", removed)
     return Change(
         columns=decoded(TABLES[name], member(value, "columns", dict)),
-        dropped=member(value, "dropped", int),
-        removed=removed,
-        is_full=member(value, "is_full", bool),
+        removed=texts(value, "removed"),
+        **members(value, dropped=int, is_full=bool),
     )
 
 
 def _scheduler(info: Mapping[str, Any]) -> SchedulerInfo:
     shares = member(info, "thresholds", dict)
-    counts = members(info, n_workers=int, nthreads=int, memory_limit=int, n_erred=int)
+    facts = members(info, id=str, address=str, started=float, n_workers=int, nthreads=int)
     return SchedulerInfo(
-        **members(info, id=str, address=str, started=float),
-        **counts,
-        thresholds={name: _share(shares.get(name)) for name in THRESHOLDS},
+        **facts,
+        **members(info, memory_limit=int, n_erred=int),
+        thresholds=members(shares, **dict.fromkeys(THRESHOLDS, float | None)),
     )
-
-
-def _share(value: Any) -> float | None:  # what a peer sent
-    if value is None or (isinstance(value, (int, float)) and 0 < value < np.inf):
-        return value
-    raise wire_error("scheduler.thresholds", "a share of the limit", value)
 
 
 def _actions(value: Any, n_strings: int, n_tasks: int) -> Columns:  # what a peer sent

@@ -23,7 +23,7 @@ from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport.decode import Decoder
 from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError, by_value
-from dask_diag_lab.transport.queries import OnAnswer, OnFailure, QueryRunner
+from dask_diag_lab.transport.queries import QueryRunner
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +91,12 @@ class Feed:
         Returns the plugin to send.
     retry_s : float
         Pause after the first loss; it doubles with each further one, up to `LONGEST_RETRY_S`.
+
+    Attributes
+    ----------
+    state : FeedState
+    ask : callable
+        Asks what no feed brings; see `QueryRunner.ask`.
     """
 
     def __init__(
@@ -118,6 +124,7 @@ class Feed:
         self._subscriber = uuid.uuid4().hex
         self._decoder = Decoder()
         self._queries = QueryRunner(address, connection_args)
+        self.ask = self._queries.ask
         self._link: Link | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_watched = self._is_closing = False
@@ -160,16 +167,6 @@ class Feed:
         if (is_watched and not self._is_watched) or not wanted <= self._wanted:
             self._wake.set()
         self._is_watched, self._wanted = is_watched, wanted
-
-    def ask(
-        self,
-        kind: str,
-        arguments: Mapping[str, str | float],
-        on_answer: OnAnswer,
-        on_failure: OnFailure,
-    ) -> None:
-        """Ask what no feed brings; see `QueryRunner.ask`."""
-        self._queries.ask(kind, arguments, on_answer, on_failure)
 
     async def pull(self) -> None:
         """Wait until all that the scheduler has recorded by now has been handed over.

@@ -81,7 +81,6 @@ class Link:
         except (OSError, RuntimeError, ValueError, TypeError, ImportError) as error:
             # The last four: a protocol that is not installed, or security that does not fit.
             raise LinkLostError(f"cannot connect to {address}: {_words(error)}") from error
-        comm.name = "dask_diag_lab feed"
         return cls(comm)
 
     async def call(self, op: str, *, timeout_s: float, **message: Any) -> Any:  # msgpack data

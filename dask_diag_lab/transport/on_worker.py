@@ -1,7 +1,7 @@
 """What runs inside a worker for a moment, to answer a query: sent by value, never imported there.
 
-Standard library and what is on every worker only. Must not change anything there, and must stay
-bounded: it runs on the worker's event loop.
+Standard library and what is on every worker only, as psutil is. Must not change anything there, and
+must stay bounded: it runs on the worker's event loop.
 """
 
 # Any: the worker and its tasks are `distributed`'s, of whatever version it has.
@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
+
+import psutil
 
 from dask_diag_lab.collector.strings import key_text
 
@@ -46,7 +48,7 @@ def dask_diag_lab_worker(dask_worker: Any, limit: int) -> dict[str, Any]:
         "tasks": tasks,
         "connections": len(dask_worker._comms),
         "versions": _versions(),
-        "uptime_s": _uptime_s(now),
+        "uptime_s": max(now - psutil.Process().create_time(), 0.0),
         "executed": state.executed_count,
     }
 
@@ -85,7 +87,10 @@ def _states(worker: Any, limit: int) -> Iterator[tuple[str, Iterable[Any]]]:
     """Yield names of states and some tasks in them, without a walk over all tasks."""
     state = worker.state
     for name in ("executing", "long_running"):
-        yield name.replace("_", "-"), sorted(getattr(state, name), key=_started)
+        yield (
+            name.replace("_", "-"),
+            sorted(getattr(state, name), key=lambda ts: ts.start_time or 0.0),
+        )
     for name in ("ready", "constrained"):
         found = islice(getattr(state, name), MAX_LOOKED_AT)
         yield name, heapq.nsmallest(limit, found, key=lambda ts: ts.priority or ())
@@ -99,14 +104,10 @@ def _states(worker: Any, limit: int) -> Iterator[tuple[str, Iterable[Any]]]:
     yield "memory", heapq.nlargest(limit, held, key=lambda ts: ts.nbytes or 0)
 
 
-def _started(ts: Any) -> float:
-    return ts.start_time or 0.0
-
-
 def _task(ts: Any, name: str, now: float) -> dict[str, Any]:
     seconds = None
     if name in ("executing", "long-running"):
-        seconds = max(now - start, 0.0) if (start := _started(ts)) else None
+        seconds = max(now - ts.start_time, 0.0) if ts.start_time else None
     elif actions := [a for a in ts.startstops if a["action"] == "compute"]:
         seconds = sum(action["stop"] - action["start"] for action in actions)
     return {
@@ -127,12 +128,3 @@ def _versions() -> str:
         if isinstance(version, str):
             found.append(f"{name} {version}")
     return ", ".join(found)
-
-
-def _uptime_s(now: float) -> float | None:
-    try:
-        import psutil
-
-        return max(now - float(psutil.Process().create_time()), 0.0)
-    except (ImportError, OSError):
-        return None

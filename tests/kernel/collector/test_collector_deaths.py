@@ -26,10 +26,6 @@ def wait_for(path: str, x: object = None) -> object:
     return x
 
 
-def die(_: object) -> None:
-    os._exit(1)
-
-
 @pytest.mark.slow
 async def test_tasks_that_die_with_their_worker_leave_rows_and_queued_ones_do_not(
     tmp_path: Any,
@@ -65,43 +61,6 @@ async def test_tasks_that_die_with_their_worker_leave_rows_and_queued_ones_do_no
         del queued
 
 
-@pytest.mark.slow
-async def test_killed_worker_errors_always_leave_a_row() -> None:
-    config = {"distributed.scheduler.allowed-failures": 0}
-    async with (
-        cluster(1, nanny=True, config=config) as (s, _, c),
-        feeding(s.address) as (_, seen),
-    ):
-        deadly = c.submit(die, 1, key="deadly")
-        exception = await deadly.exception()
-        assert type(exception).__name__ == "KilledWorker"
-        (row,) = await until(lambda: seen.of("deadly"))
-        assert row["outcome"] is Outcome.KILLED
-        assert 0 <= row["stop"] - row["start"] < 30
-        (event,) = await until(lambda: seen.happened("worker-killed"))
-        assert event["cause"] == "the connection was lost"
-        assert event["lost_tasks"] == 1
-        (error,) = await until(lambda: seen.happened("task-erred"))
-        assert (error["prefix"], error["count"]) == ("deadly", 1)
-
-
-@pytest.mark.slow
-async def test_each_run_that_ended_its_worker_at_once_leaves_a_row() -> None:
-    config = {"distributed.scheduler.allowed-failures": 1}
-    async with (
-        cluster(1, nanny=True, config=config) as (s, _, c),
-        feeding(s.address) as (_, seen),
-    ):
-        deadly = c.submit(os._exit, 1, key="deadly")
-        assert type(await deadly.exception()).__name__ == "KilledWorker"
-        rows = await until(lambda: seen.of("deadly")[1:] and seen.of("deadly"))
-        assert [row["outcome"] for row in rows] == [Outcome.KILLED] * 2
-        await until(lambda: len(seen.happened("worker-killed")) == 2)
-        deaths = seen.happened("worker-killed")
-        assert [event["lost_tasks"] for event in deaths] == [1, 1]
-        await until(lambda: s.workers)  # closing a nanny that starts a worker may fail
-
-
 @pytest.mark.parametrize(
     ("stimulus", "is_expected", "lost"),
     [
@@ -126,3 +85,24 @@ async def test_a_task_that_no_heartbeat_named_is_lost_only_with_a_worker_that_wa
         assert event["lost_tasks"] == lost
         assert [row["outcome"] for row in seen.of("task")] == [Outcome.KILLED] * lost
         del task
+
+
+@pytest.mark.slow
+async def test_each_run_that_ended_its_worker_leaves_a_row_and_the_last_an_error() -> None:
+    config = {"distributed.scheduler.allowed-failures": 1}
+    async with (
+        cluster(1, nanny=True, config=config) as (s, _, c),
+        feeding(s.address, wanted=["errors"]) as (_, seen),
+    ):
+        deadly = c.submit(os._exit, 1, key="deadly")
+        assert type(await deadly.exception()).__name__ == "KilledWorker"
+        await until(lambda: len(seen.of("deadly")) == 2)
+        assert all(row["outcome"] is Outcome.KILLED for row in seen.of("deadly"))
+        await until(lambda: len(seen.happened("worker-killed")) == 2)
+        assert [event["lost_tasks"] for event in seen.happened("worker-killed")] == [1, 1]
+        (failure,) = await until(lambda: seen.happened("task-erred"))
+        assert (failure["prefix"], failure["count"]) == ("deadly", 1)
+        (error,) = await until(lambda: seen.extra("errors"))
+        assert (error["key"], error["workers"]) == ("deadly", (failure["worker"],))
+        assert error["exception"].startswith("KilledWorker")
+        await until(lambda: s.workers)  # closing a nanny that starts a worker may fail

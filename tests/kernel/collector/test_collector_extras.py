@@ -43,7 +43,7 @@ def test_an_extra_that_fails_is_left_empty_and_the_others_go_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     scheduler: Any = SimpleNamespace(bandwidth_types={"a": 1.0})
-    extras = Extras(scheduler, len, Shuffles(scheduler), failing)
+    extras = Extras(scheduler, scheduler, Shuffles(scheduler), failing)
     with caplog.at_level(logging.ERROR):
         for _ in range(2):
             assert rows_of("errors", extras.since("errors", 0)) == []

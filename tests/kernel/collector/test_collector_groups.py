@@ -108,5 +108,6 @@ async def test_rows_of_groups_that_ended_are_bounded_and_counted() -> None:
             del futures, ts
             await until(lambda: not s.tasks)
             tables.refresh()
-        assert set(tables.groups.names()) == {"part-2", "part-3"}
+        assert "part-2" in tables.groups
+        assert "part-3" in tables.groups
         assert tables.n_dropped == 2

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from distributed import Worker, span
 
 from dask_diag_lab.schema import STATES
@@ -39,23 +38,6 @@ def fail_later(path: Any) -> bytes:
         raise ValueError("the second time")
     path.touch()
     return bytes(5000)
-
-
-def slow_second(path: Any) -> bytes:
-    """Return bytes at first; when it runs again, wait for another file before."""
-    again = path.with_suffix(".again")
-    if path.exists():
-        while not again.exists():
-            time.sleep(0.01)
-    path.touch()
-    return bytes(5000)
-
-
-class Counter:
-    """An actor."""
-
-    def __sizeof__(self) -> int:
-        return 7000
 
 
 def _in_memory(dask_scheduler: Any) -> dict[str, dict[str, int]]:
@@ -166,34 +148,6 @@ async def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> N
             await until(lambda: states(seen, "fragile")["erred"] == 1)
             await kept
             assert set(await equal(c, seen)) == {"kept"}
-
-
-async def test_an_actor_counts_until_its_worker_is_lost() -> None:
-    async with watched(2) as (s, workers, c, seen):
-        first, second = (
-            c.submit(Counter, actor=True, key=("counter-1", i), workers=[w.address])
-            for i, w in enumerate(workers)
-        )
-        await c.gather([first, second])
-        size = s.tasks[second.key].nbytes
-        assert await equal(c, seen) == {"counter": 2 * size}
-        await workers[0].close()
-        await until(lambda: states(seen, "counter")["erred"] == 1)
-        assert await equal(c, seen) == {"counter": size}
-
-
-@pytest.mark.slow
-async def test_a_restart_leaves_nothing_behind() -> None:
-    async with watched(1, nanny=True) as (_, _, c, seen):
-        futures = c.map(block, range(1000, 1005), key="block")
-        await c.gather(futures)
-        assert await equal(c, seen) == {"block": 5010}
-        await c.restart()
-        await until(lambda: states(seen, "block")["memory"] == 0)
-        assert await equal(c, seen) == {}
-        again = c.map(block, range(2000, 2003), key="block")
-        await c.gather(again)
-        assert await equal(c, seen) == {"block": 6003}
 
 
 async def test_who_comes_late_is_told_the_same(tmp_path: Any) -> None:

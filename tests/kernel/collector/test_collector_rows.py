@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -149,33 +147,3 @@ async def test_a_long_task_is_running_until_its_end_is_recorded(tmp_path: Any) -
         recorded = next(b for b in seen.batches if b.rows("actions"))
         assert not recorded.rows("running")
         assert seen.running == []
-
-
-async def test_odd_keys_arrive_as_text() -> None:
-    keys: list[Any] = [
-        ("tuple", 1, ("nested", 2)),
-        "slash/and?query#hash",
-        "quo'te\"s",
-        "<script>alert(1)</script>",
-        "ümläut-☃-\U0001f600",
-        "x" * 10_000,
-    ]
-
-    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
-        futures = [c.submit(inc, i, key=key) for i, key in enumerate(keys)]
-        await c.gather(futures)
-        await until(lambda: len(seen.computed) == len(keys))
-        texts = {row["key"] for row in seen.rows}
-        assert {str(key) for key in keys[:-1]} <= texts
-        assert "x" * 500 + "… (10000 characters)" in texts
-
-
-async def test_rows_of_a_thread_do_not_overlap_for_one_worker() -> None:
-    async with cluster(1, nthreads=2) as (s, _, c), feeding(s.address) as (_, seen):
-        await c.gather(c.map(time.sleep, [0.001 * (i % 3) for i in range(60)], pure=False))
-        await until(lambda: len(seen.computed) == 60)
-        rows = seen.computed
-        assert 1 <= len({r["thread"] for r in rows} - {threading.get_ident()}) <= 2
-        for thread in {r["thread"] for r in rows}:
-            slot = sorted((r["start"], r["stop"]) for r in rows if r["thread"] == thread)
-            assert all(b[0] >= a[1] - 1e-6 for a, b in pairwise(slot))

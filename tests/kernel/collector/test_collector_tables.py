@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import math
 import time
 from typing import Any
 
 import pytest
 
-from dask_diag_lab.collector import NAME, Collector
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.schema import PREFIXES, STATES
 from dask_diag_lab.schema.columns import decoded
@@ -17,7 +14,6 @@ from tests.kernel.transport.live_cluster import (
     cluster,
     connected,
     feeding,
-    registered,
     states,
     until,
 )
@@ -93,6 +89,7 @@ async def test_counts_survive_a_restart_of_the_cluster() -> None:
         await until(lambda: seen.happened("restart"))
         await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 7)
         assert sum(seen.prefixes["inc"]["states"]) == 7
+        assert seen.prefixes["inc"]["nbytes"] == 0
         assert sum(seen.groups["inc"]["states"]) == 7
         await until(lambda: set(seen.workers) == set(s.workers) != before)
         causes = {e["cause"] for e in seen.happened("worker-removed")}
@@ -156,24 +153,13 @@ async def test_a_quiet_cluster_sends_no_tables_but_workers() -> None:
         assert 0 < seen.last.cost_s < 10
 
 
-async def test_refreshes_are_shared_and_throttled() -> None:
+async def test_tasks_that_ended_before_the_collector_came_are_counted_once() -> None:
     async with cluster() as (s, _, c):
-        await c.register_plugin(Collector(), name=NAME)
-        plugin = registered(s)
-        assert plugin is not None
-        tables = plugin._counts
-        calls: list[float] = []
-        refresh = tables.refresh
-
-        def counted() -> None:
-            calls.append(time.monotonic())
-            refresh()
-
-        tables.refresh = counted  # type: ignore[method-assign]  # to count real calls
-        futures = c.map(time.sleep, [0.01] * 60, pure=False)
-        while not all(f.done() for f in futures):
-            for name in ("a", "b", "c"):
-                plugin.pull(name, "", {})
-            await asyncio.sleep(0.005)
-        assert calls
-        assert min(map(float.__sub__, calls[1:], calls), default=math.inf) >= 0.19
+        kept, gone = c.map(inc, range(5)), c.map(inc, range(10, 13))
+        await c.gather([*kept, *gone])
+        gone.clear()
+        await until(lambda: len(s.tasks) == 5)
+        async with feeding(s.address) as (_, seen):
+            await c.submit(inc, 100)
+            await until(lambda: len(seen.computed) == 1)
+            assert seen.last.left_out["before"] == 8

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import datetime as dt
-import ipaddress
 import json
 import os
 import pickletools
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from distributed import Security
 
 import dask_diag_lab.collector
@@ -128,57 +119,15 @@ def test_the_parcel_asks_for_the_standard_library_and_distributed_only() -> None
     assert len(parcel) < 270_000
 
 
-def _certificate(folder: Path) -> dict[str, str]:
-    """Write a self-signed certificate for 127.0.0.1 and return it as `distributed`'s settings."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = dt.datetime.now(dt.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
-        .sign(key, hashes.SHA256())
-    )
-    paths = {"tls_ca_file": folder / "cert.pem", "key": folder / "key.pem"}
-    paths["tls_ca_file"].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    paths["key"].write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    both = {"tls_ca_file": str(paths["tls_ca_file"])}
-    for role in ("scheduler", "worker", "client"):
-        both[f"tls_{role}_cert"] = str(paths["tls_ca_file"])
-        both[f"tls_{role}_key"] = str(paths["key"])
-    return both
-
-
-def test_tls_is_used_as_the_client_uses_it_and_its_lack_is_told(tmp_path: Path) -> None:
-    make: Any = Security  # it has no types
-    security = make(require_encryption=True, **_certificate(tmp_path))
-
-    async def run() -> None:
-        options = {"security": security, "protocol": "tls"}
-        async with cluster(scheduler=options, worker={"security": security}) as (s, _, c):
-            assert s.address.startswith("tls://")
-            args = security.get_connection_args("client")
-            async with feeding(s.address, connection_args=args) as (_, seen):
-                await c.gather(c.map(inc, range(10)))
-                await until(lambda: len(seen.computed) == 10)
-            async with feeding(s.address, timeout_s=1.0) as (_, seen):
-                await until(lambda: seen.state == "lost")
-                assert s.address in seen.states[-1].reason
-
-    started = time.monotonic()
-    asyncio.run(run())
-    assert time.monotonic() - started < 60
+async def test_tls_is_used_as_the_client_uses_it_and_its_lack_is_told() -> None:
+    security = Security.temporary()
+    options = {"security": security, "protocol": "tls"}
+    async with cluster(scheduler=options, worker={"security": security}) as (s, _, c):
+        assert s.address.startswith("tls://")
+        args = security.get_connection_args("client")
+        async with feeding(s.address, connection_args=args) as (_, seen):
+            await c.gather(c.map(inc, range(10)))
+            await until(lambda: len(seen.computed) == 10)
+        async with feeding(s.address, timeout_s=1.0) as (_, seen):
+            await until(lambda: seen.state == "lost")
+            assert s.address in seen.states[-1].reason

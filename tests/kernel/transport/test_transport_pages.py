@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from tornado.httpclient import AsyncHTTPClient
-from tornado.httputil import url_concat
 
-from dask_diag_lab.composition import Composition, Target
-from dask_diag_lab.server import export
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.transport import QueryRunner
@@ -95,19 +89,6 @@ async def test_the_page_of_a_worker_shows_what_it_runs_and_does() -> None:
         await busy
 
 
-async def test_the_page_of_a_worker_that_is_killed_says_so() -> None:
-    async with cluster(2, nanny=True) as (s, (nanny, _), _), stored(s.address) as store:
-        address = nanny.worker_address
-        page = WorkerPage(store, arguments={"worker": address})
-        page.build()
-        await drawn(page, lambda: "Python" in dict(page.caption.facts).get("Versions", ""))
-        nanny.auto_restart = False
-        await nanny.kill()
-        await drawn(page, lambda: " has left the cluster." in str(page.caption.facts))
-        assert ("Address", address) in page.caption.facts
-        assert page.caption.empty == ""
-
-
 async def test_the_page_of_a_task_shows_its_error_and_leads_to_its_neighbours() -> None:
     async with cluster() as (s, (w,), c), stored(s.address) as store:
         bad = c.submit(fail, 1, key=("bad", 0))
@@ -128,51 +109,3 @@ async def test_the_page_of_a_task_shows_its_error_and_leads_to_its_neighbours() 
         assert ("it failed there", w.address) in list(
             zip(*(page.sortable.source.data[n] for n in ("role", "worker")), strict=True)
         )
-
-
-async def test_the_page_of_a_running_task_shows_its_call_stack() -> None:
-    GATE.clear()
-    async with cluster() as (s, (w,), c), stored(s.address) as store:
-        busy = c.submit(wait, 1, key=("busy", 0))
-        await until(lambda: w.state.executing)
-        page = TaskPage(store, arguments={"key": "('busy', 0)", "show": "call-stack"})
-        page.build()
-        try:
-            await drawn(page, lambda: "in wait" in page.text(page.section))
-            assert dict(page.caption.facts)["Runs on"] == "w0"
-        finally:
-            GATE.set()
-        await busy
-
-
-async def test_a_served_page_is_answered_and_closing_fails_what_is_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(export, "WAIT_S", 30.0)  # a busy machine takes its time
-
-    async with cluster() as (s, (w,), c):
-        kept = c.submit(inc, 1, key="kept")
-        await kept
-        made = Composition(Target.of(c), "test", "test")
-        await made.start()
-        try:
-            await made.ask(lambda store: store.version, is_fresh=True)
-            query = url_concat(f"{made.url}/plots/worker.json", {"worker": w.address})
-            headers = {"Authorization": f"token {made.token}"}
-            answer = await AsyncHTTPClient().fetch(query, headers=headers)
-            table = json.loads(answer.body)
-            assert "kept" in json.dumps(table)
-            gate = asyncio.Event()
-
-            async def never(**_: object) -> None:
-                await gate.wait()
-
-            s.handlers["get_logs"] = never
-            asked = await made.ask(
-                lambda store: store.queries.ask("logs", worker=""), is_fresh=False
-            )
-        finally:
-            await made.close()
-        gate.set()
-        assert asked.state == "failed"
-        assert "closed" in asked.error

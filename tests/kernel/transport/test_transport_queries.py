@@ -54,25 +54,14 @@ async def test_every_kind_works_with_workers_in_processes_of_their_own() -> None
         assert (await ask("logs", worker=address))["lines"]
 
 
-async def test_every_kind_works_over_tls() -> None:
-    security = Security.temporary()
-    worker = {"security": security}
-    scheduler = {"security": security, "protocol": "tls"}
-    async with cluster(2, scheduler=scheduler, worker=worker) as (s, (a, _), c):
-        args = security.get_connection_args("client")
+@pytest.mark.parametrize("protocol", ["inproc", "tls"])
+async def test_every_kind_works(protocol: str) -> None:
+    security = Security.temporary() if protocol == "tls" else None
+    scheduler = {"host": None, "security": security, "protocol": protocol}
+    async with cluster(2, scheduler=scheduler, worker={"security": security}) as (s, (a, _), c):
+        assert s.address.startswith(protocol)
+        args = security.get_connection_args("client") if security else None
         async with asking(s.address, args) as ask:
-            kept = c.submit(nap, 0, key="x")
-            await kept
-            for kind, arguments in EVERY_KIND.items():
-                assert not (await ask(kind, **arguments)).get("missing")
-            assert (await ask("worker", worker=a.address))["counts"]["executing"] == 0
-
-
-async def test_every_kind_works_inside_one_process() -> None:
-    scheduler = {"protocol": "inproc", "host": None}
-    async with cluster(2, scheduler=scheduler) as (s, (a, _), c):
-        assert s.address.startswith("inproc://")
-        async with asking(s.address) as ask:
             kept = c.submit(nap, 0, key="x")
             await kept
             for kind, arguments in EVERY_KIND.items():

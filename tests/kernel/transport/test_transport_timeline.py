@@ -13,10 +13,6 @@ from dask_diag_lab.store import Store
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 
-def fail(x: int) -> int:
-    raise ValueError(f"bad input {x}")
-
-
 def fed(store: Store) -> dict[str, Any]:
     """Return the options of a feed that fills a store."""
     return {
@@ -66,34 +62,6 @@ async def test_a_worker_that_spills_and_gets_rid_of_it_is_two_events() -> None:
         await until(lambda: store.series.get("spilled").high.max() >= began["nbytes"])
         del big
         assert await until(lambda: happened(store, "spill-ended")) == [{"worker": w.address}]
-
-
-async def test_each_spill_is_an_event_while_something_else_stays_on_disk() -> None:
-    async with spilling() as (store, _, c):
-
-        def on_disk() -> int:
-            return int(store.workers.totals().spilled)
-
-        left = c.submit(noise, 200_000, key="left")
-        await until(lambda: 0 < on_disk() < 300_000)
-        for turn in range(3):
-            big = c.submit(noise, 5_000_000, key=f"big-{turn}")
-            await until(lambda: on_disk() > 5_000_000)
-            del big
-            await until(lambda: 0 < on_disk() < 300_000)
-        assert len(happened(store, "spill-began")) == 3
-        assert not happened(store, "spill-ended")
-        del left
-
-
-async def test_tasks_that_fail_together_are_one_event_with_their_number() -> None:
-    store = Store()
-    async with cluster() as (s, (w,), c), feeding(s.address, **fed(store)):
-        futures = c.map(fail, range(20))
-        await c.gather(futures, errors="skip")
-        await until(lambda: sum(e["count"] for e in happened(store, "task-erred")) == 20)
-        (event,) = happened(store, "task-erred")
-        assert (event["prefix"], event["worker"]) == ("fail", w.address)
 
 
 async def test_a_scheduler_that_closes_is_told_as_lost() -> None:

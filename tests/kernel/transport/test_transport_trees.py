@@ -45,13 +45,6 @@ def test_trees_add_up_and_the_given_ones_stay_as_they_are() -> None:
     assert (a, b) == before
 
 
-def test_samples_of_innermost_frames_stay_with_their_caller() -> None:
-    # As `distributed`'s task profiler leaves it: f was seen 10 times, 4 of them calling g.
-    total = empty_tree()
-    add_tree(total, node("root", 10, node("f", 4, node("g", 0))))
-    assert counts(total) == {"root": 10, "f": 4, "g": 0}
-
-
 def test_innermost_frames_are_kept_when_a_large_tree_is_pruned() -> None:
     rare = [node(f"r{n}", 1) for n in range(2 * MAX_NODES)]
     tree = node("root", 100_000, node("main", 50_000, node("inner", 0)), *rare)
