@@ -115,15 +115,6 @@ def test_a_profile_opened_from_a_block_leads_to_the_page_of_its_task(situation: 
     assert "task" not in page.controls
 
 
-def test_another_block_of_the_same_function_keeps_the_zoom(situation: Situation) -> None:
-    page = situation.page(prefix="inc", from_task="inc-7")
-    page.zoom("inc")
-    page.view.show({"prefix": "inc", "from_task": "inc-8"})
-    assert "reset" in page.controls
-    page.view.show({"prefix": "load", "from_task": "load-1"})
-    assert "reset" not in page.controls
-
-
 def test_a_drag_over_the_timeline_chooses_a_period_and_clear_forgets_it(
     situation: Situation,
 ) -> None:
@@ -165,15 +156,6 @@ def test_it_is_asked_again_while_tasks_end_and_not_after(situation: Situation) -
     situation.now += 10 * REFRESH_S
     page.view.update()
     assert len(situation.cluster.asked) == before + 2
-
-
-def test_many_workers_are_asked_more_seldom() -> None:
-    situation = Situation(n_workers=1000)
-    page = situation.page()
-    before = len(situation.cluster.asked)
-    situation.now += 39.0
-    page.view.update()
-    assert len(situation.cluster.asked) == before
 
 
 def many_prefixes(n: int, n_workers: int = 2) -> tuple[Situation, list[str]]:

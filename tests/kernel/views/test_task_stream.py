@@ -290,15 +290,3 @@ def test_a_click_outlines_a_block_also_a_thin_one_beside_the_pointer(feed: Feed)
     assert (chosen["left"], chosen["right"]) == ([0.0], [pytest.approx(1e-6, rel=0.1)])
     tap(view, 50.0, 3.0)
     assert data(figure.chosen)["left"] == []
-
-
-def test_the_key_of_a_clicked_task_is_sent_though_there_are_too_many_to_send_all(
-    feed: Feed,
-) -> None:
-    for index in range(3000):
-        feed.maker.action(index, index + 0.9, key=f"inc-{index}")
-    feed.send(3000)
-    view, figure = built(feed)
-    assert data(figure.keys)["key"] == []
-    tap(view, 1000.4, 0.0)
-    assert data(figure.keys)["key"] == ["inc-1000"]

@@ -29,18 +29,6 @@ def test_the_picture_stays_where_the_reader_put_it_and_tells_how_far_live_is_ahe
     assert view.caption.behind_s == 0
 
 
-def test_an_echo_of_its_own_range_does_not_stop_it_from_following(feed: Feed) -> None:
-    feed.maker.action(0, 4)
-    feed.send(4)
-    view, figure = built(feed)
-    move(figure, start=figure.times[0], end=figure.times[1] + 1e-9)
-    feed.maker.action(5, 40)
-    feed.send(40)
-    view.update()
-    assert view.window.is_following
-    assert figure.times[1] >= 40
-
-
 def test_a_new_burst_starts_the_picture_anew_and_history_stays_reachable(feed: Feed) -> None:
     feed.maker.action(0, 1)
     feed.send(1)
