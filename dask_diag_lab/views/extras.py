@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from dask_diag_lab.views.stack import StackPlot
 from dask_diag_lab.views.view import Table, View
 
 if TYPE_CHECKING:
@@ -50,3 +51,12 @@ class ExtraPlot(View):
             setattr(self, name, value)
         else:
             super().set_control(name, value)
+
+
+class ExtraStack(StackPlot):
+    """Several parts of the one extra table that it `needs`; all rows of that are its table."""
+
+    def table(self) -> Table:
+        """Return every row."""
+        (name,) = self.needs
+        return extra_table(self.store.extras[name])

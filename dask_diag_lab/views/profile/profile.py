@@ -330,7 +330,6 @@ class ProfileOfEventLoops(ProfileOfTasks):
 
     name = "profile-server"
     title = "Profile (Event Loops)"
-    group = "Profile"
     description = "What the event loops of the workers or of the scheduler spent their time in."
     help = (
         "The picture of Profile, of the threads that talk to the network and manage the "

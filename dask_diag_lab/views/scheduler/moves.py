@@ -12,11 +12,10 @@ import numpy.typing as npt
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.extras import ExtraPlot, extra_table
+from dask_diag_lab.views.extras import ExtraPlot, ExtraStack
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
-from dask_diag_lab.views.stack import StackPlot
-from dask_diag_lab.views.view import Control, Table
+from dask_diag_lab.views.view import Control
 from dask_diag_lab.views.worker_names import worker_in_words
 from dask_diag_lab.views.workers.common import WorkerBars
 
@@ -104,7 +103,7 @@ class _StealingWorkers(ExtraPlot, WorkerBars):
 
 
 @register_plot
-class Stealing(StackPlot):
+class Stealing(ExtraStack):
     """Moves a second, and for each worker the tasks that it gave away and took."""
 
     name = "stealing"
@@ -127,10 +126,6 @@ class Stealing(StackPlot):
 
     needs = frozenset({"stealing"})
     plots = (_StealingOverTime, _StealingWorkers)
-
-    def table(self) -> Table:
-        """Return every decision."""
-        return extra_table(self.store.extras["stealing"])
 
 
 NO_SHUFFLE: Final = (
@@ -241,7 +236,7 @@ class _Buffered(_ShuffleBars):
 
 
 @register_plot
-class Shuffle(StackPlot):
+class Shuffle(ExtraStack):
     """Bytes moved by one shuffle, and the bytes in its buffers, as each worker last reported."""
 
     name = "shuffle"
@@ -263,7 +258,3 @@ class Shuffle(StackPlot):
 
     needs = frozenset({"shuffles"})
     plots = (_Moved, _Buffered)
-
-    def table(self) -> Table:
-        """Return one row for each shuffle and worker."""
-        return extra_table(self.store.extras["shuffles"])

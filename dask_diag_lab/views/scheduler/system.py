@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Level, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
-from dask_diag_lab.views.extras import ExtraPlot, extra_table
+from dask_diag_lab.views.extras import ExtraPlot, ExtraStack
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.stack import StackPlot
@@ -187,7 +187,7 @@ class _OpenFiles(SystemSeries):
 
 
 @register_plot
-class SchedulerSystem(StackPlot):
+class SchedulerSystem(ExtraStack):
     """The scheduler's process over time: CPU, memory, the network of its host, open files."""
 
     name = "scheduler-system"
@@ -210,10 +210,6 @@ class SchedulerSystem(StackPlot):
     needs = frozenset({"system"})
     plots = (_Cpu, _Memory, _Network, _OpenFiles)
     is_grid = True
-
-    def table(self) -> Table:
-        """Return every sample."""
-        return extra_table(self.store.extras["system"])
 
 
 WINDOW_S: Final = 10.0

@@ -15,13 +15,11 @@ from bokeh.models import FixedTicker, NoOverlap, Range1d
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, DataPlot, Rows
-from dask_diag_lab.views.extras import ExtraPlot, extra_table
+from dask_diag_lab.views.extras import ExtraPlot, ExtraStack
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.stack import StackPlot
-from dask_diag_lab.views.view import Table
 from dask_diag_lab.views.worker_names import short_names, worker_in_words, worker_name
 
 if TYPE_CHECKING:
@@ -239,7 +237,7 @@ class PairBars(Pairs, BarPlot):
 
 
 @register_plot
-class BandwidthWorkers(StackPlot):
+class BandwidthWorkers(ExtraStack):
     """Bandwidth from worker to worker: a map of all pairs, or bars where there are too many."""
 
     name = "bandwidth-workers"
@@ -259,7 +257,3 @@ class BandwidthWorkers(StackPlot):
 
     needs = frozenset({"bandwidth-workers"})
     plots = (BandwidthMap, PairBars)
-
-    def table(self) -> Table:
-        """Return one row a pair, in bytes a second."""
-        return extra_table(self.store.extras["bandwidth-workers"])

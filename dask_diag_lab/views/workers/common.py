@@ -37,6 +37,7 @@ IN_STORE: Final = frozenset(column.name for column in WORKERS.columns)
 class WorkerBars(BarPlot):
     """A bar for each worker; a click opens its page."""
 
+    group = "Workers"
     reads: ClassVar[Sequence[str]] = ("workers", "nthreads")
     noun = "worker"
     label = "label"
@@ -124,7 +125,8 @@ def metric(workers: WorkerTable, key: str) -> Floats:
     except (KeyError, TypeError, ValueError):
         if not any(key in row for row in rows):
             return np.full(len(rows), np.nan)
-        return np.array([_number(row.get(key)) for row in rows], dtype=np.float64)
+        found = [row.get(key) for row in rows]
+        return np.array([v if isinstance(v, (int, float)) else np.nan for v in found])
 
 
 def custom_metrics(workers: WorkerTable) -> list[tuple[str, list[Any]]]:
@@ -136,7 +138,3 @@ def custom_metrics(workers: WorkerTable) -> list[tuple[str, list[Any]]]:
     found = set().union(*{tuple(row) for row in workers.metrics})
     names = sorted(n for n in found - _DASKS_OWN if not n.startswith(_DASKS_OWN_PARTS))
     return [(name, [row.get(name) for row in workers.metrics]) for name in names]
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else float("nan")

@@ -24,7 +24,6 @@ from dask_diag_lab.views.workers.common import (
     metric,
 )
 
-UTILIZATION: Final = ("gpu_utilization", "gpu.utilization")
 USED: Final = (GPU_MEMORY, "gpu.memory-used")
 TOTAL: Final = (GPU_MEMORY_TOTAL, "gpu_memory_total", "gpu.memory-total")
 
@@ -38,7 +37,6 @@ class GpuBars(WorkerBars):
         Columns, and the names that each has as a metric.
     """
 
-    group = "Workers"
     metrics: ClassVar[Sequence[tuple[str, Sequence[str]]]] = ()
     empty = (
         "No worker reports a GPU. Workers do when they run on a host with an NVIDIA GPU, pynvml is "
@@ -84,7 +82,7 @@ class GpuUtilization(GpuBars):
     keywords = ("cuda", "nvidia", "nvml", "graphics card")
     only_with = ("gpu",)
 
-    metrics = (("gpu_utilization", UTILIZATION),)
+    metrics = (("gpu_utilization", ("gpu_utilization", "gpu.utilization")),)
     columns = (*WORKER, Column("gpu_utilization", "GPU's time in use", "percent"))
     parts = (Part("gpu_utilization"),)
     sort_by = "gpu_utilization"

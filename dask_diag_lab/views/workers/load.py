@@ -40,7 +40,6 @@ class TasksProcessing(LoadBars):
 
     name = "nprocessing"
     title = "Tasks Processing"
-    group = "Workers"
     description = "How many tasks each worker has been given and not finished."
     help = (
         "One bar for each worker: the tasks it runs or has ready to run. The legend has the "
@@ -83,7 +82,6 @@ class Occupancy(LoadBars):
 
     name = "occupancy"
     title = "Occupancy"
-    group = "Workers"
     description = "For how many seconds each worker has work assigned, as Dask expects."
     help = (
         "One bar for each worker: the time that its assigned tasks are expected to take, "
@@ -126,7 +124,6 @@ class Cpu(WorkerBars):
 
     name = "cpu"
     title = "CPU"
-    group = "Workers"
     description = "CPU use of each worker process; 100 % is one core."
     help = (
         "One bar for each worker: the share of CPU its process uses, where 100 % is one "

@@ -98,7 +98,6 @@ class WorkersMemory(MemoryBars, WorkerBars):
 
     name = "workers-memory"
     title = "Workers Memory"
-    group = "Workers"
     description = "Memory of each worker by use, against its limit, and what was spilled."
     help = (
         "One bar for each worker, up to the memory its process uses, and its limit.\n"

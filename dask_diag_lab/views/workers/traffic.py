@@ -23,7 +23,6 @@ class DataTransfer(WorkerBars):
 
     name = "workers-transfer-bytes"
     title = "Data Transfer"
-    group = "Workers"
     description = "Bytes of results that each worker is receiving and sending now."
     help = (
         "Two half bars for each worker, in bytes of results that are under way at this "
