@@ -18,19 +18,13 @@ FIXTURES = Path(__file__).parents[1] / "contract" / "fixtures"
 class Program:
     """A program that prints one line when it is ready and ends with its standard input."""
 
-    def __init__(self, name: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, str(PROGRAMS / name)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self, name: str, *arguments: str) -> None:
+        command = [sys.executable, str(PROGRAMS / name), *arguments]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
         self.pid = self.process.pid
-        self.first_line = self.read_line()
-
-    def read_line(self) -> str:
         assert self.process.stdout is not None
-        return self.process.stdout.readline()
+        self.first_line = self.process.stdout.readline().strip()
 
     def kill(self) -> None:
         """End it without a goodbye; doing so twice is harmless."""
@@ -49,25 +43,19 @@ class Backend(Program):
     """A process that plays the in-kernel diagnostics server."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__("diagnostics_server.py")
-        self.folder = folder
-        self.url = str(json.loads(self.first_line)["url"])
+        self.token = secrets.token_urlsafe(32)
+        super().__init__("diagnostics_server.py", self.token)
+        self.folder, self.url = folder, self.first_line
         self.port = int(self.url.rpartition(":")[2])
         self.id = secrets.token_hex(8)
-        self.token = secrets.token_urlsafe(32)
         self.path = folder / f"dask-diag-lab-{self.id}.json"
         stat = Path(f"/proc/{self.pid}/stat").read_text()
         self.start_ticks = int(stat.rpartition(")")[2].split()[19])
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"token": self.token}) + "\n")
-        self.process.stdin.flush()
-        self.read_line()  # what asks before it knows the token is refused
 
     def announce(self, **changes: object) -> Path:
         """Write the record as the kernel side does, owner only and at once, with fields changed."""
-        record: dict[str, Any] = json.loads(
-            (FIXTURES / "runtime_record" / "valid.json").read_text()
-        )
+        valid = FIXTURES / "runtime_record" / "valid.json"
+        record: dict[str, Any] = json.loads(valid.read_text())  # Any: JSON
         record.update(id=self.id, pid=self.pid, url=self.url, token=self.token)
         record.update(started=time.time(), start_ticks=self.start_ticks)
         record.update(changes)
@@ -85,4 +73,3 @@ class StockScheduler(Program):
         super().__init__("stock_scheduler.py")
         port, self.scheduler_id = self.first_line.split()
         self.port = int(port)
-        self.url = f"http://127.0.0.1:{port}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +12,13 @@ from typing import Any
 from jupyter_server.auth.identity import User
 from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
+from tornado.httputil import url_concat
 from tornado.web import create_signed_value
 from tornado.websocket import WebSocketClientConnection
 
 from tests.proxy.backends import Backend
 
-Fetch = Callable[..., Awaitable[HTTPResponse]]
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Listing = list[dict[str, Any]]  # Any: JSON
 
 
@@ -59,7 +60,6 @@ class Events:
 class Client:
     """Asks the Jupyter server; errors are answers too."""
 
-    fetch: Fetch
     ws_fetch: Callable[..., Any]  # Any: pytest-jupyter is not typed
     app: ServerApp
     port: int
@@ -75,19 +75,16 @@ class Client:
     async def raw(self, path: str, **options: Any) -> HTTPResponse:  # Any: tornado's options
         """Get a path that must arrive exactly as it is written."""
         options.setdefault("headers", {"Authorization": f"token {self.token}"})
-        request = HTTPRequest(
-            f"http://127.0.0.1:{self.port}{path}", follow_redirects=False, **options
-        )
+        url = f"http://127.0.0.1:{self.port}{path}"
+        request = HTTPRequest(url, follow_redirects=False, **options)
         return await AsyncHTTPClient().fetch(request, raise_error=False)
 
-    async def begin(
-        self, backend: Backend, path: str, headers: str = ""
-    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def begin(self, backend: Backend, path: str) -> Streams:
         """Ask for a path of a backend without reading the answer."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         place = f"{self.base_url}dask-diag-lab/dashboards/{backend.id}/{path}"
         login = f"Host: 127.0.0.1\r\nAuthorization: token {self.token}\r\n"
-        writer.write(f"GET {place} HTTP/1.1\r\n{login}{headers}\r\n".encode())
+        writer.write(f"GET {place} HTTP/1.1\r\n{login}\r\n".encode())
         return reader, writer
 
     def cookie_login(self) -> dict[str, str]:
@@ -101,14 +98,11 @@ class Client:
         return {"Cookie": "; ".join(cookies), "Authorization": ""}
 
     async def get(self, *parts: str, **options: Any) -> HTTPResponse:  # Any: tornado's options
-        """Return the answer, whatever its status."""
-        options.setdefault("follow_redirects", False)
-        try:
-            return await self.fetch("dask-diag-lab", *parts, **options)
-        except HTTPClientError as error:
-            if error.response is None:
-                raise
-            return error.response
+        """Ask with the token; return the answer, whatever its status."""
+        login = {"Authorization": f"token {self.token}"}
+        options["headers"] = {**login, **options.get("headers", {})}
+        path = f"{self.base_url}dask-diag-lab/{'/'.join(parts)}"
+        return await self.raw(url_concat(path, options.pop("params", {})), **options)
 
     async def add(self, url: object) -> HTTPResponse:
         """Add a stock dashboard."""

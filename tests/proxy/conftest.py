@@ -14,7 +14,7 @@ from pytest_jupyter.jupyter_server import *  # noqa: F403
 
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from tests.proxy.backends import Backend, StockScheduler
-from tests.proxy.client import Client, Fetch
+from tests.proxy.client import Client
 
 
 @pytest.fixture
@@ -65,9 +65,8 @@ def stock() -> Iterator[StockScheduler]:
 
 @pytest.fixture
 def client(
-    jp_fetch: Fetch,
     jp_ws_fetch: Callable[..., Any],  # Any: pytest-jupyter is not typed
     jp_serverapp: ServerApp,
     jp_http_port: int,
 ) -> Client:
-    return Client(jp_fetch, jp_ws_fetch, jp_serverapp, jp_http_port)
+    return Client(jp_ws_fetch, jp_serverapp, jp_http_port)

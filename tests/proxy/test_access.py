@@ -54,19 +54,12 @@ async def test_nobody_gets_in_without_a_login(
     assert (await client.control(announced))["asked"] == 1
 
 
-async def test_cookie_login_reads_but_writes_only_with_xsrf(
-    client: Client, announced: Backend
-) -> None:
+async def test_cookie_login_writes_only_with_xsrf(client: Client, announced: Backend) -> None:
     login = client.cookie_login()
     assert (await client.get("api", "dashboards", headers=dict(login))).code == 200
-    for parts, method in [
-        (("api", "dashboards"), "POST"),
-        (("api", "dashboards", "x"), "DELETE"),
-        (("dashboards", announced.id, "plots/x/session"), "POST"),
-    ]:
-        body = '{"url": "http://127.0.0.1:1"}' if method == "POST" else None
-        answer = await client.get(*parts, method=method, headers=dict(login), body=body)
-        assert answer.code == 403, parts
+    for place in ("api/dashboards", f"dashboards/{announced.id}/plots/x/session"):
+        answer = await client.get(place, method="POST", headers=dict(login), body="{}")
+        assert answer.code == 403, place
     page = await client.relayed(announced, "status", headers={**login, "Accept": "text/html"})
     (cookie,) = [c for c in page.headers.get_list("Set-Cookie") if c.startswith("_xsrf=")]
     xsrf = cookie.partition(";")[0]
@@ -75,10 +68,7 @@ async def test_cookie_login_reads_but_writes_only_with_xsrf(
         "Cookie": f"{login['Cookie']}; {xsrf}",
         "X-XSRFToken": xsrf.removeprefix("_xsrf="),
     }
-    answer = await client.relayed(
-        announced, "plots/x/session", method="POST", headers=headers, body="{}"
-    )
-    assert answer.code == 200
+    assert (await client.get(place, method="POST", headers=headers, body="{}")).code == 200
 
 
 async def test_page_of_another_origin_cannot_ask(client: Client, announced: Backend) -> None:
@@ -93,10 +83,8 @@ def last_activity(app: ServerApp) -> object:
     return app.web_app.last_activity()  # type: ignore[no-untyped-call]  # Jupyter's own
 
 
-async def test_nothing_counts_as_activity(
-    client: Client, announced: Backend, jp_serverapp: ServerApp
-) -> None:
-    before = last_activity(jp_serverapp)
+async def test_nothing_counts_as_activity(client: Client, announced: Backend) -> None:
+    before = last_activity(client.app)
     await client.dashboards()
     await client.relayed(announced, "plots/x/session", method="POST", body="{}")
     await client.add("")
@@ -105,7 +93,7 @@ async def test_nothing_counts_as_activity(
     async with client.socket("dashboards", announced.id, "plots/x/ws") as socket:
         await socket.write_message("x")
         await socket.read_message()
-    assert last_activity(jp_serverapp) == before
+    assert last_activity(client.app) == before
 
 
 async def test_tokens_are_in_no_answer_and_in_no_log(
@@ -122,8 +110,7 @@ async def test_tokens_are_in_no_answer_and_in_no_log(
         async with client.events() as events:
             await events.until(bool)
     texts = [*(a.body.decode() + str(a.headers) for a in answers), json.dumps(events.messages)]
-    for text in texts:
-        assert str(announced.port) not in text, "not its address either"
+    assert str(announced.port) not in "".join(texts), "not its address either"
     for text in (*texts, caplog.text):
         assert announced.token not in text
         assert "browser-secret" not in text

@@ -14,9 +14,7 @@ def is_live(found: Listing) -> bool:
     return bool(found and found[0]["plots"] and found[0]["state"] == "live")
 
 
-async def test_record_is_pushed_with_its_plots_and_goes_when_its_process_dies(
-    client: Client, backend: Backend
-) -> None:
+async def test_record_is_pushed_and_goes_with_its_process(client: Client, backend: Backend) -> None:
     async with client.events() as events:
         await events.until(lambda found: not found)
         backend.announce()
@@ -48,9 +46,7 @@ async def test_only_what_changed_is_pushed(client: Client, announced: Backend) -
     assert "help" not in json.dumps(events.messages)
 
 
-async def test_nothing_is_asked_while_nobody_listens_and_then_the_first_message_is_of_now(
-    client: Client, announced: Backend, extension: DaskDiagLab
-) -> None:
+async def test_idle_is_idle(client: Client, announced: Backend, extension: DaskDiagLab) -> None:
     async with client.events() as events:
         await events.until(is_live)
     async with asyncio.timeout(30):
@@ -59,32 +55,19 @@ async def test_nothing_is_asked_while_nobody_listens_and_then_the_first_message_
     before = (await client.control(announced))["asked"]
     await asyncio.sleep(1.5)  # longer than a health interval: the claim is that nothing happens
     assert (await client.control(announced))["asked"] == before + 1
-    with Backend(announced.folder) as other:
-        announced.path.unlink()
-        other.announce()
-        async with client.events() as events:
-            await events.until(bool)
-    assert [dashboard["id"] for dashboard in events.messages[0]["dashboards"]] == [other.id]
 
 
-async def test_list_is_looked_for_on_demand_in_order_of_beginning(
-    client: Client, backend: Backend
-) -> None:
+async def test_list_is_of_now_in_order_of_beginning(client: Client, backend: Backend) -> None:
     assert await client.dashboards() == []
     with Backend(backend.folder) as other:
-        backend.announce(name="second.ipynb", kernel_id=None)
+        backend.announce(kernel_id=None)
         other.announce(name="Ünïcode <b>.ipynb", started=1795180000.25)
         first, second = await client.dashboards()
-        assert (first["name"], first["started"]) == ("Ünïcode <b>.ipynb", 1795180000.25)
-        assert (second["name"], second["kernel_id"]) == ("second.ipynb", None)
-        assert len(first["plots"]) == len(second["plots"]) == 3
-        other.path.unlink()
-        assert len(await client.dashboards()) == 1
+    assert (first["name"], first["started"]) == ("Ünïcode <b>.ipynb", 1795180000.25)
+    assert (second["id"], second["kernel_id"]) == (backend.id, None)
 
 
-async def test_kernel_that_holds_the_interpreter_is_unreachable_with_words_and_comes_back(
-    client: Client, announced: Backend
-) -> None:
+async def test_kernel_that_holds_comes_back(client: Client, announced: Backend) -> None:
     async with client.events() as events:
         await events.until(is_live)
         held = asyncio.ensure_future(client.relayed(announced, "hold", params={"seconds": "10"}))
@@ -95,17 +78,13 @@ async def test_kernel_that_holds_the_interpreter_is_unreachable_with_words_and_c
         await held
 
 
-async def test_end_of_the_scheduler_is_stale_with_the_reason_or_the_time(
-    client: Client, announced: Backend
-) -> None:
+async def test_end_of_the_scheduler_says_why_or_when(client: Client, announced: Backend) -> None:
     async with client.events() as events:
-        (before,) = await events.until(is_live)
+        await events.until(is_live)
         await client.control(announced, health="health_lost.json")
         (lost,) = await events.until(lambda found: found[0]["state"] == "stale")
         assert "stopped answering" in lost["reason"]
         await client.control(announced, health="health_closed.json")
         (closed,) = await events.until(lambda found: "closed_at" in found[0])
-    assert "closed_at" not in before
     assert (closed["state"], closed["closed_at"]) == ("stale", 1795180931.5)
     assert closed["reason"] is None, "the browser says it, by its own clock"
-    assert closed["plots"] == before["plots"]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dask_diag_lab.proxy.config import Settings
-from dask_diag_lab.proxy.extension import DaskDiagLab
+from tests.proxy.backends import Backend
+from tests.proxy.client import Client, message
 
 CONFIG = Path(__file__).parents[2] / "jupyter-config" / "server-config" / "dask_diag_lab.json"
 
@@ -22,12 +23,16 @@ def test_config_file_enables_the_module_and_every_setting_is_explained() -> None
         assert len(trait.help) > 60, name
 
 
-class TestConfigured:
-    """With the administrator's settings."""
+class TestSwitchedOff:
+    """With ``c.DaskDiagLab.relay = False``."""
 
     @pytest.fixture
     def settings(self) -> dict[str, object]:
-        return {"allowed_hosts": ["*.cluster"], "answer_timeout_s": 2.0}
+        return {"relay": False}
 
-    async def test_settings_arrive(self, extension: DaskDiagLab) -> None:
-        assert (extension.allowed_hosts, extension.answer_timeout_s) == (["*.cluster"], 2.0)
+    async def test_list_stays_and_nothing_else(self, client: Client, announced: Backend) -> None:
+        assert len(await client.dashboards()) == 1
+        answer = await client.relayed(announced, "health")
+        assert answer.code == 403
+        assert "switched off" in message(answer)
+        assert (await client.add("http://127.0.0.1:1")).code == 403

@@ -6,19 +6,17 @@ import asyncio
 import ipaddress
 import json
 import re
-import socket
 from typing import Any
 
 import pytest
 
-from dask_diag_lab.proxy import dashboard as dashboard_module
 from dask_diag_lab.proxy.stock import is_allowed
 from tests.proxy.backends import Backend, StockScheduler
 from tests.proxy.client import Client, message
 
 
 async def added(client: Client, stock: StockScheduler) -> dict[str, Any]:  # Any: JSON
-    answer = await client.add(f"{stock.url}/status")
+    answer = await client.add(f"http://LOCALHOST:{stock.port}/status")
     assert answer.code == 201, answer.body
     return dict(json.loads(answer.body))
 
@@ -30,40 +28,32 @@ async def framed(client: Client, stock: StockScheduler, path: str) -> str:
     page = f"{client.base_url}dask-diag-lab/dashboards/{dashboard['id']}/{path}"
     answer = await client.raw(page, headers=headers)
     assert answer.code == 302
-    place = str(answer.headers["Location"])
-    assert place.startswith(f"{client.base_url}dask-diag-lab/frames/")
-    return place
+    return str(answer.headers["Location"])
 
 
-async def test_stock_dashboard_is_listed_once_with_our_names_until_it_is_removed(
-    client: Client, stock: StockScheduler
-) -> None:
+async def test_added_dashboard_is_listed_once(client: Client, stock: StockScheduler) -> None:
     async with client.events() as events:
         await events.until(lambda found: not found)
         dashboard = await added(client, stock)
         await events.until(lambda found: found == [dashboard])
     assert dashboard["scheduler"]["id"] == stock.scheduler_id
     assert (dashboard["kind"], dashboard["state"]) == ("stock", "live")
-    assert (dashboard["kernel_id"], dashboard["started"]) == (None, None)
+    assert dashboard["name"] == f"localhost:{stock.port}"
     plots = {plot["name"]: plot for plot in dashboard["plots"]}
     assert (plots["task-stream"]["title"], plots["task-stream"]["group"]) == (
         "Task Stream",
         "Tasks",
     )
-    assert plots["task-stream"]["route"] == "individual-task-stream"
     assert plots["cluster-map"]["route"] == "statics/individual-cluster-map.html"
-    again = await client.add(stock.url)
+    again = await client.add(f"localhost:{stock.port}")
     assert (again.code, json.loads(again.body)["id"]) == (200, dashboard["id"])
-    assert await client.dashboards() == [dashboard]
     for code in (204, 404):
         gone = await client.get("api", "dashboards", dashboard["id"], method="DELETE")
         assert gone.code == code
     assert await client.dashboards() == []
 
 
-async def test_data_is_relayed_and_dangerous_places_are_not(
-    client: Client, stock: StockScheduler
-) -> None:
+async def test_data_passes_dangerous_places_do_not(client: Client, stock: StockScheduler) -> None:
     dashboard = await added(client, stock)
 
     async def code(path: str, **options: Any) -> int:  # Any: tornado's options
@@ -71,67 +61,51 @@ async def test_data_is_relayed_and_dangerous_places_are_not(
 
     assert await code("json/counts.json") == 200
     assert await code("individual-plots.json") == 200
-    assert await code("static/js/bokeh.min.js") == 200
     for path in ("proxy/22/127.0.0.1/x", "jupyter/lab", "api/v1/retire_workers", "%70roxy/1/h/"):
         assert await code(path) == 403
     assert await code("status", method="POST", body="") == 405
     assert await code("individual-x/session", method="POST", body="") == 405
 
 
-async def test_page_of_a_stock_dashboard_is_sandboxed_and_works_with_its_key_only(
-    client: Client, stock: StockScheduler
-) -> None:
+async def test_page_is_sandboxed_and_live(client: Client, stock: StockScheduler) -> None:
     place = await framed(client, stock, "individual-task-stream")
     page = await client.raw(place, headers={})
-    assert page.code == 200
     policy = page.headers["Content-Security-Policy"]
     assert policy.startswith("sandbox allow-scripts allow-popups allow-downloads;")
     assert "allow-same-origin" not in policy
     assert page.headers["Referrer-Policy"] == "no-referrer"
     assert "Set-Cookie" not in page.headers
-    script = re.search(r'src="(static/js/bokeh[^"]*)"', page.body.decode())
-    assert script is not None
-    loaded = await client.raw(place.rpartition("/")[0] + "/" + script[1], headers={})
-    assert loaded.code == 200
+    (script, *_) = re.findall(r'src="(static/js/bokeh[^"]*)"', page.body.decode())
+    (token,) = re.findall(r'"token":"([^"]+)"', page.body.decode())
+    loaded = await client.raw(place.rpartition("/")[0] + "/" + script, headers={})
     assert "javascript" in loaded.headers["Content-Type"]
     assert "sandbox" in loaded.headers["Content-Security-Policy"]
-    token = re.search(r'"token":"([^"]+)"', page.body.decode())
-    assert token is not None
-    route = place.removeprefix(f"{client.base_url}dask-diag-lab/")
-    headers = {"Authorization": "", "Origin": "null"}
-    async with client.socket(
-        f"{route}/ws", headers=dict(headers), subprotocols=["bokeh", token[1]]
-    ) as live:
+    route = place.removeprefix(f"{client.base_url}dask-diag-lab/") + "/ws"
+    options: dict[str, Any] = {"headers": {"Authorization": "", "Origin": "null"}}  # Any: tornado's
+    async with client.socket(route, **options, subprotocols=["bokeh", token]) as live:
         assert live.selected_subprotocol == "bokeh"
         assert "ACK" in str([await live.read_message() for _ in range(3)])
     wrong = re.sub("frames/[^/]+", "frames/" + "x" * 43, route)
-    assert await client.refused_socket(f"{wrong}/ws", headers=headers) == 403
+    assert await client.refused_socket(wrong, **options) == 403
 
 
 async def test_key_opens_its_dashboard_only_and_is_not_logged(
     client: Client, stock: StockScheduler, announced: Backend, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level("DEBUG"):
-        place = await framed(
-            client, stock, f"status?to%6ben=b&%5fXSRF=a&key=inc&token={client.token}"
-        )
+        path = f"status?to%6ben=b&%5fXSRF=a&key=inc&token={client.token}"
+        place = await framed(client, stock, path)
         assert place.endswith("/status?key=inc"), "no right of the browser is in the page's address"
         caplog.clear()  # who makes a redirect logs where to
         assert (await client.raw(place, headers={})).code == 200
     key = place.split("/frames/")[1].partition("/")[0]
     assert key not in caplog.text
-    root = f"{client.base_url}dask-diag-lab/"
-    for path in (
-        f"dashboards/{announced.id}/health?token={key}",
-        "api/dashboards",
-        f"frames/{key}/../../dashboards/{announced.id}/health",
-    ):
-        assert (await client.raw(root + path, headers={})).code in (400, 403)
+    root, health = f"{client.base_url}dask-diag-lab", f"dashboards/{announced.id}/health"
+    for path in (f"{health}?token={key}", "api/dashboards", f"frames/{key}/../../{health}"):
+        assert (await client.raw(f"{root}/{path}", headers={})).code in (400, 403)
     (dashboard,) = [one for one in await client.dashboards() if one["kind"] == "stock"]
     await client.get("api", "dashboards", dashboard["id"], method="DELETE")
-    answer = await client.raw(place, headers={})
-    assert answer.code == 403
-    assert "Open it again" in message(answer)
+    assert (await client.raw(place, headers={})).code == 403
 
 
 async def test_dashboard_that_ends_stays_listed_as_unreachable(client: Client) -> None:
@@ -141,7 +115,6 @@ async def test_dashboard_that_ends_stays_listed_as_unreachable(client: Client) -
     assert (now["id"], now["state"]) == (dashboard["id"], "unreachable")
     assert "nothing listens" in now["reason"]
     assert now["plots"]
-    assert (await client.get("dashboards", dashboard["id"], "health")).code == 404
 
 
 @pytest.mark.parametrize(
@@ -155,7 +128,6 @@ async def test_dashboard_that_ends_stays_listed_as_unreachable(client: Client) -
         ("evil.example", "127.0.0.1", ["localhost", "127.0.0.1"], False),
         ("meta", "169.254.169.254", ["*", "0.0.0.0/0"], False),
         ("meta", "fd00:ec2::254", ["*"], False),
-        ("meta", "fe80::1", ["*"], False),
         ("any", "224.0.0.1", ["*"], False),
         ("::1", "::1", ["[::1]"], True),
     ],
@@ -165,75 +137,42 @@ def test_policy_decides(host: str, ip: str, policy: list[str], expected: bool) -
 
 
 @pytest.mark.parametrize(
-    ("url", "word"),
+    ("body", "code", "word"),
     [
-        ("http://192.0.2.1:8787", "allowed_hosts"),
-        ("http://169.254.169.254/latest", "allowed_hosts"),
-        ("ftp://127.0.0.1/", "not an address"),
-        ("http://me:secret@127.0.0.1:8787", "user name"),
-        ("http://127.0.0.1:8787/status?token=secret", "without"),
-        ("http://127.0.0.1:99999", "not an address"),
-        ("http://127.0.0.1:8787/../x", "not an address"),
-        ("x" * 600, "not an address"),
+        ('{"url": 3}', 400, "Send JSON like"),
+        ("[" * 5_000, 400, "Send JSON like"),
+        ('{"url": "http://192.0.2.1:8787"}', 403, "allowed_hosts"),
+        ('{"url": "ftp://127.0.0.1/"}', 403, "not an address"),
+        ('{"url": "http://me:secret@127.0.0.1:8787"}', 403, "user name"),
+        ('{"url": "http://127.0.0.1:8787/status?token=secret"}', 403, "without"),
+        ('{"url": "http://127.0.0.1:99999"}', 403, "not an address"),
+        ('{"url": "http://127.0.0.1:8787/../x"}', 403, "not an address"),
     ],
 )
-async def test_address_is_refused_in_words(url: str, word: str, client: Client) -> None:
-    answer = await client.add(url)
-    assert answer.code == 403
+async def test_address_is_refused_in_words(body: str, code: int, word: str, client: Client) -> None:
+    answer = await client.get("api", "dashboards", method="POST", body=body)
+    assert answer.code == code
     assert word in message(answer)
     assert "secret" not in message(answer)
 
 
-async def test_body_without_an_address_is_refused(client: Client) -> None:
-    for body in ('{"url": 3}', "{", "[]", "[" * 5_000):
-        answer = await client.get("api", "dashboards", method="POST", body=body)
-        assert answer.code == 400
-        assert "Send JSON like" in message(answer)
-
-
-async def test_what_is_no_dashboard_is_refused(client: Client) -> None:
-    answers = [
-        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{}",
+@pytest.mark.parametrize(
+    "answer",
+    [
         b'HTTP/1.1 200 OK\r\n\r\n{"a": "http://evil.example/individual-x"}',
-        b"HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 900000000\r\n\r\n",
         b"SSH-2.0-OpenSSH_9.2\r\n",
-    ]
-
+    ],
+)
+async def test_what_is_no_dashboard_is_refused(answer: bytes, client: Client) -> None:
     async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(answers.pop())
-        await writer.drain()
+        writer.write(answer)
         writer.close()
 
-    while answers:
-        async with await asyncio.start_server(respond, "127.0.0.1", 0) as server:
-            port = server.sockets[0].getsockname()[1]
-            refused = await client.add(f"127.0.0.1:{port}")
-        assert refused.code == 502
-        assert f"127.0.0.1:{port}" in message(refused)
-        assert "evil" not in message(refused)
-    assert await client.dashboards() == []
-
-
-class TestAnyName:
-    """With any name allowed."""
-
-    @pytest.fixture
-    def settings(self) -> dict[str, object]:
-        return {"allowed_hosts": ["*"]}
-
-    async def test_name_is_pinned_and_what_does_not_resolve_or_answer_is_refused(
-        self, client: Client, stock: StockScheduler, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(dashboard_module, "EXAMINE_TIMEOUT_S", 0.3)
-        added = await client.add(f"http://LOCALHOST:{stock.port}/status")
-        dashboard = json.loads(added.body)
-        assert dashboard["name"] == f"localhost:{stock.port}"
-        relayed = await client.get("dashboards", dashboard["id"], "json/counts.json")
-        assert relayed.code == 200
-        assert "cannot be resolved" in message(await client.add("http://nowhere.invalid"))
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            answer = await client.add(f"http://127.0.0.1:{silent.getsockname()[1]}")
-        assert answer.code == 502
-        assert "in time" in message(answer)
+    async with await asyncio.start_server(respond, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        refused = await client.add(f"127.0.0.1:{port}")
+    assert refused.code == 502
+    assert f"127.0.0.1:{port}" in message(refused)
+    assert "evil" not in message(refused)

@@ -1,7 +1,7 @@
 """Plays the in-kernel diagnostics server: a process of its own with its token and its record.
 
-Prints ``{"url"}``, reads ``{"token"}`` from standard input, says that it has, and ends when
-standard input does. Serves what the relay's tests need to look at: what it was sent, slow answers,
+Its argument is its token. Prints its address, and ends when standard input does. Serves what the
+relay's tests need to look at: what it was sent, slow answers,
 endless ones, broken ones, redirects, an echo socket.
 """
 
@@ -10,8 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
-import struct
 import sys
 import time
 from pathlib import Path
@@ -24,7 +22,7 @@ from tornado.websocket import WebSocketHandler
 
 FIXTURES = Path(__file__).parents[2] / "contract" / "fixtures" / "http"
 STATE: dict[str, Any] = {"sockets": 0, "asked": 0}  # Any: JSON
-STATE.update(health="health.json", more_plots=0, delay_s=0.0)  # what tests set
+STATE.update(token=sys.argv[1], health="health.json", more_plots=0)
 
 
 class Anything(web.RequestHandler):
@@ -48,7 +46,6 @@ class Anything(web.RequestHandler):
         return float(self.get_argument(name, "0"))
 
     async def answer_health(self) -> None:
-        await asyncio.sleep(float(STATE["delay_s"]))
         health = json.loads((FIXTURES / STATE["health"]).read_bytes())
         if "plots_version" in health:
             health["plots_version"] += int(STATE["more_plots"])
@@ -97,16 +94,11 @@ class Anything(web.RequestHandler):
             raise
 
     async def answer_broken(self) -> None:
-        """Close the connection in the middle of an answer, or reset it."""
+        """Close the connection in the middle of an answer."""
         self.set_header("Content-Length", "1000")
         self.write("half")
         await self.flush()
-        stream = self.detach()
-        if self.number("is_reset"):
-            await asyncio.sleep(0.2)  # what was sent has to arrive before
-            linger = struct.pack("ii", 1, 0)
-            stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        stream.close()
+        self.detach().close()
 
     async def answer_control(self) -> None:
         """Set or tell the state."""
@@ -158,9 +150,7 @@ async def main() -> None:
     sockets = bind_sockets(0, "127.0.0.1")
     server.add_sockets(sockets)
     STATE["url"] = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
-    print(json.dumps({"url": STATE["url"]}), flush=True)
-    STATE["token"] = json.loads(await asyncio.to_thread(sys.stdin.readline))["token"]
-    print("knows its token", flush=True)
+    print(STATE["url"], flush=True)
     await asyncio.to_thread(sys.stdin.read)
     os._exit(0)
 
