@@ -254,10 +254,9 @@ class TaskStream(View):
         if frame is None or frame.rows is not self._rows():
             return  # in the rows of now, which are drawn a moment later
         known, drawn_at, _ = self._running
-        since_s = time.monotonic() - drawn_at
         key = (running.version, frame.zero, frame.rows, frame.asked)
-        is_due = since_s >= RUNNING_S or (key != known and running.count < MANY)
-        if not is_due or (key == known and not running.count):
+        is_old = time.monotonic() - drawn_at >= RUNNING_S and running.count > 0
+        if not is_old and (key == known or running.count >= MANY):
             return
         tasks = running_blocks(self.store)
         tasks["slot"] = frame.rows.row_of[tasks["slot"]]
@@ -344,14 +343,12 @@ class TaskStream(View):
             self.window.hold(start, stop)
 
     def _number(self, name: str, otherwise: float) -> float:
-        if name not in self.arguments:
-            return otherwise
-        given = self.arguments[name]
+        given = self.arguments.get(name, "")
         try:
-            number = float(given)
+            number = float(given or otherwise)
         except ValueError:
             number = np.nan
-        if not np.isfinite(number):
+        if given and not np.isfinite(number):
             raise ArgumentError(f"“{name}” is a number, not “{given[:40]}”.")
         return number
 
