@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from operator import add
 from typing import Any
 
@@ -14,11 +13,6 @@ from tests.kernel.transport.live_cluster import cluster, feeding, states, until
 
 def inc(x: int) -> int:
     return x + 1
-
-
-def wait_for(path: Any) -> None:
-    while not path.exists():
-        time.sleep(0.01)
 
 
 async def test_groups_know_their_prefix_structure_and_times() -> None:

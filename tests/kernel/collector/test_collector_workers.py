@@ -10,10 +10,6 @@ from dask_diag_lab.schema import WORKERS
 from tests.kernel.transport.live_cluster import cluster, feeding, until
 
 
-def inc(x: int) -> int:
-    return x + 1
-
-
 def wait_for(path: Any) -> None:
     while not path.exists():
         time.sleep(0.01)

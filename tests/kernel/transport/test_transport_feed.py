@@ -24,8 +24,6 @@ from tests.kernel.transport.live_cluster import (
     until,
 )
 
-LEASE_S = 1.5  # soon over, and longer than a busy machine takes from one pull to the next
-
 
 def inc(x: int) -> int:
     return x + 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +17,6 @@ from dask_diag_lab.transport import cluster as transport_cluster
 from dask_diag_lab.transport.answers import ANSWERS
 from tests.kernel.transport.asking import EVERY_KIND, RefusalError, asking, profile_of
 from tests.kernel.transport.live_cluster import cluster, connected, until
-
-
-def wait_for(path: Path) -> None:
-    while not path.exists():
-        time.sleep(0.01)
 
 
 def nap(seconds: float) -> None:
