@@ -74,15 +74,6 @@ def test_what_ended_in_the_block_is_in_and_nothing_from_before_or_after(client: 
     assert ts.figure is None
 
 
-def test_history_that_a_new_collector_takes_over_is_not_of_the_block(client: Client) -> None:
-    client.get_task_stream(count=1)  # primes `distributed`'s own plugin
-    wait(client.map(inc, range(2500), pure=False))
-    with get_task_stream(client) as ts:  # attaches now
-        future = client.submit(inc, 1, pure=False)
-        wait(future)
-    assert keys(ts.data) == {future.key}
-
-
 def test_it_tells_what_the_engine_tells(client: Client) -> None:
     with distributed.get_task_stream() as theirs, get_task_stream() as ours:
         x = da.random.default_rng(1).random((200, 200), chunks=(50, 50))

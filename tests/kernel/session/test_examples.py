@@ -1,0 +1,98 @@
+"""The examples of the documents, run against a real cluster."""
+
+from __future__ import annotations
+
+import csv
+import io
+import runpy
+import sys
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from distributed import Client, Event
+
+import dask_diag_lab
+from dask_diag_lab.views.registry import REGISTRY, get_plot
+from tests.kernel.dashboards import answer_of, attached_client
+from tests.kernel.serving import wait_until
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "examples" / "home_made_plot.py"
+
+
+@pytest.fixture
+def client(runtime_dir: object) -> Iterator[Client]:
+    with attached_client(2) as made:
+        yield made
+    REGISTRY.remove("busy-threads")
+
+
+def code_in(document: str) -> str:
+    """Return the first Python code that a document shows."""
+    text = (ROOT / "docs" / document).read_text(encoding="utf-8")
+    return text.split("```python\n")[1].split("```")[0]
+
+
+def test_the_example_is_a_plot_of_a_cluster_that_was_there_before(client: Client) -> None:
+    diagnostics = dask_diag_lab.attach(client)
+    diagnostics.url  # noqa: B018  # waits until it serves
+    runpy.run_path(str(EXAMPLE))
+    listed = {plot["name"]: plot for plot in answer_of(diagnostics, "/plots.json")["plots"]}
+    assert listed["busy-threads"]["group"] == "Yours"
+    assert "busy-threads" in diagnostics.plots
+    assert "busy-threads" in {plot.name for plot in dask_diag_lab.plots()}
+
+    def is_at_work(n: int) -> bool:
+        columns = answer_of(diagnostics, "/plots/busy-threads.json")["columns"]
+        return bool(columns["tasks"] == [n, n])
+
+    gate = Event("gate", client=client)
+    held = client.map(lambda n: Event("gate").wait(120) and n, range(2))
+    wait_until(lambda: is_at_work(1), "the plot does not show what runs")
+    gate.set()
+    client.gather(held)
+    wait_until(lambda: is_at_work(0), "the plot shows what does not run")
+
+
+def test_the_example_can_be_run_again_as_a_cell_is_and_makes_no_cluster(
+    client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runpy.run_path(str(EXAMPLE))
+    first = get_plot("busy-threads")
+    exec(compile(EXAMPLE.read_text(encoding="utf-8"), "<cell>", "exec"), {"__name__": "__main__"})
+    assert get_plot("busy-threads") is not first
+    assert capsys.readouterr().out == ""
+    assert Client.current() is client
+
+
+def test_the_document_shows_the_class_of_the_example() -> None:
+    lines = {line.split("(self")[0].strip() for line in EXAMPLE.read_text("utf-8").splitlines()}
+    body = code_in("home-made.md").split("class BusyThreads")[1].splitlines()[1:]
+    assert not {line.split("(self")[0].strip() for line in body} - lines
+
+
+def test_the_document_shows_how_a_program_reads_a_plot(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[list[list[str]]] = []
+
+    def read_csv(url: str, storage_options: Mapping[str, str]) -> None:
+        request = urllib.request.Request(url, headers=dict(storage_options))
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            read.append(list(csv.reader(io.StringIO(reply.read().decode()))))
+
+    pandas = ModuleType("pandas")  # reads over HTTP as it does
+    vars(pandas)["read_csv"] = read_csv
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    held = client.submit(abs, -1)
+    held.result(timeout=30)
+
+    def is_read() -> bool:
+        exec(compile(code_in("plots.md"), "plots.md", "exec"), {})
+        header, *rows = read[-1]
+        return header[0] == "prefix" and [row[0] for row in rows] == ["abs"]
+
+    wait_until(is_read, "the task is not in the table")
