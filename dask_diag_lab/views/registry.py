@@ -12,7 +12,7 @@ import logging
 import pkgutil
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -57,17 +57,16 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
 
 class Registry:
-    """Plots by name. Any thread may register one at any time; whoever serves plots is told."""
+    """Plots by name. Any thread may register one at any time."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._loading = threading.RLock()
-        self._is_loaded = self._is_loading = False
+        self._is_loaded = False
         self._plots: dict[str, Plot] = {}
-        self._listeners: list[Callable[[], None]] = []
 
     def add(self, plot: Plot) -> None:
-        """Register a plot, in the place of one of its name, and tell the listeners.
+        """Register a plot, in the place of one of its name.
 
         Raises
         ------
@@ -83,14 +82,11 @@ class Registry:
                     f' as "my-{plot.name}"'
                 )
             self._plots[plot.name] = plot
-        self._notify()
 
     def remove(self, name: str) -> None:
         """Forget a plot; harmless when there is none of that name."""
         with self._lock:
-            is_known = self._plots.pop(name, None) is not None
-        if is_known:
-            self._notify()
+            self._plots.pop(name, None)
 
     def plots(self) -> tuple[Plot, ...]:
         """Return those known by now, in the order in which they are shown."""
@@ -98,32 +94,19 @@ class Registry:
             plots = list(self._plots.values())
         return tuple(sorted(plots, key=_rank))
 
-    def listen(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Have `callback` called after each change, in any thread; return what ends that."""
-        with self._lock:
-            self._listeners.append(callback)
-
-        def end() -> None:
-            with self._lock:
-                if callback in self._listeners:
-                    self._listeners.remove(callback)
-
-        return end
-
     def load(self) -> None:
         """Import the plots of this package and of others, once: takes Bokeh, and so a while."""
         with self._loading:
-            if self._is_loaded or self._is_loading:  # by this thread: the modules register plots
+            if self._is_loaded:
                 return
-            self._is_loading = True
+            self._is_loaded = True  # the modules register plots, and so come by here
             try:
                 for module in _modules():
                     import_module(module)
                 self.discover(entry_points(group=ENTRY_POINTS))
-                self._is_loaded = True
-            finally:
-                self._is_loading = False
-        self._notify()
+            except BaseException:
+                self._is_loaded = False
+                raise
 
     def discover(self, points: Iterable[EntryPoint]) -> None:
         """Register the plots of entry points; one that cannot be loaded says so when opened."""
@@ -135,14 +118,6 @@ class Registry:
                 plot = _broken(point, error)
             if plot.name not in self._plots:  # what was registered by hand wins
                 self.add(plot)
-
-    def _notify(self) -> None:
-        if self._is_loading:
-            return  # half of the plots would be shown as if they were all
-        with self._lock:
-            listeners = list(self._listeners)
-        for listener in listeners:
-            listener()
 
 
 REGISTRY: Final = Registry()

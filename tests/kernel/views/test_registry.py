@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from distributed.dashboard.scheduler import applications
 
@@ -45,15 +42,3 @@ def test_an_unknown_plot_is_an_error_that_names_those_there_are() -> None:
         get_plot("no-such")
     with pytest.raises(KeyError, match="did you mean 'task-stream'"):
         get_plot("task-straem")
-
-
-def test_nobody_is_told_of_half_of_the_plots() -> None:
-    code = """
-import sys
-from dask_diag_lab.views.registry import REGISTRY, all_plots
-seen = []
-REGISTRY.listen(lambda: seen.append(len(REGISTRY.plots())))
-all_plots()
-sys.exit(seen != [len(REGISTRY.plots())])
-"""
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
