@@ -34,7 +34,7 @@ const given =
     : NO_ARGUMENTS;
 
 const look = (): ILook =>
-  readLook(document.documentElement.dataset['theme'] !== 'dark', '', 'viridis');
+  readLook(document.documentElement.style.colorScheme !== 'dark', '', 'viridis');
 
 function livePlot(article: HTMLElement): LivePlot {
   const { plot = '', title = plot, named } = article.dataset;

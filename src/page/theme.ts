@@ -14,8 +14,9 @@ export function followTheme(jupyterPath: string | null, onChanged: () => void): 
   const read = (): void => {
     const kept = jupyterPath && window.localStorage.getItem(storageKey('theme', jupyterPath));
     const theme = kept ?? (systemDark.matches ? 'dark' : 'light');
-    if (document.documentElement.dataset['theme'] !== theme) {
-      document.documentElement.dataset['theme'] = theme;
+    const { style } = document.documentElement;
+    if (style.colorScheme !== theme) {
+      style.colorScheme = theme;
       onChanged();
     }
   };

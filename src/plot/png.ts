@@ -16,16 +16,15 @@ export async function pngOf(
   trans: ITranslate
 ): Promise<Blob> {
   const scale = window.devicePixelRatio; // Bokeh exports in the screen's pixels
-  const { width } = picture;
-  const height = picture.height + Math.round(2 * LINE_PX * scale);
-  const canvas = Object.assign(document.createElement('canvas'), { width, height });
+  const size = { width: picture.width, height: picture.height + Math.round(2 * LINE_PX * scale) };
+  const canvas = Object.assign(document.createElement('canvas'), size);
   const context = canvas.getContext('2d');
   if (context === null) {
     throw new Error(trans.__('This browser has no canvas left for the picture.'));
   }
   context.fillStyle = look.background;
-  context.fillRect(0, 0, width, height);
-  context.drawImage(picture, 0, height - picture.height);
+  context.fillRect(0, 0, size.width, size.height);
+  context.drawImage(picture, 0, size.height - picture.height);
   context.scale(scale, scale);
   context.textBaseline = 'middle';
   let x = MARGIN_PX;

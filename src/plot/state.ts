@@ -85,23 +85,23 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
 }
 
 function connected(at: ISituation, control: Control, trans: ITranslate): Presentation {
-  const { message, state } = control;
-  const isEnded = state === 'error' || state === 'lost' || state === 'closed';
+  const { message, state, isFrozen, behind_s: behind } = control;
   const isClosed = state === 'closed';
-  const closed = isClosed ? closedMessage(control.closedAt * 1000, message, trans) : message;
+  const isEnded = isClosed || state === 'error' || state === 'lost';
+  const ended = isClosed ? closedMessage(control.closedAt * 1000, message, trans) : message;
   const isConnecting = state === 'connecting';
-  const live = at.isSeen && !control.isFrozen ? 'live' : 'paused';
-  const words = [isEnded ? closed : '', trans.__(control.empty)].filter(Boolean).join(' · ');
-  const behind = control.behind_s > 0 ? formatSpan(control.behind_s) : '';
-  const held = control.isFrozen ? trans.__('frozen') : '';
+  const live = at.isSeen && !isFrozen ? 'live' : 'paused';
+  const words = [isEnded ? ended : '', trans.__(control.empty)].filter(Boolean).join(' · ');
   const notes = [state === 'degraded' ? message : '', control.note];
+  const held = isFrozen ? trans.__('frozen') : '';
+  const pill = behind > 0 ? trans.__('live is %1 ahead', formatSpan(behind)) : held;
   return {
     ...NOTHING_YET,
     state: isEnded ? 'stale' : isConnecting ? 'connecting' : live,
     message: words || (isConnecting ? message : ''),
     isGreyed: isEnded,
     note: notes.filter(Boolean).join(' · '),
-    pill: isEnded ? '' : behind === '' ? held : trans.__('live is %1 ahead', behind)
+    pill: isEnded ? '' : pill
   };
 }
 

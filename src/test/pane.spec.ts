@@ -55,7 +55,7 @@ describe('a pane', () => {
 
   it.each([
     [{ state: 'unreachable', reason: 'The kernel is busy.' }, 'The kernel is busy.'],
-    [{ kind: 'stock' }, 'serves Dask’s own pages'],
+    [{ kind: 'stock' }, 'has no plot'],
     [{ plots: own.plots.filter(({ name }) => name !== 'progress') }, 'has no plot']
   ] as const)('says what is wrong with its dashboard: %j', (values, words) => {
     dashboards.set({ ...own, ...values });

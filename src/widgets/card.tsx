@@ -1,7 +1,7 @@
 /** A sheet over a pane: how to read the plot, its data as a table, or a notice; Esc closes it. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { closeIcon, ReactWidget, Table } from '@jupyterlab/ui-components';
+import { closeIcon, ReactWidget, Table, ToolbarButtonComponent } from '@jupyterlab/ui-components';
 import React from 'react';
 
 import type { ITable } from '../api/protocol';
@@ -37,19 +37,15 @@ export class Card extends ReactWidget {
   }
 
   protected override render(): JSX.Element {
-    const close = this._trans.__('Close');
     return (
       <>
         <header>
           <h2>{this._title}</h2>
-          <button
-            className="jp-mod-styled jp-mod-minimal"
-            title={close}
-            aria-label={close}
+          <ToolbarButtonComponent
+            icon={closeIcon}
+            tooltip={this._trans.__('Close')}
             onClick={() => this.dispose()}
-          >
-            <closeIcon.react tag="span" />
-          </button>
+          />
         </header>
         <div className="jp-DaskDiag-cardBody" tabIndex={0}>
           {this._content ?? <p>{this._trans.__('Loading…')}</p>}
@@ -62,12 +58,8 @@ export class Card extends ReactWidget {
 }
 
 /** How to read a plot: paragraphs, and lines that begin with "- "; then the keys of a pane. */
-export function Help(props: {
-  readonly text: string;
-  readonly caption: string;
-  readonly keys: readonly IKey[];
-}): JSX.Element {
-  const blocks = props.text.split(/\n\s*\n|\n(?=\s*- )/).map(one => one.trim());
+export function helpContent(text: string, caption: string, keys: readonly IKey[]): JSX.Element {
+  const blocks = text.split(/\n\s*\n|\n(?=\s*- )/).map(one => one.trim());
   return (
     <>
       {blocks.map((block, i) => {
@@ -83,12 +75,12 @@ export function Help(props: {
         );
       })}
       <table className="jp-DaskDiag-keys">
-        <caption>{props.caption}</caption>
+        <caption>{caption}</caption>
         <tbody>
-          {props.keys.map(({ keys, label }) => (
-            <tr key={keys}>
+          {keys.map(({ keys: pressed, label }) => (
+            <tr key={pressed}>
               <th scope="row">
-                <kbd>{keys}</kbd>
+                <kbd>{pressed}</kbd>
               </th>
               <td>{label}</td>
             </tr>
@@ -107,16 +99,17 @@ const MOMENT = 's since the epoch';
 /** Names with numbers in them in the order in which people count: `worker-2` before `worker-10`. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
-/** A plot's data as a table, sorted by any column, with its files. */
-export function DataTable(props: {
-  readonly table: ITable;
-  readonly trans: TranslationBundle;
-  /** The address of the data as a file. */
-  readonly href: (format: 'csv' | 'json') => string;
-  readonly onRefresh: () => void;
-}): JSX.Element {
-  const { trans } = props;
-  const { columns, units, note } = props.table;
+/**
+ * A plot's data as a table, sorted by any column, with its files.
+ *
+ * @param href - the address of the data as a file.
+ */
+export function tableContent(
+  { columns, units, note }: ITable,
+  trans: TranslationBundle,
+  href: (format: 'csv' | 'json') => string,
+  onRefresh: () => void
+): JSX.Element {
   const count = Object.values(columns)[0]?.length ?? 0;
   const rows = Array.from({ length: Math.min(count, SHOWN_ROWS) }, (_, i) => i);
   const shown =
@@ -130,11 +123,11 @@ export function DataTable(props: {
           {count === 0 ? trans.__('Nothing to show yet.') : shown} ·{' '}
           {trans.__('as of %1', formatTime(Date.now()))}
         </span>
-        <button className="jp-mod-styled jp-mod-minimal" onClick={props.onRefresh}>
+        <button className="jp-mod-styled jp-mod-minimal" onClick={onRefresh}>
           {trans.__('Refresh')}
         </button>
         {(['csv', 'json'] as const).map(format => (
-          <a key={format} href={props.href(format)} download>
+          <a key={format} href={href(format)} download>
             {trans.__('Download %1', format.toUpperCase())}
           </a>
         ))}

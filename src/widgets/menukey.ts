@@ -1,10 +1,7 @@
 /** The context menu by Shift+F10. */
 
-/** Where the menu opens below the beginning of an element (px). */
-const INSET_PX = 24;
-
-/** Lumino puts menus here while they are open. */
-const OPEN_MENU = 'body > .lm-Menu';
+/** Where the menu opens in an element (px). */
+const INSET_PX = 20;
 
 /**
  * Open the context menu of an element when the key asks for it; true when it did.
@@ -19,12 +16,10 @@ export function openMenuByKey(event: KeyboardEvent, element: Element): boolean {
   event.preventDefault();
   event.stopPropagation();
   const focused = document.activeElement;
-  const { left, top, width, height } = element.getBoundingClientRect();
-  const clientX = left + Math.min(width / 2, INSET_PX);
-  const clientY = top + Math.min(height, INSET_PX);
-  const at = { bubbles: true, cancelable: true, clientX, clientY };
-  element.dispatchEvent(new MouseEvent('contextmenu', at));
-  const menu = document.querySelector(OPEN_MENU);
+  const { left, top } = element.getBoundingClientRect();
+  const at = { clientX: left + INSET_PX, clientY: top + INSET_PX };
+  element.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true, ...at }));
+  const menu = document.querySelector('body > .lm-Menu'); // Lumino puts them here while they are open
   const observer = new MutationObserver(() => {
     if (menu?.isConnected !== true) {
       observer.disconnect();

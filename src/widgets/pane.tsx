@@ -14,7 +14,7 @@ import React from 'react';
 
 import { messageOf } from '../plot/text';
 import { PANE_CLASS, TAB_CLASS } from '../tokens';
-import { Card, DataTable, Help } from './card';
+import { Card, helpContent, tableContent } from './card';
 import { fitIcon, frozenIcon, helpIcon, liveIcon, plotIcon, tableIcon } from './icons';
 import { openMenuByKey } from './menukey';
 import { PlotWidget, type IPlotWidgetOptions } from './plotwidget';
@@ -51,7 +51,7 @@ export class Pane extends MainAreaWidget<PlotWidget> {
       const help = await fetching.catch((reason: unknown) => messageOf(reason, trans));
       const text = [info.description, help].map(one => trans.__(one)).join('\n\n');
       const keys = this._services.keys();
-      card.content = <Help text={text} caption={trans.__('Keys of this pane')} keys={keys} />;
+      card.content = helpContent(text, trans.__('Keys of this pane'), keys);
     }
   }
 
@@ -162,23 +162,18 @@ export class Pane extends MainAreaWidget<PlotWidget> {
 
   private async _fillTable(card: Card): Promise<void> {
     const { trans, server } = this._services;
-    const { dashboard, info, live, missing } = this.content;
+    const { dashboard, info, live } = this.content;
     if (dashboard === undefined) {
-      card.content = <p>{missing}</p>;
+      card.content = <p>{live.presentation.message}</p>;
       return;
     }
     // What is drawn, such as a stretch of time.
     const given = live.control?.tableArguments ?? live.arguments;
     try {
       const table = await server.table(dashboard.id, info.name, given);
-      card.content = (
-        <DataTable
-          table={table}
-          trans={trans}
-          href={format => server.plotUrl(dashboard.id, info, given, `.${format}`)}
-          onRefresh={() => void this._fillTable(card)}
-        />
-      );
+      const href = (format: string): string =>
+        server.plotUrl(dashboard.id, info, given, `.${format}`);
+      card.content = tableContent(table, trans, href, () => void this._fillTable(card));
     } catch (reason) {
       card.content = <p>{messageOf(reason, trans)}</p>;
     }

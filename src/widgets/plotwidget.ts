@@ -115,17 +115,6 @@ export class PlotWidget extends Widget {
     this._follow();
   }
 
-  /** Why there is no dashboard to ask; '' while there is one, or nobody knows yet. */
-  get missing(): string {
-    const { dashboards, trans } = this._options.services;
-    return this.dashboard !== undefined || !dashboards.isKnown
-      ? ''
-      : trans.__(
-          '%1 has no cluster at the moment. Run the cell that makes the client again; this plot returns by itself.',
-          this.dashboardName
-        );
-  }
-
   override dispose(): void {
     if (!this.isDisposed) {
       Signal.disconnectReceiver(this);
@@ -162,7 +151,7 @@ export class PlotWidget extends Widget {
   /** Reasons outside the plot's own connection: no server, no dashboard, a kernel that is busy. */
   private _trouble(): ITrouble | null {
     const { dashboards, trans } = this._options.services;
-    const { dashboard: own, dashboardName: name, missing } = this;
+    const { dashboard: own, dashboardName: name } = this;
     const { control } = this.live;
     const offline = (message: string): ITrouble => ({ state: 'offline', message });
     if (dashboards.feedState === 'missing') {
@@ -174,25 +163,18 @@ export class PlotWidget extends Widget {
       );
     }
     if (own === undefined) {
-      return missing === '' ? null : offline(missing);
+      const message =
+        '%1 has no cluster at the moment. Run the cell that makes the client again; this plot returns by itself.';
+      return dashboards.isKnown ? offline(trans.__(message, name)) : null;
     }
     if (own.state === 'unreachable') {
       const message = own.reason ?? trans.__('%1 does not answer.', name);
       return { state: 'stale', message, since: this._silentSince };
     }
-    if (own.kind === 'stock') {
-      return offline(
-        trans.__('%1 serves Dask’s own pages. Open this plot in a browser tab.', name)
-      );
-    }
-    if (!this._hasPlot) {
-      return offline(
-        trans.__(
-          '%1 has no plot “%2”. Close this pane, or update dask_diag_lab there.',
-          name,
-          this.heading
-        )
-      );
+    if (own.kind === 'stock' || !this._hasPlot) {
+      const message =
+        '%1 has no plot “%2” for a pane. Open it in a browser tab, or update dask_diag_lab there.';
+      return offline(trans.__(message, name, this.heading));
     }
     // A plot that is connected knows more of its end; one of a kernel that stopped never hears.
     const knows = control?.state === 'closed' || control?.state === 'lost';

@@ -64,7 +64,7 @@ export class Sidebar extends SidePanel {
       )
     );
     const list = ReactWidget.create(
-      <UseSignal signal={this._changed}>{() => <PlotList sidebar={this} />}</UseSignal>
+      <UseSignal signal={this._changed}>{() => plotList(this)}</UseSignal>
     );
     list.addClass('jp-DaskDiag-list');
     this.addWidget(list);
@@ -74,13 +74,11 @@ export class Sidebar extends SidePanel {
   }
 
   /** What is searched for; '' lists everything. */
-  get query(): string {
-    return this._query;
-  }
+  query = '';
 
   /** List only the plots that match. */
   search(query: string): void {
-    this._query = query.trim();
+    this.query = query.trim();
     this.update();
   }
 
@@ -113,7 +111,7 @@ export class Sidebar extends SidePanel {
   /** True where a dashboard's plots are listed: as the user left it, else of the first notebook. */
   isOpen({ id, kernel_id: kernel }: IKnownDashboard): boolean {
     const isFirst = this.dashboards[0]?.kernel_id === kernel;
-    return this._query !== '' || (this._open.get(id) ?? isFirst);
+    return this.query !== '' || (this._open.get(id) ?? isFirst);
   }
 
   toggle(dashboard: IKnownDashboard): void {
@@ -122,7 +120,7 @@ export class Sidebar extends SidePanel {
   }
 
   isGroupOpen(group: string): boolean {
-    return this._query !== '' || (this._groups[group] ?? OPEN_AT_FIRST.includes(group));
+    return this.query !== '' || (this._groups[group] ?? OPEN_AT_FIRST.includes(group));
   }
 
   toggleGroup(group: string): void {
@@ -184,10 +182,9 @@ export class Sidebar extends SidePanel {
   private readonly _changed = new Signal<this, void>(this);
   private readonly _open = new Map<string, boolean>();
   private _groups: Readonly<Record<string, boolean>> = {};
-  private _query = '';
 }
 
-function PlotList({ sidebar }: { readonly sidebar: Sidebar }): JSX.Element {
+function plotList(sidebar: Sidebar): JSX.Element {
   const { host, query } = sidebar;
   const { dashboards, trans } = host;
   const sections = sidebar.dashboards.map(dashboard => ({
@@ -196,10 +193,8 @@ function PlotList({ sidebar }: { readonly sidebar: Sidebar }): JSX.Element {
   }));
   // A cluster none of whose plots match is out of the way while one searches.
   const shown = sections.filter(({ groups }) => query === '' || groups.length > 0);
-  const problems: Readonly<Record<string, string>> = {
-    missing: missingServer(trans),
-    lost: trans.__('The list of clusters does not arrive: %1', dashboards.problem)
-  };
+  const lost = trans.__('The list of clusters does not arrive: %1', dashboards.problem);
+  const problems: Readonly<Record<string, string>> = { missing: missingServer(trans), lost };
   const problem = problems[dashboards.feedState];
   const none = dashboards.isKnown
     ? trans.__(
@@ -214,38 +209,28 @@ function PlotList({ sidebar }: { readonly sidebar: Sidebar }): JSX.Element {
   return (
     <>
       {problem !== undefined && (
-        <p className="jp-DaskDiag-problem" role="status">
+        <p className="jp-DaskDiag-hint" role="status">
           {problem}
         </p>
       )}
-      {sections.length === 0 && problem === undefined && (
-        <Hint text={none} label={trans.__('Insert code for a local cluster')} onClick={insert} />
-      )}
-      {sections.length > 0 && shown.length === 0 && (
-        <Hint
-          text={unfound}
-          label={trans.__('Clear the search')}
-          onClick={() => sidebar.clearSearch()}
-        />
-      )}
-      {shown.map(({ dashboard, groups }) => (
-        <Section key={dashboard.id} dashboard={dashboard} groups={groups} sidebar={sidebar} />
-      ))}
+      {sections.length === 0 &&
+        problem === undefined &&
+        hint(none, trans.__('Insert code for a local cluster'), insert)}
+      {sections.length > 0 &&
+        shown.length === 0 &&
+        hint(unfound, trans.__('Clear the search'), () => sidebar.clearSearch())}
+      {shown.map(({ dashboard, groups }) => section(sidebar, dashboard, groups))}
     </>
   );
 }
 
 /** Why the list is empty, and what to do. */
-function Hint(props: {
-  readonly text: string;
-  readonly label: string;
-  readonly onClick: () => void;
-}): JSX.Element {
+function hint(text: string, label: string, onClick: () => void): JSX.Element {
   return (
     <div className="jp-DaskDiag-hint">
-      <p role="status">{props.text}</p>
-      <button className="jp-mod-styled" onClick={props.onClick}>
-        {props.label}
+      <p role="status">{text}</p>
+      <button className="jp-mod-styled" onClick={onClick}>
+        {label}
       </button>
     </div>
   );
@@ -259,12 +244,11 @@ const STATE_MARKS = {
 } as const;
 
 /** One dashboard: what it is and how it does, its plots in groups below. */
-function Section(props: {
-  readonly dashboard: IKnownDashboard;
-  readonly groups: readonly IPlotGroup[];
-  readonly sidebar: Sidebar;
-}): JSX.Element {
-  const { dashboard, groups, sidebar } = props;
+function section(
+  sidebar: Sidebar,
+  dashboard: IKnownDashboard,
+  groups: readonly IPlotGroup[]
+): JSX.Element {
   const { commands, dashboards, openMenu, trans } = sidebar.host;
   const { id, shownName, state, notebook, scheduler, reason } = dashboard;
   const isOpen = sidebar.isOpen(dashboard);
@@ -280,6 +264,7 @@ function Section(props: {
   const actions = trans.__('Actions of this cluster');
   return (
     <section
+      key={id}
       className="jp-DaskDiag-dashboard"
       aria-label={shownName}
       data-dashboard={id}
@@ -315,7 +300,7 @@ function Section(props: {
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
       </div>
-      <TaskProgress tasks={dashboard.summary?.tasks} trans={trans} />
+      {taskProgress(dashboard.summary?.tasks, trans)}
       <div hidden={!isOpen}>
         {sidebar.query === '' && dashboard.plots.length > 0 && (
           <button
@@ -325,9 +310,7 @@ function Section(props: {
             {trans.__('Open the usual four')}
           </button>
         )}
-        {groups.map(group => (
-          <Group key={group.name} group={group} dashboard={id} sidebar={sidebar} />
-        ))}
+        {groups.map(one => group(sidebar, id, one))}
       </div>
     </section>
   );
@@ -347,39 +330,25 @@ function summaryText(summary: ISummary | null | undefined, trans: TranslationBun
     .join(' · ');
 }
 
-function TaskProgress(props: {
-  readonly tasks: ISummary['tasks'] | undefined;
-  readonly trans: TranslationBundle;
-}): JSX.Element {
-  const { trans } = props;
-  const { total = 0, done = 0, erred = 0, processing = 0 } = props.tasks ?? {};
-  const parts = [
-    trans.__('%1 of %2 tasks done', formatCount(done), formatCount(total)),
-    processing > 0 ? trans.__('%1 processing', formatCount(processing)) : '',
-    erred > 0 ? trans.__('%1 failed', formatCount(erred)) : ''
-  ];
-  const text = parts.filter(Boolean).join(' · ');
+function taskProgress(tasks: ISummary['tasks'] | undefined, trans: TranslationBundle): JSX.Element {
+  const { total = 0, done = 0, erred = 0 } = tasks ?? {};
+  const failed = erred > 0 ? ` · ${trans.__('%1 failed', formatCount(erred))}` : '';
+  const text = trans.__('%1 of %2 tasks done', formatCount(done), formatCount(total)) + failed;
   return (
     <div className="jp-DaskDiag-progress" role="img" aria-label={text} title={text}>
-      <div className="jp-DaskDiag-done" style={{ flexGrow: done }} />
-      <div className="jp-DaskDiag-erred" style={{ flexGrow: erred }} />
+      <div style={{ flexGrow: done, background: 'var(--jp-brand-color1)' }} />
+      <div style={{ flexGrow: erred, background: 'var(--jp-error-color1)' }} />
       <div style={{ flexGrow: Math.max(total - done - erred, 0) }} />
     </div>
   );
 }
 
-function Group(props: {
-  readonly group: IPlotGroup;
-  readonly dashboard: string;
-  readonly sidebar: Sidebar;
-}): JSX.Element {
-  const { dashboard, sidebar } = props;
-  const { name, plots } = props.group;
+function group(sidebar: Sidebar, dashboard: string, { name, plots }: IPlotGroup): JSX.Element {
   const isOpen = sidebar.isGroupOpen(name);
   const title = sidebar.host.trans.__(name);
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   return (
-    <div data-group={name}>
+    <div key={name} data-group={name}>
       <button
         className="jp-DaskDiag-groupToggle"
         aria-expanded={isOpen}
@@ -390,22 +359,15 @@ function Group(props: {
         {!isOpen && <small>{plots.length}</small>}
       </button>
       <ul className="jp-DaskDiag-plots" aria-label={title} hidden={!isOpen}>
-        {plots.map(plot => (
-          <Row key={plot.name} plot={plot} dashboard={dashboard} host={sidebar.host} />
-        ))}
+        {plots.map(plot => row(sidebar.host, dashboard, plot))}
       </ul>
     </div>
   );
 }
 
 /** One plot: a click or Enter opens it, a drag places it, a star keeps it on top. */
-function Row(props: {
-  readonly plot: IPlot;
-  readonly dashboard: string;
-  readonly host: ISidebarHost;
-}): JSX.Element {
-  const { dashboard, host } = props;
-  const { name: plot, title, description } = props.plot;
+function row(host: ISidebarHost, dashboard: string, known: IPlot): JSX.Element {
+  const { name: plot, title, description } = known;
   const { commands, trans } = host;
   const isFavorite = host.favorites.has(plot);
   const starLabel = isFavorite
@@ -413,7 +375,13 @@ function Row(props: {
     : trans.__('Keep %1 on top', title);
   const icon = plotIcon(plot);
   return (
-    <li className={PLOT_ITEM_CLASS} data-plot={plot} data-dashboard={dashboard} title={description}>
+    <li
+      key={plot}
+      className={PLOT_ITEM_CLASS}
+      data-plot={plot}
+      data-dashboard={dashboard}
+      title={description}
+    >
       <button
         className="jp-DaskDiag-plotButton"
         aria-description={description}

@@ -6,6 +6,7 @@ import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
 import React from 'react';
 
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
+import type { ISummary } from '../api/protocol';
 import { formatCount } from '../plot/format';
 import { diagIcon, warningIcon } from './icons';
 
@@ -20,56 +21,41 @@ export interface IStatusItemOptions {
 /** Return the item; it is empty while no cluster is live. */
 export function statusItem(options: IStatusItemOptions): ReactWidget {
   const item = ReactWidget.create(
-    <UseSignal signal={options.dashboards.changed}>{() => <Status {...options} />}</UseSignal>
+    <UseSignal signal={options.dashboards.changed}>{() => content(options)}</UseSignal>
   );
   item.addClass('jp-DaskDiag-status');
   return item;
 }
 
-function Status({ dashboards, trans, onClick, onErred }: IStatusItemOptions): JSX.Element | null {
+function content({ dashboards, trans, onClick, onErred }: IStatusItemOptions): JSX.Element | null {
   const live = dashboards.all.filter(one => one.state === 'live');
-  const erred = live.filter(one => (one.summary?.tasks.erred ?? 0) > 0);
-  if (live.length === 0) {
-    return null;
-  }
-  const text = textOf(live, trans);
-  const lines = live.map(one => `${one.shownName}: ${textOf([one], trans)}`);
-  const failed = trans.__(
-    '%1 erred',
-    formatCount(sum(erred.map(one => one.summary?.tasks.erred ?? 0)))
-  );
-  return (
+  const failed = live.filter(one => (one.summary?.tasks.erred ?? 0) > 0);
+  const sum = (count: (summary: ISummary) => number): number =>
+    live.reduce((all, { summary }) => all + (summary ? count(summary) : 0), 0);
+  const workers = sum(one => one.workers);
+  const erred = formatCount(sum(one => one.tasks.erred));
+  const parts = [
+    live.length > 1 ? trans.__('%1 clusters', live.length) : '',
+    trans._n('%2 worker', '%2 workers', workers, formatCount(workers)),
+    trans.__('%1 processing', formatCount(sum(one => one.tasks.processing)))
+  ];
+  const names = live.map(one => one.shownName).join('\n');
+  return live.length === 0 ? null : (
     <GroupItem spacing={8}>
-      <button className="jp-DaskDiag-statusButton" title={lines.join('\n')} onClick={onClick}>
+      <button className="jp-DaskDiag-statusButton" title={names} onClick={onClick}>
         <diagIcon.react tag="span" />
-        <TextItem
-          source={live.length > 1 ? trans.__('%1 clusters: %2', live.length, text) : text}
-        />
+        <TextItem source={parts.filter(Boolean).join(' · ')} />
       </button>
-      {erred.length > 0 && (
+      {failed.length > 0 && (
         <button
           className="jp-DaskDiag-statusButton"
           title={trans.__('Show which tasks failed, and why')}
-          onClick={() => onErred(erred)}
+          onClick={() => onErred(failed)}
         >
           <warningIcon.react tag="span" />
-          <TextItem source={failed} />
+          <TextItem source={trans.__('%1 erred', erred)} />
         </button>
       )}
     </GroupItem>
   );
-}
-
-function sum(parts: readonly number[]): number {
-  return parts.reduce((a, b) => a + b, 0);
-}
-
-/** What dashboards have and do, together. */
-function textOf(dashboards: readonly IKnownDashboard[], trans: TranslationBundle): string {
-  const workers = sum(dashboards.map(one => one.summary?.workers ?? 0));
-  const processing = sum(dashboards.map(one => one.summary?.tasks.processing ?? 0));
-  return [
-    trans._n('%2 worker', '%2 workers', workers, formatCount(workers)),
-    trans.__('%1 processing', formatCount(processing))
-  ].join(' · ');
 }
