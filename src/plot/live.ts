@@ -218,8 +218,7 @@ export class LivePlot {
     const shown = presentationOf(situation, this._options.trans);
     this.presentation = shown;
     const { state, isGreyed } = shown;
-    const shownAs = { state, picture: String(hasPicture), greyed: String(isGreyed) };
-    Object.assign(this.node.dataset, shownAs);
+    Object.assign(this.node.dataset, { state, picture: hasPicture, greyed: isGreyed });
     this._caption.show(this.control, this._around.plotTitle, shown);
     this.onPresented();
   }
