@@ -11,7 +11,6 @@ import { BokehLoader } from '../plot/bokeh';
 import { showTag } from '../plot/caption';
 import { clusterFor, tagOf } from '../plot/clusters';
 import { argumentsOf, headingOf, NO_ARGUMENTS, type ILook, type IOpening } from '../plot/control';
-import { h } from '../plot/dom';
 import { LivePlot } from '../plot/live';
 import { readLook } from '../plot/look';
 import { openSession, type Verb } from '../plot/session';
@@ -51,7 +50,7 @@ function livePlot(article: HTMLElement): LivePlot {
     trouble: null
   };
   live.setSurroundings(around, named === undefined ? '' : title, null);
-  live.onOpening = opening => openTab(article, opening);
+  live.onOpening = openTab;
   live.node.addEventListener('keydown', event => {
     const verb = KEYS[event.key.toLowerCase()];
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -66,18 +65,10 @@ function livePlot(article: HTMLElement): LivePlot {
 }
 
 /** Open what a click in a picture asked for; browsers allow that only soon after the click. */
-function openTab(article: HTMLElement, { plot, arguments: shown }: IOpening): void {
+function openTab({ plot, arguments: shown }: IOpening): void {
   const url = new URL(`plots/${encodeURIComponent(plot)}`, server.base);
   url.search = new URLSearchParams(shown).toString();
-  if (navigator.userActivation.isActive) {
-    window.open(url.href, '_blank', 'noopener');
-    return;
-  }
-  const attributes = { class: 'opening', href: url.href, target: '_blank', rel: 'noopener' };
-  const link = h('a', attributes, `Open ${[plot, ...Object.values(shown)].join(' · ')}`);
-  link.addEventListener('click', () => link.remove());
-  article.querySelector('a.opening')?.remove();
-  article.append(link);
+  window.open(url.href, '_blank', 'noopener');
 }
 
 /** Learn whose the page is while its dashboard is there. */

@@ -35,6 +35,7 @@ export class Caption {
       }
     });
     this._bar.append(this._controls, this._legend);
+    this._more.hidden = true;
     this._message.append(this._text, ' ', this._elapsed);
     const head = [this._tag, this._pill, this._more, this._name, this._title];
     const rows = [h('div', { class: 'jp-DaskDiag-head' }, ...head), this._bar, this._facts];
@@ -48,9 +49,7 @@ export class Caption {
   readonly stage = h('div', { class: 'jp-DaskDiag-stage' });
 
   /** What the picture is headed with now. */
-  get headline(): string {
-    return this._title.textContent ?? '';
-  }
+  headline = '';
 
   /** Name the plot in front of its headline, '' where something beside it does, and its cluster. */
   setTitles(name: string, tag: ITag | null): void {
@@ -60,7 +59,8 @@ export class Caption {
 
   /** Show what the plot says of itself, and its state; `heading` stands for a missing headline. */
   show(control: Control | null, heading: string, shown: Presentation): void {
-    setText(this._title, control?.headline || (this._name.textContent === '' ? heading : ''));
+    this.headline = control?.headline || (this._name.textContent === '' ? heading : '');
+    setText(this._title, this.headline);
     this._title.title = this.headline;
     setText(this._text, shown.message);
     setText(this._elapsed, shown.elapsed);

@@ -65,13 +65,12 @@ export function helpContent(text: string, caption: string, keys: readonly IKey[]
       {blocks.map((block, i) => {
         const [, item = block] = /^- +([^]+)$/.exec(block) ?? [];
         const [, about = '', rest = item] = /^([^:]{1,60}:)( [^]+)$/.exec(item) ?? [];
-        return item === block ? (
-          <p key={i}>{block}</p>
-        ) : (
-          <li key={i}>
+        return (
+          <p key={i}>
+            {item !== block && '• '}
             <b>{about}</b>
             {rest}
-          </li>
+          </p>
         );
       })}
       <table className="jp-DaskDiag-keys">
