@@ -88,7 +88,7 @@ class Timeline:
 
     def __init__(self, look: Look, on_select: Callable[[float, float], None]) -> None:
         self._on_select = on_select
-        self._zero = self._stop = 0.0
+        self._zero = 0.0
         self.source = Source("left", "right", "top", "bottom", "fill", "when", "what", "rate")
         self.figure: figure = quiet_figure(
             look,
@@ -121,9 +121,7 @@ class Timeline:
         names = [prefix] if prefix else list(bins.prefixes)[:MAX_PREFIXES]
         names = [name for name in names if name in bins.prefixes]
         colors = [prefix_color(color_of(name), look) for name in names] + [quiet_color(look)]
-        if not self._zero <= bins.start[0] <= self._stop:
-            self._zero = float(bins.start[0])  # not the going on of what was shown before
-        self._stop = bins.stop
+        self._zero = self._zero or float(bins.start[0])
         layers = [(name, bins.prefixes[name]) for name in names]
         others = np.maximum(bins.counts - sum(row for _, row in layers), 0)
         layers.append(("other tasks" if layers else "all tasks", others))

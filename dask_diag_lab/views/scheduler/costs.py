@@ -25,8 +25,6 @@ NOTHING: Final = (
 )
 THREAD_CONTEXT: Final = "execute"
 """The context whose activities hold a worker's thread; all others run beside the threads."""
-SENDING: Final = "get-data"
-"""The context of the worker that sends; the one that receives measures the same transfer."""
 ENCLOSING: Final = ("idle", "process", "p2p-idle", "p2p-process")
 """Spans of the shuffle's background loops: nothing to do, or all that is measured one by one."""
 
@@ -234,7 +232,8 @@ class Costs(FineBars):
         fine, nthreads = self.extra, self.store.nthreads
         # What tasks do for a shuffle is counted among their own time as well.
         is_twice = (fine["context"] == "p2p") & (fine["label"] == "foreground")
-        is_sent = (fine["context"] == SENDING) & (fine["activity"] == "network")
+        # The worker that receives measures the same transfer.
+        is_sent = (fine["context"] == "get-data") & (fine["activity"] == "network")
         sums: defaultdict[tuple[str, str], float] = defaultdict(float)
         chosen = (fine["unit"] == "seconds") & ~is_twice & ~is_sent
         for _, context, activity, seconds in self.amounts(chosen):

@@ -24,7 +24,6 @@ from dask_diag_lab.views.workers.common import (
     metric,
 )
 
-USED: Final = (GPU_MEMORY, "gpu.memory-used")
 TOTAL: Final = (GPU_MEMORY_TOTAL, "gpu_memory_total", "gpu.memory-total")
 
 
@@ -111,7 +110,7 @@ class GpuMemory(GpuBars):
     keywords = ("cuda", "nvidia", "nvml", "vram", "graphics card", "out of memory")
     only_with = ("gpu",)
 
-    metrics = (("gpu_memory_used", USED), ("gpu_memory_total", TOTAL))
+    metrics = (("gpu_memory_used", (GPU_MEMORY, "gpu.memory-used")), ("gpu_memory_total", TOTAL))
     columns = (
         *WORKER,
         Column("gpu_memory_used", "GPU memory in use", "bytes", share_of="gpu_memory_total"),

@@ -203,6 +203,5 @@ def _metric_column(name: str, cells: Sequence[object]) -> Column:
 
 
 def _known(column: Column, cells: Sequence[Any]) -> ColumnData:
-    if column.is_text:
-        return ["" if cell is None else str(cell) for cell in cells]
-    return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    return texts if column.is_text else np.array(cells, dtype=np.float64)  # NaN for None
