@@ -17,6 +17,7 @@ from bokeh.models import ColumnDataSource
 from bokeh.models import Plot as BokehPlot
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
+from dask_diag_lab.store.store import State
 from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.registry import built_in_plots
 from tests.kernel.server.browser import BrowserPage, connect, is_refused
@@ -257,19 +258,19 @@ async def test_a_view_that_freezes_itself_is_updated() -> None:
 # --- faults
 
 
-@pytest.mark.parametrize("state", ["lost", "closed"])
-async def test_the_end_of_a_scheduler_is_said_and_its_return_too(state: str) -> None:
+async def test_the_end_of_a_scheduler_is_said_and_its_return_too() -> None:
     async with opened("choosing") as (served, page):
-        assert page.control.empty == "Waiting for the answer."
-        served.store.set_feed_state(state, "It is gone.", 5.0)  # type: ignore[arg-type]  # it is one
-        served.server.tick()
-        await until(lambda: page.control.state == state, "not told")
-        assert (page.control.message, page.control.empty) == ("It is gone.", UNASKED)
-        assert page.control.closed_at == (5.0 if state == "closed" else 0.0)
-        served.store.set_feed_state("live", "", 2.0)
-        served.server.tick()
-        await until(lambda: page.control.state == "live", "not told")
-        await until(lambda: not page.control.message, "the reason stays")
+        control = page.control
+        assert control.empty == "Waiting for the answer."
+        states: tuple[tuple[State, str], ...]
+        states = (("lost", "It is gone."), ("live", ""), ("closed", "It is gone."))
+        for state, reason in states:
+            served.store.set_feed_state(state, reason, 5.0)
+            served.server.tick()
+            await until(lambda s=state: control.state == s, "not told")  # type: ignore[misc]
+            await until(lambda r=reason: control.message == r, "not told why")  # type: ignore[misc]
+            assert (control.empty == UNASKED) == (state != "live")
+            assert control.closed_at == (5.0 if state == "closed" else 0.0)
 
 
 async def test_a_failing_view_says_so_once_and_harms_no_other(

@@ -18,7 +18,7 @@ from dask_diag_lab.views.models import SteadyRenderer
 from dask_diag_lab.views.registry import REGISTRY, Plot, Registry, all_plots, is_built_in
 from dask_diag_lab.views.view import View
 from tests.kernel.server.browser import BrowserPage
-from tests.kernel.server.sample_views import Counting, Unbuildable
+from tests.kernel.server.sample_views import Counting
 from tests.kernel.serving import make_batch, serving, until
 
 
@@ -132,18 +132,6 @@ async def test_a_replaced_plot_is_drawn_by_the_new_class_in_the_next_session() -
         await until(lambda: old.control.note == note, "the old one stopped")
         await old.close()
         await new.close()
-
-
-async def test_a_broken_plot_says_so_and_the_others_go_on(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.CRITICAL)
-    register_plot(named(Unbuildable, name="broken"))
-    REGISTRY.discover([point("nowhere", "no_such_package.plots:View")])
-    async with serving() as served:
-        for name, words in (("broken", "on purpose"), ("nowhere", "no_such_package"), ("cpu", "")):
-            page = await BrowserPage.open(served, name)
-            assert page.control.state == ("error" if words else "live")
-            assert words in page.control.message
-            await page.close()
 
 
 @pytest.mark.parametrize("name", ["cpu", "Mine", "", "../x", "x" * 65])

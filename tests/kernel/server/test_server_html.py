@@ -173,21 +173,18 @@ async def test_info_says_what_cannot_be_had() -> None:
 
 
 async def test_configuration_is_shown_but_nothing_that_could_be_a_secret() -> None:
+    hidden = "hidden"
+    comm = {"timeouts": {"connect": "30s"}, "tls": {"ca-file": "ca"}, "apikey": hidden}
     config = {
         "distributed": {
             "worker": {"memory": {"target": 0.6}, "preload": ["https://me:pw@host/x.py"]},
-            "comm": {
-                "timeouts": {"connect": "30s"},
-                "tls": {"ca-file": "ca"},
-                "apikey": "hidden",
-                "account": "ghp_" + 36 * "x",
-            },
-            "nanny": {"environ": {"API": "hidden"}},
-            "scheduler": {"contact-address": "hidden", "idle_timeout": None},
+            "comm": comm | {"account": "ghp_" + 36 * "x"},
+            "nanny": {"environ": {"API": hidden}},
+            "scheduler": {"contact-address": hidden, "idle_timeout": None},
         },
         "diag-lab": {"auto-attach": True, "where": "https://me:pw@host"},
-        "coiled": {"account": "hidden"},
-        "my-password": "hidden",
+        "coiled": {"account": hidden},
+        "my-password": hidden,
     }
     assert shown_configuration(config) == [
         ("diag-lab.auto-attach", "True"),

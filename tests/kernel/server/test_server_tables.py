@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from dask_diag_lab.jobs import Job
-from dask_diag_lab.schema import Change, GraphChange
+from dask_diag_lab.schema import Change
 from dask_diag_lab.server import export
 from dask_diag_lab.server.export import ROWS_AT_ONCE, csv_parts, json_parts
 from dask_diag_lab.store.queries import Query
@@ -77,16 +77,6 @@ async def test_a_table_waits_for_what_its_plot_needs_and_counts_as_a_viewer(
         assert await asking == {"key": ["inc-1"]}
         await until(lambda: served.watched == [True, False], "still wanted")
         assert served.wanted[-1] == frozenset()
-
-
-async def test_a_table_waits_until_the_task_graph_is_followed() -> None:
-    change = GraphChange(True, True, 1, 100, added=[(0, "inc-1", "inc", "inc", ())])
-    async with serving(SAMPLES) as served:
-        asking = asyncio.create_task(columns_of(served, "following.json"))
-        await until(lambda: served.wanted == [frozenset({"graph"})], "nothing is wanted")
-        served.feed(make_batch(2))
-        served.feed(make_batch(3, graph=change))
-        assert await asking == {"key": ["inc-1"]}
 
 
 @pytest.mark.parametrize("name", ["choosing", "following"])
@@ -169,21 +159,6 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
         for path, words in refused.items():
             reply = await served.ask(f"/plots/{path}")
             assert (reply.code, words in reply.body.decode()) == (400, True), path
-
-
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("task.json?key=nope", "The scheduler does not know the task “nope”."),
-        ("worker.json?worker=zzz", "There is no worker with the address “zzz” now."),
-    ],
-)
-async def test_a_table_of_what_there_is_not_says_so_as_the_page_does(path: str, words: str) -> None:
-    async with serving() as served:
-        store = served.store
-        store.queries.on_ask = lambda query: store.answer(query, None)
-        table = await served.json(f"/plots/{path}")
-        assert (table["rows"], words in table["note"]) == (0, True)
 
 
 # --- formats

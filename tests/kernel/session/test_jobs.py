@@ -65,15 +65,6 @@ def test_work_that_is_done_holds_on_to_nothing_that_it_was_made_of() -> None:
     assert (job.result(), gone()) == (7, None)
 
 
-def test_what_is_started_in_a_block_is_noticed_and_nothing_else() -> None:
-    jobs = Jobs()
-    jobs.start(lambda: 1)
-    with jobs.noticed() as noticed:
-        job = jobs.start(lambda: 2)
-    jobs.start(lambda: 3)
-    assert noticed == [job]
-
-
 async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:
     store, told = Store(), list[int]()
     runner = JobRunner(store, lambda: told.append(1))
