@@ -28,11 +28,15 @@ export interface IKnownDashboard extends IDashboard {
  */
 export type FeedState = 'connecting' | 'live' | 'missing' | 'lost';
 
+/** A proxy may hold an upgrade open for ever; then the list is asked for. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
 /** The list, kept up to date by a websocket that pushes; where none opens, by asking. */
 export class DashboardsModel {
   constructor(
     private readonly _server: Server,
-    private readonly _sessions: Pick<Session.IManager, 'running' | 'runningChanged'>
+    private readonly _sessions: Pick<Session.IManager, 'running' | 'runningChanged'>,
+    private readonly _connectTimeoutMs = CONNECT_TIMEOUT_MS
   ) {
     _sessions.runningChanged.connect(this._rebuild, this);
     this._poll = new Poll({
@@ -93,10 +97,15 @@ export class DashboardsModel {
     const socket = new this._server.settings.WebSocket(this._server.eventsUrl);
     let list: readonly IDashboard[] | null = null;
     this._socket = socket;
+    const timer = setTimeout(() => socket.close(), this._connectTimeoutMs);
     return new Promise(resolve => {
-      socket.onclose = () => resolve(list !== null);
+      socket.onclose = () => {
+        clearTimeout(timer);
+        resolve(list !== null);
+      };
       socket.onerror = () => undefined; // `close` follows
       socket.onmessage = ({ data }) => {
+        clearTimeout(timer);
         try {
           list = listAfter(list, JSON.parse(String(data)));
           this._take(list);

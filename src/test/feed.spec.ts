@@ -6,6 +6,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 import { ServerConnection } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
@@ -23,9 +24,15 @@ class Backend {
   readonly sockets = new WebSocketServer({ noServer: true });
   status = 200;
   hasSockets = true;
+  /** As a proxy may: neither let sockets open nor refuse them. */
+  isHolding = false;
 
   async start(): Promise<Server> {
     this._http.on('upgrade', (request, socket, head) => {
+      this._held.push(socket);
+      if (this.isHolding) {
+        return;
+      }
       if (this.hasSockets) {
         this.sockets.handleUpgrade(request, socket, head, opened =>
           opened.send(JSON.stringify(LIVE))
@@ -54,11 +61,12 @@ class Backend {
   }
 
   async stop(): Promise<void> {
-    this.sockets.clients.forEach(socket => socket.terminate());
+    this._held.forEach(socket => socket.destroy());
     this._http.closeAllConnections();
     await new Promise(resolve => this._http.close(resolve));
   }
 
+  private readonly _held: Duplex[] = [];
   private readonly _http = createServer((_, response) => {
     response.writeHead(this.status, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify(this.status === 200 ? LIVE : {}));
@@ -84,7 +92,7 @@ describe('the list of dashboards', () => {
   });
 
   function listen(): void {
-    model = new DashboardsModel(server, sessions);
+    model = new DashboardsModel(server, sessions, 300);
   }
 
   it('comes by socket, whole at first and then what changed', async () => {
@@ -107,6 +115,12 @@ describe('the list of dashboards', () => {
     await until(() => model.all.length === 1);
     backend.hasSockets = true;
     await until(() => backend.sockets.clients.size === 1);
+  });
+
+  it('is asked for where a proxy holds the socket open for ever', async () => {
+    backend.isHolding = true;
+    listen();
+    await until(() => model.all.length === 1);
   });
 
   it('comes again after the socket was cut', async () => {
