@@ -49,28 +49,20 @@ __all__ = [
 ]
 
 _HOME = {
-    "BarPlot": "dask_diag_lab.views.bars",
-    "Column": "dask_diag_lab.views.data",
-    "Diagnostics": "dask_diag_lab.session",
-    "Level": "dask_diag_lab.views.bars",
-    "Line": "dask_diag_lab.views.series",
-    "Part": "dask_diag_lab.views.bars",
-    "Points": "dask_diag_lab.views.series",
-    "SeriesPlot": "dask_diag_lab.views.series",
-    "TablePlot": "dask_diag_lab.views.tables",
-    "FigureView": "dask_diag_lab.views.figure_view",
-    "Listener": "dask_diag_lab.capture.listen",
-    "Caption": "dask_diag_lab.views.view",
-    "Table": "dask_diag_lab.views.view",
-    "View": "dask_diag_lab.views.view",
-    "attach": "dask_diag_lab.session",
-    "get_task_stream": "dask_diag_lab.capture.task_stream",
-    "listen": "dask_diag_lab.capture.listen",
-    "plot": "dask_diag_lab.notebook.plot",
-    "plots": "dask_diag_lab.notebook.plot",
-    "progress": "dask_diag_lab.notebook.progress",
-    "register_plot": "dask_diag_lab.views.registry",
+    "capture.listen": ("Listener", "listen"),
+    "capture.task_stream": ("get_task_stream",),
+    "notebook.plot": ("plot", "plots"),
+    "notebook.progress": ("progress",),
+    "session": ("Diagnostics", "attach"),
+    "views.bars": ("BarPlot", "Level", "Part"),
+    "views.data": ("Column",),
+    "views.figure_view": ("FigureView",),
+    "views.registry": ("register_plot",),
+    "views.series": ("Line", "Points", "SeriesPlot"),
+    "views.tables": ("TablePlot",),
+    "views.view": ("Caption", "Table", "View"),
 }
+"""Where the public names are, which are imported when they are used."""
 
 # A library does not print; without a handler Python would write warnings into the running cell.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -81,8 +73,9 @@ def __getattr__(name: str) -> Any:  # module attributes have many types
         from importlib.metadata import version
 
         return version(__name__)
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+    for module, names in _HOME.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
