@@ -62,14 +62,6 @@ async def has_background(page: BrowserPage, color: str) -> None:
 # --- updates
 
 
-async def test_the_first_picture_has_the_data_the_look_and_the_words() -> None:
-    look = {"name": "dark", "background": "#123456", "font": "a;b{}", "grid": "url(x)"}
-    async with opened("counting", look=look) as (served, page):
-        assert picture(page).background_fill_color == "#123456"
-        assert page.control.state == "live"
-        assert page.control.note == f"version {served.store.version}"
-
-
 async def test_an_update_is_one_message_and_there_is_none_while_nothing_changes() -> None:
     async with opened("counting") as (served, page):
         await page.quiet()
@@ -148,7 +140,10 @@ async def test_every_plot_draws_without_an_error_and_sends_nothing_while_all_is_
 
 
 async def test_look_and_commands_reach_the_view_and_bad_ones_do_nothing() -> None:
-    async with opened("counting") as (_, page):
+    look = {"name": "dark", "background": "#123456", "font": "a;b{}", "grid": "url(x)"}
+    async with opened("counting", look=look) as (served, page):
+        assert picture(page).background_fill_color == "#123456"
+        assert page.control.note == f"version {served.store.version}"
         for bad in ("", "nonsense", "[]", '{"verb": 3}', "x" * 5000, "[" * 4000, '{"n": 1}'):
             await page.set(look=bad, command=bad)
         await page.set(look=json.dumps({"name": "dark", "background": "#abcdef"}))

@@ -92,27 +92,22 @@ def test_a_forked_child_has_no_server_and_takes_nothing_away(tmp_path: Path) -> 
 
 
 def test_the_settings_file_merges_and_keeps_cells_quiet(tmp_path: Path) -> None:
-    preload, ours, other, level, scheduler_level = script(
+    config, *levels = script(
         tmp_path,
         """
         import json, logging
         import dask, distributed
-        get = dask.config.get
-        print(json.dumps([
-            get("distributed.client.preload"),
-            get("diag-lab"),
-            get("distributed.scheduler.allowed-failures"),
-            logging.getLogger("distributed.preloading").getEffectiveLevel(),
-            logging.getLogger("distributed.scheduler").getEffectiveLevel(),
-        ]))
+        names = ("distributed.preloading", "distributed.scheduler")
+        levels = [logging.getLogger(name).getEffectiveLevel() for name in names]
+        print(json.dumps([dask.config.config, *levels]))
         """,
         is_configured=True,
     )
-    assert preload == ["dask_diag_lab.preload"]
+    assert config["distributed"]["client"]["preload"] == ["dask_diag_lab.preload"]
+    assert config["distributed"]["scheduler"]["allowed-failures"] == 3
     intervals = {"interval": "250ms", "idle-interval": "2s"}
-    assert ours == {"auto-attach": True, "max-actions": 2_000_000, **intervals}
-    assert (other, level) == (3, 30)
-    assert scheduler_level < 30
+    assert config["diag-lab"] == {"auto-attach": True, "max-actions": 2_000_000, **intervals}
+    assert levels[0] == 30 > levels[1]
 
 
 def test_a_script_is_left_alone(tmp_path: Path) -> None:
