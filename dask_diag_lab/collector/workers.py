@@ -89,6 +89,7 @@ class WorkerTable(NamedRows):
             spilled_memory=metrics.get("spilled_bytes", {}).get("memory", 0),
             n_processing=len(ws.processing),
             n_executing=len(ws.executing),
+            n_in_memory=len(ws.has_what),
             occupancy=_occupancy(ws),
             is_idle=ws.address in self._scheduler.idle,
             is_saturated=ws in self._scheduler.saturated,

@@ -193,6 +193,7 @@ WORKERS: Final = _table(
     Column("spilled_memory", "<i8", "B", "The same before compression", "spilled_memory"),
     Column("processing", "<i8", "", "Running or queued there", "n_processing"),
     Column("executing", "<i8", "", "Of the last heartbeat", "n_executing"),
+    Column("in_memory", "<i8", "", "Results it holds, copies and spilled ones too", "n_in_memory"),
     Column("occupancy", "<f8", "s", "Expected seconds of its work", "occupancy"),
     Column("is_idle", "?", "", "In `scheduler.idle`", "is_idle"),
     Column("is_saturated", "?", "", "In `scheduler.saturated`", "is_saturated"),

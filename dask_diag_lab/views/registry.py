@@ -44,7 +44,8 @@ MAX_CHARACTERS: Final = 200
 _ORDER: Final = (
     *("task-stream", "progress", "graph", "memory-by-key", "compute-time-per-key"),
     *("aggregate-time-per-action", "groups", "task", "group-progress", "exceptions", "events"),
-    *("workers-memory", "cluster-memory", "nprocessing", "cpu", "occupancy", "workers"),
+    *("workers-memory", "cluster-memory", "nprocessing", "tasks-in-memory", "cpu"),
+    *("occupancy", "workers"),
     *("workers-cpu-timeseries", "workers-memory-timeseries", "gpu-utilization", "gpu-memory"),
     *("rmm-memory", "worker", "workers-transfer-bytes", "workers-network", "workers-disk"),
     *("workers-network-timeseries", "workers-disk-timeseries", "transfers", "bandwidth-types"),

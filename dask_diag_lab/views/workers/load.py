@@ -1,4 +1,4 @@
-"""How much each worker has to do: tasks, expected seconds and CPU."""
+"""How much each worker has to do: tasks, results, expected seconds and CPU."""
 
 from __future__ import annotations
 
@@ -71,6 +71,41 @@ class TasksProcessing(LoadBars):
         total = fmt.plural(int(workers.processing.sum()), "task")
         known = ", ".join([fmt.plural(len(workers), "worker"), *counted])
         return f"Tasks processing: {total} · {known}"
+
+
+@register_plot
+class TasksInMemory(WorkerBars):
+    """Results that each worker holds."""
+
+    name = "tasks-in-memory"
+    title = "Tasks in Memory"
+    group = "Workers"
+    description = "How many results each worker holds."
+    help = (
+        "One bar for each worker: the results of tasks that it holds for other tasks or for "
+        "clients, those spilled to disk too.\n"
+        "- a result that several workers have: counts on each of them\n"
+        "- healthy: rises while something is computed, and falls when results are released\n"
+        "- one bar far longer than the rest: data is spread unevenly; its size is what "
+        "Workers Memory shows\n"
+        "- long bars though nothing runs: clients hold futures or persisted collections"
+    )
+    keywords = ("results", "keys", "futures", "held", "has what", "data", "balance", "replicas")
+
+    columns = (
+        *WORKER,
+        Column("in_memory", "Results", "count", share_of="sum"),
+        Column("managed", "Their size in memory", "bytes"),
+    )
+    parts = (Part("in_memory"),)
+    sort_by = "in_memory"
+
+    def headline(self) -> str:
+        """Return how many results there are on how many workers; see `DataPlot.headline`."""
+        workers = self.store.workers
+        total = fmt.plural(int(workers.in_memory.sum()), "result")
+        known = fmt.plural(len(workers), "worker")
+        return f"Tasks in memory: {total}, copies included · {known}"
 
 
 @register_plot

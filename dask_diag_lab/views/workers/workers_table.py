@@ -120,7 +120,6 @@ class WorkersTable(TablePlot):
             "worker": list(workers.address),
             "memory_share": workers.memory / limit * 100,
             "memory_limit": limit,
-            "in_memory": np.nan_to_num(metric(workers, common.IN_MEMORY)),
             **{column.name: _known(column, cells) for column, cells in own},
         }
 

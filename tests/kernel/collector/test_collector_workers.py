@@ -54,6 +54,7 @@ async def test_workers_have_all_their_columns_and_custom_metrics() -> None:
         big = c.submit(bytes, 2_000_000)
         await big
         await until(lambda: seen.workers[w.address]["managed"] >= 2_000_000)
+        assert seen.workers[w.address]["in_memory"] == 1
         assert seen.last.scheduler.nthreads == 3
         assert seen.last.scheduler.memory_limit == 0
 

@@ -17,8 +17,8 @@ from tests.kernel.situations_real.clusters import Cluster, cluster
 
 NAMES = [plot.name for plot in built_in_plots()]
 ONLY_OF_WORKERS = {
-    *("workers-memory", "cluster-memory", "nprocessing", "cpu", "occupancy", "workers"),
-    *("workers-transfer-bytes", "workers-network", "workers-disk", "worker"),
+    *("workers-memory", "cluster-memory", "nprocessing", "tasks-in-memory", "cpu", "occupancy"),
+    *("workers", "workers-transfer-bytes", "workers-network", "workers-disk", "worker"),
     *("gpu-utilization", "gpu-memory", "rmm-memory"),
     *("workers-cpu-timeseries", "workers-memory-timeseries"),
     *("workers-network-timeseries", "workers-disk-timeseries"),

@@ -11,7 +11,7 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.views.bars import BarPlot
 from dask_diag_lab.views.view import Opening, View
 from dask_diag_lab.views.workers.gpu import GpuMemory, GpuUtilization, RmmMemory
-from dask_diag_lab.views.workers.load import Cpu, Occupancy, TasksProcessing
+from dask_diag_lab.views.workers.load import Cpu, Occupancy, TasksInMemory, TasksProcessing
 from dask_diag_lab.views.workers.memory import ClusterMemory, WorkersMemory
 from dask_diag_lab.views.workers.over_time import CpuSeries, MemorySeries, NetworkSeries
 from dask_diag_lab.views.workers.traffic import HostDisk, HostNetwork
@@ -67,6 +67,13 @@ def test_load_is_a_level_a_remark_and_a_column_where_idle_wins() -> None:
     told = "Tasks processing: 9 tasks · 3 workers, 1 saturated, 1 idle"
     assert view.caption.headline == told
     assert [item.label for item in view.caption.legend] == ["normal", "saturated", "idle"]
+
+
+def test_results_are_counted_on_each_worker_that_has_them() -> None:
+    view = shown(TasksInMemory, worker(0, in_memory=3, managed=GIB), worker(1, in_memory=1))
+    assert view.caption.headline == "Tasks in memory: 4 results, copies included · 2 workers"
+    assert view.table().columns["in_memory"] == [3, 1]
+    assert view.table().units == {"managed": "B"}
 
 
 def test_cpu_reaches_to_all_threads() -> None:

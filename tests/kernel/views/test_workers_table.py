@@ -34,8 +34,7 @@ def cells(view: WorkersTable, name: str) -> list[Any]:
 
 
 def test_row_has_the_numbers_of_its_worker() -> None:
-    metrics = {"num_fds": 31, "task_counts.memory": 7}
-    row = worker(0, managed=GIB, cpu=150.0, processing=3, metrics=metrics)
+    row = worker(0, managed=GIB, cpu=150.0, in_memory=7, metrics={"num_fds": 31})
     view, _ = opened(store_of(workers=[row]))
     assert cells(view, "memory") == [GIB]
     assert cells(view, "memory_share") == [25]
