@@ -81,6 +81,7 @@ class Extras:
             "bandwidth-workers": partial(bandwidth_workers, scheduler),
             "errors": error_rows,
             "counters": partial(counters, scheduler),
+            "clients": partial(clients, scheduler),
             "activities": partial(activities, scheduler),
             "fine": partial(fine, scheduler),
             "spans": partial(spans, scheduler, counts),
@@ -148,6 +149,17 @@ def _named(name: Hashable) -> tuple[str, str]:
         return cut(" ".join(parts)), unit
     text = key_text(name)
     return text, UNITS.get(text, "seconds" if text.endswith("-duration") else "")
+
+
+def clients(scheduler: Scheduler) -> Iterator[Row]:
+    """Yield name, whether it is connected, and how many keys it wants.
+
+    To `distributed` variables, queues, published data sets and `fire_and_forget` are clients too.
+    """
+    for name, client in scheduler.clients.items():
+        is_connected = name in scheduler.client_comms
+        if is_connected or client.wants_what:
+            yield key_text(name), is_connected, len(client.wants_what)
 
 
 def durations(scheduler: Scheduler) -> Iterator[Row]:

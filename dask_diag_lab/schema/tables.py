@@ -344,6 +344,15 @@ EXTRAS: Final = (
         Column("value", "<f8", "", "Sum since the scheduler started"),
     ),
     _table(
+        "clients",
+        "whole",
+        20_000,
+        "Who has results kept: `scheduler.clients`",
+        Column("name", "text", "", "Of a client, variable, queue, published data set, …"),
+        Column("is_connected", "?", "", "A client, not something on the cluster that keeps keys"),
+        Column("wanted", "<i8", "", "Keys: `ClientState.wants_what`"),
+    ),
+    _table(
         "activities",
         "whole",
         20_000,

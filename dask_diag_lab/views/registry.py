@@ -50,7 +50,7 @@ _ORDER: Final = (
     *("rmm-memory", "worker", "workers-transfer-bytes", "workers-network", "workers-disk"),
     *("workers-network-timeseries", "workers-disk-timeseries", "transfers", "bandwidth-types"),
     *("bandwidth-workers", "profile", "profile-server", "costs", "fine-performance-metrics"),
-    *("scheduler-system", "contention", "stealing", "shuffle", "hardware", "counters"),
+    *("scheduler-system", "contention", "stealing", "shuffle", "hardware", "counters", "clients"),
 )
 """The plots of a group in the order in which they are shown; others follow as they came."""
 

@@ -266,3 +266,46 @@ class Counters(ExtraPlot, TablePlot):
         counters = self.extra
         n = fmt.plural(len(counters), "counter")
         return f"{n} since the scheduler began · as of {fmt.clock(counters.told_at)}"
+
+
+@register_plot
+class Clients(ExtraPlot, TablePlot):
+    """Who has results kept in memory: each client, and how many keys it wants."""
+
+    name = "clients"
+    title = "Clients"
+    group = "Scheduler"
+    description = "Connected clients, and how many results each has kept."
+    help = (
+        "One row for each client that is connected: the keys that it wants, which Dask keeps "
+        "once they are computed, until the last future or collection that refers to them is "
+        "gone.\n"
+        "- no client: a variable, a queue, a published data set or `fire_and_forget`, while "
+        "it has something kept\n"
+        "- click a header: sort by it\n"
+        "- healthy: the number falls when results are no longer used\n"
+        "- memory that stays full though nothing runs: who wants many keys keeps it so; "
+        "delete futures, or close the client"
+    )
+    keywords = ("connected", "futures", "wants", "keys", "held", "references", "release")
+
+    reads = ("clients",)
+    empty = "No client is connected, and nothing has results kept."
+    columns = (
+        Column("name", "Client", "key", width=260),
+        Column("wanted", "Keys it wants", "count", width=100),
+        Column("kind", "Kind", width=80),
+    )
+
+    def rows(self) -> Rows:
+        """Return a row for each client; see `DataPlot.rows`."""
+        clients = self.extra
+        kinds = ["client" if is_client else "no client" for is_client in clients["is_connected"]]
+        return {"name": clients["name"].tolist(), "wanted": clients["wanted"], "kind": kinds}
+
+    def headline(self) -> str:
+        """Return how many are connected, and what all want; see `DataPlot.headline`."""
+        clients = self.extra
+        connected = f"{fmt.count(clients['is_connected'].sum())} connected"
+        wanted = fmt.plural(int(clients["wanted"].sum()), "key")
+        return f"Clients: {connected} · {wanted} wanted, shared ones counted for each"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import Worker, span
+from distributed import Variable, Worker, span
 
 from dask_diag_lab.collector.extras import moves_of
 from dask_diag_lab.schema import STATES
@@ -221,6 +221,19 @@ async def test_counters_count_transitions_and_ticks() -> None:
         unit, value = counts()["tick-duration"]
         assert unit == "seconds"
         assert value > 0
+
+
+async def test_clients_are_those_connected_and_whatever_else_keeps_keys() -> None:
+    async with cluster() as (s, _, c), feeding(s.address, wanted=["clients"]) as (_, seen):
+        futures = c.map(inc, range(3))
+        await Variable("kept", client=c).set(futures[0])
+
+        def wanted() -> dict[str, tuple[bool, int]]:
+            return {r["name"]: (r["is_connected"], r["wanted"]) for r in seen.extra("clients")}
+
+        await until(lambda: wanted() == {c.id: (True, 3), "variable-kept": (False, 1)})
+        del futures
+        await until(lambda: wanted() == {c.id: (True, 0), "variable-kept": (False, 1)})
 
 
 async def test_a_p2p_shuffle_is_told_worker_by_worker(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ ONLY_OF_WORKERS = {
     *("workers-network-timeseries", "workers-disk-timeseries"),
 }
 # Of the scheduler, and events: when workers and the client came.
-SHOWN_WITHOUT_WORKERS = {"scheduler-system", "contention", "counters", "events"}
+SHOWN_WITHOUT_WORKERS = {"scheduler-system", "contention", "counters", "clients", "events"}
 SHOWN_WITHOUT_TASKS = SHOWN_WITHOUT_WORKERS | (
     ONLY_OF_WORKERS - {"gpu-utilization", "gpu-memory", "rmm-memory"}
 )

@@ -14,7 +14,7 @@ from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.models import BarChart
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from dask_diag_lab.views.scheduler.moves import Shuffle, Stealing
-from dask_diag_lab.views.scheduler.system import Contention, Counters, SchedulerSystem
+from dask_diag_lab.views.scheduler.system import Clients, Contention, Counters, SchedulerSystem
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import FINE, change
@@ -42,6 +42,7 @@ def test_nothing_yet_is_said_in_words_and_nothing_is_sent_again(plot: Plot) -> N
             **change("fine", FINE),
             **change("system", [system_row(T0), system_row(T0 + 1)]),
             **change("counters", [("transitions", "count", 5.0)]),
+            **change("clients", [("Client-a", True, 3)]),
             **change("stealing", [(T0, "confirmed", "k", 1, "a", "b", 1.0, 0.0)]),
             **change("shuffles", [shuffle_row("one", 0, 9.0)]),
         },
@@ -134,6 +135,18 @@ def test_counters_grow_by_the_second_and_are_compared_with_nothing_seen_long_ago
     }
     counted(store, 84_100, T0 + 420)
     assert math.isnan(growth(shown))
+
+
+def test_clients_are_told_apart_from_what_else_keeps_results() -> None:
+    rows = [("Client-a", True, 3), ("Client-b", True, 0), ("variable-x", False, 1)]
+    view = Drawn(Clients(store_of(extras=change("clients", rows)))).view
+    said = "Clients: 2 connected · 4 keys wanted, shared ones counted for each"
+    assert view.caption.headline == said
+    assert view.table().columns == {
+        "name": ["Client-a", "Client-b", "variable-x"],
+        "wanted": [3, 0, 1],
+        "kind": ["client", "client", "no client"],
+    }
 
 
 # --- what is moved on purpose
