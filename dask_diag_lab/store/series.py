@@ -16,7 +16,8 @@ from dask_diag_lab.store.workers import WorkerTable, newest_of
 
 COLUMNS: Final = (
     *("cpu", "memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled"),
-    *("processing", "executing", "occupancy", "nthreads", "incoming_bytes", "outgoing_bytes"),
+    *("processing", "executing", "in_memory", "occupancy", "nthreads"),
+    *("incoming_bytes", "outgoing_bytes"),
 )
 """Columns of `WORKERS` that are recorded."""
 

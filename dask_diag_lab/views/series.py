@@ -243,15 +243,15 @@ class SeriesPlot(View):
             self._time.release()
 
     def table(self) -> Table:
-        """Return one row a point in time."""
+        """Return one row a point in time; of lines without a band their one number."""
         columns: dict[str, Sequence[Any]] = {}  # numbers and None
         for line in self.lines:
             of = self.points(line.name)
             columns.setdefault("time", of.times.tolist())
-            kinds = {"mean": of.mean, "low": of.low, "high": of.high, "total": of.total}
-            for kind, values in kinds.items():
+            kinds = {"_mean": of.mean, "_low": of.low, "_high": of.high, "_total": of.total}
+            for kind, values in kinds.items() if self.has_band else [("", of.mean)]:
                 if values is not None:
-                    name = f"{line.label.replace(' ', '_')}_{kind}"
+                    name = f"{line.label.replace(' ', '_')}{kind}"
                     columns[name] = [v if math.isfinite(v) else None for v in values.tolist()]
         unit = TABLE_UNITS.get(self.unit)
         units = {name: unit for name in columns if unit and name != "time"}

@@ -1,4 +1,4 @@
-"""Quantities of the workers over time: the mean of all, and the band from lowest to highest.
+"""Quantities of the workers over time: mean and band from lowest to highest, or the sum of all.
 
 Recorded since the diagnostics began, whether anybody looked or not; traffic once for each host.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+import numpy as np
+
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.series import Line, SeriesPlot
+from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.worker_names import no_workers
 from dask_diag_lab.views.workers import common
 
@@ -96,6 +98,38 @@ class MemorySeries(WorkerSeries):
     lines = (Line("memory", "process memory", "memory_ok"), Line("spilled", "spilled", "spilled"))
     unit = "bytes"
     nouns = "processes"
+
+
+@register_plot
+class ResultsSeries(WorkerSeries):
+    """Results that all workers hold together, over time."""
+
+    name = "results-in-memory"
+    title = "Results in Memory over Time"
+    description = "How many results all workers hold together, over time."
+    help = (
+        "The results that the workers hold, those spilled to disk too; recorded since the "
+        "diagnostics began, also while nobody looked.\n"
+        "- a result that several workers have: counts on each of them\n"
+        f"{_MOVES}"
+        "- healthy: it rises and falls with the work and returns to where it began\n"
+        "- rising without end: results are held; Clients tells by whom"
+    )
+    keywords = ("history", "tasks", "keys", "futures", "held", "leak", "trend")
+
+    lines = (Line("in_memory", "results", "memory_ok"),)
+    unit = "count"
+    has_band = False
+
+    def points(self, name: str) -> Points:
+        """Return the sum over the workers, whole though a point may have several samples."""
+        of = self.store.series.get(name)
+        total = np.rint(of.total)
+        return Points(of.times, total, total, total)
+
+    def note(self) -> str:
+        """Return which moment 0 is, and what is counted; see `SeriesPlot.note`."""
+        return f"{super().note()} · copies of a result included"
 
 
 @register_plot

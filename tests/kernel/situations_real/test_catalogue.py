@@ -20,7 +20,7 @@ ONLY_OF_WORKERS = {
     *("workers-memory", "cluster-memory", "nprocessing", "tasks-in-memory", "cpu", "occupancy"),
     *("workers", "workers-transfer-bytes", "workers-network", "workers-disk", "worker"),
     *("gpu-utilization", "gpu-memory", "rmm-memory"),
-    *("workers-cpu-timeseries", "workers-memory-timeseries"),
+    *("workers-cpu-timeseries", "workers-memory-timeseries", "results-in-memory"),
     *("workers-network-timeseries", "workers-disk-timeseries"),
 }
 # Of the scheduler, and events: when workers and the client came.

@@ -9,7 +9,7 @@ from dask_diag_lab.views.registry import Plot, built_in_plots, get_plot
 
 PLOTS = built_in_plots()
 
-OURS = {"costs", "transfers", "worker", "task", "tasks-in-memory", "clients"}
+OURS = {"costs", "transfers", "worker", "task", "tasks-in-memory", "clients", "results-in-memory"}
 """Plots that the stock dashboard has neither as a plot nor as a page."""
 
 

@@ -13,7 +13,12 @@ from dask_diag_lab.views.view import Opening, View
 from dask_diag_lab.views.workers.gpu import GpuMemory, GpuUtilization, RmmMemory
 from dask_diag_lab.views.workers.load import Cpu, Occupancy, TasksInMemory, TasksProcessing
 from dask_diag_lab.views.workers.memory import ClusterMemory, WorkersMemory
-from dask_diag_lab.views.workers.over_time import CpuSeries, MemorySeries, NetworkSeries
+from dask_diag_lab.views.workers.over_time import (
+    CpuSeries,
+    MemorySeries,
+    NetworkSeries,
+    ResultsSeries,
+)
 from dask_diag_lab.views.workers.traffic import HostDisk, HostNetwork
 from dask_diag_lab.views.workers.workers_table import WorkersTable
 from tests.kernel.views.situations import GIB, THRESHOLDS, batch, store_of, worker
@@ -263,3 +268,12 @@ def test_series_are_recorded_before_anybody_looks() -> None:
 def test_series_count_a_host_once() -> None:
     store = store_of(workers=[worker(i, host="h", metrics=NET) for i in range(4)])
     assert NetworkSeries(store).table().columns["received_total"] == [3e6]
+
+
+def test_results_are_added_up_over_the_workers_at_each_time() -> None:
+    store = store_of(workers=[worker(0, in_memory=3), worker(1, in_memory=4)])
+    store.apply(batch(time=1005.0, workers=[worker(0, in_memory=0)]))
+    view = drawn(ResultsSeries(store))
+    assert view.table().columns == {"time": [1000.0, 1005.0], "results": [7, 4]}
+    assert view.caption.headline == "Results in Memory over Time: 4 results"
+    assert view.caption.note.endswith("copies of a result included")
