@@ -44,8 +44,6 @@ class GraphChange:
         group graph is all there is.
     total, limit : int
         Tasks known to the scheduler, and how many the collector follows one by one.
-    is_followed : bool
-        False when nobody here has wanted the graph for a while: forget what was known.
     added : sequence of (node, key, prefix, group, dependencies)
         Rows of `NODES`.
     states : sequence of (node, state)
@@ -60,7 +58,6 @@ class GraphChange:
     added: Sequence[tuple[int, str, str, str, Sequence[int]]] = ()
     states: Sequence[tuple[int, int]] = ()
     removed: Sequence[int] = ()
-    is_followed: bool = True
 
 
 @dataclass(slots=True)

@@ -52,7 +52,6 @@ KINDS: Final[Mapping[str, str]] = {
     "not-recorded": "until: nobody recorded what was done",
     "scheduler-lost": "reason",
     "scheduler-back": "lost_s: how long nothing was heard of it",
-    "events-dropped": "count: events lost on the scheduler",
 }
 """All kinds, and what their details are; worker: an address; until: end, scheduler's clock."""
 
@@ -74,17 +73,11 @@ class EventLog:
 
     Rows are in order of arrival, which is nearly that of their times. The last ones of a burst
     change: its ``until`` and counts grow with every event that is added to it.
-
-    Attributes
-    ----------
-    n_undated : int
-        Workers that the first batch of the scheduler had, and of which nobody knows when they came.
     """
 
     def __init__(self) -> None:
         self.version = 0
         self.total = 0
-        self.n_undated = 0
         self.rows: deque[Event] = deque(maxlen=MAX_EVENTS)
         self._bursts: dict[tuple[object, ...], tuple[float, dict[str, Any]]] = {}
         # By address: since when the data on its disk has not grown, and how much there is.
@@ -123,10 +116,6 @@ class EventLog:
                 events = [event for event in events if event[0] > self._told_until]
         self.extend(events)
         if is_new:
-            came = {d.get("worker") for _, kind, d in events if kind == "worker-added"}
-            workers = batch.tables.get("workers")
-            there = () if workers is None else workers.columns["address"]
-            self.n_undated = sum(address not in came for address in there)
             self.extend([(batch.time, "recording-began", {"recalled": len(events)})])
         self._scheduler, self._epoch, self._told_until = batch.scheduler.id, batch.epoch, batch.time
 

@@ -61,7 +61,7 @@ class TaskGraph:
 
     def update(self, change: GraphChange) -> None:
         """Apply what changed since the last batch."""
-        facts = (change.is_followed, change.is_exact, change.total, change.limit)
+        facts = (True, change.is_exact, change.total, change.limit)
         is_changed = facts != (self.is_followed, self.is_exact, self.total, self.limit)
         self.is_followed, self.is_exact, self.total, self.limit = facts
         node, state = self.node, self.state
@@ -81,10 +81,10 @@ class TaskGraph:
 
     def clear(self) -> None:
         """Forget the graph of a scheduler that is gone."""
-        nothing = GraphChange(
-            is_snapshot=True, is_exact=True, total=0, limit=self.limit, is_followed=False
-        )
-        self.update(nothing)
+        self.version += self.is_followed
+        self.structure_version += len(self) > 0
+        self.is_followed, self.is_exact, self.total = False, True, 0
+        self._forget()
 
     def _add(self, change: GraphChange) -> None:
         """Add nodes, which come after all that they depend on."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -37,8 +36,6 @@ class Query:
         Answers that have come so far.
     version : int
         Moves with every change.
-    asked_at : float
-        Monotonic time of the last question.
     """
 
     def __init__(self, kind: str, arguments: Mapping[str, Argument]) -> None:
@@ -50,16 +47,10 @@ class Query:
         self.answered_at = 0.0
         self.n_answers = 0
         self.version = 0
-        self.asked_at = 0.0
 
 
 class Queries:
     """What has been asked, each kind and arguments once.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns monotonic seconds.
 
     Attributes
     ----------
@@ -69,10 +60,9 @@ class Queries:
         Takes each `Query` that wants an answer; it is answered with `answered` or `failed`.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self) -> None:
         self.version = 0
         self.on_ask: Callable[[Query], None] | None = None
-        self._clock = clock
         self._kept: OrderedDict[_Name, Query] = OrderedDict()
         self._noticed: list[Query] | None = None
 
@@ -138,16 +128,11 @@ class Queries:
         self.version += len(self._kept) > 0
         self._kept.clear()
 
-    def waited_s(self, query: Query) -> float:
-        """Return the seconds since it was asked, 0 when no answer is under way."""
-        return self._clock() - query.asked_at if query.state == "asked" else 0.0
-
     def _changed(self, query: Query) -> None:
         query.version += 1
         self.version += 1
 
     def _send(self, query: Query) -> None:
-        query.asked_at = self._clock()
         if self.on_ask is None:
             self.failed(query, "Nobody is there to ask the cluster.")
         else:

@@ -256,6 +256,5 @@ class FlameChart(CanvasChart):
 
     samples = Int(default=0, help="Of the whole profile.")
     interval_s = Float(default=0.0, help="Seconds that one sample stands for.")
-    home = Int(default=0, help="Row of the frame that fills the width before any was clicked.")
-    focus = Int(default=-1, help="Row of the frame that was clicked; -1 for none.")
+    focus = Int(default=-1, help="Row of the frame that fills the width; -1 for the first.")
     quiet = Color(default="#bdbdbd", help="Of callers.")

@@ -23,9 +23,9 @@ export function flameModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readon
     boxes: readonly IBox[] = [];
 
     get focus(): number {
-      const { focus, home } = this.model;
+      const { focus } = this.model;
       const n = this.column('parent').length;
-      return focus >= 0 && focus < n ? focus : home < n ? home : 0;
+      return focus >= 0 && focus < n ? focus : 0;
     }
 
     paint(ctx: CanvasRenderingContext2D, width: number, height: number): void {
@@ -155,7 +155,6 @@ export function flameModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readon
     model('FlameChart', FlameChart, FlameChartView, ({ Float, Int, Str }: Untyped) => ({
       samples: [Int, 0],
       interval_s: [Float, 0],
-      home: [Int, 0],
       focus: [Int, -1],
       quiet: [Str, '#bdbdbd']
     }))

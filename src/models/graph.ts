@@ -59,9 +59,6 @@ export function graphModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       const rowPx = distancesPx(this)[1];
       this.visuals.line.set_vectorize(ctx, indices[0]);
       for (const i of indices) {
-        if (Number.isNaN(sx0[i] + sy0[i] + sx1[i] + sy1[i])) {
-          continue; // an edge that is gone
-        }
         const alpha = LINES.cover * rowPx * share.get(i);
         ctx.globalAlpha = Math.min(Math.max(alpha, LINES.least), LINES.most);
         ctx.beginPath();

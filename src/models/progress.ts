@@ -33,7 +33,7 @@ const GAP = 4;
 const NAME_PX = 60;
 const BETWEEN_PX = 10;
 
-export interface IGrid {
+interface IGrid {
   readonly columns: number;
   readonly rows: number;
   readonly rowPx: number;

@@ -4,7 +4,7 @@ const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
 
 /** Three significant digits, or a whole number. */
-export function significant(value: number): string {
+function significant(value: number): string {
   return value === 0 || Math.abs(value) >= 999.5 ? value.toFixed(0) : value.toPrecision(3);
 }
 

@@ -20,7 +20,7 @@ export function fieldsOf(value: unknown, where: string): Fields {
 }
 
 /** Return a field that is a text and not empty, else throw. */
-export function nameOf(fields: Fields, key: string, where: string): string {
+function nameOf(fields: Fields, key: string, where: string): string {
   const value = fields[key];
   if (!isText(value) || value === '') {
     throw new ProtocolError(`${where}.${key}`);
@@ -84,8 +84,7 @@ export function isPlotName(text: string): boolean {
 }
 
 /** Colour scales of task prefixes: Dask's own, and one that is safe with colour blindness. */
-export const PALETTES = ['viridis', 'okabe-ito'] as const;
-export type Palette = (typeof PALETTES)[number];
+export type Palette = 'viridis' | 'okabe-ito';
 
 /** Colours and font of the page, as the views take them; colours are `#rrggbb`. */
 export interface ILook {

@@ -44,7 +44,6 @@ _FIXED: Final = {
 _LEFT_OUT: Final = {
     "before": ("task", "ended before recording began"),
     "names": ("task", "shown as (other): too many different names"),
-    "addresses": ("task", "of the worker (other): too many different workers"),
     "running": ("running task", "not shown: too many at once"),
     "lost_runs": ("run", "may be missing: workers died before they could tell"),
 }

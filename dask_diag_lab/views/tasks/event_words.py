@@ -55,7 +55,6 @@ KINDS: Final = {
     "workers-retired": ("Cluster", "{workers} retired"),
     "scheduler-lost": ("Cluster", "the scheduler does not answer{cause}"),
     "scheduler-back": ("Cluster", "the scheduler answers again after {lost_for}"),
-    "events-dropped": ("Cluster", "{events} lost on the scheduler"),
 }
 """Row and words of each kind of event; others go to the last row."""
 
@@ -137,7 +136,6 @@ _FIELDS: Final[Mapping[str, Callable[[Detail, Names], str]]] = {
         "recalled", lambda n: f"; the scheduler recalled {fmt.plural(int(n), 'event')} before it"
     ),
     "workers": _number("worker"),
-    "events": _number("event"),
     "lost_for": lambda detail, _: fmt.duration(float(detail.get("lost_s") or 0)),
 }
 """What stands in the words of `KINDS`."""

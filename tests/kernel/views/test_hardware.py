@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.queries import Queries, Query
+from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.scheduler.hardware import UNMEASURED, Hardware
@@ -22,7 +22,6 @@ class Bench:
 
     def __init__(self, *workers: dict[str, Any]) -> None:
         self.store: Store = store_of(workers=list(workers))
-        self.store.queries = Queries(lambda: 50.0)
         self.asked: list[Query] = []
         self.store.queries.on_ask = self.asked.append
         self.shown = Drawn(Hardware(self.store))
