@@ -163,6 +163,7 @@ class Costs(FineBars):
         "- dots: data is packed and unpacked\n"
         "- empty: threads had nothing to do while others worked\n"
         "- network: as the receiving end measures it, so that a transfer counts once\n"
+        "- shares need not add up to 100 %: network, disk and packing also run beside the threads\n"
         "- healthy: computing is by far the longest\n"
         "- much overhead: tasks are too small, or each brings along a large function or argument\n"
         "- not here: the bandwidth of memory cannot be told apart from computing, compare it "

@@ -54,8 +54,8 @@ class Bandwidth(ExtraPlot, DataPlot):
 
     def headline(self) -> str:
         """Return slowest and fastest; see `DataPlot.headline`."""
-        slowest, fastest = (fmt.si(float(r), "B/s") for r in (self.rates.min(), self.rates.max()))
-        return f"Bandwidth: {slowest} to {fastest}"
+        ends = [fmt.si(float(rate), "B/s") for rate in (self.rates.min(), self.rates.max())]
+        return f"Bandwidth: {' to '.join(dict.fromkeys(ends))}"
 
 
 @register_plot

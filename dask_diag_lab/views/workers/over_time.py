@@ -40,7 +40,9 @@ class WorkerSeries(SeriesPlot):
         """Return the newest means, and of how many; see `SeriesPlot.headline`."""
         last = (self.points(line.name).n for line in self.lines)
         number = max((int(n[-1]) for n in last if n is not None and len(n)), default=0)
-        of = f" · mean of {fmt.count(number)} {self.nouns}, band from lowest to highest"
+        is_each = self.nouns == "processes" and number == len(self.store.workers)
+        nouns = "workers" if is_each else self.nouns
+        of = f" · mean of {fmt.count(number)} {nouns}, band from lowest to highest"
         return super().headline() + of * (number > 1)
 
     def why_empty(self) -> str:

@@ -71,6 +71,9 @@ def test_bandwidth_of_types_waits_then_explains_then_draws() -> None:
     store.apply(batch(extras=change("bandwidth-types", [])))
     drawn.view.update()
     assert drawn.view.caption.empty.startswith("No transfers above 1 MB")
+    store.apply(batch(extras=change("bandwidth-types", [("b", 1e8)])))
+    drawn.view.update()
+    assert drawn.view.caption.headline == "Bandwidth: 100 MB/s"
     store.apply(batch(extras=change("bandwidth-types", [("<b>a</b>", 5e7), ("b", 1e8)])))
     drawn.view.update()
     assert drawn.data["rate"] == [5e7, 1e8]

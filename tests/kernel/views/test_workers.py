@@ -262,7 +262,7 @@ def test_series_are_recorded_before_anybody_looks() -> None:
     assert table.columns["CPU_mean"] == [20.0, 40.0]
     assert (table.columns["CPU_low"][0], table.columns["CPU_high"][0]) == (10.0, 30.0)
     assert table.units["CPU_mean"] == "%"
-    assert "40 % CPU · mean of 2 processes" in view.caption.headline
+    assert "40 % CPU · mean of 2 workers" in view.caption.headline
 
 
 def test_series_count_a_host_once() -> None:
