@@ -129,9 +129,9 @@ def _note(samples: deque[tuple[float, int]], time: float, done: int) -> None:
     if samples and (done < samples[-1][1] or time < samples[-1][0]):
         samples.clear()  # computed again, or the clock was set back: what was seen means nothing
     if samples and done == samples[-1][1]:
-        if len(samples) > 1:
+        if len(samples) > 1 and time - samples[-1][0] <= LONGEST_S:
             return
-        samples.clear()  # it has not begun yet
+        samples.clear()  # it has not begun yet, or begins once more
     samples.append((time, done))
     while len(samples) > 2 and samples[1][0] < time - LONGEST_S:
         samples.popleft()

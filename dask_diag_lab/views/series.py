@@ -147,7 +147,7 @@ class SeriesPlot(View):
         if len(self.lines) == 1 and not self.has_band:
             return []
         items = [
-            LegendItem(line.label, self._color(line), "dash" if at % 2 else "line")
+            LegendItem(line.label, shade(self.look, line.color), "dash" if at % 2 else "line")
             for at, line in enumerate(self.lines)
         ]
         if self.has_band:
@@ -226,8 +226,8 @@ class SeriesPlot(View):
         """Apply `look`; see `View.restyle`."""
         restyle_figure(self.figure, self.look)
         for (band, glyph), line in zip(self._glyphs, self.lines, strict=True):
-            set_properties(glyph, line_color=self._color(line))
-            set_properties(band, fill_color=self._color(line))
+            set_properties(glyph, line_color=shade(self.look, line.color))
+            set_properties(band, fill_color=shade(self.look, line.color))
         set_properties(self._hover, tooltips=tooltip_html(self.look, *self._fields))
         self.update()
 
@@ -256,9 +256,6 @@ class SeriesPlot(View):
         unit = TABLE_UNITS.get(self.unit)
         units = {name: unit for name in columns if unit and name != "time"}
         return Table(columns, {"time": "s", **units})
-
-    def _color(self, line: Line) -> str:
-        return shade(self.look, line.color)
 
     def _live_window(self, last: float) -> tuple[float, float]:
         if self._span_s is None or last <= self._span_s:

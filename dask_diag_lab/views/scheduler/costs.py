@@ -17,6 +17,7 @@ from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
 from dask_diag_lab.views.extras import ExtraPlot, extra_table
 from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.tasks.task_counts import done
 from dask_diag_lab.views.view import Control, LegendItem, Table
 
 NOTHING: Final = (
@@ -52,6 +53,7 @@ class Cost(NamedTuple):
 
 IDLE: Final = "Idle threads"
 OWN: Final = "Measured by you"
+OVERHEAD: Final = "Overhead"
 COSTS: Final[Mapping[str, Cost]] = {
     "Computing": Cost(
         ("load_saturated", ""),
@@ -96,11 +98,10 @@ COSTS: Final[Mapping[str, Cost]] = {
         "work is lost: see Exceptions",
         "failed cancelled missing busy",
     ),
-    "Overhead": Cost(
+    OVERHEAD: Cost(
         ("waiting", "\\"),
         "Dask itself, around the tasks and transfers",
-        "tasks are small, use larger pieces; or each carries much, scatter large functions and"
-        " arguments",
+        "tasks are too small: use larger pieces",
         "executor other",
     ),
     OWN: Cost(
@@ -115,6 +116,10 @@ COSTS: Final[Mapping[str, Cost]] = {
     ),
 }
 """All classes, in the order in which they are shown."""
+
+LARGE_COST_S: Final = 0.02
+"""A task that costs more than this around its own work does not do so for being small."""
+LARGE_TASKS: Final = "each task carries much: scatter large functions and arguments"
 
 _CLASS_OF: Final = {
     activity: name for name, cost in COSTS.items() for activity in cost.activities.split()
@@ -213,7 +218,9 @@ class Costs(FineBars):
         if not self.store.workers.totals().processing:
             del sums[IDLE]
         largest = max(sums, key=lambda name: sums[name])
-        return f"{largest} most: {COSTS[largest].advice}"
+        n_done = done(self.store.prefixes.states).sum()
+        is_large = largest == OVERHEAD and sums[OVERHEAD] >= LARGE_COST_S * n_done > 0
+        return f"{largest} most: {LARGE_TASKS if is_large else COSTS[largest].advice}"
 
     def note(self) -> str:
         """Return what the shares are of; see `DataPlot.note`."""

@@ -254,6 +254,7 @@ class Counters(ExtraPlot, TablePlot):
         then, before = self._seen[0]
         old = np.array([before.get(name, 0.0) for name in names])
         growth = (values - old) / (now - then) if now > then else np.full(len(names), np.nan)
+        growth[growth < 0] = np.nan  # what fell is of another scheduler
         return {
             "name": names,
             "value": values,

@@ -47,14 +47,12 @@ def counts(states: Ints, state: str) -> Ints:
 
 def done(states: Ints) -> Ints:
     """Return the tasks that are done: also those forgotten since, if not erred."""
-    result: Ints = states[:, _DONE].sum(axis=1)
-    return result
+    return np.asarray(states[:, _DONE].sum(axis=1))
 
 
 def remaining(states: Ints) -> Ints:
     """Return the tasks that have not ended."""
-    result: Ints = states[:, _REMAINING].sum(axis=1)
-    return result
+    return np.asarray(states[:, _REMAINING].sum(axis=1))
 
 
 def part_counts(states: Ints) -> Ints:

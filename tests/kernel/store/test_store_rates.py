@@ -51,8 +51,13 @@ def test_there_is_no_rate_where_what_was_seen_means_nothing(told: list[tuple[flo
     assert isnan(rate_after(*told))
 
 
-def test_tasks_that_wait_do_not_slow_down_the_rate_of_those_that_came_to_their_turn() -> None:
-    assert rate_after((0, 0), (1000, 0), *((1000.0 + s, 10 * s) for s in range(1, 6))) == 10
+@pytest.mark.parametrize("before", [(), ((-9.0, -90), (-4.0, -40))])
+def test_time_without_work_does_not_slow_down_the_rate_of_what_comes_after_it(
+    before: tuple[tuple[float, int], ...],
+) -> None:
+    after = [(1000.0 + s, 10 * s) for s in range(6)]
+    told = [(time, 90 + done) for time, done in (*before, (0, 0), *after)]
+    assert rate_after(*told) == 10
 
 
 def test_recorded_times_are_told_by_prefix() -> None:

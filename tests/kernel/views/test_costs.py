@@ -14,7 +14,7 @@ from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import T0, BatchMaker
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import FINE, change
-from tests.kernel.views.situations import batch, store_of, worker
+from tests.kernel.views.situations import batch, prefix, store_of, worker
 
 
 def with_threads(rows: Sequence[Sequence[Any]] = FINE, processing: int = 0) -> Store:
@@ -84,6 +84,17 @@ def test_threads_without_work_are_the_headline_only_while_tasks_run(
     shown = Drawn(Costs(with_threads(processing=processing)))
     assert shown.view.caption.headline.startswith(said)
     assert IDLE in shown.data["class"]
+
+
+@pytest.mark.parametrize(
+    ("n_tasks", "said"), [(90_000, "tasks are too small"), (100, "each task carries much")]
+)
+def test_a_large_function_sent_with_each_task_is_not_taken_for_small_tasks(
+    n_tasks: int, said: str
+) -> None:
+    fine = change("fine", [("", "execute", "inc", "other", "seconds", 90.0)])
+    shown = Drawn(Costs(store_of(prefixes=[prefix("inc", released=n_tasks)], extras=fine)))
+    assert shown.view.caption.headline.startswith(f"Overhead most: {said}")
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,12 @@ def test_clients_are_told_apart_from_what_else_keeps_results() -> None:
     }
 
 
+def test_counters_of_another_scheduler_are_not_said_to_shrink() -> None:
+    store, shown = counting()
+    counted(store, 20, T0 + 5)
+    assert math.isnan(growth(shown))
+
+
 # --- what is moved on purpose
 
 A, B = "tcp://10.0.0.0:4000", "tcp://10.0.0.1:4000"
