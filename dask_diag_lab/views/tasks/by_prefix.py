@@ -11,12 +11,11 @@ from dask_diag_lab.schema import STATES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.extras import ExtraPlot
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Table
 
-WAITING: Final = "Waiting for the scheduler's answer."
-NO_TIME: Final = "No task has ended yet. Times appear as soon as one has."
 MOST_NAMED: Final = 5
 """Prefixes of an action that its tooltip names."""
 
@@ -49,19 +48,16 @@ class PrefixBars(Sums):
         return [prefix_color(self.store.palette.index(name), self.look) for name in names]
 
 
-class TimeBars(Sums):
+class TimeBars(ExtraPlot, Sums):
     """Bars of thread time, from the table of durations."""
 
+    empty = "No task has ended yet. Times appear as soon as one has."
     parts = (Part("seconds"),)
 
     def headline(self) -> str:
         """Return the sum of all; see `DataPlot.headline`."""
         total = fmt.duration(float(np.sum(self.rows()["seconds"])))
         return f"{self.title.capitalize()}: {total} of thread time"
-
-    def why_empty(self) -> str:
-        """Return whether there will be times; see `DataPlot.why_empty`."""
-        return NO_TIME if self.store.extras["durations"].is_known else WAITING
 
 
 @register_plot

@@ -11,6 +11,7 @@ from bokeh.models import Column as Stack
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
+from dask_diag_lab.views.extras import ExtraPlot
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.shown_name import shown_name
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.store import Store
 
-NO_FAILURES: Final = "No task has failed."
-WAITING: Final = "Waiting for the scheduler's answer."
 OLDER_TEXTS: Final = "No details: older than the texts that are kept of this kind"
 
 TABLE: Final = (
@@ -102,7 +101,7 @@ def error_kinds(store: Store) -> list[ErrorKind]:
 
 
 @register_plot
-class Exceptions(TablePlot):
+class Exceptions(ExtraPlot, TablePlot):
     """A table of errors, and below it what is known of the one that was clicked."""
 
     name = "exceptions"
@@ -133,6 +132,7 @@ class Exceptions(TablePlot):
     keywords = ("errors", "erred", "failed", "traceback", "failures", "killed", "crash")
 
     reads = ("errors", "workers", "seen_workers")
+    empty = "No task has failed."
     columns = (
         Column("exception", "Exception", width=148),
         Column("tasks", "Tasks", "number", width=50),
@@ -196,10 +196,6 @@ class Exceptions(TablePlot):
         if cut := sum(kind.n_not_kept for kind in self.kinds):
             notes.append(f"texts of {fmt.plural(cut, 'older failure')} not kept")
         return "; ".join(notes)
-
-    def why_empty(self) -> str:
-        """Return whether nothing failed, as far as is known."""
-        return NO_FAILURES if self.store.extras["errors"].is_known else WAITING
 
     def draw(self) -> None:
         """Show the errors and the chosen one; see `View.draw`."""

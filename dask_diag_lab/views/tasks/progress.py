@@ -15,6 +15,7 @@ import numpy as np
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows, length
+from dask_diag_lab.views.extras import WAITING
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import ProgressBars
@@ -39,7 +40,6 @@ spans by the start of their work."""
 
 NO_TASKS: Final = "No tasks yet. They appear as soon as something is computed on this cluster."
 NO_SPANS: Final = 'No spans yet. Name parts of a computation: with distributed.span("name"): …'
-WAITING_FOR_SPANS: Final = "Waiting for the scheduler's answer."
 
 LONG_S: Final = 1.0
 """Tasks that take longer are seen to run by heartbeats; of shorter ones only how many end tells."""
@@ -230,7 +230,7 @@ class Progress(DataPlot):
         """Return why there is no bar, and how to get spans."""
         if self.kind != "span":
             return NO_TASKS
-        return NO_SPANS if self.store.extras["spans"].is_known else WAITING_FOR_SPANS
+        return NO_SPANS if self.store.extras["spans"].is_known else WAITING
 
 
 def time_left(store: Store) -> tuple[float, bool]:
