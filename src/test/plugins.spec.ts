@@ -7,6 +7,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import plugins from '../index';
 import { diagnosticsPlugin } from '../plugins/main';
 import { meantDashboard, shownNames } from '../api/dashboards';
+import { storageKey } from '../plot/look';
 import { CommandIDs, TRANSLATION_DOMAIN } from '../tokens';
 import { dashboard, DashboardList } from './dashboards';
 import { FakeApp } from './services';
@@ -60,6 +61,10 @@ it('the settings know each command of their menus and keys, and the domain of ou
   expect(named.filter(id => !app.commands.hasCommand(id))).toEqual([]);
   expect(SCHEMA['jupyter.lab.internationalization'].domain).toBe(TRANSLATION_DOMAIN);
   expect(nullTranslator.load(TRANSLATION_DOMAIN)).toBeDefined();
+});
+
+it('what the browser keeps is of one server of a hub', () => {
+  expect(storageKey('theme', '/user/a/')).not.toBe(storageKey('theme', '/user/b/'));
 });
 
 it('Escape alone wipes nothing', () => {
