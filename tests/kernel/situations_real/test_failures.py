@@ -155,25 +155,33 @@ def test_of_a_death_at_work_what_is_known_is_drawn_and_missing_runs_are_counted(
         assert drawn + int(missing[1] if missing else 0) >= 2, note
 
 
-@pytest.fixture(scope="module")
-def restarted(busy: Busy) -> tuple[Cluster, dict[tuple[str, str], Any]]:
-    """The same cluster restarted, with results again, and the exceptions of before."""
+def test_exceptions_are_counted_by_kind_with_their_workers(busy: Busy) -> None:
     found, one, dead = busy
-    before = found.until(lambda: exceptions(found), lambda rows: len(rows) == 2)
-    assert before == {
+    assert found.until(lambda: exceptions(found), lambda rows: len(rows) == 2) == {
         ("fail_if_odd", "ValueError"): (8, one, True),
         ("die", "KilledWorker"): (1, dead, False),
     }
     found.becomes(lambda: summary(found)["erred"], 9)
-    local: Any = found.client.cluster  # has no types
-    found.becomes(lambda: {nanny.status.name for nanny in local.workers.values()}, {"running"})
-    # On a busy machine a nanny may start its worker twice, and then none comes back.
-    found.client.restart(wait_for_workers=False)
-    local.scale(3)
-    found.held = found.client.map(fail_if_odd, [0, 2, 4])
-    wait(found.held)
-    found.becomes(lambda: summary(found)["done"], 3)
-    return found, before
+
+
+@pytest.fixture(scope="module")
+def restarted() -> Iterator[tuple[Cluster, dict[tuple[str, str], Any]]]:
+    """A cluster that was restarted, with results again, and the exceptions of before.
+
+    Without nannies: on a busy machine one may start its worker twice, and then none comes back.
+    """
+    with cluster(n_workers=2, threads_per_worker=2) as found:
+        failed = found.client.map(fail_if_odd, range(16))
+        wait(failed)
+        before = found.until(lambda: exceptions(found), bool)
+        found.becomes(lambda: summary(found)["erred"], 8)
+        found.client.restart(wait_for_workers=False)
+        local: Any = found.client.cluster  # has no types
+        local.scale(4)  # it counts the two that ended
+        found.held = found.client.map(fail_if_odd, [0, 2, 4])
+        wait(found.held)
+        found.becomes(lambda: summary(found)["done"], 3)
+        yield found, before
 
 
 Restarted = tuple[Cluster, dict[tuple[str, str], Any]]
@@ -191,10 +199,10 @@ def test_the_status_bar_counts_what_is_erred_now_and_progress_what_ever_failed(
     found, _ = restarted
     assert summary(found)["erred"] == 0
     assert summary(found)["total"] == summary(found)["done"]
-    assert sum(found.table("progress")["erred"]) == 9
+    assert sum(found.table("progress")["erred"]) == 8
     failed = found.client.submit(fail_if_odd, 1)
     wait(failed)
-    found.becomes(lambda: sum(found.table("progress")["erred"]), 10)
+    found.becomes(lambda: sum(found.table("progress")["erred"]), 9)
     found.becomes(lambda: exceptions(found)["fail_if_odd", "ValueError"][0], 9)
 
 
@@ -202,5 +210,5 @@ def test_a_restart_is_one_event_and_no_death(restarted: Restarted) -> None:
     found, _ = restarted
     found.becomes(lambda: len(found.events("restart")), 1)
     found.becomes(lambda: len(found.events("worker-removed")), 2)
-    assert len(found.events("worker-killed")) == 1
+    assert not found.events("worker-killed")
     assert not found.events("worker-closing")
