@@ -286,12 +286,16 @@ def estimate(
     n, counted = len(left), (left > 0) & np.isfinite(mean_s)
     if nthreads <= 0 or not counted.any():
         return math.nan
-    behind_s = np.bincount(prefix, np.fmin(elapsed_s, MOST_DONE * mean_s[prefix]), n)
+    behind_s = np.fmin(elapsed_s, MOST_DONE * mean_s[prefix])
     n_running = np.where(left > 0, np.bincount(prefix, minlength=n), 0)
     is_long = np.nan_to_num(mean_s, nan=math.inf) >= LONG_S
     busy = np.maximum(np.nan_to_num(rate * mean_s), np.where(is_long, n_running, 0)).sum()
-    threads = min(busy or nthreads, nthreads, left[counted].sum())
-    return float((left * mean_s - behind_s)[counted].sum() / threads)
+    threads = min(busy or nthreads, nthreads)
+    work_s = (left * mean_s - np.bincount(prefix, behind_s, n))[counted].sum()
+    # However many threads there are, a task takes its time.
+    waiting_s, rest_s = mean_s[counted & (left > n_running)], mean_s[prefix] - behind_s
+    longest_s = np.append(waiting_s, rest_s[counted[prefix]]).max()
+    return float(max(work_s / threads, longest_s))
 
 
 def _prefixes(store: Store) -> Rows:

@@ -221,7 +221,7 @@ def reckon(
         (40, (80, 4.0, 2.0, 8)),
         (40, (80, 4.0, 20.0, 8)),
         (100, (100_000, 10e-6, 1000.0, 8, [0])),  # threads idle between such short tasks
-        (30, (1, 30.0, math.nan, 8)),  # no more threads than tasks
+        (30, (1, 30.0, math.nan, 8)),  # however many threads there are
     ],
 )
 def test_only_threads_that_are_at_work_count(seconds: float, given: tuple[Any, ...]) -> None:
@@ -230,6 +230,6 @@ def test_only_threads_that_are_at_work_count(seconds: float, given: tuple[Any, .
 
 def test_what_runs_has_some_of_its_time_behind_it() -> None:
     elapsed = [25.0, 20.0, 22.0, 24.0]
-    assert reckon(4, 30.0, math.nan, 4, elapsed) == pytest.approx((120 - 91) / 4)
+    assert reckon(4, 30.0, math.nan, 4, elapsed) == pytest.approx(10)  # the last to begin
     assert reckon(4, 30.0, math.nan, 4, [100.0] * 4) == pytest.approx(3)  # not taken to be done
     assert reckon(8, 30.0, math.nan, 4, elapsed) == pytest.approx((240 - 91) / 4)
