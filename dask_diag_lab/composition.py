@@ -147,7 +147,7 @@ class Composition:
 
     @property
     def has_data(self) -> bool:
-        """Whether the scheduler has ever told anything."""
+        """Whether the scheduler has ever answered."""
         return self._store.scheduler is not None
 
     async def start(self) -> None:
@@ -232,8 +232,8 @@ class Composition:
             store.answer(query, answer)
             self._tick()
 
-        def failed(words: str) -> None:
-            store.fail(query, words)
+        def failed(error: str) -> None:
+            store.fail(query, error)
             self._tick()
 
         self._following.ask(query.kind, query.arguments, answered, failed)

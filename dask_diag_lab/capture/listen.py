@@ -1,4 +1,4 @@
-"""``listen``: a function of the user's is told of every task that ends, while it ends.
+"""``listen``: calls a function of the user's with every task that ends, while others run.
 
 Must not touch the store but through `Diagnostics.submit` and on its loop.
 """
@@ -42,12 +42,12 @@ class Listener:
     """Calls a function with the tasks that ended, until `close`; made by `listen`.
 
     The function runs in a thread of its own, one call at a time: it may take its time without
-    holding up the plots. What it has not been told of waits in the history of the plots.
+    holding up the plots. What it has not been given yet waits in the history of the plots.
 
     Attributes
     ----------
     lost : int
-        Actions of tasks that the function was not told of, because it was too slow or because
+        Actions of tasks that the function was not given, because it was too slow or because
         the diagnostics were overrun.
     error : Exception or None
         What the function raised; it is not called again after that.
@@ -79,7 +79,7 @@ class Listener:
             at = self._begin()
         except (RuntimeError, TimeoutError) as error:
             if not self._is_closed.is_set():
-                logger.warning("A listener is told of no task: %s", error)
+                logger.warning("A listener gets no tasks: %s", error)
             return
         with contextlib.suppress(RuntimeError, TimeoutError):  # the diagnostics have ended
             self._follow(at)

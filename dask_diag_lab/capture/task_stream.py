@@ -125,7 +125,7 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         try:
             self._begin = self._ask(task_rows.position, is_fresh=True)
         except (LinkLostError, TimeoutError) as error:
-            raise RuntimeError(f"No task stream can be captured: {_words(error)}.") from error
+            raise RuntimeError(f"No task stream can be captured: {_error_text(error)}.") from error
 
     def _finish(self) -> None:
         problem: Exception | None = None
@@ -136,7 +136,7 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
             end = self._ask(task_rows.position)
         self._collect(end)
         if problem is not None:
-            message = f"The end of the task stream is missing: {_words(problem)}."
+            message = f"The end of the task stream is missing: {_error_text(problem)}."
             raise RuntimeError(message) from problem
 
     def _collect(self, end: Position) -> None:
@@ -175,7 +175,7 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)
 
 
-def _words(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return f"the diagnostics did not answer in {TIMEOUT_S:g} s"
     return str(error).rstrip(".")

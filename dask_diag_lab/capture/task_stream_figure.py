@@ -123,8 +123,8 @@ def _note(n_blocks: int, n_actions: int) -> str:
 
 def save(figure: Plot, notes: Sequence[str], path: Path) -> None:
     """Write a page that the picture fills, with what there is to say; needs no network."""
-    words = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
-    parts: list[UIElement] = [figure, Div(text=words)] if words else [figure]
+    paragraphs = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
+    parts: list[UIElement] = [figure, Div(text=paragraphs)] if paragraphs else [figure]
     own = {"sizing_mode": figure.sizing_mode, "min_height": figure.min_height}
     # Fewer pixels a row than it was made for are none that a window lends.
     figure.update(sizing_mode="stretch_both", min_height=figure.height)

@@ -89,7 +89,7 @@ class ActionLog:
     tasks : int
         Ended tasks recorded since the start: the next task's ordinal.
     unnamed : int
-        Ended tasks whose prefix found no room among the strings.
+        Ended tasks whose prefix did not fit into the string table.
     skipped : int
         Ended tasks whose actions could not be read.
     """
@@ -221,7 +221,7 @@ class ActionLog:
         return texts
 
     def _grow(self, n_rows: int = 0) -> _Chunk:
-        """Begin a chunk with room for ``n_rows``; drop the oldest ones that the bound allows."""
+        """Begin a chunk of ``n_rows``; drop the oldest ones that the bound allows."""
         self._chunk = _Chunk(self.total, self.tasks, max(self._chunk_rows, n_rows))
         self._chunks.append(self._chunk)
         while len(self._chunks) > 1 and self.total - self._chunks[1].first_row >= self._limit:

@@ -49,8 +49,8 @@ def ask_handler(scheduler: Scheduler) -> Callable[..., Awaitable[dict[str, Any]]
         async def ask(worker: str) -> None:
             async with places:
                 try:
-                    told = scheduler.broadcast(msg=dict(message), workers=[worker])
-                    answers.update(await asyncio.wait_for(told, worker_timeout_s))
+                    broadcast = scheduler.broadcast(msg=dict(message), workers=[worker])
+                    answers.update(await asyncio.wait_for(broadcast, worker_timeout_s))
                 except TimeoutError:
                     missing[worker] = f"no answer in {worker_timeout_s:.0f} s"
                 except OSError:

@@ -1,6 +1,6 @@
 """Tasks that died with their worker, which leave no timings of their own.
 
-Must be told of a removal before `distributed` hands the worker's tasks on.
+Must hear of a removal before `distributed` hands the worker's tasks on.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Deaths:
         )
 
     def restart(self) -> None:
-        """All workers of now are about to be stopped on the user's wish."""
+        """All workers of now are about to be stopped at the user's request."""
         self._foreseen = dict.fromkeys(self._workers, "the cluster was restarted")
 
     def over_memory(self, address: str) -> None:
-        """The nanny has told that it stops this worker because of its memory."""
+        """The nanny has reported that it stops this worker because of its memory."""
         if address in self._workers:
             self._foreseen[address] = OVER_MEMORY
 
@@ -76,7 +76,7 @@ class Deaths:
         elif status == "running" and message.get("prev-status") == "paused":
             self._events.add(wall_clock(), "worker-resumed", worker=address)
         elif status in {"closing", "closing_gracefully"}:
-            # Any other worker that closes is gone within a moment, and that is told then.
+            # Any other worker that closes is gone within a moment, and that is reported then.
             if status == "closing_gracefully" and address not in self._foreseen:
                 self._events.add(wall_clock(), "worker-closing", worker=address)
             self._foreseen.setdefault(address, CLOSED)

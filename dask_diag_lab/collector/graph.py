@@ -28,7 +28,7 @@ STATE_INDEX: Final = {state: index for index, state in enumerate(STATES)}
 
 
 class GraphLog:
-    """The tasks of one scheduler while there are at most ``limit``; for ``kept_s`` after a wish.
+    """The tasks of one scheduler, at most ``limit``, until nobody asked for ``kept_s``.
 
     Attributes
     ----------

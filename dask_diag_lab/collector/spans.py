@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.collector.tasks import TaskTables
 
 MAX_SPANS: Final = 1_000
-"""Newest spans told apart."""
+"""Newest spans that have rows of their own."""
 
 MAX_GROUPS: Final = 100
 """Groups named of one span."""
@@ -71,7 +71,7 @@ def activities(scheduler: Scheduler) -> Iterable[Row]:
 def fine(scheduler: Scheduler) -> Iterable[Row]:
     """Yield span, context, label, activity, unit and value.
 
-    ``cumulative_worker_metrics`` has the sums over all spans. What spans have of them is told by
+    ``cumulative_worker_metrics`` has the sums over all spans. What spans have of them is sent by
     span, spans of one name together; the rest has no span, so that the sum over all rows is that of
     the cluster.
     """

@@ -54,7 +54,7 @@ class Strings:
         self.texts: list[str] = ["", OTHER]
 
     def add(self, name: str) -> int:
-        """Return the id of ``name``, giving it one if there is room."""
+        """Return the id of ``name``, giving it one if the table is not full."""
         if name not in self.ids:
             if not self._n_free:
                 return 1

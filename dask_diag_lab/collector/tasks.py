@@ -175,7 +175,7 @@ class TaskTables:
         return _states(counts, failed, done), sum(map(self.in_memory, prefix.groups))
 
     def _sum_other_prefixes(self) -> None:
-        """Put the prefixes that found no room into one row."""
+        """Put the prefixes that are over the limit into one row."""
         prefixes = self._scheduler.task_prefixes
         if len(prefixes) <= self._max_prefixes:
             return

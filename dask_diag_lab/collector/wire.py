@@ -63,7 +63,7 @@ def count_new(total: int, n_kept: int, cursor: int) -> tuple[int, int]:
     """Return how many kept rows of a log are new to a cursor, and how many before these are lost.
 
     A cursor is one more than the rows that ever were: 0 is a reader who has nothing, misses
-    nothing, and is told once even of an empty log.
+    nothing, and is sent once even of an empty log.
     """
     n_new = total - max(cursor - 1, 0)
     n = min(n_new, n_kept)

@@ -202,7 +202,7 @@ class Follower(threading.Thread):
             self.stop.wait(self._interval_s if is_found else APPEARS_S)
 
     def _settle(self, missing: Sequence[Any], left: int) -> None:  # any hashables
-        """Tell of all tasks: of those of which nothing was told, all wanted ones have ended."""
+        """Show all tasks as ended, those that were never reported too."""
         # What the client has let go is counted, as what will not run.
         is_prefix = self._group_by == "prefix"
         self._labels |= {str(key): str(key_split(key)) if is_prefix else "" for key in missing}

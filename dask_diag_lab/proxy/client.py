@@ -143,7 +143,7 @@ class Exchange(HTTPMessageDelegate):
         except TimeoutError:
             raise UpstreamTimeoutError("did not answer in time") from None
         except OSError:
-            pass  # told below
+            pass  # reported below
         finally:
             self.close()
         if not self._is_whole:

@@ -409,7 +409,7 @@ EXTRAS: Final = (
         "log",
         10_000,
         "What P2P shuffles moved: not among the transfers of `ACTIONS`, nor in workers' logs",
-        Column("time", "<f8", "s", "Heartbeat that told of it, scheduler's clock"),
+        Column("time", "<f8", "s", "Heartbeat that reported it, scheduler's clock"),
         Column("id", "text", "", "Id of the shuffle"),
         Column("worker", "text", "", "Address of the worker"),
         Column("sent", "<f8", "B", "Sent to other workers since the heartbeat before"),
@@ -426,11 +426,11 @@ TABLES: Final = {table.name: table for table in (*_LIVE, *EXTRAS)}
 
 def _version() -> str:
     """Return what differs when any declaration does."""
-    told = [
+    declared = [
         (table.name, table.sent, [(c.name, c.dtype, c.size) for c in table.columns])
         for table in TABLES.values()
     ]
-    return hashlib.sha256(repr((8, STATES, told)).encode()).hexdigest()[:8]
+    return hashlib.sha256(repr((8, STATES, declared)).encode()).hexdigest()[:8]
 
 
 PROTOCOL: Final = _version()

@@ -135,7 +135,7 @@ def health_of(store: Store) -> dict[str, Any]:  # JSON
 
 
 class SiteHandler(SafeHandler):
-    """What all handlers of the site share; errors are told in words."""
+    """What all handlers of the site share; errors are answered as text."""
 
     draws = False
     """Whether it needs Bokeh, and so waits until that is loaded."""

@@ -1,6 +1,6 @@
 """What happened to the cluster, newest last: a bounded list in which bursts are one event.
 
-Must not look at tables: it is told what was and what is.
+Must not look at tables: callers pass what was and what is.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ KINDS: Final[Mapping[str, str]] = {
     "worker-killed": "worker, cause, lost_tasks: it died or was stopped for its memory",
     "worker-paused": "worker: its memory is over the pause threshold",
     "worker-resumed": "worker",
-    "worker-closing": "worker: it was told to close when its data has been moved",
-    "workers-retired": "count: workers that left on the wish of a user or of an adaptive cluster",
+    "worker-closing": "worker: it was asked to close when its data has been moved",
+    "workers-retired": "count: workers that a user or an adaptive cluster had leave",
     "spill-began": "worker, nbytes: the data on its disk grew, which it had not for a while",
     "spill-ended": "worker: no data on its disk any more, after such an event",
     "task-erred": "prefix, count, until, worker: of the last one",
@@ -48,7 +48,7 @@ KINDS: Final[Mapping[str, str]] = {
     "update-graph": "client, graphs, tasks, until",
     "client-added": "client",
     "client-removed": "client",
-    "recording-began": "recalled: events of the time before it that the scheduler told",
+    "recording-began": "recalled: events of the time before it that the scheduler reported",
     "not-recorded": "until: nobody recorded what was done",
     "scheduler-lost": "reason",
     "scheduler-back": "lost_s: how long nothing was heard of it",
@@ -59,7 +59,7 @@ KINDS: Final[Mapping[str, str]] = {
 Event = tuple[float, str, Mapping[str, Any]]
 
 DEPARTURES: Final = frozenset({"worker-removed", "worker-killed"})
-"""Kinds of events that tell of a worker's end."""
+"""Kinds of events at a worker's end."""
 
 LEAST_SPILL: Final = 2**20
 """Data on disk that grows by less from one heartbeat to the next trickles."""
@@ -84,11 +84,11 @@ class EventLog:
         self._spilled: dict[str, tuple[float, int]] = {}
         self._lost_at: float | None = None
         self._scheduler = self._epoch = ""
-        self._told_until = -inf
+        self._read_until = -inf
 
     @property
     def dropped(self) -> int:
-        """Events that were forgotten for want of room."""
+        """Events that were forgotten because the list is full."""
         return self.total - len(self.rows)
 
     def extend(self, events: Sequence[Event]) -> None:
@@ -105,7 +105,7 @@ class EventLog:
         """Append the events of a batch that no batch before has brought.
 
         The first batch of an epoch has what the collector recalls of the time before it, or all
-        that one has told already. An event of a later batch is new whatever a clock did. Behind
+        that one has sent already. An event of a later batch is new whatever a clock did. Behind
         what the first collector of a scheduler recalls stands that the recording began.
         """
         events: list[Event] = [(t, kind, detail) for t, kind, detail in batch.rows("events")]
@@ -113,11 +113,11 @@ class EventLog:
         if batch.epoch != self._epoch:
             self._spilled.clear()
             if not is_new:
-                events = [event for event in events if event[0] > self._told_until]
+                events = [event for event in events if event[0] > self._read_until]
         self.extend(events)
         if is_new:
             self.extend([(batch.time, "recording-began", {"recalled": len(events)})])
-        self._scheduler, self._epoch, self._told_until = batch.scheduler.id, batch.epoch, batch.time
+        self._scheduler, self._epoch, self._read_until = batch.scheduler.id, batch.epoch, batch.time
 
     def compare(self, workers: Mapping[str, npt.NDArray[Any]], removed: Iterable[str]) -> None:
         """Note which workers began or ceased to spill, from rows of `WORKERS`.

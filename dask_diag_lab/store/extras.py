@@ -23,7 +23,7 @@ class ExtraTable:
         Moves when the content changed.
     is_known : bool
         Whether anything arrived yet; a table may well be known and empty.
-    told_at : float
+    updated_at : float
         Scheduler's clock when the content was as it is here, NaN before. Nothing is sent while
         nobody looks, so that may be long ago.
     columns : mapping of str to ndarray
@@ -38,7 +38,7 @@ class ExtraTable:
         self._is_log = table.sent == "log"
         self.version = 0
         self.is_known = False
-        self.told_at = nan
+        self.updated_at = nan
         self.dropped = 0
         self.columns: dict[str, ExtraColumn] = empty(table)
 
@@ -49,7 +49,7 @@ class ExtraTable:
         return self.columns[name]
 
     def apply(self, change: Change, time: float) -> None:
-        """Append the rows of a log, or replace those of another table; ``time`` as `told_at`."""
+        """Append the rows of a log, or replace those of another table; ``time`` as `updated_at`."""
         new = arrays(self.table, change.columns)
         self.dropped = change.dropped + (self.dropped if self._is_log else 0)
         if self._is_log and self.is_known:
@@ -60,7 +60,7 @@ class ExtraTable:
             self.dropped += n - self.table.max_rows
             new = {name: column[-self.table.max_rows :] for name, column in new.items()}
         self.columns = new
-        self.told_at = time
+        self.updated_at = time
         self.is_known = True
         self.version += 1
 
@@ -69,6 +69,6 @@ class ExtraTable:
         if self.is_known:
             self.columns = empty(self.table)
             self.is_known = False
-            self.told_at = nan
+            self.updated_at = nan
             self.dropped = 0
             self.version += 1

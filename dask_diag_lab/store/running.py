@@ -35,7 +35,7 @@ class RunningTable:
         self.version = 0
         self._slots = slots
         self._places: list[Place] = []
-        self._seat: dict[Place, int] = {}  # slot ids
+        self._slot_at: dict[Place, int] = {}  # slot ids
         self._key: Objects = np.empty(0, dtype=object)
         self._prefix: Ints = np.empty(0, dtype=np.int64)
         self._start: Floats = np.empty(0)
@@ -48,7 +48,7 @@ class RunningTable:
 
     def slot_of(self, worker: int, key: str) -> int | None:
         """Return the slot id of a task on a worker (by string id), None where it does not run."""
-        return self._seat.get((worker, key))
+        return self._slot_at.get((worker, key))
 
     def of_key(self, key: str) -> list[tuple[int, float]]:
         """Return worker (string id) and start of each run of a task, in general of one."""
@@ -65,8 +65,8 @@ class RunningTable:
         """Take over all running tasks, with the store's string ids."""
         self._key, self._prefix, self._start = key, prefix.astype(np.int64), start
         self._places = list(zip(worker.tolist(), key.tolist(), strict=True))
-        self._slot = np.array([self._seat.get(place, -1) for place in self._places], np.int64)
-        self._seat = dict(zip(self._places, self._slot.tolist(), strict=True))
+        self._slot = np.array([self._slot_at.get(place, -1) for place in self._places], np.int64)
+        self._slot_at = dict(zip(self._places, self._slot.tolist(), strict=True))
         self.version += 1
         self.settle()
 
@@ -82,7 +82,7 @@ class RunningTable:
         slot[moved] = self._slots.free_slots(tasks, set(np.delete(slot, moved).tolist()))
         self.version += not np.array_equal(slot, self._slot)
         self._slot = slot
-        self._seat = dict(zip(self._places, slot.tolist(), strict=True))
+        self._slot_at = dict(zip(self._places, slot.tolist(), strict=True))
 
     def clear(self) -> None:
         """Forget all tasks."""

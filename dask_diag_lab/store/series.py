@@ -180,11 +180,11 @@ def sample(workers: WorkerTable) -> Matrix:
     _count_processes_once(own, workers)
     parts = []
     for values in (own, np.array([_metric(per_host, name) for name in HOST_METRICS])):
-        is_told = np.isfinite(values)
-        total = np.where(is_told, values, 0).sum(axis=1)
-        low = np.where(is_told, values, np.inf).min(axis=1)
-        high = np.where(is_told, values, -np.inf).max(axis=1)
-        parts.append((total, is_told.sum(axis=1), low, high))
+        is_known = np.isfinite(values)
+        total = np.where(is_known, values, 0).sum(axis=1)
+        low = np.where(is_known, values, np.inf).min(axis=1)
+        high = np.where(is_known, values, -np.inf).max(axis=1)
+        parts.append((total, is_known.sum(axis=1), low, high))
     return np.hstack(parts)
 
 
@@ -197,8 +197,8 @@ def _count_processes_once(values: Matrix, workers: WorkerTable) -> None:
     parts[UNMANAGED] = parts["memory"] - parts["managed"]
     parts["spilled"] = processes.sums(workers.spilled)
     for name, part in parts.items():
-        values[NAMES.index(name), processes.told_by] = part
-    repeated = np.delete(np.arange(len(workers)), processes.told_by)
+        values[NAMES.index(name), processes.reported_by] = part
+    repeated = np.delete(np.arange(len(workers)), processes.reported_by)
     for name in OF_PROCESS:
         values[NAMES.index(name), repeated] = np.nan
 

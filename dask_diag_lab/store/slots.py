@@ -59,7 +59,7 @@ class SlotRows:
     label : list of str
         Name of each slot: the worker's name, and the thread's number where it has several.
     joined, ended : ndarray of float64
-        Since when each slot's worker is known to be there, told of or at work, and when it left;
+        Since when each slot's worker is known to be there, reported or at work, and when it left;
         NaN while it is there.
     addresses : list of str
         Address of each worker that has slots, in the order of the slots.
@@ -192,7 +192,7 @@ class SlotTable:
                 self._add(worker)
 
     def note_left(self, address: str, time: float) -> None:
-        """Note when a worker left that is missed later; of what is told twice the first counts."""
+        """Note when a worker left that is missed later; of two reports the first counts."""
         self._left.setdefault(address, time)
         if len(self._left) > MAX_LEFT:
             del self._left[next(iter(self._left))]
@@ -216,8 +216,8 @@ class SlotTable:
         for worker in list(self._workers.values()):
             if isnan(worker.ended) and worker.address not in addresses:
                 # Known from history only: it left before anybody looked, after its last task.
-                is_told = worker.nthreads or worker.last_stop == -inf
-                self.leave(worker.address, time if is_told else worker.last_stop)
+                is_reported = worker.nthreads or worker.last_stop == -inf
+                self.leave(worker.address, time if is_reported else worker.last_stop)
 
     def forget_before(self, time: float) -> None:
         """Forget workers that left and did nothing that the log still has."""
@@ -227,7 +227,7 @@ class SlotTable:
                 self.version += 1
 
     def resolve(
-        self, rows: Columns, seat_of: Callable[[int], int | None]
+        self, rows: Columns, slot_of_task: Callable[[int], int | None]
     ) -> npt.NDArray[np.uint32]:
         """Return the slot id of each action, making slots for threads not seen before.
 
@@ -237,7 +237,7 @@ class SlotTable:
         ----------
         rows : dict of str to ndarray
             Columns of `ACTIONS`, with the store's string ids.
-        seat_of : callable
+        slot_of_task : callable
             Returns the slot id in which the task of an action, given by its index, was shown as
             running, or None.
         """
@@ -259,18 +259,18 @@ class SlotTable:
                 known.joined = float(begin[index])
                 self.version += 1
             if thread[row]:
-                slot_of_pair[index] = self._bound(known, int(thread[row]), row, seat_of)
+                slot_of_pair[index] = self._bound(known, int(thread[row]), row, slot_of_task)
         slot = slot_of_pair[inverse]
         filled = is_task & (thread != 0)
         np.maximum.at(self.last_stop, slot[filled], stop[filled])
         unknown = np.flatnonzero(thread == 0)
         for row in unknown[np.argsort(start[unknown], kind="stable")].tolist():
-            seat = seat_of(row)
-            if seat is None:
-                (seat,) = self.free_slots([(int(worker[row]), float(start[row]))], set())
-            slot[row] = seat
+            assigned = slot_of_task(row)
+            if assigned is None:
+                (assigned,) = self.free_slots([(int(worker[row]), float(start[row]))], set())
+            slot[row] = assigned
             if is_task[row]:
-                self.last_stop[seat] = max(self.last_stop[seat], stop[row])
+                self.last_stop[assigned] = max(self.last_stop[assigned], stop[row])
         return slot
 
     def free_slots(self, tasks: Iterable[tuple[int, float]], taken: set[int]) -> list[int]:
@@ -297,7 +297,7 @@ class SlotTable:
         return slots
 
     def _bound(
-        self, worker: SlotWorker, ident: int, row: int, seat_of: Callable[[int], int | None]
+        self, worker: SlotWorker, ident: int, row: int, slot_of_task: Callable[[int], int | None]
     ) -> int:
         """Return the slot id of a thread, which keeps it for good."""
         known = worker.threads.get(ident)
@@ -305,9 +305,9 @@ class SlotTable:
             return known
         bound = set(worker.threads.values())
         unbound = [slot for slot in worker.slots if slot not in bound]
-        seat = seat_of(row)
-        if seat in unbound:
-            slot = seat
+        assigned = slot_of_task(row)
+        if assigned in unbound:
+            slot = assigned
         elif unbound:
             slot = unbound[0]
         elif len(worker.slots) < worker.nthreads + MAX_EXTRA_SLOTS:

@@ -1,4 +1,4 @@
-"""The store: everything the collector told, ready to be drawn. Batches are the only way in.
+"""The store: everything the collector sent, ready to be drawn. Batches are the only way in.
 
 Must not import distributed, tornado or bokeh. No locks: other threads only answer a `WindowQuery`.
 """
@@ -35,7 +35,7 @@ State = Literal["connecting", "live", "degraded", "lost", "closed"]
 
 MAX_GAPS = 100
 BEFORE: Final = "before"
-"""Name of that count in `Batch.left_out`: it is what the first collector of a scheduler told."""
+"""Name of that count in `Batch.left_out`: it is what the first collector of a scheduler counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Store:
     gaps : deque of (float, float)
         Stretches of the scheduler's clock in which nobody recorded what was done, newest last.
     left_out : mapping of str to int
-        `Batch.left_out` of the last batch; ``before`` as the first one of the scheduler told.
+        `Batch.left_out` of the last batch; ``before`` as the first one of the scheduler counted it.
     extras : dict of str to ExtraTable
         The tables of `schema.EXTRAS`, by name.
     groups, ended_groups : GroupTable
@@ -247,11 +247,11 @@ class Store:
         rows["task"] = rows["task"] + self._epoch.first_task
         self._next_task = max(self._next_task, int(rows["task"].max()) + 1)
 
-        def seat_of(row: int) -> int | None:
+        def slot_of_task(row: int) -> int | None:
             key = self._keys[int(rows["task"][row])]
             return self.running.slot_of(int(rows["worker"][row]), key)
 
-        slot = self._slots.resolve(rows, seat_of)
+        slot = self._slots.resolve(rows, slot_of_task)
         self.palette.see(rows["prefix"])
         self.durations.add(rows)
         self.events.extend(failures(rows, self.strings))
@@ -260,29 +260,29 @@ class Store:
 
     def _update_workers(self, batch: Batch) -> None:
         change = batch.tables.get("workers")
-        told = set() if change is None else set(change.columns["address"].tolist())
-        self._hear_of_workers(batch, told)
+        listed = set() if change is None else set(change.columns["address"].tolist())
+        self._note_arrivals(batch, listed)
         if change is not None:
-            gone = set(self.workers.names) - told if change.is_full else set(change.removed)
+            gone = set(self.workers.names) - listed if change.is_full else set(change.removed)
             for address in gone:
                 self._slots.leave(address, batch.time)
             # One that left and came back between two batches is among both.
-            self._join(batch, gone & told)
+            self._join(batch, gone & listed)
             self.events.compare(change.columns, gone)
             self.workers.update(change)
             self.series.record(batch.time, self.workers)
         if not self._epoch.has_workers and (change is not None or not batch.scheduler.n_workers):
             self._epoch.has_workers = True
-            self._slots.leave_all_but(told, batch.time)
+            self._slots.leave_all_but(listed, batch.time)
 
-    def _hear_of_workers(self, batch: Batch, told: set[str]) -> None:
-        """Note who came and left: a worker's row is missed later, or may never have been told."""
+    def _note_arrivals(self, batch: Batch, listed: set[str]) -> None:
+        """Note who came and left: a worker's row is missed later, or may never have been sent."""
         for at, kind, detail in batch.rows("events"):
             address = str(detail.get("worker"))
             if kind == "worker-added":
                 self.seen_workers.see([(address, str(detail.get("name", "")))])
                 self._slots.note_back(address)
-            elif kind in DEPARTURES and (address in told or address in self.workers):
+            elif kind in DEPARTURES and (address in listed or address in self.workers):
                 self._slots.note_left(address, at)
             elif kind in DEPARTURES:
                 self._slots.leave(address, at)

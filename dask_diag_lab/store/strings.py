@@ -121,7 +121,7 @@ class Epoch:
     actions_to : int
         `Batch.actions_to` of the actions that were taken over.
     has_workers : bool
-        The workers that there are have been told.
+        The workers that there are have been reported.
     """
 
     def __init__(self, name: str, first_task: int, known_until: float) -> None:

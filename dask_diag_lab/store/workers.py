@@ -25,7 +25,7 @@ class Processes:
 
     Attributes
     ----------
-    told_by : ndarray of int64
+    reported_by : ndarray of int64
         For each process the index of the worker that was heard of last.
     of_worker : ndarray of int64
         For each worker the index of its process.
@@ -35,7 +35,7 @@ class Processes:
         Workers in these.
     """
 
-    told_by: Ints
+    reported_by: Ints
     of_worker: Ints
     n_shared: int = 0
     n_sharing: int = 0
@@ -58,7 +58,7 @@ class Processes:
 
     def sums(self, values: Ints) -> Ints:
         """Return the sum over the workers of each process, given one value a worker."""
-        result = np.zeros(len(self.told_by), dtype=np.int64)
+        result = np.zeros(len(self.reported_by), dtype=np.int64)
         np.add.at(result, self.of_worker, values)
         return result
 
@@ -73,7 +73,7 @@ class Processes:
             ``memory_limit`` of each worker, 0 for none.
         """
         none = np.iinfo(np.int64).max
-        lowest = np.full(len(self.told_by), none)
+        lowest = np.full(len(self.reported_by), none)
         np.minimum.at(lowest, self.of_worker, np.where(limit > 0, limit, none))
         return np.where(lowest == none, 0, lowest)
 
@@ -88,9 +88,9 @@ class Processes:
         memory, managed, recent : ndarray of int64
             ``memory``, ``managed`` and ``unmanaged_recent`` of each worker.
         """
-        whole = memory[self.told_by]
+        whole = memory[self.reported_by]
         own = np.minimum(self.sums(managed), whole)
-        late = np.minimum(recent[self.told_by], whole - own)
+        late = np.minimum(recent[self.reported_by], whole - own)
         return {
             "memory": whole,
             "managed": own,
@@ -176,7 +176,7 @@ class WorkerTable(NamedTable):
         return Totals(
             workers=len(self),
             **sums,
-            cpu=float(self.cpu[processes.told_by].sum()),
+            cpu=float(self.cpu[processes.reported_by].sum()),
             occupancy=float(self.occupancy.sum()),
         )
 

@@ -145,13 +145,15 @@ class Cluster:
                 continue
             # Half of them wait for the others: see `collector.asking`.
             each_s = min(self._worker_timeout_s, left_s / 2)
-            told = await self.call(
+            reply = await self.call(
                 ASK, workers=some, message=message, timeout_s=left_s + 1, worker_timeout_s=each_s
             )
-            if not isinstance(told, Mapping):
+            if not isinstance(reply, Mapping):
                 raise AnswerError("This needs the collector, which is not on the scheduler.")
-            missing |= {worker: _reason(text, "worker") for worker, text in told["missing"].items()}
-            await asyncio.to_thread(take_all, told["answers"])
+            missing |= {
+                worker: _reason(text, "worker") for worker, text in reply["missing"].items()
+            }
+            await asyncio.to_thread(take_all, reply["answers"])
         return missing
 
 

@@ -46,7 +46,7 @@ class Link:
     Attributes
     ----------
     python : tuple of int
-        Major and minor version of the scheduler's Python, as its handshake told.
+        Major and minor version of the scheduler's Python, as its handshake says.
     """
 
     def __init__(self, comm: Any) -> None:  # a `distributed.comm.Comm`, which has no types
@@ -80,7 +80,7 @@ class Link:
             raise LinkLostError(f"no answer from {address} in {timeout_s:g} s") from error
         except (OSError, RuntimeError, ValueError, TypeError, ImportError) as error:
             # The last four: a protocol that is not installed, or security that does not fit.
-            raise LinkLostError(f"cannot connect to {address}: {_words(error)}") from error
+            raise LinkLostError(f"cannot connect to {address}: {_error_text(error)}") from error
         return cls(comm)
 
     async def call(self, op: str, *, timeout_s: float, **message: Any) -> Any:  # msgpack data
@@ -104,7 +104,7 @@ class Link:
             raise LinkLostError("the connection was closed") from error
         except OSError as error:
             self._comm.abort()
-            raise LinkLostError(_words(error)) from error
+            raise LinkLostError(_error_text(error)) from error
         except asyncio.CancelledError:
             self._comm.abort()  # the answer would be taken for that of the next call
             raise
@@ -125,7 +125,7 @@ class Link:
                 self._comm.abort()
 
 
-def _words(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Return an error and the first cause of it in a line."""
     while error.__cause__ is not None:
         error = error.__cause__

@@ -19,7 +19,7 @@ Rows = Mapping[str, ColumnData]
 Unit = Literal["text", "key", "number", "count", "bytes", "rate", "percent", "seconds", "time"]
 """How a value is written.
 
-``key`` is text that keeps its end where room is short; ``count`` what there are no halves of;
+``key`` is text whose end stays where it is shortened; ``count`` what there are no halves of;
 ``rate`` bytes a second; ``percent`` of values where 100 is everything; ``time`` seconds since the
 epoch, written as time of day.
 """
@@ -47,7 +47,7 @@ class Column:
     unit : str
         See `Unit`.
     share_of : str
-        Column of which this one's share is told as well; ``"sum"``: of the sum of all rows.
+        Column of which this one's share is shown as well; ``"sum"``: of the sum of all rows.
     adds : bool
         Whether numbers of several rows may be added up; of others a sum of rows has the range.
     shown : bool

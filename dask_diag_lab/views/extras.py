@@ -38,7 +38,7 @@ class ExtraPlot(View):
         return self.store.extras[self.reads[0]]
 
     def why_empty(self) -> str:
-        """Return why there are no rows: `empty` where the scheduler has told of the table."""
+        """Return why there are no rows: `empty` where the scheduler has sent the table."""
         return self.empty if self.extra.is_known else WAITING
 
     def state(self) -> object:

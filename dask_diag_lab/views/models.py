@@ -79,15 +79,15 @@ class BarChart(CanvasChart):
     """
 
     spec = String(help="What the columns mean: JSON of the fields of `bars.BarPlot`.")
-    home = Int(default=0, help="Counts the wishes to see the first rows.")
+    home = Int(default=0, help="Counts the requests to scroll to the first rows.")
     clicked = List(String, help="Key of the row that was clicked, and a number for each click.")
 
 
 class GraphNodes(Keywords, Scatter):
-    """Marks as large as the distance between layers and between rows of 1 leaves room for."""
+    """Marks as large as the distance between layers and between rows of 1 allows."""
 
     scale = Float(default=1.0, help="Size, in sizes of the usual mark.")
-    least_px = Float(default=0.0, help="Size where there is no room, if more than usual.")
+    least_px = Float(default=0.0, help="Size where rows are close, if more than usual.")
 
 
 class GraphEdges(Keywords, Segment):
@@ -100,13 +100,13 @@ class BoxLabels(Keywords, Quad):
     """Three lines of text in a box, as far as they fit: a name is shortened, figures are not."""
 
     label = StringSpec(default=field("label"), help="The name.")
-    short = StringSpec(default=field("short"), help="The name where the whole one has no room.")
+    short = StringSpec(default=field("short"), help="The name where the whole one does not fit.")
     count = StringSpec(default=field("count"), help="Second line; parts are joined by ' · '.")
     more = StringSpec(default=field("more"), help="Third line, likewise.")
     color = Color(default="#000000", help="Of the name.")
     muted_color = Color(default="#000000", help="Of the other lines.")
     font = String(default="sans-serif", help="CSS font family.")
-    font_size = String(default="12px", help="CSS size; smaller where there is no room.")
+    font_size = String(default="12px", help="CSS size; smaller where lines do not fit.")
 
 
 class UnitTicker(Keywords, ContinuousTicker):
@@ -132,10 +132,10 @@ class UnitHover(Keywords, CustomJSHover):
 
 
 class ProgressBars(CanvasChart):
-    """Names above bars of tasks by state, in as many columns as there is room for."""
+    """Names above bars of tasks by state, in as many columns as fit."""
 
     nouns = String(help="What rows stand for.")
-    home = Int(default=0, help="Counts the wishes to see the first rows.")
+    home = Int(default=0, help="Counts the requests to scroll to the first rows.")
     erred_color = String(default="#000000")
     erred_mark = String(default="#ffffff", help="Outline of what failed.")
     busy_color = String(default="#bdbdbd", help="Of tasks that run or are queued.")
@@ -193,7 +193,7 @@ class StreamOutline(Keywords, HBar):
 
 
 class StreamHover(Keywords, CustomJSHover):
-    """What is told of one block, running task or worker that left, by the renderer's name.
+    """What the hover shows of one block, running task or worker that left, by the renderer's name.
 
     The formats are ``title``, ``when``, ``where``, ``size``, ``share`` and ``key``. A block
     carries small numbers only; names are looked up in tables.
@@ -229,7 +229,7 @@ class RunTimeTickFormatter(TickFormatter):
 class RowsWheelTool(Keywords, WheelZoomTool):
     """Zooms time with Ctrl; the plain wheel scrolls rows where not all of them fit.
 
-    It keeps as many rows in sight as have room.
+    It shows as many rows as fit.
     """
 
     rows = Instance(Range1d, help="Range of the rows, the first one at its end, with bounds.")
@@ -250,7 +250,7 @@ class FlameChart(CanvasChart):
     ``total``, ``own`` (samples), ``name``, ``place``, ``line``, ``color``, ``is_own``,
     ``is_unclear``, ``match`` (0 or 1).
 
-    The page zooms where the reader clicks, leaves out labels that have no room and
+    The page zooms where the reader clicks, leaves out labels that do not fit and
     frames that are too narrow to be seen.
     """
 

@@ -73,7 +73,7 @@ class Shades:
 
 
 class DataColors:
-    """Colours with a fixed meaning; the meaning is never told by the colour alone.
+    """Colours with a fixed meaning; the meaning is never shown by the colour alone.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """All plots there are: of this package, of other packages and of users.
 
 Routes, the JSON index, the sidebar and the documents derive from it. A plot is its `View` class,
-made known by `register_plot`; the plots of this package come in by the same door, when their
+made known by `register_plot`; the plots of this package come in the same way, when their
 modules are imported by `load_plots`.
 """
 

@@ -17,7 +17,7 @@ FAILED: Final = "failed"
 NEVER_RAN: Final = "never ran"
 
 
-def told_apart(names: Sequence[str], starts: Sequence[float], unbegun: Sequence[str]) -> list[str]:
+def distinct(names: Sequence[str], starts: Sequence[float], unbegun: Sequence[str]) -> list[str]:
     """Return the name of each span, with when it began where others have that name.
 
     Parameters
@@ -31,8 +31,8 @@ def told_apart(names: Sequence[str], starts: Sequence[float], unbegun: Sequence[
     number = Counter(names)
     began = [fmt.clock(s) if math.isfinite(s) else w for s, w in zip(starts, unbegun, strict=True)]
     return [
-        f"{name} · {words}" if number[name] > 1 else name
-        for name, words in zip(names, began, strict=True)
+        f"{name} · {text}" if number[name] > 1 else name
+        for name, text in zip(names, began, strict=True)
     ]
 
 

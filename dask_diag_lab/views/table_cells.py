@@ -14,7 +14,7 @@ from dask_diag_lab.views.models import Keywords
 class TextCell(Keywords, StringFormatter):
     """Text as it is, and all of it in a tooltip of the browser."""
 
-    keeps_end = Bool(default=False, help="Whether the middle gives way where room is short.")
+    keeps_end = Bool(default=False, help="Whether the middle is cut where the column is narrow.")
 
 
 class UnitCell(Keywords, StringFormatter):

@@ -196,7 +196,7 @@ class SortableTable:
 
         From Bokeh 3.9.1 on it does so only when the number of rows has changed
         (https://github.com/bokeh/bokeh/issues/15328), or when the view of the source has: its name
-        is told to the page without a search of the whole document, which another filter takes.
+        is sent to the page without a search of the whole document, which another filter takes.
         """
         self._drawings += 1
         self.table.view.name = f"drawing {self._drawings}"
@@ -294,7 +294,7 @@ _CSS: Final = """
 .slick-cell.selected {{ background: {hover}; }}
 .slick-cell.active {{ border: 0; border-bottom: 1px solid {accent}; }}
 :host(.ddl-frozen) .slick-pane-left {{ border-right: 1px solid {muted}; box-sizing: border-box; }}
-/* A bar that moves nothing: it keeps the room that the other pane's takes, so that rows align. */
+/* A bar that moves nothing: it is as high as the other pane's, so that rows align. */
 :host(.ddl-frozen) .slick-pane-left .slick-viewport {{ scrollbar-color: transparent transparent; }}
 """
 

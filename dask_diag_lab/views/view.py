@@ -123,8 +123,8 @@ def check_lengths(columns: Mapping[str, Sized]) -> None:
     """Raise ValueError, with names and lengths for people, if columns are not of equal length."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"“{name}” has {length}" for name, length in lengths.items())
-        raise ValueError(f"columns have to be of equal length: {told}")
+        listed = ", ".join(f"“{name}” has {length}" for name, length in lengths.items())
+        raise ValueError(f"columns have to be of equal length: {listed}")
 
 
 @dataclass(frozen=True, slots=True)

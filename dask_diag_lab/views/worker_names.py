@@ -18,7 +18,7 @@ LEFT: Final = " (left)"
 """Follows the name of a worker that is not there any more."""
 
 COLUMN_CHARACTERS: Final = 14
-"""What a column of names in a table has room for, about."""
+"""What fits into a column of names in a table, about."""
 
 
 def readable_name(name: str) -> str:
@@ -57,7 +57,7 @@ class NamedWorkers:
     there : mapping of str to str
         Names by address of the workers there are, in the order of all plots.
     seen : mapping of str to str
-        Names by address as they were told, also of workers that are gone.
+        Names by address as they were reported, also of workers that are gone.
     """
 
     there: Mapping[str, str]
@@ -74,7 +74,7 @@ class NamedWorkers:
         return {a: there[a] if a in there else _name_of_gone(a, seen) for a in addresses}
 
 
-def name_in_words(name: str) -> str:
+def name_label(name: str) -> str:
     """Return a worker's name as it stands by itself or among other words.
 
     A bare number says of nobody that it is a worker: ``0`` is written ``worker 0``. Other names
@@ -85,9 +85,9 @@ def name_in_words(name: str) -> str:
     return f"worker {name}" if name.removesuffix(LEFT).isdecimal() else name
 
 
-def worker_in_words(store: Store, address: str) -> str:
+def worker_label(store: Store, address: str) -> str:
     """Return `worker_name` as it stands among other words, such as ``worker 0``."""
-    return name_in_words(worker_name(store, address))
+    return name_label(worker_name(store, address))
 
 
 def open_worker(view: View, address: str) -> None:

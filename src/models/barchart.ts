@@ -224,7 +224,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
         Math.max(...texts.map(text => ctx.measureText(text).width));
       const labels = view.map(one => fitText(ctx, this._name(one), width * NAMES_SHARE, true));
       const left = measured(labels) + 2 * GAP;
-      // As fully as there is room for.
+      // As much as fits.
       const said = view.map(members => this._value(members));
       const values =
         [0, 1, 2]
@@ -259,7 +259,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       return [full, `${sign} ${written(false)}`.trim(), sign];
     }
 
-    /** A share of something else, " · 42 %"; '' where none is told. */
+    /** A share of something else, " · 42 %"; '' where there is none. */
     _share({ name, share_of: of }: IColumn, members: Members): string {
       const whole =
         of === 'sum' ? sum(Array.from(this.column(name) as number[])) : this._number(of, members);
@@ -470,8 +470,8 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
         return `${label} ${range}`;
       }
       const isMean = range && this.arranged.kind !== 'rest';
-      const told = `${label} ${write(unit, value)}${this._share(column, members)}`.trim();
-      return isMean ? `${told} (${range})` : told;
+      const text = `${label} ${write(unit, value)}${this._share(column, members)}`.trim();
+      return isMean ? `${text} (${range})` : text;
     }
 
     clicked(_x: number, y: number): void {

@@ -181,10 +181,10 @@ function element(tag: string, className = '', text = ''): HTMLElement {
 export function fitText(
   ctx: CanvasRenderingContext2D,
   text: string,
-  room: number,
+  widthPx: number,
   keepsEnd = false
 ): string {
-  if (ctx.measureText(text).width <= room) {
+  if (ctx.measureText(text).width <= widthPx) {
     return text;
   }
   let [least, most] = [0, text.length];
@@ -194,7 +194,7 @@ export function fitText(
   };
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
-    if (ctx.measureText(cut(middle)).width <= room) {
+    if (ctx.measureText(cut(middle)).width <= widthPx) {
       least = middle;
     } else {
       most = middle - 1;

@@ -33,8 +33,8 @@ export function graphModels(bokeh: IBokehLibrary): readonly IModelClass[] {
     protected _map_data(): void {
       super._map_data();
       const { scale, least_px } = this.model;
-      const roomPx = Math.min(...distancesPx(this)) * MARK.share;
-      const usualPx = Math.min(Math.max(roomPx, MARK.leastPx), MARK.mostPx);
+      const spacePx = Math.min(...distancesPx(this)) * MARK.share;
+      const usualPx = Math.min(Math.max(spacePx, MARK.leastPx), MARK.mostPx);
       const sizePx = Math.max(usualPx * scale, least_px);
       const everywhere = (value: number): Untyped => new UniformScalar(value, this.data_size);
       const now = {
@@ -80,8 +80,8 @@ export function graphModels(bokeh: IBokehLibrary): readonly IModelClass[] {
         const [left, top] = [this.sleft[i], this.stop[i]];
         const width = this.sright[i] - left - 2 * PADDING_PX;
         const height = this.sbottom[i] - top;
-        const room = Math.max(Math.floor((height - 2) / LINE), SMALLEST_PX);
-        const size = Math.min(parseFloat(font_size) || 12, room);
+        const fitting = Math.max(Math.floor((height - 2) / LINE), SMALLEST_PX);
+        const size = Math.min(parseFloat(font_size) || 12, fitting);
         if (!(height > SMALLEST_PX) || !(width > 2 * size)) {
           continue; // nothing to read
         }

@@ -29,7 +29,7 @@ const SIDE = 8;
 /** Height of a name, and what is free below its bar. */
 const TEXT = 18;
 const GAP = 4;
-/** Room of a name before what stands at the other end of its bar gets shorter. */
+/** Width of a name before what stands at the other end of its bar gets shorter. */
 const NAME_PX = 60;
 const BETWEEN_PX = 10;
 
@@ -109,8 +109,8 @@ export function progressModels(
       ctx.textAlign = 'right';
       ctx.fillText(value, left + wide, top + 3);
       ctx.textAlign = 'left';
-      const room = wide - ctx.measureText(value).width - BETWEEN_PX;
-      ctx.fillText(fitText(ctx, name, room, true), left, top + 3);
+      const nameWidth = wide - ctx.measureText(value).width - BETWEEN_PX;
+      ctx.fillText(fitText(ctx, name, nameWidth, true), left, top + 3);
       const high = this.grid!.rowPx - TEXT - GAP;
       ctx.fillStyle = this.model.track;
       ctx.fillRect(left, top + TEXT, wide, high);

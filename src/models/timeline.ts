@@ -77,8 +77,8 @@ export function timelineModels(bokeh: IBokehLibrary): readonly IModelClass[] {
           return '';
         }
         free = tick * rowPx + LABEL_PX - 1e-6;
-        const room = bbox.width * LABEL_SHARE - pen.measureText(end).width;
-        return fitText(pen, name, room, true) + end;
+        const nameWidth = bbox.width * LABEL_SHARE - pen.measureText(end).width;
+        return fitText(pen, name, nameWidth, true) + end;
       });
     }
   }
@@ -93,7 +93,7 @@ export function timelineModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       this.connect(height.change, () => this._fit());
     }
 
-    /** Keep the first row in sight where it is, and as many below it as fit. */
+    /** Keep the first row visible where it is, and as many below it as fit. */
     _fit(): void {
       const { rows, min_row_px: least } = this.model;
       const { height } = this.plot_view.frame.bbox;

@@ -1,4 +1,4 @@
-"""Each room imports only what the design allows it: shown by a fresh interpreter a room."""
+"""Each package imports only what the design allows it: shown by a fresh interpreter a package."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "dask_diag_lab"
-ROOMS: Final = frozenset(
+PACKAGES: Final = frozenset(
     {
         *("schema", "collector", "transport", "store", "views", "server", "capture", "notebook"),
         *("session", "composition", "preload", "proxy"),
@@ -26,8 +26,8 @@ ENGINE: Final = frozenset({"distributed"})
 HEAVY: Final = frozenset({"bokeh", "distributed", "numpy", "tornado", "dask", "pandas"})
 
 FORBIDDEN: Final[dict[str, frozenset[str]]] = {
-    "schema": ROOMS - {"schema"},
-    "collector": (ROOMS - {"collector", "schema"}) | {"numpy", "bokeh"},
+    "schema": PACKAGES - {"schema"},
+    "collector": (PACKAGES - {"collector", "schema"}) | {"numpy", "bokeh"},
     "transport": frozenset({"bokeh", "views", "store", "server", "session", "proxy"}),
     "store": ENGINE | {"tornado", "bokeh", "views", "server", "transport", "session", "proxy"},
     "views": ENGINE | {"tornado", "bokeh.server", "server", "transport", "session", "proxy"},
@@ -36,7 +36,7 @@ FORBIDDEN: Final[dict[str, frozenset[str]]] = {
     "notebook": frozenset({"proxy", "jupyter_server"}),
     "session": frozenset({"proxy", "jupyter_server"}),
     "preload": frozenset({"proxy", "jupyter_server", "bokeh"}),
-    "proxy": (ROOMS - {"proxy"}) | {"bokeh", "distributed", "numpy", "dask"},
+    "proxy": (PACKAGES - {"proxy"}) | {"bokeh", "distributed", "numpy", "dask"},
 }
 
 LOAD = """
@@ -47,16 +47,16 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
-def files_of(room: str) -> list[Path]:
-    """Return all source files of a room."""
-    folder = PACKAGE / room
-    files = sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{room}.py"]
+def files_of(package: str) -> list[Path]:
+    """Return all source files of a package."""
+    folder = PACKAGE / package
+    files = sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{package}.py"]
     return [path for path in files if path.exists()]
 
 
-def modules_of(room: str) -> list[str]:
-    """Return the dotted names of all modules of a room."""
-    names = [".".join(f.relative_to(ROOT).with_suffix("").parts) for f in files_of(room)]
+def modules_of(package: str) -> list[str]:
+    """Return the dotted names of all modules of a package."""
+    names = [".".join(f.relative_to(ROOT).with_suffix("").parts) for f in files_of(package)]
     return [name.removesuffix(".__init__") for name in names]
 
 
@@ -94,26 +94,26 @@ def is_or_is_in(module: str, parent: str) -> bool:
     return module == parent or module.startswith(f"{parent}.")
 
 
-@pytest.mark.parametrize("room", FORBIDDEN)
-def test_a_room_imports_nothing_that_is_not_its_business(room: str) -> None:
-    names = modules_of(room)
+@pytest.mark.parametrize("package", FORBIDDEN)
+def test_a_package_imports_nothing_that_is_not_its_business(package: str) -> None:
+    names = modules_of(package)
     if not names:
-        pytest.skip(f"the room {room} is empty")
+        pytest.skip(f"the package {package} is empty")
     loaded = loaded_by(*names)
-    banned = [f"dask_diag_lab.{n}" if n in ROOMS else n for n in FORBIDDEN[room]]
-    # `distributed` loads NumPy itself where it is there; what counts is what the room adds.
-    if "distributed" not in FORBIDDEN[room]:
+    banned = [f"dask_diag_lab.{n}" if n in PACKAGES else n for n in FORBIDDEN[package]]
+    # `distributed` loads NumPy itself where it is there; what counts is what the package adds.
+    if "distributed" not in FORBIDDEN[package]:
         loaded -= loaded_by("distributed")
     found = sorted(m for m in loaded for b in banned if is_or_is_in(m, b))
-    assert found == [], f"{room} imports {found}"
+    assert found == [], f"{package} imports {found}"
 
 
-@pytest.mark.parametrize("room", FORBIDDEN)
-def test_no_file_of_a_room_names_what_is_not_its_business(room: str) -> None:
-    banned = [f"dask_diag_lab.{n}" if n in ROOMS else n for n in FORBIDDEN[room]]
+@pytest.mark.parametrize("package", FORBIDDEN)
+def test_no_file_of_a_package_names_what_is_not_its_business(package: str) -> None:
+    banned = [f"dask_diag_lab.{n}" if n in PACKAGES else n for n in FORBIDDEN[package]]
     found = [
         f"{path.relative_to(ROOT)}: {name}"
-        for path in files_of(room)
+        for path in files_of(package)
         for name in imported_by(ast.parse(path.read_text(encoding="utf-8")))
         for b in banned
         if is_or_is_in(name, b)

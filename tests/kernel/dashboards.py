@@ -17,17 +17,17 @@ from tests.kernel.serving import wait_until
 LIMIT_S = 60.0
 
 
-class Door(NamedTuple):
+class Address(NamedTuple):
     """Where a dashboard is, and what opens it."""
 
     url: str
     token: str
 
 
-def door_of(diagnostics: Diagnostics) -> Door:
+def address_of(diagnostics: Diagnostics) -> Address:
     """Return address and token of a dashboard, once it serves."""
     url, _, token = diagnostics.url.partition("/status?token=")
-    return Door(url, token)
+    return Address(url, token)
 
 
 def answer_of(diagnostics: Diagnostics, path: str) -> Any:
@@ -38,7 +38,7 @@ def answer_of(diagnostics: Diagnostics, path: str) -> Any:
     urllib.error.HTTPError
         It has another status than 200.
     """
-    return answer_at(*door_of(diagnostics), path)
+    return answer_at(*address_of(diagnostics), path)
 
 
 def answer_at(url: str, token: str, path: str) -> Any:

@@ -23,7 +23,7 @@ from dask_diag_lab.views.details.page import (
 )
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Control
-from dask_diag_lab.views.worker_names import open_worker, worker_in_words
+from dask_diag_lab.views.worker_names import open_worker, worker_label
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.queries import Query
@@ -297,7 +297,7 @@ class TaskPage(DetailPage):
         return story
 
     def _names(self, *addresses: str | None) -> str:
-        return ", ".join(worker_in_words(self.store, each) for each in addresses if each)
+        return ", ".join(worker_label(self.store, each) for each in addresses if each)
 
     def text(self, section: Section) -> str:
         """Return the error, what the task does now, or why a table has no rows."""

@@ -22,7 +22,7 @@ from dask_diag_lab.views.worker_names import (
     LEFT,
     no_workers,
     open_worker,
-    worker_in_words,
+    worker_label,
     worker_name,
     worker_names,
 )
@@ -115,18 +115,18 @@ class WorkerPage(DetailPage):
 
     @property
     def _about(self) -> Answer:
-        """What the worker told of itself."""
+        """What the worker reported of itself."""
         return (self.queries[0].answer if self.queries else None) or {}
 
     @property
     def _shown(self) -> Answer:
-        """What it told of the section."""
+        """What it answered for the section."""
         return (self.queries[-1].answer if self.queries else None) or {}
 
     def subject_controls(self) -> Sequence[Control]:
         """Return the list of workers, and the way to the profile."""
         addresses = filter(None, dict.fromkeys([*self.store.workers.address, self.worker]))
-        options = [(address, worker_in_words(self.store, address)) for address in addresses]
+        options = [(address, worker_label(self.store, address)) for address in addresses]
         return (
             Control("worker", "select", "Worker", self.worker, options),
             Control("profile", "button", "Profile"),

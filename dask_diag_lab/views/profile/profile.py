@@ -35,13 +35,13 @@ from dask_diag_lab.views.profile.tree import (
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, Table, View
-from dask_diag_lab.views.worker_names import worker_in_words
+from dask_diag_lab.views.worker_names import worker_label
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
 MAX_FRAMES: Final = 4000
-"""Frames sent to the page, the heaviest ones; what is left out is told in the note."""
+"""Frames sent to the page, the heaviest ones; what is left out is counted in the note."""
 MAX_LISTED: Final = 500
 """Functions in the table beside the picture; the exports have all."""
 MAX_OPTIONS: Final = 500
@@ -309,7 +309,7 @@ class ProfileOfTasks(View):
         options, value = self._subjects()
         found = captions.found(profile, self._search) or "Search"
         period = f"{fmt.clock(sampling.start)} – {fmt.clock(sampling.stop)} ✕"
-        worker = f"{worker_in_words(self.store, sampling.worker)} ✕"
+        worker = f"{worker_label(self.store, sampling.worker)} ✕"
         listed = "on" if self._is_listed else "off"
         controls = (
             (Control("subject", "select", self.source_title, value, options), True),

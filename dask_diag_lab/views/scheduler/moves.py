@@ -16,7 +16,7 @@ from dask_diag_lab.views.extras import ExtraPlot, ExtraStack
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.view import Control
-from dask_diag_lab.views.worker_names import worker_in_words
+from dask_diag_lab.views.worker_names import worker_label
 from dask_diag_lab.views.workers.common import WorkerBars
 
 CONFIRMED: Final = "confirmed"
@@ -92,7 +92,7 @@ class _StealingWorkers(ExtraPlot, WorkerBars):
         ranked = [worker for worker, _ in (gave + took).most_common()]
         return {
             "worker": ranked,
-            "name": [worker_in_words(self.store, worker) for worker in ranked],
+            "name": [worker_label(self.store, worker) for worker in ranked],
             "gave": np.array([gave[worker] for worker in ranked], dtype=np.int64),
             "took": np.array([took[worker] for worker in ranked], dtype=np.int64),
         }
@@ -157,7 +157,7 @@ class _ShuffleBars(ExtraPlot, WorkerBars):
         nbytes = {name: np.nan_to_num(shuffles[name][at]) for name in (*MOVED, *BUFFERS, *LIMITS)}
         return {
             "worker": addresses,
-            "name": [worker_in_words(self.store, address) for address in addresses],
+            "name": [worker_label(self.store, address) for address in addresses],
             **nbytes,
             "moved": np.sum([nbytes[name] for name in MOVED], axis=0),
             "waiting": np.sum([nbytes[name] for name in BUFFERS], axis=0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.stack import StackPlot
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Table
-from dask_diag_lab.views.worker_names import name_in_words
+from dask_diag_lab.views.worker_names import name_label
 from dask_diag_lab.views.workers.common import EVENT_LOOP, WorkerBars, metric
 
 Floats = npt.NDArray[np.float64]
@@ -68,7 +69,7 @@ class ProcessBars(WorkerBars):
     def rows(self) -> Rows:
         """Return a row for each process that reports; see `BarPlot.rows`."""
         workers, values = self.store.workers, self.values()
-        names = ["Scheduler", *(name_in_words(name) for name in workers.name)]
+        names = ["Scheduler", *(name_label(name) for name in workers.name)]
         addresses = ["", *workers.address]
         known = np.flatnonzero(np.isfinite(values)).tolist()
         is_high = values[known] > self.high
@@ -110,7 +111,10 @@ class InterpreterLock(ProcessBars):
     title, unit = "Waiting for the interpreter's lock", "percent"
     metric, own, factor, high = "gil_contention", "gil", 100.0, 50.0
     end = 100.0
-    empty = "Not measured: install gilknocker on scheduler and workers for that."
+    empty = (
+        "Waiting for the interpreter's lock is not measured: install gilknocker on scheduler and"
+        " workers for that."
+    )
 
 
 @register_plot
@@ -137,6 +141,12 @@ class Contention(StackPlot):
 
     needs = frozenset({"system"})
     plots = (EventLoops, InterpreterLock)
+
+    def update(self) -> None:
+        """Say why waiting for the lock is not shown: few have installed what measures it."""
+        super().update()
+        if not self.caption.empty:
+            self.caption = replace(self.caption, note=self.parts[1].caption.empty)
 
     def table(self) -> Table:
         """Return one row for the scheduler and one for each worker."""
@@ -248,7 +258,7 @@ class Counters(ExtraPlot, TablePlot):
         """Return a row for each counter; its growth is NaN at the first look."""
         counters = self.extra
         names, values = counters["name"].tolist(), counters["value"]
-        now = counters.told_at
+        now = counters.updated_at
         recent = [reading for reading in self._seen if now - WINDOW_S <= reading[0] < now]
         self._seen = [*recent, (now, dict(zip(names, values.tolist(), strict=True)))]
         then, before = self._seen[0]
@@ -263,10 +273,10 @@ class Counters(ExtraPlot, TablePlot):
         }
 
     def note(self) -> str:
-        """Return how many there are, and when the scheduler told of them."""
+        """Return how many there are, and when the scheduler sent them."""
         counters = self.extra
         n = fmt.plural(len(counters), "counter")
-        return f"{n} since the scheduler began · as of {fmt.clock(counters.told_at)}"
+        return f"{n} since the scheduler began · as of {fmt.clock(counters.updated_at)}"
 
 
 @register_plot

@@ -179,5 +179,5 @@ def transfer_share(activities: ExtraTable) -> float:
 
 def transfer_note(share: float) -> str:
     """Return what `transfer_share` means; '' for nothing."""
-    told = f"{percent(share)} of transfer time is (de)serialization"
-    return f"estimated from the workers' totals: {told}" if share else ""
+    estimate = f"{percent(share)} of transfer time is (de)serialization"
+    return f"estimated from the workers' totals: {estimate}" if share else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.views.worker_names import name_in_words
+from dask_diag_lab.views.worker_names import name_label
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -75,7 +75,7 @@ class Rows:
         counts = np.diff(firsts, append=len(shown))
         self.workers = [
             WorkerRows(
-                name_in_words(table.label[self.slots[first]].removesuffix(" · 1" * (count > 1))),
+                name_label(table.label[self.slots[first]].removesuffix(" · 1" * (count > 1))),
                 store.strings[int(shown[first])],
                 first,
                 count,

@@ -35,7 +35,7 @@ from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
 from dask_diag_lab.views.worker_names import (
     NamedWorkers,
-    name_in_words,
+    name_label,
     no_workers,
     worker_name,
     worker_names,
@@ -143,9 +143,7 @@ class TransferFrame:
     def of(cls, answer: Any, worker: str, named: NamedWorkers) -> TransferFrame:  # plain data
         """Return the newest transfers of all workers, or with the peers of one."""
         log = read_log(answer)
-        names = {
-            a: name_in_words(n) for a, n in named.names({*log["worker"], *log["peer"]}).items()
-        }
+        names = {a: name_label(n) for a, n in named.names({*log["worker"], *log["peer"]}).items()}
         whose = log["peer" if worker else "worker"].tolist()
         found = {*whose}
         addresses = [address for address in named.there if address in found]
@@ -174,10 +172,11 @@ def _lines(of: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]: 
     """Return the lines that hovering tells of a transfer."""
     verb = "received from" if of["is_incoming"] else "sent to"
     took, rate = fmt.duration(of["seconds"]), fmt.si(of["rate"], "B/s")
+    several = f"{fmt.count(of['keys'])} keys, the largest " if of["keys"] > 1 else ""
     return (
         f"{names[of['worker']]} {verb} {names[of['peer']]}",
         f"{fmt.binary(of['nbytes'])} in {took} = {rate} · started {fmt.clock(of['start'])}",
-        fmt.elide(of["key"], 80),
+        several + fmt.elide(of["key"], 80),
     )
 
 
@@ -353,7 +352,7 @@ class Transfers(View):
 
     def _options(self) -> list[tuple[str, str]]:
         known = {self.worker: worker_name(self.store, self.worker)} | worker_names(self.store)
-        named = ((address, fmt.elide(name_in_words(known[address]), 60)) for address in known)
+        named = ((address, fmt.elide(name_label(known[address]), 60)) for address in known)
         return [("", "All"), *(option for option in named if option[0])]
 
     def _shuffled(self) -> str:
@@ -361,8 +360,8 @@ class Transfers(View):
         shuffles = self.store.extras["shuffles"]
         is_of = (shuffles["worker"] == self.worker) | (not self.worker)
         moved = float(np.nansum(shuffles["comm_read"][is_of]))
-        told = f"P2P shuffles, which no log has, moved {fmt.binary(moved)}: see Shuffle."
-        return told if moved else ""
+        shuffled = f"P2P shuffles, which no log has, moved {fmt.binary(moved)}: see Shuffle."
+        return shuffled if moved else ""
 
     def table_job(self) -> Callable[[], Table]:
         """Return what makes a row for each entry of the logs, newest first; see `View.table_job`.

@@ -1,1 +1,1 @@
-"""Plots of tasks, their prefixes and groups; the task stream has a room of its own."""
+"""Plots of tasks, their prefixes and groups; the task stream has a package of its own."""

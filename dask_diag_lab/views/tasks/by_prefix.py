@@ -31,7 +31,7 @@ _COLORS: Final = {
 
 
 class Sums(BarPlot):
-    """Bars that are longest first; those without room are one bar."""
+    """Bars that are longest first; those that do not fit are one bar."""
 
     order = "size"
     merges = "sum"

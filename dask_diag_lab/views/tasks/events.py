@@ -19,7 +19,14 @@ from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, s
 from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.tasks.event_words import ENDS, ROW_OF, ROWS, number_of, row_colors, words
+from dask_diag_lab.views.tasks.event_texts import (
+    ENDS,
+    ROW_OF,
+    ROWS,
+    describe,
+    number_of,
+    row_colors,
+)
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
 from dask_diag_lab.views.view import Table
 from dask_diag_lab.views.worker_names import NO_DATA
@@ -241,7 +248,7 @@ class Events(FigureView):
         time, kind, detail = self.store.events.rows[index]
         lasted = float(detail.get("until", time)) - time
         within = f" within {fmt.duration(lasted)}" if lasted > 0.05 else ""
-        return f"{fmt.clock(time)} {words(kind, detail, self.store.seen_workers.names)}{within}"
+        return f"{fmt.clock(time)} {describe(kind, detail, self.store.seen_workers.names)}{within}"
 
     def table(self) -> Table:
         """Return all events, oldest first; its note is of those that are missing."""
@@ -252,7 +259,7 @@ class Events(FigureView):
             "until": self._events["until"].tolist(),
             "kind": [kind for _, kind, _ in rows],
             "count": self._events["number"].tolist(),
-            "event": [words(kind, detail, names) for _, kind, detail in rows],
+            "event": [describe(kind, detail, names) for _, kind, detail in rows],
         }
         return Table(columns, {"time": "s", "until": "s"}, self._missing())
 

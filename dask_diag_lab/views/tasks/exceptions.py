@@ -17,7 +17,7 @@ from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Control, Table
-from dask_diag_lab.views.worker_names import worker_in_words
+from dask_diag_lab.views.worker_names import worker_label
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -201,7 +201,7 @@ class Exceptions(ExtraPlot, TablePlot):
         """Show the errors and the chosen one; see `View.draw`."""
         super().draw()
         kind = self._chosen_kind()
-        set_properties(self.details, text=self._words(kind) if kind else "", visible=bool(kind))
+        set_properties(self.details, text=self._details(kind) if kind else "", visible=bool(kind))
         if kind:
             controls = [
                 Control("task", "button", "Open the task"),
@@ -254,11 +254,11 @@ class Exceptions(ExtraPlot, TablePlot):
     def _workers(self, kind: ErrorKind) -> str:
         """Return the names of the workers it happened on, and how many more there are."""
         addresses = _addresses(kind.tasks)
-        names = [shown_name(worker_in_words(self.store, each), 40) for each in addresses]
+        names = [shown_name(worker_label(self.store, each), 40) for each in addresses]
         shown, n_more = ", ".join(names[:WORKERS_SHOWN]), len(names) - WORKERS_SHOWN
         return f"{shown} and {n_more} more" if n_more > 0 else shown
 
-    def _words(self, kind: ErrorKind) -> str:
+    def _details(self, kind: ErrorKind) -> str:
         """Return who failed, where and when, the last traceback, and the other texts."""
         last, first = kind.last, fmt.clock(kind.last["kind_first"])
         on = "on" if len(kind.tasks) >= kind.n_tasks else "lately on"

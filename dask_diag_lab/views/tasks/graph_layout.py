@@ -224,7 +224,7 @@ def _take_free_rows(nodes: Sequence[int], places: Floats, is_new: npt.NDArray[np
 
 
 def _pack(parts: Sequence[tuple[list[int], Floats]], places: Floats, shape: float) -> None:
-    """Place parts, each as far up as there is room beside the others, then as far left."""
+    """Place parts, each as far up as the others leave free, then as far left."""
     taken = places[~np.isnan(places[:, 0])]
     corner = taken.min(axis=0, initial=0)
     taken = taken - corner

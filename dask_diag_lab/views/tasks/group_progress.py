@@ -146,7 +146,7 @@ class TaskGroupProgress(FigureView):
         return bool(self.history.unread)
 
     def rows(self) -> Rows:
-        """Return what the pointer is told of each bin: threads, when, the largest layers."""
+        """Return what the hover shows of each bin: threads, when, the largest layers."""
         layers = self._layers = self.history.layers()
         edges = layers.edges - layers.edges[:1]
         total = layers.threads.sum(axis=0)

@@ -22,7 +22,7 @@ from dask_diag_lab.views.models import ProgressBars
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.shown_name import shown_name
-from dask_diag_lab.views.span_names import told_apart, without_start
+from dask_diag_lab.views.span_names import distinct, without_start
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.graph_layout import depths
 from dask_diag_lab.views.tasks.task_counts import Floats, Ints
@@ -336,7 +336,7 @@ def _spans(store: Store) -> Rows:
     left, erred = tasks.remaining(states).tolist(), tasks.counts(states, "erred").tolist()
     start = np.array(starts, dtype=np.float64)
     return {
-        "name": told_apart(names, starts, list(map(without_start, left, erred))),
+        "name": distinct(names, starts, list(map(without_start, left, erred))),
         "prefix": [""] * len(names),
         "states": states,
         "nbytes": spans["nbytes"].astype(np.int64),

@@ -20,7 +20,7 @@ from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.worker_names import short_names, worker_in_words, worker_name
+from dask_diag_lab.views.worker_names import short_names, worker_label, worker_name
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource
@@ -115,7 +115,7 @@ class Pairs(Bandwidth):
 
     def pair_name(self, pair: tuple[str, str]) -> str:
         """Return both workers by name."""
-        return " → ".join(worker_in_words(self.store, address) for address in pair)
+        return " → ".join(worker_label(self.store, address) for address in pair)
 
 
 class BandwidthMap(Pairs, FigureView):
@@ -123,7 +123,7 @@ class BandwidthMap(Pairs, FigureView):
 
     columns = (
         *(Column("pair"), Column("rate", unit="rate"), Column("source"), Column("destination")),
-        *(Column(name, in_table=False) for name in ("x", "y", "said", "written", "alpha")),
+        *(Column(name, in_table=False) for name in ("x", "y", "rate_text", "written", "alpha")),
     )
 
     def rows(self) -> Rows:
@@ -142,7 +142,7 @@ class BandwidthMap(Pairs, FigureView):
             "destination": [destination for _, destination in pairs],
             "x": np.array([number[destination] for _, destination in pairs]),
             "y": np.array([number[source] for source, _ in pairs]),
-            "said": [f"{text}, moving average" for text in written],
+            "rate_text": [f"{text}, moving average" for text in written],
             "written": written if len(number) <= MOST_WRITTEN else [""] * len(written),
             "alpha": _PALEST + (_STRONGEST - _PALEST) * share,
         }
@@ -154,7 +154,7 @@ class BandwidthMap(Pairs, FigureView):
     def make_figure(self, source: ColumnDataSource) -> figure:
         """Return the map; see `FigureView.make_figure`."""
         picture = self.new_figure(
-            hover=("@pair", "@said", "from @source", "to @destination"),
+            hover=("@pair", "@rate_text", "from @source", "to @destination"),
             x_range=Range1d(),
             y_range=Range1d(),
             x_axis_label="to worker",

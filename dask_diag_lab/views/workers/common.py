@@ -14,7 +14,7 @@ from dask_diag_lab.schema import WORKERS
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.worker_names import name_in_words, no_workers, open_worker
+from dask_diag_lab.views.worker_names import name_label, no_workers, open_worker
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.workers import WorkerTable
@@ -51,7 +51,7 @@ class WorkerBars(BarPlot):
         return {
             "worker": [workers.address[row] for row in numbers],
             "name": names,
-            "label": [name_in_words(name) for name in names],
+            "label": [name_label(name) for name in names],
             "host": [workers.host[row] for row in numbers],
         }
 
@@ -72,7 +72,7 @@ class WorkerBars(BarPlot):
 
 def shared_note(workers: WorkerTable) -> str:
     """Return how many workers share a process, and what their numbers mean; '' for none."""
-    n_processes = len(workers.processes.told_by)
+    n_processes = len(workers.processes.reported_by)
     if n_processes == len(workers):
         return ""
     where = "one process" if n_processes == 1 else f"{fmt.count(n_processes)} processes"

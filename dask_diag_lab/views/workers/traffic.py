@@ -108,7 +108,7 @@ class HostTraffic(BarPlot):
         return f"{self.title}: {', '.join(sums)}"
 
     def why_empty(self) -> str:
-        """Return why no host is told of; see `DataPlot.why_empty`."""
+        """Return why there is no host; see `DataPlot.why_empty`."""
         return self.empty if len(self.store.workers) else no_workers(self.store)
 
     def open_row(self, key: str) -> None:

@@ -164,13 +164,13 @@ class WorkersTable(TablePlot):
     def facts(self, rows: Rows) -> Sequence[tuple[str, str]]:
         """Return the totals; see `TablePlot.facts`."""
         sums = self._sums(rows)
-        told = {c.name: fmt.write(c.unit, sums[c.name]) for c in self.columns if c.name in sums}
+        text = {c.name: fmt.write(c.unit, sums[c.name]) for c in self.columns if c.name in sums}
         limit = sums["memory_limit"]
         if limit > 0:
-            told["memory"] += f" of {told['memory_limit']} · {fmt.percent(sums['memory'] / limit)}"
-        told["cpu"] += f" of {fmt.percent(sums['nthreads'])}"
-        del told["memory_limit"]
-        return [(column.label, told[column.name]) for column in COLUMNS if column.name in told]
+            text["memory"] += f" of {text['memory_limit']} · {fmt.percent(sums['memory'] / limit)}"
+        text["cpu"] += f" of {fmt.percent(sums['nthreads'])}"
+        del text["memory_limit"]
+        return [(column.label, text[column.name]) for column in COLUMNS if column.name in text]
 
     def table(self) -> Table:
         """Return the total as the first row, then one row a worker."""
@@ -185,7 +185,7 @@ class WorkersTable(TablePlot):
         workers, totals = self.store.workers, self.store.workers.totals()
         sums = {name: float(np.nansum(rows[name])) for name in _SUMMED}
         sums |= {name: float(getattr(totals, name)) for name in (*_OF_PROCESS, "cpu")}
-        sums["fds"] = float(np.nansum(np.asarray(rows["fds"])[workers.processes.told_by]))
+        sums["fds"] = float(np.nansum(np.asarray(rows["fds"])[workers.processes.reported_by]))
         limit = common_limit(workers.processes.limits(workers.memory_limit))
         sums["memory_limit"] = float(limit) if limit else float("nan")
         for name in _PER_HOST:

@@ -11,7 +11,7 @@ from distributed import Client
 import dask_diag_lab
 from dask_diag_lab.notebook.plot import MIME
 from dask_diag_lab.views.registry import built_in_plots
-from tests.kernel.dashboards import attached_client, door_of
+from tests.kernel.dashboards import address_of, attached_client
 
 PLOTS = built_in_plots()
 
@@ -42,7 +42,7 @@ def test_a_plot_of_the_current_client_may_go_on_with_a_newer_one(client: Client)
 def test_the_fallback_says_how_to_see_it_and_holds_no_secret(client: Client) -> None:
     shown = dask_diag_lab.plot("progress")._repr_mimebundle_()
     assert "dask_diag_lab.attach().url" in str(shown["text/html"])
-    assert door_of(dask_diag_lab.attach(client)).token not in json.dumps(shown)
+    assert address_of(dask_diag_lab.attach(client)).token not in json.dumps(shown)
     assert "127.0.0.1" not in json.dumps(shown)
 
 

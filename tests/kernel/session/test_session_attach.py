@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster, Security, get_client
 import dask_diag_lab
 from dask_diag_lab.collector import NAME
 from dask_diag_lab.composition import Composition
-from tests.kernel.dashboards import answer_at, door_of
+from tests.kernel.dashboards import address_of, answer_at
 from tests.kernel.serving import records_in, wait_until
 from tests.kernel.session.small_clusters import (
     PARTLY_CLOSED,
@@ -64,7 +64,7 @@ def test_it_is_there_and_serves_live_data(cluster: LocalCluster, runtime_dir: Pa
         record = record_of(runtime_dir)
         assert record["id"] == diagnostics.id
         assert record["scheduler"]["address"] == cluster.scheduler_address
-        assert (record["url"], record["token"]) == door_of(diagnostics)
+        assert (record["url"], record["token"]) == address_of(diagnostics)
         assert record["token"] not in repr(diagnostics)
         assert "task-stream" in diagnostics.plots
     wait_until(lambda: diagnostics.is_closed, "it outlives its client")
@@ -91,11 +91,11 @@ def test_clients_that_tasks_make_in_this_process_share_it(cluster: LocalCluster)
 def test_closing_by_hand_is_enough_and_harmless_twice(cluster: LocalCluster) -> None:
     with Client(cluster) as client:
         with dask_diag_lab.attach() as diagnostics:
-            door = door_of(diagnostics)
+            address = address_of(diagnostics)
         diagnostics.close()
         assert not our_threads()
         with pytest.raises(urllib.error.URLError):
-            answer_at(*door, "/health")
+            answer_at(*address, "/health")
         again = dask_diag_lab.attach(client)  # closed before it has started
         assert again.id != diagnostics.id
         again.close()
@@ -151,7 +151,7 @@ def test_two_clusters_are_told_apart(cluster: LocalCluster, runtime_dir: Path) -
         assert one.scheduler_id != other.scheduler_id
         assert len(records_in(runtime_dir)) == 2
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            answer_at(door_of(other).url, door_of(one).token, "/health")
+            answer_at(address_of(other).url, address_of(one).token, "/health")
 
 
 def test_without_a_client_it_says_what_to_do() -> None:

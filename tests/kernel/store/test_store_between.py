@@ -11,7 +11,7 @@ from dask_diag_lab.store import Store
 
 @pytest.fixture(scope="module")
 def store() -> Store:
-    """A store with blocks that are sealed and one that is being filled."""
+    """A store with blocks that are full and one that is being filled."""
     store = Store()
     for batch in Simulation(n_workers=4, n_threads=2, n_tasks=70_000).batches():
         store.apply(batch)

@@ -17,7 +17,7 @@ from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 @pytest.fixture(scope="module")
 def busy() -> Store:
-    """Return a store of 16 slots with 24 000 actions in sealed blocks, parts and a tail."""
+    """Return a store of 16 slots with 24 000 actions in full blocks, parts and a tail."""
     store = Store(max_actions=64_000)  # blocks of 4000 rows
     for batch in Simulation(4, 4, 19_000, errors=0.01).batches(rows=1300):
         store.apply(batch)

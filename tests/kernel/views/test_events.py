@@ -1,4 +1,4 @@
-"""Events: rows by kind, words, bursts and merging, following the time."""
+"""Events: rows by kind, texts, bursts and merging, following the time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from bokeh.models import Plot, Range1d
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.events import KINDS
 from dask_diag_lab.views.look import DARK, LIGHT, Look
-from dask_diag_lab.views.tasks import event_words
-from dask_diag_lab.views.tasks.event_words import words
+from dask_diag_lab.views.tasks import event_texts
+from dask_diag_lab.views.tasks.event_texts import describe
 from dask_diag_lab.views.tasks.events import LIVE_S, MOST_MARKS, Events
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import T0, BatchMaker
@@ -73,15 +73,15 @@ def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_kind_of_the_store_has_a_row_and_words_whatever_is_missing(kind: str) -> None:
-    assert kind in event_words.KINDS
-    text = words(kind, {}, {})
+    assert kind in event_texts.KINDS
+    text = describe(kind, {}, {})
     assert len(text) > 8
     assert "None" not in text
     assert "{" not in text
 
 
-def test_odd_text_of_the_engine_is_one_visible_line() -> None:
-    text = words("worker-killed", {"worker": "a\nb", "cause": "{<b>}\n" + "x" * 9000}, {})
+def test_odd_text_of_distributed_is_one_visible_line() -> None:
+    text = describe("worker-killed", {"worker": "a\nb", "cause": "{<b>}\n" + "x" * 9000}, {})
     assert "\n" not in text
     assert "a\ufffdb died: {<b>}\ufffdx" in text
     assert len(text) < 400
@@ -141,8 +141,8 @@ def test_picture_follows_the_time_in_steps_until_the_user_moves_it(feed: Feed) -
     shown.sent()
     assert (time.start, time.end) == (-5.0, 5.0)
     shown.view.command("live")
-    words = "No events in the time that is shown; there are 1."
-    assert (shown.data["x"], shown.view.caption.empty) == ([], words)
+    text = "No events in the time that is shown; there are 1."
+    assert (shown.data["x"], shown.view.caption.empty) == ([], text)
     shown.view.command("fit")
     assert len(shown.data["x"]) == 1
 
@@ -182,7 +182,7 @@ def test_nothing_is_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("recalled", "words"),
+    ("recalled", "text"),
     [
         ([], "recording began"),
         (
@@ -192,10 +192,10 @@ def test_nothing_is_explained() -> None:
     ],
 )
 def test_where_the_recording_began_is_an_event(
-    recalled: list[tuple[float, str, dict[str, Any]]], words: str
+    recalled: list[tuple[float, str, dict[str, Any]]], text: str
 ) -> None:
     table = drawn(Feed(), 1.0, *recalled).view.table().columns
-    assert (table["kind"][-1], table["event"][-1]) == ("recording-began", words)
+    assert (table["kind"][-1], table["event"][-1]) == ("recording-began", text)
     assert table["time"][-1] == T0 + 1
 
 

@@ -66,9 +66,9 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def least_distance(colors: Sequence[str], sight: Matrix) -> float:
+def least_distance(colors: Sequence[str], vision: Matrix) -> float:
     """Return the smallest distance of two of these colours in OKLab, as they are seen."""
-    labs = [AXES @ np.cbrt(CONES @ np.maximum(sight @ linear(each), 0)) for each in colors]
+    labs = [AXES @ np.cbrt(CONES @ np.maximum(vision @ linear(each), 0)) for each in colors]
     return min(float(np.linalg.norm(a - b)) for a, b in combinations(labs, 2))
 
 
@@ -110,7 +110,7 @@ def test_safe_palette_tells_meanings_apart_with_colour_blindness(
 ) -> None:
     colors = data_colors(replace(look, palette="okabe-ito"))
     seen = [getattr(colors, name) for name in names]
-    assert min(least_distance(seen, sight) for sight in BLINDNESS) > 0.1
+    assert min(least_distance(seen, vision) for vision in BLINDNESS) > 0.1
 
 
 def test_mixing_all_of_another_colour_gives_that_colour() -> None:

@@ -86,6 +86,7 @@ def test_event_loops_are_those_of_scheduler_and_workers() -> None:
     assert shown.data["remark"] == [""] * 6 + ["high"] * 7
     said = "Event loop interval: scheduler 20.0 ms · workers 130 ms on average, 240 ms at most"
     assert shown.view.caption.headline == said
+    assert "install gilknocker" in shown.view.caption.note
     table = shown.view.table().columns
     assert (table["name"][:2], table["event_loop_interval"][:2]) == (["Scheduler", "0"], [0.02] * 2)
     shown.models(BarChart)[0].clicked = [rows[3]["address"], "1"]
@@ -99,6 +100,7 @@ def test_waiting_for_the_interpreter_is_shown_where_it_is_measured() -> None:
     assert shown.view.parts[1].table().columns["value"] == [50.0]
     headings = [div.text for div in shown.models(Div) if div.visible]
     assert headings == ["Waiting for the interpreter's lock: workers 50 % on average, 50 % at most"]
+    assert shown.view.caption.note == ""
 
 
 # --- counters

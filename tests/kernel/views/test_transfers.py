@@ -66,13 +66,14 @@ def test_width_is_the_duration_and_slow_ones_are_pale() -> None:
 
 
 def test_rows_of_one_worker_are_its_peers() -> None:
-    store, questions = asked(transfer(0, 1, 0.0), transfer(0, 2, 1.0))
+    store, questions = asked(transfer(0, 1, 0.0, keys=3), transfer(0, 2, 1.0))
     view = opened(Transfers(store, arguments={"worker": ADDRESS[0]}))
     assert view.timeline is not None
     assert view.timeline.workers.model.data["label"] == ["worker 1", "worker 2"]
     assert view.rects.model.data["head"][0].startswith("worker 0 ")
     started = fmt.clock(float(view.timeline.zero))
     assert view.rects.model.data["when"][0].endswith(f" · started {started}")
+    assert view.rects.model.data["largest"] == ["3 keys, the largest x-1", "x-1"]
     assert questions[0].arguments == {"worker": ADDRESS[0]}
 
 

@@ -11,7 +11,7 @@ from dask_diag_lab.views.worker_names import (
     NO_DATA,
     NO_WORKERS,
     NamedWorkers,
-    name_in_words,
+    name_label,
     no_workers,
     short_names,
     worker_name,
@@ -39,7 +39,7 @@ def test_short_names_keep_what_tells_workers_apart(
 def test_only_a_bare_number_is_called_a_worker() -> None:
     names = ("0", "0 (left)", "alpha", "SLURMCluster-3", "tcp://10.0.0.1:1")
     words = ["worker 0", "worker 0 (left)", "alpha", "SLURMCluster-3", "10.0.0.1:1"]
-    assert [name_in_words(name) for name in names] == words
+    assert [name_label(name) for name in names] == words
 
 
 def test_worker_that_left_keeps_its_name_and_is_marked() -> None:

@@ -56,7 +56,7 @@ KINDS: Final = {
     "scheduler-lost": ("Cluster", "the scheduler does not answer{cause}"),
     "scheduler-back": ("Cluster", "the scheduler answers again after {lost_for}"),
 }
-"""Row and words of each kind of event; others go to the last row."""
+"""Row and text of each kind of event; others go to the last row."""
 
 ENDS: Final = frozenset({"worker-resumed", "spill-ended", "client-removed"})
 """Kinds that only tell that another event is over."""
@@ -79,7 +79,7 @@ def number_of(detail: Detail) -> int:
     return max(int(number), 1) if isinstance(number, int | float) else 1
 
 
-def words(kind: str, detail: Detail, names: Names) -> str:
+def describe(kind: str, detail: Detail, names: Names) -> str:
     """Return an event as a sentence without its time.
 
     Parameters
@@ -138,4 +138,4 @@ _FIELDS: Final[Mapping[str, Callable[[Detail, Names], str]]] = {
     "workers": _number("worker"),
     "lost_for": lambda detail, _: fmt.duration(float(detail.get("lost_s") or 0)),
 }
-"""What stands in the words of `KINDS`."""
+"""What stands in the texts of `KINDS`."""
