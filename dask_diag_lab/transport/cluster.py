@@ -145,15 +145,13 @@ class Cluster:
                 continue
             # Half of them wait for the others: see `collector.asking`.
             each_s = min(self._worker_timeout_s, left_s / 2)
-            reply = await self.call(
+            data = await self.call(
                 ASK, workers=some, message=message, timeout_s=left_s + 1, worker_timeout_s=each_s
             )
-            if not isinstance(reply, Mapping):
+            if not isinstance(data, Mapping):
                 raise AnswerError("This needs the collector, which is not on the scheduler.")
-            missing |= {
-                worker: _reason(text, "worker") for worker, text in reply["missing"].items()
-            }
-            await asyncio.to_thread(take_all, reply["answers"])
+            missing |= {worker: _reason(text, "worker") for worker, text in data["missing"].items()}
+            await asyncio.to_thread(take_all, data["answers"])
         return missing
 
 

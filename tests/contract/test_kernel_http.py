@@ -42,7 +42,7 @@ def test_the_end_of_a_scheduler_has_the_shape_of_its_fixture(name: str) -> None:
             served.store.set_feed_state(wanted["state"], wanted["reason"], wanted["since"])
             found = await served.json("/health")
             assert differences(found, wanted) == []
-            said = ("state", "reason", "since")
-            assert [found[key] for key in said] == [wanted[key] for key in said]
+            names = ("state", "reason", "since")
+            assert [found[key] for key in names] == [wanted[key] for key in names]
 
     run(story())

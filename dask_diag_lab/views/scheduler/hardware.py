@@ -92,8 +92,8 @@ class Hardware(BarPlot):
         rows = self.rows()
         # Of one kind the largest comes last.
         best = dict(sorted(zip(rows["kind"], rows["rate"], strict=True), key=lambda row: row[1]))
-        rates = ", ".join(f"{kind} {fmt.si(best[kind], 'B/s')}" for kind in KINDS if kind in best)
-        return f"Bandwidth: up to {rates}"
+        text = ", ".join(f"{kind} {fmt.si(best[kind], 'B/s')}" for kind in KINDS if kind in best)
+        return f"Bandwidth: up to {text}"
 
     def note(self) -> str:
         """Return of whom and when it is, and what is doubtful; see `DataPlot.note`."""

@@ -111,10 +111,7 @@ class InterpreterLock(ProcessBars):
     title, unit = "Waiting for the interpreter's lock", "percent"
     metric, own, factor, high = "gil_contention", "gil", 100.0, 50.0
     end = 100.0
-    empty = (
-        "Waiting for the interpreter's lock is not measured: install gilknocker on scheduler and"
-        " workers for that."
-    )
+    empty = "Waiting for the lock is not measured: install gilknocker on scheduler and workers"
 
 
 @register_plot

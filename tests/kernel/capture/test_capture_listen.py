@@ -1,4 +1,4 @@
-"""A listener is told of every task that ends after it began, and harms nobody."""
+"""A listener gets every task that ends after it began, and harms nobody."""
 
 from __future__ import annotations
 
@@ -42,47 +42,47 @@ def fail() -> None:
     raise ValueError("no")
 
 
-def begun(client: Client, told: Records) -> None:
-    """Wait until the listener hears: what ended before it began is not told."""
+def begun(client: Client, given: Records) -> None:
+    """Wait until the listener hears: what ended before it began is not given."""
 
     def is_heard() -> bool:
         wait(client.submit(inc, 0, pure=False))
-        return bool(told)
+        return bool(given)
 
     wait_until(is_heard, "the listener does not begin")
 
 
-def test_every_task_that_ends_is_told(client: Client) -> None:
-    told: Records = []
-    with listen(told.extend, client):
-        begun(client, told)
+def test_every_task_that_ends_is_reported(client: Client) -> None:
+    given: Records = []
+    with listen(given.extend, client):
+        begun(client, given)
         futures = client.map(inc, range(20))
         wait(futures)
         keys = {future.key for future in futures}
-        wait_until(lambda: keys <= {record["key"] for record in told}, "not all tasks were told")
-    assert {record["status"] for record in told} == {"OK"}
+        wait_until(lambda: keys <= {record["key"] for record in given}, "not all tasks were given")
+    assert {record["status"] for record in given} == {"OK"}
 
 
-def test_a_failed_task_is_told_as_failed(client: Client) -> None:
-    told: Records = []
-    with listen(told.extend, client):
-        begun(client, told)
+def test_a_failed_task_is_given_as_failed(client: Client) -> None:
+    given: Records = []
+    with listen(given.extend, client):
+        begun(client, given)
         wait(client.submit(fail))
         wait_until(
-            lambda: any(record["status"] == "error" for record in told), "no failure was told"
+            lambda: any(record["status"] == "error" for record in given), "no failure was given"
         )
 
 
-def test_nothing_is_told_after_close(client: Client) -> None:
-    told: Records = []
-    listener = listen(told.extend, client)
-    begun(client, told)
+def test_nothing_is_given_after_close(client: Client) -> None:
+    given: Records = []
+    listener = listen(given.extend, client)
+    begun(client, given)
     listener.close()
     listener.close()
-    n = len(told)
+    n = len(given)
     wait(client.map(inc, range(5), pure=False))
     dask_diag_lab.attach(client).submit(lambda store: None, is_fresh=True).result(60)
-    assert len(told) == n
+    assert len(given) == n
 
 
 def test_a_function_that_fails_is_not_called_again(client: Client) -> None:
@@ -106,20 +106,20 @@ def test_a_function_that_fails_is_not_called_again(client: Client) -> None:
 
 
 def test_a_slow_function_does_not_hold_up_the_diagnostics(client: Client) -> None:
-    release, told = threading.Event(), threading.Event()
+    release, given = threading.Event(), threading.Event()
 
     def slow(_: Records) -> None:
-        told.set()
+        given.set()
         release.wait(120)
 
     listener = listen(slow, client)
     try:
 
-        def is_told() -> bool:
+        def is_called() -> bool:
             wait(client.submit(inc, 0, pure=False))
-            return told.is_set()
+            return given.is_set()
 
-        wait_until(is_told, "it was never called")
+        wait_until(is_called, "it was never called")
         diagnostics = dask_diag_lab.attach(client)
         assert diagnostics.submit(lambda store: store.actions.total, is_fresh=True).result(60) > 0
     finally:
@@ -135,7 +135,7 @@ def test_a_listener_whose_diagnostics_have_ended_says_so_and_ends(
     listener = Listener(print, diagnostics)
     wait_until(lambda: not listener._thread.is_alive(), "its thread is left")
     assert [record.message for record in caplog.records if "listener" in record.message] == [
-        "A listener is told of no task: These Dask diagnostics are closed: their client was."
+        "A listener gets no tasks: These Dask diagnostics are closed: their client was."
     ]
 
 

@@ -39,7 +39,7 @@ async def test_pausing_and_going_on_are_events_and_closing_a_paused_worker_is_no
         assert {kind for _, kind, _ in seen.events} <= set(KINDS)
 
 
-async def test_retiring_workers_is_told_from_the_wish_to_the_end() -> None:
+async def test_retiring_workers_is_reported_from_request_to_end() -> None:
     async with cluster(2) as (s, (a, _), c), feeding(s.address) as (_, seen):
         await until(lambda: seen.batches)
         future = c.submit(inc, 1, workers=[a.address])
@@ -93,7 +93,7 @@ def test_what_comes_in_bursts_between_two_pulls_is_one_event() -> None:
     assert lost["dropped"] == 1
 
 
-async def test_workers_and_clients_of_before_the_collector_are_told_with_the_time_of_that() -> None:
+async def test_workers_and_clients_of_before_the_collector_are_reported_with_its_time() -> None:
     async with cluster(2) as (s, workers, c):
         s.log_event("all", {"action": "add-worker", "worker": ["of a user"]})
         attached = time.time()

@@ -140,8 +140,8 @@ async def test_stealing_tells_requests_and_moves_and_the_timeline_counts_them(
             assert math.isnan(confirmed["victim_occupancy"])
 
             def moves() -> list[int]:
-                told = [r for r in seen.extra("stealing") if r["event"] == "confirmed"]
-                return [len(told), sum(e["count"] for e in seen.happened("steal-burst"))]
+                reported = [r for r in seen.extra("stealing") if r["event"] == "confirmed"]
+                return [len(reported), sum(e["count"] for e in seen.happened("steal-burst"))]
 
             await until(lambda: moves()[0] == moves()[1] > 0)
 
@@ -175,13 +175,13 @@ async def test_spans_and_fine_metrics_carry_the_names_of_spans_and_sum_up_to_the
         await c.gather(futures)
 
         def equal() -> bool:
-            told, real = Counter[str](), Counter[str]()
+            reported, real = Counter[str](), Counter[str]()
             for row in seen.extra("fine"):
-                told[row["context"]] += row["value"]
+                reported[row["context"]] += row["value"]
             for key, value in s.cumulative_worker_metrics.items():
                 if isinstance(key, tuple):
                     real[str(key[0])] += value
-            return bool(told) and told == pytest.approx(real)
+            return bool(reported) and reported == pytest.approx(real)
 
         def reading() -> list[dict[str, Any]]:
             return [r for r in seen.extra("fine") if r["label"] == "reading"]
@@ -236,7 +236,7 @@ async def test_clients_are_those_connected_and_whatever_else_keeps_keys() -> Non
         await until(lambda: wanted() == {c.id: (True, 0), "variable-kept": (False, 1)})
 
 
-async def test_a_p2p_shuffle_is_told_worker_by_worker(tmp_path: Path) -> None:
+async def test_a_p2p_shuffle_is_reported_by_worker(tmp_path: Path) -> None:
     array = pytest.importorskip("dask.array")
 
     async with (

@@ -50,7 +50,7 @@ def _in_memory(dask_scheduler: Any) -> dict[str, dict[str, int]]:
     return sums
 
 
-def told(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+def reported(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """Return the bytes of all rows that have tasks in memory; none may have any other way."""
     assert not any(row["nbytes"] for row in rows.values() if not row["states"][MEMORY])
     return {name: row["nbytes"] for name, row in rows.items() if row["states"][MEMORY]}
@@ -66,7 +66,7 @@ async def equal(c: Any, seen: Seen) -> dict[str, int]:
     end = time.monotonic() + DEADLINE_S
     while True:
         real = await c.run_on_scheduler(_in_memory)
-        if (told(seen.prefixes), told(seen.groups)) == (real["prefixes"], real["groups"]):
+        if (reported(seen.prefixes), reported(seen.groups)) == (real["prefixes"], real["groups"]):
             return dict(real["prefixes"])
         assert time.monotonic() < end, (seen.prefixes, seen.groups, real)
         await asyncio.sleep(0.02)

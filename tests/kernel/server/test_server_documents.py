@@ -282,8 +282,8 @@ async def test_a_failing_view_says_so_once_and_harms_no_other(
         for n in range(2, 4):
             served.feed(make_batch(n))
             await drawn(served, sound)
-        told = [r.levelname for r in caplog.records if "failing could not be" in r.getMessage()]
-        assert told == ["WARNING"]
+        levels = [r.levelname for r in caplog.records if "failing could not be" in r.getMessage()]
+        assert levels == ["WARNING"]
         Failing.is_broken = False
         served.feed(make_batch(9))
         await drawn(served, broken)

@@ -30,7 +30,7 @@ def test_without_a_place_of_its_own_all_is_done_at_once_and_once() -> None:
     assert (done, job.is_done, jobs.n_open, jobs.version) == ([7], True, 0, 1)
 
 
-def test_work_is_open_until_the_store_is_told() -> None:
+def test_work_is_open_until_the_store_is_reported() -> None:
     store = Store()
     started: list[Job[int]] = []
     store.jobs.on_start = started.append
@@ -66,8 +66,8 @@ def test_work_that_is_done_holds_on_to_nothing_that_it_was_made_of() -> None:
 
 
 async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:
-    store, told = Store(), list[int]()
-    runner = JobRunner(store, lambda: told.append(1))
+    store, reported = Store(), list[int]()
+    runner = JobRunner(store, lambda: reported.append(1))
     gate, lock = threading.Event(), threading.Lock()
 
     def make() -> bool:
@@ -80,15 +80,15 @@ async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:
     made = [store.jobs.start(make) for _ in range(20)]
     await asyncio.sleep(0)
     gate.set()  # by the loop, which the work would hold up if it were done there
-    await until(lambda: len(told) == len(made), "not all are made")
+    await until(lambda: len(reported) == len(made), "not all are made")
     assert all(job.result() for job in made)
     assert store.jobs.n_open == 0
     runner.close()
 
 
 async def test_what_is_not_done_at_the_end_is_given_up() -> None:
-    store, told = Store(), list[int]()
-    runner = JobRunner(store, lambda: told.append(1))
+    store, reported = Store(), list[int]()
+    runner = JobRunner(store, lambda: reported.append(1))
     gate, begun, second = threading.Event(), threading.Event(), threading.Event()
 
     def hold() -> bool:
@@ -102,4 +102,4 @@ async def test_what_is_not_done_at_the_end_is_given_up() -> None:
     runner.close()
     gate.set()
     assert store.jobs.start(lambda: 7).result() == 7  # as without a runner
-    assert (told, waiting.is_done, second.is_set()) == ([], False, False)
+    assert (reported, waiting.is_done, second.is_set()) == ([], False, False)

@@ -125,7 +125,7 @@ def test_without_bokeh_the_server_says_why_and_the_client_works(tmp_path: Path) 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             diagnostics = dask_diag_lab.attach()
-        said = [str(w.message) for w in caught if issubclass(w.category, RuntimeWarning)]
+        warned = [str(w.message) for w in caught if issubclass(w.category, RuntimeWarning)]
         try:
             dask_diag_lab.plot("task-stream")
         except RuntimeError as error:
@@ -137,12 +137,12 @@ def test_without_bokeh_the_server_says_why_and_the_client_works(tmp_path: Path) 
             for path in ("/plots/task-stream", "/status", "/plots/task-stream.json", "/plots.json")
         }
         health = json.loads(get(diagnostics, "/health")[1])
-        print(json.dumps([said, plot, health, answers, client.submit(sum, [1, 2]).result()]))
+        print(json.dumps([warned, plot, health, answers, client.submit(sum, [1, 2]).result()]))
         """,
     )
-    said, plot, health, answers, computed = seen
-    assert len(said) == 1
-    for text in (*said, plot, health["reason"], answers["/plots/task-stream"][1]):
+    warned, plot, health, answers, computed = seen
+    assert len(warned) == 1
+    for text in (*warned, plot, health["reason"], answers["/plots/task-stream"][1]):
         assert "Bokeh" in text
         assert "pip install" in text
     assert (health["state"], computed) == ("degraded", 3)

@@ -15,7 +15,7 @@ A, B = "tcp://a:1", "tcp://b:1"
 MIB = 2**20
 
 
-def told(store: Store) -> list[tuple[float, str, dict[str, Any]]]:
+def reported(store: Store) -> list[tuple[float, str, dict[str, Any]]]:
     """Return what happened, its times counted from `T0`, but not that the recording began."""
     rows = [row for row in store.events.rows if row[1] != BEGAN]
     return [(at - T0, kind, dict(detail)) for at, kind, detail in rows]
@@ -27,8 +27,8 @@ def spilled(*levels: tuple[float, float]) -> list[tuple[float, str]]:
     for second, mib in levels:
         row = worker_row(A, spilled=int(mib * MIB), last_seen=T0 + second)
         store.apply(maker.batch(workers=[row, worker_row(B)]))
-    assert all(detail["worker"] == A for _, _, detail in told(store))
-    return [(at, kind) for at, kind, _ in told(store)]
+    assert all(detail["worker"] == A for _, _, detail in reported(store))
+    return [(at, kind) for at, kind, _ in reported(store)]
 
 
 def test_spilling_begins_and_ends_once_for_each_worker() -> None:
@@ -66,7 +66,7 @@ def test_a_collector_that_starts_anew_tells_nothing_twice() -> None:
     second.time = T0 + 9
     late = (T0 + 5, "worker-added", {"worker": B, "name": "b", "nthreads": 1})
     store.apply(second.batch(workers=[worker_row(A), worker_row(B)], events=[came, late]))
-    assert [(at, kind) for at, kind, _ in told(store)] == [
+    assert [(at, kind) for at, kind, _ in reported(store)] == [
         (-5, "worker-added"),
         (5, "worker-added"),
     ]
@@ -81,7 +81,7 @@ def test_errors_are_counted_by_prefix_and_a_burst_is_one_event() -> None:
     maker.action(0, 1, outcome=Outcome.KILLED, prefix="killed")
     store.apply(maker.batch())
     store.apply(maker.action(3, 4, outcome=Outcome.ERRED, prefix="load", worker=B).batch())
-    assert told(store) == [
+    assert reported(store) == [
         (0.5, "task-erred", {"prefix": "load", "count": 4, "until": T0 + 4, "worker": B}),
         (1.0, "task-erred", {"prefix": "sum", "count": 1, "until": T0 + 1, "worker": B}),
     ]
@@ -98,7 +98,7 @@ def test_bursts_are_merged_but_not_for_ever(kind: str, detail: dict[str, Any], p
     store, maker = Store(), BatchMaker()
     for second in range(25):
         store.apply(maker.batch(events=[(T0 + second, kind, detail)]))
-    rows = told(store)
+    rows = reported(store)
     assert [at for at, _, _ in rows] == [0, 11, 22]
     assert sum(d[part] for _, _, d in rows) == 125
     assert [d["until"] - T0 for _, _, d in rows] == [10, 21, 24]
@@ -111,7 +111,7 @@ def test_a_lost_scheduler_is_an_event_and_so_is_its_return() -> None:
     clock = [100.0]
     store, maker = Store(clock=lambda: clock[0]), BatchMaker()
     store.set_feed_state("lost", "not there yet", 0.0)
-    assert told(store) == [], "it was never there"
+    assert reported(store) == [], "it was never there"
     store.apply(maker.batch(workers=[]))
     store.set_feed_state("live", "", 0.0)
     clock[0] += 3
@@ -122,7 +122,7 @@ def test_a_lost_scheduler_is_an_event_and_so_is_its_return() -> None:
     maker.time += 60
     store.apply(maker.batch(workers=[]))
     store.set_feed_state("live", "", 0.0)
-    assert told(store) == [
+    assert reported(store) == [
         (3, "scheduler-lost", {"reason": "it is gone"}),
         (60, "scheduler-back", {"lost_s": 57}),
     ]
@@ -157,4 +157,4 @@ def test_a_spill_that_compresses_to_almost_nothing_is_an_event() -> None:
     store.apply(maker.batch(workers=[worker_row(A)]))
     spilled = {"spilled": 50_000, "spilled_memory": 200_000_000}
     store.apply(maker.batch(workers=[{**worker_row(A, last_seen=T0 + 1), **spilled}]))
-    assert [(kind, d["nbytes"]) for _, kind, d in told(store)] == [("spill-began", 200_000_000)]
+    assert [(kind, d["nbytes"]) for _, kind, d in reported(store)] == [("spill-began", 200_000_000)]

@@ -62,6 +62,6 @@ def test_what_ended_before_recording_is_that_of_the_first_collector() -> None:
     store = Store()
     store.apply(BatchMaker(epoch="1").batch(left_out={"before": 3}))
     assert store.left_out == {"before": 3}
-    for told in ({"before": 70}, {}):  # another one, and none at all
-        store.apply(BatchMaker(epoch=f"2 {told}").batch(left_out=told))
+    for reported in ({"before": 70}, {}):  # another one, and none at all
+        store.apply(BatchMaker(epoch=f"2 {reported}").batch(left_out=reported))
         assert store.left_out == {"before": 3}

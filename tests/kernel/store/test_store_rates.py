@@ -13,10 +13,10 @@ from dask_diag_lab.store.prefixes import LONGEST_S
 from tests.kernel.store.batches import T0, BatchMaker, prefix_row
 
 
-def rate_after(*told: tuple[float, int], now: float = 0.0) -> float:
-    """Return the rate of a prefix of which ``told`` are times and how many were done by then."""
+def rate_after(*readings: tuple[float, int], now: float = 0.0) -> float:
+    """Return the rate of a prefix after ``readings``: times and how many were done."""
     store, maker = Store(), BatchMaker()
-    for time, done in told:
+    for time, done in readings:
         maker.time = T0 + time
         store.apply(maker.batch(prefixes=[prefix_row("inc", processing=1, memory=done)]))
     if now:
@@ -40,15 +40,17 @@ def test_long_tasks_that_end_in_waves_are_seen_over_a_longer_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "readings",
     [
         [(0.0, 500), (10.0, 501)],  # too few
         [(0.0, 0), (50.0, 10), (51.0, 3)],  # computed again
         [(50.0, 0), (0.0, 10)],  # the clock was set back
     ],
 )
-def test_there_is_no_rate_where_what_was_seen_means_nothing(told: list[tuple[float, int]]) -> None:
-    assert isnan(rate_after(*told))
+def test_there_is_no_rate_where_readings_mean_nothing(
+    readings: list[tuple[float, int]],
+) -> None:
+    assert isnan(rate_after(*readings))
 
 
 @pytest.mark.parametrize("before", [(), ((-9.0, -90), (-4.0, -40))])
@@ -56,8 +58,8 @@ def test_time_without_work_does_not_slow_down_the_rate_of_what_comes_after_it(
     before: tuple[tuple[float, int], ...],
 ) -> None:
     after = [(1000.0 + s, 10 * s) for s in range(6)]
-    told = [(time, 90 + done) for time, done in (*before, (0, 0), *after)]
-    assert rate_after(*told) == 10
+    readings = [(time, 90 + done) for time, done in (*before, (0, 0), *after)]
+    assert rate_after(*readings) == 10
 
 
 def test_recorded_times_are_told_by_prefix() -> None:
@@ -68,9 +70,9 @@ def test_recorded_times_are_told_by_prefix() -> None:
     maker.action(0, 50, prefix="inc", kind=Kind.TRANSFER)
     maker.action(0, 60, prefix="inc", outcome=Outcome.ERRED)
     store.apply(maker.batch())
-    told = store.durations.of("inc")
-    assert told.count == 1001
-    assert told.total_s == pytest.approx(seconds.sum())
-    assert told.mean_s == pytest.approx(seconds.mean())
-    assert told.median_s == pytest.approx(np.median(seconds), rel=0.06)
+    readings = store.durations.of("inc")
+    assert readings.count == 1001
+    assert readings.total_s == pytest.approx(seconds.sum())
+    assert readings.mean_s == pytest.approx(seconds.mean())
+    assert readings.median_s == pytest.approx(np.median(seconds), rel=0.06)
     assert store.durations.of("other").count == 0

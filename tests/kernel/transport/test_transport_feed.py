@@ -179,9 +179,9 @@ async def test_a_receiver_that_raises_is_told_of_and_gets_the_rows_again(
             await until(lambda: seen.state == "live")
         assert len(failures) == 2
         assert any("no room" in x.reason for x in seen.states if x.state == "degraded")
-        told = [r.exc_info for r in caplog.records if r.name == "dask_diag_lab.transport.feed"]
-        assert len(told) == 2
-        assert all(told)
+        reported = [r.exc_info for r in caplog.records if r.name == "dask_diag_lab.transport.feed"]
+        assert len(reported) == 2
+        assert all(reported)
 
 
 async def test_an_internal_error_switches_the_collector_off_and_the_computation_goes_on(

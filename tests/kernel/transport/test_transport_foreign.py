@@ -119,7 +119,7 @@ def test_the_parcel_asks_for_the_standard_library_and_distributed_only() -> None
     assert len(parcel) < 270_000
 
 
-async def test_tls_is_used_as_the_client_uses_it_and_its_lack_is_told() -> None:
+async def test_tls_is_used_as_the_client_uses_it_and_its_lack_is_reported() -> None:
     security = Security.temporary()
     options = {"security": security, "protocol": "tls"}
     async with cluster(scheduler=options, worker={"security": security}) as (s, _, c):

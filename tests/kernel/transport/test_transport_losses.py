@@ -38,7 +38,7 @@ def computed(store: Store) -> list[str]:
     return [store.actions.key(t) for t in rows["task"][rows["kind"] == Kind.COMPUTE].tolist()]
 
 
-async def test_what_nobody_recorded_between_two_collectors_is_told_as_a_gap() -> None:
+async def test_what_nobody_recorded_between_two_collectors_is_given_as_a_gap() -> None:
     store, seen = Store(), Seen()
     options: dict[str, Any] = {
         "idle_interval_s": 100.0,
@@ -56,8 +56,8 @@ async def test_what_nobody_recorded_between_two_collectors_is_told_as_a_gap() ->
         await until(lambda: len({b.epoch for b in seen.batches}) == 2)
         assert [begin for begin, _ in store.gaps] == [last]
         assert done <= store.gaps[0][1] <= time.time()
-        told = [(at, detail) for at, kind, detail in store.events.rows if kind == "not-recorded"]
-        assert told == [(last, {"until": store.gaps[0][1]})]
+        rows = [(at, detail) for at, kind, detail in store.events.rows if kind == "not-recorded"]
+        assert rows == [(last, {"until": store.gaps[0][1]})]
 
 
 async def test_pulls_are_never_so_far_apart_that_the_collector_leaves() -> None:

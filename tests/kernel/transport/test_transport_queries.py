@@ -166,9 +166,9 @@ async def test_closing_fails_what_is_asked_and_leaves_nothing() -> None:
             await began.wait()
             await ask.runner.close()
             await ask.runner.close()
-            words = await asyncio.gather(*asked, return_exceptions=True)
-            assert all(isinstance(said, RefusalError) for said in words)
-            assert all("connection to the cluster was closed" in str(said) for said in words)
+            errors = await asyncio.gather(*asked, return_exceptions=True)
+            assert all(isinstance(error, RefusalError) for error in errors)
+            assert all("connection to the cluster was closed" in str(error) for error in errors)
             assert "are closed" in await ask.refused("logs", worker="")
         ours = [t for t in asyncio.all_tasks() - before if "diag" in t.get_name()]
         assert ours == []
@@ -190,11 +190,11 @@ async def test_a_question_without_an_answer_in_time_fails_in_words() -> None:
 
 
 async def test_too_many_waiting_questions_are_refused() -> None:
-    said: list[str] = []
+    messages: list[str] = []
     runner = QueryRunner("tcp://127.0.0.1:1", {})
     for _ in range(150):
-        runner.ask("logs", {"worker": ""}, said.append, said.append)  # type: ignore[arg-type]  # both kinds of ends are text here
-    assert len(said) == 50
-    assert all("Too many questions" in words for words in said)
+        runner.ask("logs", {"worker": ""}, messages.append, messages.append)  # type: ignore[arg-type]  # both kinds of ends are text here
+    assert len(messages) == 50
+    assert all("Too many questions" in message for message in messages)
     await runner.close()
-    assert len(said) == 150
+    assert len(messages) == 150

@@ -64,7 +64,7 @@ async def test_a_worker_that_spills_and_gets_rid_of_it_is_two_events() -> None:
         assert await until(lambda: happened(store, "spill-ended")) == [{"worker": w.address}]
 
 
-async def test_a_scheduler_that_closes_is_told_as_lost() -> None:
+async def test_a_scheduler_that_closes_is_given_as_lost() -> None:
     store = Store()
     async with cluster(0) as (s, _, c), feeding(s.address, **fed(store)):
         await until(lambda: store.scheduler is not None)

@@ -53,7 +53,7 @@ class Drawn(Generic[V]):
         self.view.update()
         names: list[str] = []
         for event in self._events:
-            told: Any = event  # kinds of events have no common attributes
-            names += getattr(told, "cols", None) or [told.attr]
+            change: Any = event  # kinds of events have no common attributes
+            names += getattr(change, "cols", None) or [change.attr]
         self._events.clear()
         return sorted(names)

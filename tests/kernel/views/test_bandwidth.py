@@ -33,8 +33,8 @@ def test_pairs_are_a_map_with_exact_rates() -> None:
     assert data["pair"][3] == "worker 3 → worker 0"
     assert (data["rate"][3], data["written"][3]) == (4e6, "4.00 MB/s")
     assert data["alpha"] == sorted(data["alpha"])
-    said = "Bandwidth: 1.00 MB/s to 4.00 MB/s, paler is slower"
-    assert drawn.view.caption.headline == said
+    expected = "Bandwidth: 1.00 MB/s to 4.00 MB/s, paler is slower"
+    assert drawn.view.caption.headline == expected
     assert drawn.view.table().columns["rate"] == [1e6, 2e6, 3e6, 4e6]
     assert drawn.view.table().units == {"rate": "B/s"}
 
@@ -45,8 +45,8 @@ def test_too_many_workers_for_a_map_become_bars_slowest_first_and_that_is_said(
 ) -> None:
     drawn = shown(n)
     assert drawn.view.caption.note == f"more than {MAP_MOST} workers: {note} as bars"
-    said = "Bandwidth: 1.00 MB/s to "
-    assert drawn.view.caption.headline.startswith(said)
+    expected = "Bandwidth: 1.00 MB/s to "
+    assert drawn.view.caption.headline.startswith(expected)
     bars = drawn.view.parts[1]
     assert bars.table().columns["rate"][:2] == [1e6, 2e6]
     drawn.models(BarChart)[0].clicked = [f"{ADDRESS[3]} {ADDRESS[4]}", "1"]

@@ -72,37 +72,37 @@ def test_what_a_shuffle_counts_twice_is_counted_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("processing", "said"),
+    ("processing", "expected"),
     [
         (0, "Computing most: tasks use the CPU"),
         (1, "Idle threads most: threads have nothing to do"),
     ],
 )
 def test_threads_without_work_are_the_headline_only_while_tasks_run(
-    processing: int, said: str
+    processing: int, expected: str
 ) -> None:
     shown = Drawn(Costs(with_threads(processing=processing)))
-    assert shown.view.caption.headline.startswith(said)
+    assert shown.view.caption.headline.startswith(expected)
     assert IDLE in shown.data["class"]
 
 
 @pytest.mark.parametrize(
-    ("n_tasks", "said"), [(90_000, "tasks are too small"), (100, "each task carries much")]
+    ("n_tasks", "expected"), [(90_000, "tasks are too small"), (100, "each task carries much")]
 )
 def test_a_large_function_sent_with_each_task_is_not_taken_for_small_tasks(
-    n_tasks: int, said: str
+    n_tasks: int, expected: str
 ) -> None:
     fine = change("fine", [("", "execute", "inc", "other", "seconds", 90.0)])
     shown = Drawn(Costs(store_of(prefixes=[prefix("inc", released=n_tasks)], extras=fine)))
-    assert shown.view.caption.headline.startswith(f"Overhead most: {said}")
+    assert shown.view.caption.headline.startswith(f"Overhead most: {expected}")
 
 
 @pytest.mark.parametrize(
-    ("activity", "said"),
+    ("activity", "expected"),
     [("missing", "Failed or cancelled"), ("busy", "Failed or cancelled"), ("my own", OWN)],
 )
-def test_only_what_distributed_does_not_have_is_the_users_own(activity: str, said: str) -> None:
-    assert class_of(activity) == said
+def test_only_what_distributed_does_not_have_is_the_users_own(activity: str, expected: str) -> None:
+    assert class_of(activity) == expected
 
 
 def fine(rows: Sequence[Sequence[Any]] = FINE) -> Drawn[FineMetrics]:

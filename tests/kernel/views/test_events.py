@@ -41,7 +41,7 @@ def drawn(feed: Feed, at: float, *events: tuple[float, str, dict[str, Any]]) -> 
     return Drawn(Events(feed.store))
 
 
-def told(shown: Drawn[Events]) -> list[tuple[str, str]]:
+def reported(shown: Drawn[Events]) -> list[tuple[str, str]]:
     """Return row and events of each mark, without the clock of the first."""
     pairs = zip(shown.data["title"], shown.data["events"], strict=True)
     return [(row, text.partition(" ")[2]) for row, text in pairs]
@@ -57,14 +57,14 @@ def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
         event(20, "worker-killed", worker=W0, cause="it was killed", lost_tasks=2),
         event(30, "task-erred", prefix="inc", count=3, worker=W0),
     )
-    assert told(shown) == [
+    assert reported(shown) == [
         ("Workers came", "worker w-zero came with 2 threads"),
         ("Workers died", "worker w-zero died: it was killed; 2 tasks ran on it"),
         ("Paused", "worker w-zero paused: its memory is over the pause threshold"),
         ("Errors", "3 tasks of inc failed, last on worker w-zero"),
         ("Graphs", "1 graph of 500 new tasks submitted by Client-1"),
     ]
-    assert shown.data["y"] == [row for row, _ in told(shown)]
+    assert shown.data["y"] == [row for row, _ in reported(shown)]
     (plot,) = shown.models(Plot)
     assert plot.y_range.factors == shown.data["y"][::-1]
     assert shown.data["x"] == [0, 20, 10, 30, 5]
@@ -119,7 +119,7 @@ def test_a_burst_is_drawn_as_long_as_it_went_on_and_grows_in_its_place(feed: Fee
     restart = event(0, "restart")
     shown = drawn(feed, 9.0, restart, event(1, "steal-burst", count=40, until=T0 + 8.0))
     assert shown.data["until"][0] - shown.data["x"][0] == pytest.approx(7.0)
-    assert told(shown)[0][1] == "40 tasks moved to another worker within 7.00 s"
+    assert reported(shown)[0][1] == "40 tasks moved to another worker within 7.00 s"
     feed.send(9.5, events=[event(9, "steal-burst", count=5)])
     shown.sent()
     assert shown.data["number"] == ["45", ""]
@@ -203,5 +203,5 @@ def test_what_was_before_the_recording_is_said_not_to_be_known(feed: Feed) -> No
     feed.maker = BatchMaker(epoch="2", scheduler="Scheduler-2")
     feed.send(3, left_out={"before": 3})
     view = Drawn(Events(feed.store)).view
-    said = "before ★ 3 tasks ended: what failed or spilled by then is not known"
-    assert said in view.caption.note
+    expected = "before ★ 3 tasks ended: what failed or spilled by then is not known"
+    assert expected in view.caption.note

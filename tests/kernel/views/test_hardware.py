@@ -90,28 +90,28 @@ def test_why_nothing_was_measured_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("workers", "said"),
+    ("workers", "expected"),
     [
         ([], "there is no worker"),
         ([worker(1, memory_limit=512 << 20, managed=300 << 20)], "1 worker had less"),
     ],
 )
 def test_nothing_is_asked_without_workers_or_without_room_on_one(
-    workers: list[dict[str, Any]], said: str
+    workers: list[dict[str, Any]], expected: str
 ) -> None:
     bench = Bench(*workers)
     bench.press()
     assert bench.asked == []
-    assert said in bench.view.caption.empty
+    assert expected in bench.view.caption.empty
 
 
 def test_bars_say_whose_means_they_are_also_when_the_next_measurement_fails() -> None:
     bench = pressed()
     bench.answer(memory=ONE, disk=ONE)
-    said = f"Means of all workers at {fmt.clock(bench.asked[0].answered_at)}"
-    assert bench.view.caption.note == said
+    expected = f"Means of all workers at {fmt.clock(bench.asked[0].answered_at)}"
+    assert bench.view.caption.note == expected
     bench.press()
     bench.store.fail(bench.asked[-1], "the scheduler is gone.")
     bench.view.update()
     assert bench.view.caption.note.startswith("Not measured: the scheduler is gone. · ")
-    assert said in bench.view.caption.note
+    assert expected in bench.view.caption.note

@@ -84,8 +84,8 @@ def test_event_loops_are_those_of_scheduler_and_workers() -> None:
     shown = Drawn(Contention(store))
     assert shown.data["name"][:2] == ["Scheduler", "worker 0"]
     assert shown.data["remark"] == [""] * 6 + ["high"] * 7
-    said = "Event loop interval: scheduler 20.0 ms · workers 130 ms on average, 240 ms at most"
-    assert shown.view.caption.headline == said
+    expected = "Event loop interval: scheduler 20.0 ms · workers 130 ms on average, 240 ms at most"
+    assert shown.view.caption.headline == expected
     assert "install gilknocker" in shown.view.caption.note
     table = shown.view.table().columns
     assert (table["name"][:2], table["event_loop_interval"][:2]) == (["Scheduler", "0"], [0.02] * 2)
@@ -142,8 +142,8 @@ def test_counters_grow_by_the_second_and_are_compared_with_nothing_seen_long_ago
 def test_clients_are_told_apart_from_what_else_keeps_results() -> None:
     rows = [("Client-a", True, 3), ("Client-b", True, 0), ("variable-x", False, 1)]
     view = Drawn(Clients(store_of(extras=change("clients", rows)))).view
-    said = "Clients: 2 connected · 4 keys wanted, shared ones counted for each"
-    assert view.caption.headline == said
+    expected = "Clients: 2 connected · 4 keys wanted, shared ones counted for each"
+    assert view.caption.headline == expected
     assert view.table().columns == {
         "name": ["Client-a", "Client-b", "variable-x"],
         "wanted": [3, 0, 1],
@@ -197,8 +197,8 @@ def test_the_newest_shuffle_is_shown_busiest_worker_first() -> None:
     store = store_of(workers=[worker(0), worker(1)], extras=change("shuffles", rows))
     shown = Drawn(Shuffle(store))
     assert shown.data["name"] == ["worker 1", "worker 0"]
-    said = "5.00 KiB sent (striped: received), 1.25 KiB written to disk (striped: read)"
-    assert shown.view.caption.headline == said
+    expected = "5.00 KiB sent (striped: received), 1.25 KiB written to disk (striped: read)"
+    assert shown.view.caption.headline == expected
     assert shown.view.caption.note == "2 shuffles; this one by 2 workers as last reported"
     assert [control.name for control in shown.view.caption.controls] == ["shuffle", "order"]
     shown.view.set_control("shuffle", "old")

@@ -51,7 +51,7 @@ def column(view: BarPlot, name: str) -> list[Any]:
 # --- load
 
 
-def test_occupancy_is_told_as_work_and_as_time_on_all_threads() -> None:
+def test_occupancy_is_given_as_work_and_as_time_on_all_threads() -> None:
     rows = [worker(0, occupancy=30.0, processing=3), worker(1, occupancy=10.0)]
     view = shown(Occupancy, *rows)
     assert view.caption.headline == "Occupancy: 40.0 s of work · about 5.00 s on 8 threads"
@@ -69,8 +69,8 @@ def test_load_is_a_level_a_remark_and_a_column_where_idle_wins() -> None:
     assert column(view, "remark") == ["", "saturated", "idle"]
     assert column(view, "level_index") == [0, 1, 2]
     assert view.table().columns["load"] == ["normal", "saturated", "idle"]
-    told = "Tasks processing: 9 tasks · 3 workers, 1 saturated, 1 idle"
-    assert view.caption.headline == told
+    reported = "Tasks processing: 9 tasks · 3 workers, 1 saturated, 1 idle"
+    assert view.caption.headline == reported
     assert [item.label for item in view.caption.legend] == ["normal", "saturated", "idle"]
 
 
@@ -245,9 +245,9 @@ def test_a_shared_process_counts_once(shared: Store) -> None:
 
 
 def test_lines_over_time_are_of_processes_where_workers_share_one(shared: Store) -> None:
-    for kind, said in ((CpuSeries, "175 % CPU"), (MemorySeries, "2.00 GiB process memory")):
+    for kind, expected in ((CpuSeries, "175 % CPU"), (MemorySeries, "2.00 GiB process memory")):
         headline = drawn(kind(shared)).caption.headline
-        assert said in headline
+        assert expected in headline
         assert headline.endswith(" · mean of 2 processes, band from lowest to highest")
 
 
