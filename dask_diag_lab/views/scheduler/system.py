@@ -142,8 +142,7 @@ class Contention(StackPlot):
     def update(self) -> None:
         """Say why waiting for the lock is not shown: few have installed what measures it."""
         super().update()
-        if not self.caption.empty:
-            self.caption = replace(self.caption, note=self.parts[1].caption.empty)
+        self.caption = replace(self.caption, note=self.parts[1].caption.empty)
 
     def table(self) -> Table:
         """Return one row for the scheduler and one for each worker."""

@@ -53,8 +53,9 @@ _OUTLINE_PX: Final = (1.5, 4.0)
 _BOX_COLUMNS: Final = (
     *("left", "right", "top", "bottom", "strip", "color", "line"),
     *("label", "short", "count", "more", "states", "memory", "time", "origin"),
+    *(f"{end}{at}" for at in range(len(PARTS)) for end in ("begin", "end")),
 )
-"""Of the source of the boxes, which besides has both ends of each part of a strip."""
+"""Of the source of the boxes; the last ones are both ends of each part of a strip."""
 _HOVER: Final = ("@label", "@count tasks done", "@states", "@memory", "@time", "@origin")
 
 
@@ -143,9 +144,7 @@ class TaskGroupGraph(DataPlot):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        parts = [f"{end}{at}" for at in range(len(PARTS)) for end in ("begin", "end")]
-        self.boxes = Source(*_BOX_COLUMNS, *parts)
-        self.lines = Source("x0", "y0", "x1", "y1")
+        self.boxes, self.lines = Source(*_BOX_COLUMNS), Source("x0", "y0", "x1", "y1")
         self._x, self._y = Range1d(start=0, end=1), Range1d(start=1, end=0)
         self._fitted: object = None
         self._boxes: Boxes | None = None
