@@ -108,6 +108,17 @@ describe('the sidebar', () => {
     expect(ids()).toEqual(['two', 'one']);
   });
 
+  it('moves nothing under the pointer', () => {
+    const ids = (): string[] => sidebar.dashboards.map(({ id }) => id);
+    list.set(one, two);
+    expect(ids()).toEqual(['one', 'two']);
+    const hover = jest.spyOn(sidebar.node, 'matches').mockReturnValue(true); // jsdom has no pointer
+    list.set({ ...one, state: 'stale' }, two);
+    expect(ids()).toEqual(['one', 'two']);
+    hover.mockRestore();
+    expect(ids()).toEqual(['two', 'one']);
+  });
+
   it('opens a plot, the usual four, a menu, and keeps a favourite', () => {
     rows()[0]?.querySelector<HTMLElement>('.jp-DaskDiag-plotButton')?.click();
     button('Open the usual four').click();

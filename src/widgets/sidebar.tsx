@@ -69,6 +69,7 @@ export class Sidebar extends SidePanel {
     list.addClass('jp-DaskDiag-list');
     this.addWidget(list);
     this.node.addEventListener('keydown', event => this._onKey(event));
+    this.node.addEventListener('pointerleave', () => this.update());
     dashboards.changed.connect(this.update, this);
     this.update();
   }
@@ -99,13 +100,20 @@ export class Sidebar extends SidePanel {
 
   /**
    * The dashboards as they are listed: those of the notebook in front first, of one notebook the
-   * newest first, closed ones last.
+   * newest first, closed ones last. Under the pointer nothing moves: a click would open the plot of
+   * another cluster.
    */
   get dashboards(): readonly IKnownDashboard[] {
     const kernel = this.host.frontKernel();
     const rank = ({ state, kernel_id: own }: IKnownDashboard): number =>
       Number(state === 'stale') * 2 + Number(kernel === undefined || own !== kernel);
-    return [...this.host.dashboards.all].reverse().sort((a, b) => rank(a) - rank(b));
+    const sorted = [...this.host.dashboards.all].reverse().sort((a, b) => rank(a) - rank(b));
+    if (this.node.matches(':hover')) {
+      const place = ({ id }: IKnownDashboard): number => (this._order.indexOf(id) + 1 || 99) - 1;
+      sorted.sort((a, b) => place(a) - place(b));
+    }
+    this._order = sorted.map(({ id }) => id);
+    return sorted;
   }
 
   /** True where a dashboard's plots are listed: as the user left it, else of the first notebook. */
@@ -180,6 +188,7 @@ export class Sidebar extends SidePanel {
 
   private readonly _input = React.createRef<HTMLInputElement>();
   private readonly _changed = new Signal<this, void>(this);
+  private _order: readonly string[] = [];
   private readonly _open = new Map<string, boolean>();
   private _groups: Readonly<Record<string, boolean>> = {};
 }
