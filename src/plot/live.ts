@@ -102,7 +102,8 @@ export class LivePlot {
   /** The picture as PNG; rejects with the reason when there is none. */
   picture(): Promise<Blob> {
     const missing = this._options.trans.__('There is no picture yet.');
-    const picture = this._session?.picture(this._caption.headline, this._look);
+    const title = `${this.node.getAttribute('aria-label') ?? ''}: ${this._caption.headline}`;
+    const picture = this._session?.picture(title, this._look);
     return picture ?? Promise.reject(new Error(missing));
   }
 

@@ -85,11 +85,11 @@ export class PlotWidget extends Widget {
     return this.dashboard?.shownName || this.binding.name || trans.__('this plot');
   }
 
-  /** The plot as its dashboard tells it; only its name while the dashboard is away. */
+  /** The plot as its dashboard told it last; only its name before. */
   get info(): IPlot {
     const { plot: name } = this;
-    const known = this.dashboard?.plots.find(one => one.name === name);
-    return known ?? { name, title: titleFromName(name), group: '', description: '' };
+    this._info = this.dashboard?.plots.find(one => one.name === name) ?? this._info;
+    return this._info ?? { name, title: titleFromName(name), group: '', description: '' };
   }
 
   /** What the plot is called, with what it shows of many: `Profile: inc`. */
@@ -184,6 +184,7 @@ export class PlotWidget extends Widget {
   }
 
   private _silentSince = 0;
+  private _info: IPlot | undefined;
 }
 
 function livePlot({ plot, services, arguments: given }: IPlotWidgetOptions): LivePlot {
