@@ -84,11 +84,10 @@ async def _connect(url: str, token: str) -> WebSocketClientConnection:
     # The server drops a client that speaks before its ACK has arrived: header, metadata, content.
     for _ in range(3):
         await socket.read_message()
-    if not token:  # with the session came the document
-        for part in (json.dumps({"msgid": "1", "msgtype": "PULL-DOC-REQ"}), "{}", "{}"):
-            await socket.write_message(part)
-        while '"doc"' not in str(received := await socket.read_message())[:200]:
-            assert received is not None, f"{url} closed before its document came"
+    for part in (json.dumps({"msgid": "1", "msgtype": "PULL-DOC-REQ"}), "{}", "{}"):
+        await socket.write_message(part)
+    while '"doc"' not in str(received := await socket.read_message())[:200]:
+        assert received is not None, f"{url} closed before its document came"
     return socket
 
 

@@ -153,9 +153,11 @@ class Recorded:
     """Compute times of a prefix's tasks that ended well, as recorded; seconds, NaN of none."""
 
     count: int
-    total_s: float
     mean_s: float
     median_s: float
+
+
+_NOTHING: Final = Recorded(0, nan, nan)
 
 
 class Durations:
@@ -175,17 +177,18 @@ class Durations:
         self._strings = strings
         self._total_s: dict[int, float] = {}  # by string id
         self._bins: dict[int, Ints] = {}
+        self._recorded: dict[int, Recorded] = {}
 
     def of(self, prefix: str) -> Recorded:
         """Return what was recorded of a prefix."""
         string = self._strings.find(prefix) or 0
-        if string not in self._bins:
-            return Recorded(0, 0.0, nan, nan)
-        total_s, bins = self._total_s[string], self._bins[string]
-        count = int(bins.sum())
-        middle = int(np.searchsorted(np.cumsum(bins), (count + 1) / 2))
-        median_s = SHORTEST_S * 2 ** ((middle + 0.5) / BINS_PER_OCTAVE)
-        return Recorded(count, total_s, total_s / count, median_s)
+        if string in self._bins and string not in self._recorded:
+            sums = np.cumsum(self._bins[string])
+            count = int(sums[-1])
+            middle = int(np.searchsorted(sums, (count + 1) / 2))
+            median_s = SHORTEST_S * 2 ** ((middle + 0.5) / BINS_PER_OCTAVE)
+            self._recorded[string] = Recorded(count, self._total_s[string] / count, median_s)
+        return self._recorded.get(string, _NOTHING)
 
     def add(self, rows: Columns) -> None:
         """Take over actions: columns of `ACTIONS` with the store's string ids."""
@@ -202,6 +205,7 @@ class Durations:
             self._total_s[string] = self._total_s.get(string, 0.0) + float(seconds[its].sum())
             counts = np.bincount(bins[its], minlength=N_BINS)
             self._bins[string] = self._bins.get(string, 0) + counts
+            self._recorded.pop(string, None)
         self.version += 1
 
 

@@ -85,9 +85,10 @@ class Palette:
 
     def index(self, prefix: str) -> int:
         """Return the number of a prefix by name, giving it one at first sight."""
-        string = np.array([self._strings.intern(prefix)])
-        self.see(string)
-        return int(self.indices(string)[0])
+        string = self._strings.intern(prefix)
+        if string >= len(self._index) or self._index.values[string] < 0:
+            self.see(np.array([string]))
+        return int(self._index.values[string])
 
     def indices(self, prefixes: npt.NDArray[np.integer]) -> Ints:
         """Return the number of each prefix, given by string id as in actions; -1 if unseen."""

@@ -157,7 +157,7 @@ class BarPlot(DataPlot):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self._source = Source()
+        self._source = Source(is_patched=True)
 
     # --- what a subclass says beside its attributes
 
@@ -294,6 +294,5 @@ def _sent(column: ColumnData) -> ColumnData:
     if len(column) and isinstance(column[0], str):
         return list(column)
     numbers = np.asarray(column)
-    if numbers.dtype.kind == "f":
-        return numbers.astype(np.float32)
-    return numbers if numbers.dtype == np.uint8 else numbers.astype(np.float64)
+    dtype = np.float32 if numbers.dtype.kind == "f" else np.float64
+    return numbers.astype(np.uint8 if numbers.dtype == np.uint8 else dtype)

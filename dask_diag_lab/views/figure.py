@@ -22,11 +22,13 @@ from bokeh.models.annotations import Legend, Title
 from bokeh.models.glyph import Glyph
 from bokeh.plotting import figure
 
-from dask_diag_lab.views.data import ColumnData
+from dask_diag_lab.views.data import ColumnData, Rows
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import AllRows, PlainRenderer
 
 MIN_BORDER_PX: Final = 4
+MOST_PATCHED: Final = 0.1
+"""Share of values up to which those that differ are sent alone: each takes its place along."""
 
 _TOOLTIP_FIT: Final = ":host{opacity:1!important}.ddl{max-width:min(420px,calc(50vw - 26px))}"
 """Keeps a tooltip in the window, which in an output or a frame may be as small as the plot.
@@ -175,39 +177,53 @@ def quiet_hover(look: Look, *lines: str, **options: Any) -> HoverTool:
 class Source:
     """A column source that sends columns only when one of them changed.
 
+    Parameters
+    ----------
+    *columns : str
+    is_patched : bool
+        Whether of columns in which little differs only that is sent. It then writes into the
+        columns that it was given: nobody else may hold them.
+
     Attributes
     ----------
     model : ColumnDataSource
         For the renderers.
-    sent_bytes : int
-        Bytes of array data assigned so far; text counted by its characters.
     """
 
-    def __init__(self, *columns: str) -> None:
+    def __init__(self, *columns: str, is_patched: bool = False) -> None:
         self.model = ColumnDataSource(data={name: [] for name in columns})
-        self.sent_bytes = 0
+        self._is_patched = is_patched
 
     def set(self, columns: Mapping[str, ColumnData]) -> bool:
         """Send the columns that differ, all in one message; return whether any does."""
         current = self.model.data
-        changed = {
-            name: column
-            for name, column in columns.items()
-            if name not in current or not _is_same(current[name], column)
-        }
-        if current.keys() != columns.keys() or any(
-            len(current[name]) != len(column) for name, column in changed.items()
-        ):
-            self.model.data = changed = dict(columns)
+        if {n: len(c) for n, c in current.items()} != {n: len(c) for n, c in columns.items()}:
+            self.model.data = dict(columns)
+            return True
+        changed = {n: c for n, c in columns.items() if not _is_same(current[n], c)}
+        if self._is_patched and (patches := _patches(current, changed)):
+            self.model.patch(patches)
         elif changed:
             current.update(changed)  # one event with these columns alone
-        self.sent_bytes += sum(map(_size, changed.values()))
         return bool(changed)
 
     def stream(self, rows: Mapping[str, ColumnData]) -> None:
         """Append rows; only they are sent."""
         self.model.stream(dict(rows))
-        self.sent_bytes += sum(map(_size, rows.values()))
+
+
+def _patches(old: Rows, new: Rows) -> dict[str, Any]:
+    """Return place and value of what differs in columns of as many rows; nothing where it is much.
+
+    That of numbers that are not known differs always.
+    """
+    patches = {}
+    for name, column in new.items():
+        values = np.asarray(column)
+        at = np.flatnonzero(np.asarray(old[name]) != values)
+        patches[name] = list(zip(at.tolist(), values[at].tolist(), strict=True))
+    n_patched, n_all = (sum(map(len, part.values())) for part in (patches, new))
+    return patches if 0 < n_patched <= MOST_PATCHED * n_all else {}
 
 
 def _is_same(old: ColumnData, new: ColumnData) -> bool:
@@ -217,9 +233,3 @@ def _is_same(old: ColumnData, new: ColumnData) -> bool:
         is_alike = old.dtype == new.dtype
         return is_alike and np.array_equal(old, new, equal_nan=old.dtype.kind == "f")
     return list(old) == list(new)
-
-
-def _size(column: ColumnData) -> int:
-    if isinstance(column, np.ndarray):
-        return int(column.nbytes)
-    return sum(len(str(value)) + 3 for value in column)

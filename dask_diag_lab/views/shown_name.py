@@ -25,7 +25,8 @@ def shown_name(name: str, width: int | None = None) -> str:
     width : int, optional
         Characters that fit; the middle of a longer name gives way to an ellipsis.
     """
-    text = "".join(c if c.isprintable() else "\ufffd" for c in name)
+    seen = (c if c.isprintable() else "\ufffd" for c in name)
+    text = name if name.isprintable() else "".join(seen)
     if not text.strip(" \ufffd"):
         return BLANK
     return text if width is None else fmt.elide(text, width)

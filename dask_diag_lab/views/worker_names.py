@@ -37,10 +37,8 @@ def worker_names(store: Store) -> dict[str, str]:
 
 def worker_name(store: Store, address: str) -> str:
     """Return the name of one worker, marked when it is gone; an address never seen stays one."""
-    row = store.workers.row(address)
-    if row is not None:
-        return readable_name(str(row["name"]))
-    return _name_of_gone(address, store.seen_workers.names)
+    name = _name_of_gone(address, store.seen_workers.names)
+    return name.removesuffix(LEFT) if address in store.workers else name
 
 
 def _name_of_gone(address: str, seen: Mapping[str, str]) -> str:

@@ -12,8 +12,6 @@ from dask_diag_lab.views.figure import Source
 
 IDENTITY: Final = ("left", "y", "kind")
 """Columns by which a row that changed is known to be the same one."""
-PATCH_BYTES: Final = 20
-"""About what one patched number takes on its way."""
 
 _FULL_SHARE: Final = 3
 """All is sent when more than one in so many rows is new, or draws nothing."""
@@ -70,7 +68,6 @@ class PatchedSource(Source):
             changed = zip(places[at].tolist(), column[rows[at]].tolist(), strict=True)
             patches.setdefault(name, []).extend(changed)
         self.model.patch({name: patch for name, patch in patches.items() if patch})
-        self.sent_bytes += PATCH_BYTES * sum(map(len, patches.values()))
 
 
 def _hashes(columns: Iterable[npt.NDArray[Any]]) -> Hashes:

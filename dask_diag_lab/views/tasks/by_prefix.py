@@ -97,10 +97,10 @@ class MemoryByKey(PrefixBars):
     def rows(self) -> Rows:
         """Return a row for each prefix with results in memory, most bytes first."""
         prefixes = self.store.prefixes
-        counts = prefixes.states[:, _MEMORY]
+        counts, names = prefixes.states[:, _MEMORY], prefixes.names
         kept = np.flatnonzero(counts)
         kept = kept[np.argsort(-prefixes.nbytes[kept], kind="stable")]
-        names = [prefixes.names[index] for index in kept.tolist()]
+        names = [names[index] for index in kept.tolist()]
         nbytes, count = prefixes.nbytes[kept], counts[kept]
         return {
             "prefix": names,
@@ -112,9 +112,10 @@ class MemoryByKey(PrefixBars):
 
     def headline(self) -> str:
         """Return the sum of all; see `DataPlot.headline`."""
-        rows = self.rows()
-        n = fmt.plural(int(np.sum(rows["count"])), "result")
-        return f"Memory by key: {fmt.binary(float(np.sum(rows['nbytes'])))} · {n} in memory"
+        prefixes = self.store.prefixes
+        counts = prefixes.states[:, _MEMORY]
+        n, nbytes = fmt.plural(int(counts.sum()), "result"), prefixes.nbytes[counts > 0].sum()
+        return f"Memory by key: {fmt.binary(float(nbytes))} · {n} in memory"
 
 
 @register_plot

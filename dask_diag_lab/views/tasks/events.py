@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -43,6 +44,8 @@ EVENT: Final = np.dtype(
 )
 """``row`` is the index in `ROWS`; ``is_end`` where it only tells that another event is over."""
 
+CHANGING_S: Final = 60.0
+"""Events older than this do not grow any more: a burst is over long before."""
 LIVE_S: Final = 600.0
 """How much of the past the live picture shows."""
 SPANS_S: Final = (30.0, 60.0, 120.0, 180.0, 300.0, 450.0)
@@ -101,7 +104,7 @@ class Events(FigureView):
         super().__init__(store, look, arguments)
         self._time, self._rows = MovingRange(), FactorRange(range_padding=0.1)
         self._events = event_array(())
-        self._version = -1
+        self._version, self._dropped = -1, 0
         self._span_s: float | None = LIVE_S
 
     # --- the picture
@@ -167,10 +170,14 @@ class Events(FigureView):
         return self._time.place
 
     def _read(self) -> None:
-        """Take over the events."""
-        if self._version != self.store.events.version:
-            self._version = self.store.events.version
-            self._events = event_array(self.store.events.rows)
+        """Take over the events that are new or can have grown: all would take over 10 ms."""
+        log = self.store.events
+        if self._version != log.version:
+            kept = self._events[log.dropped - self._dropped :]
+            young = np.flatnonzero(kept["time"] > kept["time"].max(initial=0.0) - CHANGING_S)
+            first = int(young.min(initial=len(kept)))
+            self._version, self._dropped = log.version, log.dropped
+            self._events = np.append(kept[:first], event_array(islice(log.rows, first, None)))
 
     @property
     def _zero(self) -> float:

@@ -263,13 +263,10 @@ class TaskGroupGraph(DataPlot):
 
     def box_legend(self) -> list[LegendItem]:
         """Return what the strip at the bottom of a box and its outline mean."""
-        colors, some = data_colors(self.look), prefix_color(0, self.look)
         return [
-            LegendItem("released", some, alpha=RELEASED_ALPHA),
-            LegendItem("in memory", some),
-            tasks.erred_item(self.look),
-            LegendItem("processing", some, "outline"),
-            LegendItem("not done", colors.track),
+            *tasks.legend(self.look)[:3],
+            LegendItem("processing", prefix_color(0, self.look), "outline"),
+            LegendItem("not done", data_colors(self.look).track),
         ]
 
     def clear_boxes(self) -> None:

@@ -101,7 +101,7 @@ class Progress(DataPlot):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self.bars = Source()
+        self.bars = Source(is_patched=True)
         self.chart = ProgressBars(source=self.bars.model, sizing_mode="stretch_both", margin=0)
         self.kind, self.order = "prefix", "size"
         self.show(self.arguments)

@@ -216,9 +216,9 @@ class PairBars(Pairs, BarPlot):
 
     def rows(self) -> Rows:
         """Return a row for each of the slowest pairs; none where a map shows all."""
-        is_mapped = len(self.addresses()) <= MAP_MOST
+        is_mapped, pairs = len(self.addresses()) <= MAP_MOST, self.pairs
         slowest = np.argsort(self.rates, kind="stable")[: 0 if is_mapped else MOST_PAIRS]
-        pairs = [self.pairs[at] for at in slowest.tolist()]
+        pairs = [pairs[at] for at in slowest.tolist()]
         return {
             "pair": [self.pair_name(pair) for pair in pairs],
             "key": [" ".join(pair) for pair in pairs],

@@ -47,13 +47,10 @@ class WorkerBars(BarPlot):
         """Return addresses, names and hosts of all workers, or of those with some numbers."""
         workers = self.store.workers
         numbers = range(len(workers)) if picked is None else picked.tolist()
-        names = [workers.name[row] for row in numbers]
-        return {
-            "worker": [workers.address[row] for row in numbers],
-            "name": names,
-            "label": [name_label(name) for name in names],
-            "host": [workers.host[row] for row in numbers],
-        }
+        columns = (workers.address, workers.name, workers.host)
+        addresses, names, hosts = ([column[row] for row in numbers] for column in columns)
+        labels = [name_label(name) for name in names]
+        return {"worker": addresses, "name": names, "label": labels, "host": hosts}
 
     def rows(self) -> Rows:
         """Return a row for each worker, with those of `columns` that the store has."""

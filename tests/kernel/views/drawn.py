@@ -5,12 +5,30 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from bokeh.document import Document
-from bokeh.document.events import DocumentChangedEvent
+from bokeh.document.events import DocumentChangedEvent, DocumentPatchedEvent
 from bokeh.models import ColumnDataSource, Model
+from bokeh.protocol import Protocol
 
 from dask_diag_lab.views.view import View
 
 V = TypeVar("V", bound=View)
+
+
+class SentBytes:
+    """The bytes of all changes that are sent of the document of a source, in ``total``."""
+
+    def __init__(self, source: ColumnDataSource) -> None:
+        self.total = 0
+        if source.document is None:
+            Document().add_root(source)
+        assert source.document is not None
+        source.document.on_change(self._add)
+
+    def _add(self, event: DocumentChangedEvent) -> None:
+        if isinstance(event, DocumentPatchedEvent):
+            message = Protocol().create("PATCH-DOC", [event])
+            self.total += len(message.content_json)
+            self.total += sum(len(buffer.to_bytes()) for buffer in message.buffers)
 
 
 class Drawn(Generic[V]):

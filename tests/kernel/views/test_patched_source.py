@@ -9,6 +9,7 @@ from bokeh.document import Document
 from bokeh.protocol import Protocol
 
 from dask_diag_lab.views.stream.patched_source import Columns, PatchedSource
+from tests.kernel.views.drawn import SentBytes
 
 NAMES = ("left", "right", "y", "kind", "busy")
 
@@ -38,28 +39,21 @@ def expected(columns: Columns) -> set[tuple[Any, ...]]:
     return set(zip(*(columns[name].tolist() for name in NAMES), strict=True))
 
 
-def put(source: PatchedSource, columns: Columns) -> bool:
-    """Show these rows; return whether anything was sent."""
-    before = source.sent_bytes
-    source.show(columns)
-    return source.sent_bytes > before
-
-
 def test_equal_rows_are_not_sent_again() -> None:
     source = PatchedSource(*NAMES)
-    put(source, rows(100))
-    sent = source.sent_bytes
-    assert not put(source, rows(100))
-    assert source.sent_bytes == sent
+    source.show(rows(100))
+    sent = SentBytes(source.model)
+    source.show(rows(100))
+    assert sent.total == 0
 
 
 def test_a_row_that_grew_is_patched_in_the_columns_that_changed() -> None:
     source = PatchedSource(*NAMES)
-    put(source, rows(100))
-    sent = source.sent_bytes
+    source.show(rows(100))
+    sent = SentBytes(source.model)
     grown = rows(100, right={99: 123.0})
-    put(source, grown)
-    assert source.sent_bytes - sent < 100
+    source.show(grown)
+    assert 0 < sent.total < 150
     assert drawn(source) == expected(grown)
 
 
@@ -70,18 +64,18 @@ def test_many_changes_at_random_end_in_the_same_rows() -> None:
         chosen = np.sort(random.choice(400, size=random.integers(150, 300), replace=False))
         columns = {name: column[chosen] for name, column in rows(400).items()}
         columns["right"] = columns["right"] + (random.random(len(chosen)) < 0.1).astype(np.float32)
-        put(source, columns)
+        source.show(columns)
         assert drawn(source) == expected(columns)
 
 
 def test_a_page_that_gets_the_changes_has_the_same_rows() -> None:
     source, document = PatchedSource(*NAMES), Document()
     document.add_root(source.model)
-    put(source, rows(100))
+    source.show(rows(100))
     page = Document.from_json(document.to_json())
     sent: list[Any] = []  # events of documents, of several types
     document.on_change(sent.append)
-    put(source, {name: column[2:] for name, column in rows(105, busy={7: 3.5}).items()})
+    source.show({name: column[2:] for name, column in rows(105, busy={7: 3.5}).items()})
     Protocol().create("PATCH-DOC", sent).apply_to_document(page)
     there: Any = page.roots[0]  # the source
     assert len(sent) == 2
