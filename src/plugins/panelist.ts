@@ -51,7 +51,10 @@ export class PaneList {
   }
 
   closeAll(dashboard: string): void {
-    this.of(dashboard).forEach(pane => pane.dispose());
+    // Those in front last: the one behind would come to the front, and Lab's toolbar lays itself out
+    // a moment later, when it is gone.
+    const panes = [...this.of(dashboard)].sort((a, b) => Number(a.isVisible) - Number(b.isVisible));
+    panes.forEach(pane => pane.dispose());
   }
 
   /**

@@ -2,10 +2,13 @@
 
 import { MainAreaWidget, showErrorMessage } from '@jupyterlab/apputils';
 import {
+  addToolbarButtonClass,
   downloadIcon,
   launchIcon,
+  ReactWidget,
   Toolbar,
   ToolbarButton,
+  ToolbarButtonComponent,
   type LabIcon
 } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
@@ -31,7 +34,8 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     this.id = `dask-diag-lab-pane-${key}`;
     this.addClass(PANE_CLASS);
     this.title.className = TAB_CLASS;
-    this.title.icon = plotIcon(options.plot);
+    // As Lab has it in tabs; what is dropped into its dock does not pass its shell.
+    this.title.icon = plotIcon(options.plot).bindprops({ stylesheet: 'mainAreaTab' });
     this._live = this._addButtons();
     node.addEventListener('keydown', event => openMenuByKey(event, node));
     // A group with keys of its own, which MainAreaWidget takes for a region without.
@@ -105,21 +109,26 @@ export class Pane extends MainAreaWidget<PlotWidget> {
       pressedIcon: liveIcon,
       tooltip: trans.__('Freeze (Space)'),
       pressedTooltip: trans.__('Follow live data (L)'),
-      onClick: () => live.send(frozen.pressed ? 'live' : 'freeze')
+      noFocusOnClick: true,
+      onClick: () => {
+        live.send(live.presentation.pill === '' ? 'freeze' : 'live');
+        this._present(); // Lab shows the button pressed before the plot has answered
+      }
     });
     this.toolbar.node.setAttribute('aria-label', trans.__('Plot'));
     this.toolbar.addItem('spacer', Toolbar.createSpacerItem());
     this.toolbar.addItem('live', frozen);
-    const buttons: readonly (readonly [string, string, LabIcon, () => unknown])[] = [
+    const buttons: readonly (readonly [string, string, LabIcon, () => void])[] = [
       ['fit', trans.__('Fit (F)'), fitIcon, () => live.send('fit')],
-      ['table', trans.__('Data as a table'), tableIcon, () => this.toggleTable()],
-      ['picture', trans.__('Save picture'), downloadIcon, () => this.savePicture()],
-      ['help', trans.__('How to read this (?)'), helpIcon, () => this.toggleHelp()],
+      ['table', trans.__('Data as a table'), tableIcon, () => void this.toggleTable()],
+      ['picture', trans.__('Save picture'), downloadIcon, () => void this.savePicture()],
+      ['help', trans.__('How to read this (?)'), helpIcon, () => void this.toggleHelp()],
       ['browser', trans.__('Open in browser tab'), launchIcon, () => this.openInBrowser()]
     ];
     for (const [name, tooltip, icon, run] of buttons) {
-      const button = new ToolbarButton({ icon, tooltip, onClick: () => void run() });
-      this.toolbar.addItem(name, button);
+      // Not a ToolbarButton, which a click turns on or off. Without the focus, which is the card's.
+      const button = <ToolbarButtonComponent noFocusOnClick {...{ icon, tooltip, onClick: run }} />;
+      this.toolbar.addItem(name, addToolbarButtonClass(ReactWidget.create(button)));
     }
     return frozen;
   }
@@ -153,7 +162,7 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     card.disposed.connect(() => {
       this._card = null;
       this.content.node.inert = false;
-      this.content.activate();
+      this.content.node.focus();
     });
     Widget.attach(card, this.node);
     card.node.focus();

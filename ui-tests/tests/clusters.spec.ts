@@ -129,8 +129,23 @@ test('panes go to a second cluster when they are told to, and are closed togethe
   expect(await tags.allInnerTexts()).toContain(tag);
   const tab = await page.context().newPage();
   await tab.goto(`${server.url}dask-diag-lab/dashboards/${newer}/plots/cpu?token=${server.token}`);
-  await expect(tab.locator('header .tag')).toHaveText(tag);
+  const pageTag = tab.locator('header .tag');
+  await expect(pageTag).toHaveText(tag);
+  const color = await pageTag.evaluate(node => getComputedStyle(node).backgroundColor);
   await tab.close();
+  const paneTabs = page.locator('.jp-DaskDiag-paneTab');
+  const marks = await paneTabs.evaluateAll(all =>
+    all.map(one => {
+      const isInFront = one.classList.contains('lm-mod-current');
+      const { content, backgroundColor } = getComputedStyle(
+        one,
+        isInFront ? '::after' : '::before'
+      );
+      return [content, backgroundColor];
+    })
+  );
+  const mark = [`"${tag}"`, color];
+  expect(marks).toEqual([mark, mark]);
 
   await lab.command('dask-diag-lab:close-plots', { dashboard: newer });
   await expect(lab.panes()).toHaveCount(0);

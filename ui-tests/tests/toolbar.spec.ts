@@ -1,0 +1,30 @@
+// The buttons over a plot.
+import { CLUSTER } from '../harness/ipynb';
+import { expect, test } from '../harness/test';
+
+test('a pane freezes by its button, and its cards close and give the keys back', async ({
+  lab,
+  page,
+  server
+}) => {
+  const notebook = await lab.open(server.writeNotebook('toolbar.ipynb', [CLUSTER]));
+  await notebook.run(0);
+  const pane = await lab.drag('progress', 'right');
+  const plot = pane.locator('.jp-DaskDiag-plot');
+  await pane.getByRole('button', { name: 'Freeze (Space)' }).click();
+  await expect(pane).toHaveAttribute('data-state', 'paused');
+  await pane.getByRole('button', { name: 'Follow live data (L)' }).click();
+  await expect(pane).toHaveAttribute('data-state', 'live');
+
+  const buttons = pane.locator('.jp-ToolbarButton button');
+  for (const name of ['Data as a table', 'How to read this (?)']) {
+    await buttons.and(page.getByRole('button', { name })).click();
+    await expect(pane.getByRole('dialog')).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(pane.getByRole('dialog')).toHaveCount(0);
+    await expect(plot).toBeFocused();
+  }
+  await expect(buttons.and(page.locator('[aria-pressed="true"]'))).toHaveCount(0);
+  await page.keyboard.press('Space');
+  await expect(pane).toHaveAttribute('data-state', 'paused');
+});
