@@ -107,11 +107,11 @@ class Batch:
     graph : GraphChange or None
         None where nothing changed, or nobody wants it.
     left_out : mapping of str to int
-        What the collector's bounds keep out: ended tasks without their prefix's name (names) or
-        their worker's (addresses), counted since it started, groups that were done (groups), tasks
-        that run now (running), tasks that failed with errors that are not kept (errors), and runs
-        that a worker's death may have hidden (lost_runs). Besides, tasks that had ended on this
-        scheduler before ``began`` (before).
+        What the collector's bounds keep out: ended tasks without their prefix's name (names),
+        counted since it started, groups that were done (groups), tasks that run now (running),
+        tasks that failed with errors that are not kept (errors), and runs that a worker's death may
+        have hidden (lost_runs). Besides, tasks that had ended on this scheduler before ``began``
+        (before).
     cost_s : float
         Scheduler seconds that the collector has used since it started.
     """

@@ -51,7 +51,7 @@ def empty(table: Table) -> dict[str, npt.NDArray[Any]]:
 
 
 def default_row(table: Table) -> dict[str, Any]:
-    """Return a row of a table in which all is zero or empty, NaN where it is in seconds."""
+    """Return a row of a table in which all is zero or empty."""
     row: dict[str, Any] = {}
     for column in table.columns:
         value: object = {"text": "", "texts": (), "ints": (), "pairs": {}}.get(column.dtype, 0)
