@@ -10,6 +10,9 @@ const TRANSFER = 216;
 const DESERIALIZE = 218;
 const ERRED = 219;
 const KILLED = 220;
+/** Height of a task, in rows, and of a little time in a column of pixels, as for merged tasks. */
+const FULL_HEIGHT = 0.8;
+const LEAST_HEIGHT = 0.15 * FULL_HEIGHT;
 /** More blocks than this go without outline, which takes most of the time of drawing them. */
 const OUTLINED = 2000;
 /** Smaller failed tasks have no hatch in their rim. */
@@ -28,52 +31,97 @@ interface IBlock {
   readonly at: (column: string, otherwise: Untyped) => Untyped;
 }
 
+/** A column of pixels in a row, as high as blocks cover it; `widest` is the one that covers `most`. */
+interface IPixelColumn {
+  readonly sx: number;
+  readonly sy: number;
+  height: number;
+  most: number;
+  widest: number;
+}
+
+/**
+ * Return what is drawn of blocks that are narrower than a pixel.
+ *
+ * Each a pixel wide, thousands of short tasks would look like threads that never rest.
+ *
+ * @param at - `sleft`, `sright` and `sy` of blocks (px), and their `height` (rows)
+ */
+export function pixelColumns(blocks: readonly number[], at: Untyped): Iterable<IPixelColumn> {
+  const { sleft, sright, sy, height } = at;
+  const columns = new Map<number, IPixelColumn>();
+  for (const i of blocks) {
+    // BokehJS moves its canvas by half a pixel, so that is where pixels begin.
+    for (let sx = Math.round(sleft[i]) - 0.5; sx <= sright[i]; sx++) {
+      const key = sy[i] * 65_536 + sx;
+      const column = columns.get(key) ?? { sx, sy: sy[i], height: 0, most: 0, widest: i };
+      const covered = Math.min(sright[i], sx + 1) - Math.max(sleft[i], sx);
+      column.height += covered * height.get(i);
+      if (covered > column.most) {
+        [column.most, column.widest] = [covered, i];
+      }
+      columns.set(key, column);
+    }
+  }
+  return columns.values();
+}
+
 export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   const { NumberSpec } = bokeh.require('core/properties');
   const { CustomJSHover } = bokeh.require('models/tools/inspectors/customjs_hover');
   const { HBar, HBarView } = bokeh.require('models/glyphs/hbar');
 
-  /** Blocks in one pass for each class; a colour is set only where it changes. */
+  /** Blocks in one pass for each class. */
   class StreamBlocksView extends HBarView {
     _paint(ctx: Untyped, indices: Untyped, data?: Untyped): void {
       const { fills, edges, alpha, is_running: isRunning } = this.model;
-      const { sleft, sright, stop, sbottom } = { ...this, ...data };
+      const at = { ...this, ...data };
+      const { sleft, sright, stop, sbottom } = at;
       const isOutlined = indices.length <= OUTLINED && !isRunning;
+      const narrow: number[] = [];
       const moves: number[] = [];
       const failed: number[] = [];
-      let last = -1;
-      const box = (i: number, leastPx: number): void => {
-        const width = sright[i] - sleft[i];
-        const height = sbottom[i] - stop[i];
-        if (!(width >= 0 && height >= 0)) {
-          return; // hidden, or not in the frame
-        }
+      const box = (
+        i: number,
+        left = sleft[i],
+        width = sright[i] - left,
+        top = stop[i],
+        height = sbottom[i] - top
+      ): void => {
         const code = this.code.get(i);
-        if (code !== last) {
-          last = code;
-          ctx.fillStyle = fills[code];
-          ctx.strokeStyle = edges[code];
-        }
-        ctx.fillRect(sleft[i], stop[i], Math.max(width, leastPx), height);
+        ctx.fillStyle = fills[code];
+        ctx.fillRect(left, top, width, height);
         if (isOutlined && width > 2) {
-          ctx.strokeRect(sleft[i], stop[i], width, height);
+          ctx.strokeStyle = edges[code];
+          ctx.strokeRect(left, top, width, height);
         }
       };
       ctx.lineWidth = 1;
       ctx.globalAlpha = alpha;
       for (const i of indices) {
-        const code = this.code.get(i);
+        const [code, width] = [this.code.get(i), sright[i] - sleft[i]];
+        if (!(width >= 0 && sbottom[i] >= stop[i])) {
+          continue; // hidden, or not in the frame
+        }
         if (code >= ERRED) {
           failed.push(i);
         } else if (code >= TRANSFER) {
           moves.push(i);
+        } else if (width < 1) {
+          narrow.push(i);
         } else {
-          box(i, 1);
+          box(i);
         }
       }
-      moves.forEach(i => box(i, 0));
+      const { yscale } = this.renderer;
+      const rowPx = Math.abs(yscale.compute(1) - yscale.compute(0));
+      for (const { sx, sy, height, widest } of pixelColumns(narrow, at)) {
+        const heightPx = Math.min(Math.max(height, LEAST_HEIGHT), FULL_HEIGHT) * rowPx;
+        box(widest, sx, 1, sy - heightPx / 2, heightPx);
+      }
+      moves.forEach(i => box(i));
       this._paintTails(ctx, moves, stop, sbottom);
-      this._paintFailed(ctx, failed, { sleft, sright, stop, sbottom });
+      this._paintFailed(ctx, failed, at);
       ctx.globalAlpha = 1;
       if (isRunning) {
         this._paintPoints(ctx, indices);
@@ -104,9 +152,6 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
         const [left, top] = [at.sleft[i], at.stop[i]];
         const width = Math.max(at.sright[i] - left, 1);
         const height = at.sbottom[i] - top;
-        if (!(at.sright[i] >= left && height >= 0)) {
-          continue;
-        }
         ctx.fillStyle = edges[code];
         ctx.fillRect(left - 1, top - 1, width + 2, height + 2);
         ctx.fillStyle = fills[code];

@@ -29,7 +29,7 @@ ERRED_CODE: Final = 219
 KILLED_CODE: Final = 220
 
 BUCKETS: Final = 2000
-"""What is closer than one of so many parts of the window is merged: less than a pixel each."""
+"""What is closer than such a part of the window is merged; the browser adds up what it must."""
 MAX_BLOCKS: Final = 7000
 """What Chromium redraws in one or two frames without a GPU, when it draws no outlines."""
 BESIDE: Final = 0.5
