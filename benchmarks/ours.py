@@ -35,13 +35,13 @@ async def _serving(
     """Serve a store in which ``step`` changes something each ``interval_s`` until it is asked."""
     store.set_feed_state("live", "", time.time())
     server = Server(store, info=lambda: _INFO, token=_TOKEN)
+    store.on_change = server.tick
     url = await server.start()
 
     async def go_on() -> None:
         while step is not None:
             await asyncio.sleep(interval_s)
             step()
-            server.tick()
 
     going = asyncio.create_task(go_on())
     yield {"url": url, "token": _TOKEN}, going.cancel

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -26,7 +27,6 @@ from dask_diag_lab.views.asked import UNASKED
 if TYPE_CHECKING:
     from distributed import Client
 
-    from dask_diag_lab.schema import Batch
     from dask_diag_lab.store.queries import Query
 
 logger = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ class Composition:
         self._following = Feed(
             target.address,
             target.connection_args,
-            on_batch=self._batch_came,
+            on_batch=self._store.apply,
             on_state=self._state_changed,
             interval_s=setting("interval"),
             idle_interval_s=setting("idle-interval"),
@@ -144,6 +144,7 @@ class Composition:
             on_watch=self._following.watch,
             catch_up=self._following.pull_briefly,
         )
+        self._store.on_change = self._tick
 
     @property
     def has_data(self) -> bool:
@@ -154,7 +155,7 @@ class Composition:
         """Serve, announce, and begin to feed; returns before the first data."""
         opened = self._to_close  # last first, each also where another one fails
         opened.push_async_callback(self._leave_scheduler)
-        opened.callback(JobRunner(self._store, self._server.tick).close)
+        opened.callback(JobRunner(self._store).close)
         opened.push_async_callback(self._server.stop)
         self.url = await self._server.start()
         record = {
@@ -185,7 +186,6 @@ class Composition:
         why = "" if is_cluster_closed else last.reason if is_lost else MAY_RUN
         reason = f"{why} {KEPT}" if why else ""  # without one, the browser has words of its own
         self._store.set_feed_state("closed", reason, last.since if is_lost else time.time())
-        self._server.tick()
 
     async def close(self) -> None:
         """Take everything down in reverse order; harmless twice."""
@@ -212,31 +212,17 @@ class Composition:
         """Learn what any plot needs: later nobody can be asked."""
         await self._following.pull_all()
 
-    def _batch_came(self, batch: Batch) -> None:
-        self._store.apply(batch)
-        self._tick()
-
     def _state_changed(self, state: FeedState) -> None:
         if not self._has_left:  # else `retire` says when it closed, and why
             self._store.set_feed_state(state.state, state.reason, state.since)
-            self._tick()
 
     def _ask_cluster(self, query: Query) -> None:
-        """Pass a view's question on; the pages are updated when it has been answered."""
-        store = self._store
+        """Pass a view's question on."""
+        answer, fail = (partial(note, query) for note in (self._store.answer, self._store.fail))
         if self._has_left:
-            store.fail(query, NOT_ASKED if query.n_answers else UNASKED)
-            return
-
-        def answered(answer: object) -> None:
-            store.answer(query, answer)
-            self._tick()
-
-        def failed(error: str) -> None:
-            store.fail(query, error)
-            self._tick()
-
-        self._following.ask(query.kind, query.arguments, answered, failed)
+            fail(NOT_ASKED if query.n_answers else UNASKED)
+        else:
+            self._following.ask(query.kind, query.arguments, answer, fail)
 
     def _tick(self) -> None:
         if self._has_left or not self._is_ending():

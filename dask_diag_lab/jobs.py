@@ -117,13 +117,10 @@ class JobRunner:
     Parameters
     ----------
     store : Store
-    on_done : callable
-        Called on the loop when a piece of work is done.
     """
 
-    def __init__(self, store: Store, on_done: Callable[[], None]) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._on_done = on_done
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="dask_diag_lab jobs")
         self._under_way: set[asyncio.Future[None]] = set()
         store.jobs.on_start = self._start
@@ -144,7 +141,6 @@ class JobRunner:
         self._under_way.discard(doing)
         if not doing.cancelled():
             self._store.job_done(job)
-            self._on_done()
 
 
 class Latest(Generic[T]):

@@ -67,6 +67,8 @@ class Store:
         The tables of `schema.EXTRAS`, by name.
     groups, ended_groups : GroupTable
         Those that the scheduler has, and those that it dropped when all their tasks were done.
+    on_change : callable
+        Called when something was taken over or noted; for one listener.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Store:
         self.extras = {table.name: ExtraTable(table) for table in EXTRAS}
         self.queries = Queries()
         self.jobs = Jobs()
+        self.on_change: Callable[[], None] = lambda: None
         # Those that are of one collector only.
         self._live: tuple[Any, ...] = (  # several classes: each has `version` and `clear`
             *(self.running, self.workers, self.prefixes, self.groups, self.ended_groups),
@@ -154,6 +157,7 @@ class Store:
             self._stopped_clock = None
         elif self._stopped_clock is None:
             self._stopped_clock = self._clock()
+        self.on_change()
 
     def apply(self, batch: Batch) -> None:
         """Take over a batch.
@@ -177,19 +181,23 @@ class Store:
         self.events.hear(batch)
         self._update_workers(batch)
         self._update_tables(batch)
+        self.on_change()
 
     def answer(self, query: Query, answer: object) -> None:
         """Take the cluster's answer to a question."""
         self.queries.answered(query, answer, self.time)
+        self.on_change()
 
     def fail(self, query: Query, error: str) -> None:
         """Note in words for the user why a question was not answered."""
         self.queries.failed(query, error)
+        self.on_change()
 
     def job_done(self, job: Job[Any]) -> None:  # results of any type
         """Note that a piece of work on answers is done."""
         self.jobs.ended(job)
         self._n_changes += 1
+        self.on_change()
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""

@@ -251,10 +251,22 @@ class Feed:
         n_asked = len(self._asked)  # who asks during the pull may want more than it brings
         self._wake.clear()  # now, not when the wait begins: a need that comes meanwhile counts
         try:
-            answer = await self._pull(link)
-            if answer is None:  # its lease ended while this process was held up
+            answer = await link.call(
+                PULL,
+                subscriber=self._subscriber,
+                epoch=self._decoder.epoch,
+                cursors=self._decoder.cursors,
+                wanted=sorted(self._wanted),
+                timeout_s=self._timeout_s,
+            )
+            if answer is None:  # the collector's lease ended while this process was held up
                 await self._register(link)
-                answer = await self._pull(link)
+                return
+            if isinstance(answer, dict) and answer.get("error"):
+                raise UnreadableError(
+                    "The collector switched itself off after an error of its own:"
+                    f" {answer['error']}."
+                )
             batch = self._decoder.decode(answer)
         except RefusedError as error:
             raise UnreadableError(f"The scheduler refused to answer: {error}.") from error
@@ -271,28 +283,17 @@ class Feed:
         self._set_state("live", "")
         if self._decoder.is_more:
             await asyncio.sleep(0)
-            return
+        else:
+            await self._end_pull(n_asked)
+
+    async def _end_pull(self, n_asked: int) -> None:
+        """Tell the first that asked, and wait until the next pull is due."""
         answered, self._asked = self._asked[:n_asked], self._asked[n_asked:]
         for asked in answered:
             if not asked.done():
                 asked.set_result(None)
         if not self._asked:
             await self._sleep(self._interval_s if self._is_watched else self._idle_interval_s)
-
-    async def _pull(self, link: Link) -> Any:  # what a peer sent
-        answer = await link.call(
-            PULL,
-            subscriber=self._subscriber,
-            epoch=self._decoder.epoch,
-            cursors=self._decoder.cursors,
-            wanted=sorted(self._wanted),
-            timeout_s=self._timeout_s,
-        )
-        if isinstance(answer, dict) and answer.get("error"):
-            raise UnreadableError(
-                f"The collector switched itself off after an error of its own: {answer['error']}."
-            )
-        return answer
 
     def _disappoint(self, reason: str) -> None:
         """Tell all that asked why they get nothing."""

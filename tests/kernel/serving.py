@@ -119,11 +119,6 @@ class Served:
         assert reply.code == 200, (reply.code, reply.body)
         return json.loads(reply.body)
 
-    def feed(self, batch: Batch) -> None:
-        """Do what the composition root does with a batch."""
-        self.store.apply(batch)
-        self.server.tick()
-
 
 @asynccontextmanager
 async def serving(
@@ -142,11 +137,12 @@ async def serving(
         catch_up=catch_up,
         plots=plots,
     )
+    store.on_change = served.server.tick
     served.url = await served.server.start()
     try:
         await served.ask("/individual-plots.json")  # there once Bokeh is loaded
         store.set_feed_state("live", "", NOW)
-        served.feed(make_batch())
+        served.store.apply(make_batch())
         yield served
     finally:
         await served.server.stop()

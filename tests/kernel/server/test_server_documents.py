@@ -67,7 +67,7 @@ async def test_an_update_is_one_message_and_there_is_none_while_nothing_changes(
         await page.quiet()
         view, updates, patches = live_view(), live_view().updates, page.patches
         for n in range(2, 52):
-            served.feed(make_batch(n))
+            served.store.apply(make_batch(n))
         await drawn(served, page)
         frames = await page.quiet()
         source = page.document.select_one({"type": ColumnDataSource})
@@ -95,7 +95,7 @@ async def test_a_hidden_page_gets_nothing_and_is_brought_up_to_date_when_shown()
         await until(lambda: served.watched == [True, False], "hidden, and still watched")
         await page.quiet()
         patches, updates = page.patches, live_view().updates
-        served.feed(make_batch(2))
+        served.store.apply(make_batch(2))
         await page.quiet()
         assert (page.patches, live_view().updates) == (patches, updates)
         await page.set(visible=True)
@@ -123,14 +123,14 @@ async def test_every_plot_draws_without_an_error_and_sends_nothing_while_all_is_
     async with serving() as served:
         page = await BrowserPage.open(served, plot, {"name": "dark"})
         assert page.control.state == "live", page.control.message
-        served.feed(make_batch(2))
+        served.store.apply(make_batch(2))
         await page.set(look=json.dumps({"name": "light"}))
         for verb in ("fit", "freeze", "live", "unknown"):
             await page.command(verb)
         frames = await page.quiet()
         assert page.control.state == "live", page.control.message
         for _ in range(5):
-            served.feed(make_batch(2))
+            served.store.apply(make_batch(2))
             await asyncio.sleep(0.05)
         assert page.frames == frames
         await page.close()
@@ -212,10 +212,9 @@ async def test_a_click_is_one_message_and_may_ask_the_page_to_open_another_plot(
 
 async def pass_by(served: Served, page: BrowserPage) -> None:
     """Let the store move on and wait until the page has had its turn."""
-    served.feed(make_batch(served.store.version + 1))
+    served.store.apply(make_batch(served.store.version + 1))
     reason = f"at {served.store.version}"
     served.store.set_feed_state("degraded", reason, 1.0)
-    served.server.tick()
     await until(lambda: page.control.message == reason, "the page is behind")
 
 
@@ -261,7 +260,6 @@ async def test_the_end_of_a_scheduler_is_said_and_its_return_too() -> None:
         states = (("lost", "It is gone."), ("live", ""), ("closed", "It is gone."))
         for state, reason in states:
             served.store.set_feed_state(state, reason, 5.0)
-            served.server.tick()
             await until(lambda s=state: control.state == s, "not told")  # type: ignore[misc]
             await until(lambda r=reason: control.message == r, "not told why")  # type: ignore[misc]
             assert (control.empty == UNASKED) == (state != "live")
@@ -280,12 +278,12 @@ async def test_a_failing_view_says_so_once_and_harms_no_other(
         assert "ZeroDivisionError: 100 % on purpose" in broken.control.message
         assert "LookupError" in unbuilt.control.message
         for n in range(2, 4):
-            served.feed(make_batch(n))
+            served.store.apply(make_batch(n))
             await drawn(served, sound)
         levels = [r.levelname for r in caplog.records if "failing could not be" in r.getMessage()]
         assert levels == ["WARNING"]
         Failing.is_broken = False
-        served.feed(make_batch(9))
+        served.store.apply(make_batch(9))
         await drawn(served, broken)
         await until(lambda: broken.control.state == "live", "it still says error")
     for page in pages:
@@ -370,5 +368,5 @@ async def test_a_server_survives_what_no_page_would_send() -> None:
         while await socket.read_message() is not None:
             continue
         socket.close()
-        served.feed(make_batch(2))
+        served.store.apply(make_batch(2))
         await drawn(served, page)

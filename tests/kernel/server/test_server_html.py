@@ -150,7 +150,7 @@ async def test_info_has_scheduler_workers_versions_and_log_and_nothing_of_it_is_
         served.store.queries.on_ask = lambda query: soon(served.store.answer, query, log)
         batch = make_batch(2)
         batch.tables["workers"].columns["name"][:] = "<img src=x>"
-        served.feed(batch)
+        served.store.apply(batch)
         page = await text_of(served, "/info")
         for text in ("tcp://127.0.0.1:3999", "Scheduler-test", "distributed", "2.00 GiB"):
             assert text in page

@@ -30,7 +30,7 @@ async def test_indexes_list_the_registry_and_what_no_worker_reports_once_one_doe
         assert await listed(served) == [plot.name for plot in PLOTS if not plot.only_with]
         batch = make_batch(2)
         batch.tables["workers"].columns["metrics"][:] = [{"gpu_utilization": 50.0}] * 2
-        served.feed(batch)
+        served.store.apply(batch)
         assert {"gpu-utilization", "rmm-memory"} & {*await listed(served)} == {"gpu-utilization"}
         assert (await served.json("/health"))["plots_version"] != before
         stock = await served.json("/individual-plots.json")
@@ -43,7 +43,7 @@ async def test_health_follows_the_feed_and_never_counts_what_is_not_there() -> N
         there = group_row("inc-2", "inc", processing=2, memory=10, erred=4, forgotten=7)
         batch = make_batch(1, groups=[gone, there])
         batch.scheduler.n_erred = 1  # the other three are forgotten
-        served.feed(batch)
+        served.store.apply(batch)
         health = await served.json("/health")
         assert (health["state"], health["workers"], health["threads"]) == ("live", 2, 4)
         assert health["memory"] == 20_000_000
@@ -63,7 +63,7 @@ async def test_no_workers_and_no_memory_limit_are_fine_everywhere(
             make_batch(2, memory_limit=0),
             make_batch(3, workers=0, removed_workers=gone),
         ):
-            served.feed(batch)
+            served.store.apply(batch)
             await served.json("/health")
             for name in NAMES:
                 table = await served.json(f"/plots/{name}.json")

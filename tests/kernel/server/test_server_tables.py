@@ -73,7 +73,7 @@ async def test_a_table_waits_for_what_its_plot_needs_and_counts_as_a_viewer(
     async with serving(SAMPLES) as served:
         asking = asyncio.create_task(columns_of(served, "choosing.json"))
         await until(lambda: served.wanted == [Choosing.needs], "nothing is wanted")
-        served.feed(make_batch(2, extras=errors("inc-1")))
+        served.store.apply(make_batch(2, extras=errors("inc-1")))
         assert await asking == {"key": ["inc-1"]}
         await until(lambda: served.watched == [True, False], "still wanted")
         assert served.wanted[-1] == frozenset()
@@ -93,11 +93,11 @@ async def test_a_table_nobody_looked_at_before_is_that_of_now_and_the_next_needs
 
     async def catch_up() -> None:
         caught_up.append(found[0].wanted[-1])
-        found[0].feed(make_batch(3, extras=errors("old", "new")))
+        found[0].store.apply(make_batch(3, extras=errors("old", "new")))
 
     async with serving(SAMPLES, catch_up=catch_up) as served:
         found.append(served)
-        served.feed(make_batch(2, extras=errors("old")))
+        served.store.apply(make_batch(2, extras=errors("old")))
         for _ in range(2):
             assert await columns_of(served, "choosing.json") == {"key": ["old", "new"]}
         assert caught_up == [Choosing.needs]

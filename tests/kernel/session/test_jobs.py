@@ -67,7 +67,8 @@ def test_work_that_is_done_holds_on_to_nothing_that_it_was_made_of() -> None:
 
 async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:
     store, reported = Store(), list[int]()
-    runner = JobRunner(store, lambda: reported.append(1))
+    store.on_change = lambda: reported.append(1)
+    runner = JobRunner(store)
     gate, lock = threading.Event(), threading.Lock()
 
     def make() -> bool:
@@ -88,7 +89,8 @@ async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:
 
 async def test_what_is_not_done_at_the_end_is_given_up() -> None:
     store, reported = Store(), list[int]()
-    runner = JobRunner(store, lambda: reported.append(1))
+    store.on_change = lambda: reported.append(1)
+    runner = JobRunner(store)
     gate, begun, second = threading.Event(), threading.Event(), threading.Event()
 
     def hold() -> bool:
