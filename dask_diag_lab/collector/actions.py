@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dask_diag_lab.collector.strings import OTHER, Strings, key_text
-from dask_diag_lab.collector.wire import CODES
 from dask_diag_lab.schema.tables import ACTIONS, Kind, Outcome
+
+CODES: Final = {"<f8": "d", "<i8": "q", "<u8": "Q", "<u4": "I", "<u1": "B"}
+"""Of `struct`, by dtype."""
 
 ROW: Final = "<" + "".join(CODES[column.dtype] for column in ACTIONS.columns)
 ROW_BYTES: Final = struct.calcsize(ROW)

@@ -294,7 +294,7 @@ def stealing_since(scheduler: Scheduler, cursor: int) -> Answer:
     first = len(topic.events) - n
     new = itertools.islice(topic.events, first, first + MAX_MESSAGES)
     rows = [row for at, message in new for row in moves_of(at, message)]
-    return sent(STEALING, rows, dropped), topic.count + 1 - max(0, n - MAX_MESSAGES)
+    return sent(rows, dropped), topic.count + 1 - max(0, n - MAX_MESSAGES)
 
 
 SYSTEM: Final = TABLES["system"]

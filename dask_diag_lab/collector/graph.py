@@ -9,9 +9,9 @@ import itertools
 import time
 from collections import defaultdict
 from collections.abc import Hashable
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.collector.strings import key_text
 from dask_diag_lab.collector.wire import NamedRows
 from dask_diag_lab.schema.tables import NODE_STATES, NODES, STATES
 
@@ -103,11 +103,11 @@ class GraphLog:
             if key not in self._tasks:
                 self._add(key, tasks[key])
             number = self._numbers[key]
-            self.states.put(number, (number, STATE_INDEX[tasks[key].state]))
+            state = STATE_INDEX[tasks[key].state]
+            self.states.put(number, SimpleNamespace(node=number, state=state))
 
     def _add(self, key: Hashable, task: TaskState) -> None:
-        needed = tuple(sorted(self._numbers[dependency.key] for dependency in task.dependencies))
+        needed = sorted(self._numbers[dependency.key] for dependency in task.dependencies)
         self._tasks[key] = task
-        number, group = self._numbers[key], task.group
-        texts = (key_text(key), key_text(group.prefix.name), key_text(group.name))
-        self.nodes.put(number, (number, *texts, needed))
+        number = self._numbers[key]
+        self.nodes.put(number, SimpleNamespace(node=number, task=task, dependencies=needed))

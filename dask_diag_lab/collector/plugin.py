@@ -272,19 +272,38 @@ class Collector(SchedulerPlugin):
 
         ``wanted`` names the tables that are only worked out for who wants them.
         """
-        if not self._error:
-            self._leases.pop("", None)
-            self._leases[subscriber] = time.monotonic() + self._lease_s
-            began = time.perf_counter()
-            try:
-                known = cursors if epoch == self._epoch else {}
-                answer = self._answer(known, wanted)
-            except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
-                self._switch_off(error)
-            else:
-                self._cost_s += time.perf_counter() - began
-                return {**answer, "epoch": self._epoch, "cost_s": self._cost_s}
-        return {"error": self._error}
+        if self._error:
+            return {"error": self._error}
+        self._leases.pop("", None)
+        self._leases[subscriber] = time.monotonic() + self._lease_s
+        began = time.perf_counter()
+        at = (cursors if epoch == self._epoch else {}).get
+        to: dict[str, int] = {}
+        try:
+            self._refresh()
+            actions, to["actions"] = self._log.since(at("actions", 0), at("keys", 0))
+            to["keys"] = actions["keys_from"] + len(actions["keys"])
+            tables = {}
+            for name, since in self._tables_for(wanted).items():
+                change, to[name] = since(at(name, 0))
+                if change is not None:
+                    tables[name] = change
+            # Last: what is above may have given numbers to new strings.
+            strings_from, to["strings"] = at("strings", 0), len(self._strings.texts)
+            facts = self._describe(has_graph=GRAPH in wanted)
+        except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
+            self._switch_off(error)
+            return {"error": self._error}
+        self._cost_s += time.perf_counter() - began
+        return {
+            **actions,
+            **facts,
+            "tables": tables,
+            "strings_from": strings_from,
+            "strings": self._strings.texts[strings_from:],
+            "cursors": to,
+            "cost_s": self._cost_s,
+        }
 
     def leave(self, subscriber: str) -> None:
         self._leases.pop(subscriber, None)
@@ -293,63 +312,45 @@ class Collector(SchedulerPlugin):
 
     # What a pull brings
 
-    def _answer(self, cursors: Mapping[str, int], wanted: Collection[str]) -> dict[str, Any]:
-        """Return what is new after the cursors of each table; an absent cursor is 0."""
-        self._refresh()
-        at = cursors.get
-        to: dict[str, int] = {}
-        actions, to["actions"] = self._log.since(at("actions", 0), at("keys", 0))
-        to["keys"] = actions["keys_from"] + len(actions["keys"])
-        since = dict(self._tables)
-        since.update((name, partial(self._extras.since, name)) for name in wanted)
-        graph = None
+    def _tables_for(self, wanted: Collection[str]) -> dict[str, Callable[[int], Answer]]:
+        """Return what answers for each table, those that somebody wants among them."""
+        tables = dict(self._tables)
+        tables.update((name, partial(self._extras.since, name)) for name in wanted)
         if GRAPH in wanted:
             self._graph.want()
-            graph = self._graph.describe()
-            since |= {"nodes": self._graph.nodes.since, "node-states": self._graph.states.since}
-        changes = {}
-        for name, answer in since.items():
-            changes[name], to[name] = answer(at(name, 0))
-        # Last: what is above may have given numbers to new strings.
-        strings_from, to["strings"] = at("strings", 0), len(self._strings.texts)
-        return {
-            **actions,
-            "time": wall_clock(),
-            "began": self._began,
-            "scheduler": self._describe(),
-            "strings_from": strings_from,
-            "strings": self._strings.texts[strings_from:],
-            "tables": {name: change for name, change in changes.items() if change is not None},
-            "graph": graph,
-            "left_out": self._left_out(),
-            "cursors": to,
-        }
+            tables |= {"nodes": self._graph.nodes.since, "node-states": self._graph.states.since}
+        return tables
 
     def _nthreads_since(self, cursor: int) -> Answer:
         history = self._scheduler.total_nthreads_history
         return log_since(NTHREADS, len(history), history, cursor)
 
-    def _left_out(self) -> dict[str, int]:
-        return {
-            "names": self._log.unnamed,
-            "running": self._running.n_left_out,
-            "groups": self._counts.n_dropped,
-            "before": self._n_before,
-            "errors": self._errors.n_dropped,
-            "lost_runs": self._deaths.n_lost_runs + self._log.skipped,
-        }
-
-    def _describe(self) -> dict[str, Any]:
+    def _describe(self, *, has_graph: bool) -> dict[str, Any]:
+        """Return what every answer repeats."""
         scheduler = self._scheduler
         return {
-            "id": str(scheduler.id),
-            "address": scheduler.address,
-            "started": scheduler.time_started,
-            "n_workers": len(scheduler.workers),
-            "nthreads": scheduler.total_nthreads,
-            "memory_limit": scheduler.total_memory,
-            "n_erred": self._counts.n_erred,
-            "thresholds": dict(self._thresholds),
+            "epoch": self._epoch,
+            "time": wall_clock(),
+            "began": self._began,
+            "scheduler": {
+                "id": str(scheduler.id),
+                "address": scheduler.address,
+                "started": scheduler.time_started,
+                "n_workers": len(scheduler.workers),
+                "nthreads": scheduler.total_nthreads,
+                "memory_limit": scheduler.total_memory,
+                "n_erred": self._counts.n_erred,
+                "thresholds": dict(self._thresholds),
+            },
+            "graph": self._graph.describe() if has_graph else None,
+            "left_out": {
+                "names": self._log.unnamed,
+                "running": self._running.n_left_out,
+                "groups": self._counts.n_dropped,
+                "before": self._n_before,
+                "errors": self._errors.n_dropped,
+                "lost_runs": self._deaths.n_lost_runs + self._log.skipped,
+            },
         }
 
     def _refresh(self) -> None:

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dask_diag_lab.collector.strings import OTHER, key_text
-from dask_diag_lab.collector.wire import NamedRows, row_maker
+from dask_diag_lab.collector.wire import NamedRows
 from dask_diag_lab.schema.tables import GROUPS, PREFIXES, STATES
 
 if TYPE_CHECKING:
@@ -79,7 +79,6 @@ class TaskTables:
         self._scheduler = scheduler
         self._max_prefixes, self._max_groups = max_prefixes, max_groups
         self.prefixes, self.groups = NamedRows(PREFIXES), NamedRows(GROUPS)
-        self._prefix_row, self._group_row = row_maker(PREFIXES), row_maker(GROUPS)
         self.touched: set[TaskGroup] = set(scheduler.task_groups.values())
         self.left: defaultdict[TaskGroup, int] = defaultdict(int)
         self.last_erred: tuple[Any, str] | None = None  # keys are of any type
@@ -166,7 +165,7 @@ class TaskTables:
         states, nbytes = self._of_prefix(prefix)
         duration = average if average >= 0 else math.nan
         facts = SimpleNamespace(name=name, states=states, nbytes=nbytes, duration=duration)
-        self.prefixes.put(name, self._prefix_row(facts))
+        self.prefixes.put(name, facts)
 
     def _of_prefix(self, prefix: TaskPrefix) -> tuple[list[int], int]:
         """Return tasks by state, and bytes in memory."""
@@ -183,7 +182,7 @@ class TaskTables:
         states = [sum(counts) for counts in zip(*(states for states, _ in others), strict=True)]
         nbytes = sum(nbytes for _, nbytes in others)
         facts = SimpleNamespace(name=OTHER, states=states, nbytes=nbytes, duration=math.nan)
-        self.prefixes.put(OTHER, self._prefix_row(facts))
+        self.prefixes.put(OTHER, facts)
 
     def _put_group(self, group: TaskGroup) -> None:
         if not (group.states["memory"] or group.states["processing"]):  # see `computed_again`
@@ -233,7 +232,7 @@ class TaskTables:
             dependencies=sorted(needed[:MAX_DEPENDENCIES]),
             is_ended=is_ended,
         )
-        self.groups.put(name, self._group_row(facts))
+        self.groups.put(name, facts)
 
     def _forget(self, name: str) -> None:
         """Forget a group that is gone."""

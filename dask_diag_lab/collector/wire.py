@@ -1,14 +1,13 @@
-"""Rows on their way out: made from a table's declaration, packed as columns, found by cursor.
+"""Rows on their way out: made from facts as a table declares it, and found by cursor.
 
-The other end is `schema.columns`. Must not look at the scheduler.
+They are sent as they are and become columns in `schema.columns`. Must not look at the scheduler.
 """
 
 from __future__ import annotations
 
-import struct
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Collection, Iterable
+from itertools import islice
 from operator import attrgetter
 from typing import Any, Final
 
@@ -19,28 +18,13 @@ Row = tuple[Any, ...]  # one cell for each column of a table: types differ
 Sent = dict[str, Any]  # wire form of `schema.Change`
 Answer = tuple[Sent | None, int]  # what changed, None if nothing did, and the next cursor
 
-CODES: Final = {"<f8": "d", "<i8": "q", "<u8": "Q", "<u4": "I", "<u1": "B", "?": "?"}
-"""Of `struct`, by dtype."""
-
 MAX_REMOVALS: Final = 20_000
 """Removed names remembered; whoever is further behind gets the whole table."""
 
 
-def pack(table: Table, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return rows as columns by name: numbers as little-endian bytes, all else as tuples."""
-    cells = zip(*rows, strict=True) if rows else [()] * len(table.columns)
-    return {c.name: _pack(c, values) for c, values in zip(table.columns, cells, strict=True)}
-
-
-def sent(table: Table, rows: Sequence[Row], dropped: int = 0) -> Sent:
+def sent(rows: list[Row], dropped: int = 0) -> Sent:
     """Return the wire form of new or of all rows of a table."""
-    return {"columns": pack(table, rows), "dropped": dropped, "removed": (), "is_full": False}
-
-
-def row_maker(table: Table) -> Callable[[Any], Row]:
-    """Return what makes a row from facts, which have the columns' `Column.source`."""
-    cells = [(attrgetter(column.source), _coerce(column)) for column in table.columns]
-    return lambda facts: tuple(coerce(get(facts)) for get, coerce in cells)
+    return {"rows": rows, "dropped": dropped, "removed": (), "is_full": False}
 
 
 def _coerce(column: Column) -> Callable[[Any], Any]:
@@ -49,14 +33,6 @@ def _coerce(column: Column) -> Callable[[Any], Any]:
     if column.size > 1 or not column.is_number:
         return tuple
     return float if column.dtype == "<f8" else bool if column.dtype == "?" else int
-
-
-def _pack(column: Column, values: Sequence[Any]) -> bytes | tuple[Any, ...]:
-    if not column.is_number:
-        return tuple(values)
-    if column.size > 1:
-        values = tuple(chain.from_iterable(values))
-    return struct.pack(f"<{len(values)}{CODES[column.dtype]}", *values)
 
 
 def count_new(total: int, n_kept: int, cursor: int) -> tuple[int, int]:
@@ -80,7 +56,7 @@ def log_since(
     if cursor == total + 1:
         return None, cursor
     n, dropped = count_new(total, min(len(kept), table.max_rows), cursor)
-    return sent(table, rows(islice(kept, len(kept) - n, None)), dropped), total + 1
+    return sent(rows(islice(kept, len(kept) - n, None)), dropped), total + 1
 
 
 class WholeTable:
@@ -111,7 +87,7 @@ class WholeTable:
     def since(self, cursor: int) -> Answer:
         if cursor == self._version or self._rows is None:
             return None, cursor
-        return sent(self._table, self._rows, self.n_left_out), self._version
+        return sent(self._rows, self.n_left_out), self._version
 
 
 class NamedRows:
@@ -119,7 +95,7 @@ class NamedRows:
 
     def __init__(self, table: Table) -> None:
         self.version = 0
-        self._table = table
+        self._cells = [(attrgetter(column.source), _coerce(column)) for column in table.columns]
         self._rows: dict[Any, tuple[int, Row]] = {}  # names are text or numbers
         self._removed: deque[tuple[int, Any]] = deque(maxlen=MAX_REMOVALS)
         self._first = 1  # who is further behind gets everything
@@ -130,8 +106,9 @@ class NamedRows:
     def __contains__(self, name: object) -> bool:
         return name in self._rows
 
-    def put(self, name: Any, row: Row) -> None:
-        """Set a row; an equal one changes nothing."""
+    def put(self, name: Any, facts: object) -> None:
+        """Set the row made of ``facts``, which have each `Column.source`; an equal one is kept."""
+        row = tuple(coerce(get(facts)) for get, coerce in self._cells)
         entry = self._rows.get(name)
         if entry is not None:
             if entry[1] == row:
@@ -160,7 +137,7 @@ class NamedRows:
             return None, cursor
         if not self._first <= cursor < self.version:
             rows = [row for _, row in self._rows.values()]
-            return {**sent(self._table, rows), "is_full": True}, self.version
+            return {**sent(rows), "is_full": True}, self.version
         rows, removed = [], []
         for version, row in reversed(self._rows.values()):
             if version <= cursor:
@@ -172,4 +149,4 @@ class NamedRows:
             if name not in self._rows:
                 removed.append(key_text(name))
         rows.reverse()
-        return {**sent(self._table, rows), "removed": tuple(removed)}, self.version
+        return {**sent(rows), "removed": tuple(removed)}, self.version

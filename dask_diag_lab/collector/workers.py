@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.actions import Clocks
 from dask_diag_lab.collector.strings import Strings, cut, key_text, plain
-from dask_diag_lab.collector.wire import NamedRows, Row, row_maker
+from dask_diag_lab.collector.wire import NamedRows, Row
 from dask_diag_lab.schema.tables import WORKERS
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ class WorkerTable(NamedRows):
         super().__init__(WORKERS)
         self._scheduler = scheduler
         self._clocks = clocks
-        self._make_row = row_maker(WORKERS)
 
     def refresh(self) -> None:
         workers = self._scheduler.workers
@@ -72,31 +71,28 @@ class WorkerTable(NamedRows):
             self.remove(address)
         for address, ws in workers.items():
             self._clocks.heard(address, ws.time_delay)
+            metrics = ws.metrics
             try:
-                self.put(address, self._make_row(self._facts(ws)))
-            except (AttributeError, KeyError, TypeError, ValueError):
+                transfer = metrics.get("transfer", {})
+                facts = SimpleNamespace(
+                    state=ws,
+                    process=process_of(address, ws.host, getattr(ws, "pid", 0), ws.nanny),
+                    cpu=metrics.get("cpu", 0.0),
+                    memory=ws.memory,
+                    spilled_memory=metrics.get("spilled_bytes", {}).get("memory", 0),
+                    n_processing=len(ws.processing),
+                    n_executing=len(ws.executing),
+                    n_in_memory=len(ws.has_what),
+                    occupancy=_occupancy(ws),
+                    is_idle=address in self._scheduler.idle,
+                    is_saturated=ws in self._scheduler.saturated,
+                    incoming_bytes=transfer.get("incoming_bytes", 0),
+                    outgoing_bytes=transfer.get("outgoing_bytes", 0),
+                    metrics=flatten(metrics),
+                )
+                self.put(address, facts)
+            except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
                 continue
-
-    def _facts(self, ws: WorkerState) -> SimpleNamespace:
-        """Return what the columns of `WORKERS` are filled from."""
-        metrics = ws.metrics
-        transfer = metrics.get("transfer", {})
-        return SimpleNamespace(
-            state=ws,
-            process=process_of(ws.address, ws.host, getattr(ws, "pid", 0), ws.nanny),
-            cpu=metrics.get("cpu", 0.0),
-            memory=ws.memory,
-            spilled_memory=metrics.get("spilled_bytes", {}).get("memory", 0),
-            n_processing=len(ws.processing),
-            n_executing=len(ws.executing),
-            n_in_memory=len(ws.has_what),
-            occupancy=_occupancy(ws),
-            is_idle=ws.address in self._scheduler.idle,
-            is_saturated=ws in self._scheduler.saturated,
-            incoming_bytes=transfer.get("incoming_bytes", 0),
-            outgoing_bytes=transfer.get("outgoing_bytes", 0),
-            metrics=flatten(metrics),
-        )
 
 
 def _occupancy(ws: WorkerState) -> float:

@@ -25,7 +25,7 @@ class Change:
         What is not here is gone.
     """
 
-    columns: Mapping[str, Any]  # arrays; sequences do where a table is appended or replaced
+    columns: Mapping[str, Any]  # arrays; for extras any sequences
     dropped: int = 0
     removed: Sequence[str] = ()
     is_full: bool = False

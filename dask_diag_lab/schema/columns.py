@@ -1,6 +1,6 @@
-"""Columns as arrays: made from a declaration, and checked once when they arrive.
+"""Columns as arrays: made from a declaration, and checked once when their rows arrive.
 
-The other end is `collector.wire`, which packs them without NumPy.
+The other end is `collector.wire`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from dask_diag_lab.schema.tables import Column, Table
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 
 _SCALARS: Final = (str, int, float, bool, type(None))
+_KINDS: Final = {"f": "fi", "i": "i", "u": "iu", "?": "b"}
+"""What NumPy may make of cells, by the kind of number that is declared."""
 
 
 class WireError(ValueError):
@@ -59,25 +61,35 @@ def default_row(table: Table) -> dict[str, Any]:
     return row
 
 
-def decoded(table: Table, value: object) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of a table as a collector packed them.
+def decoded(table: Table, rows: object) -> dict[str, npt.NDArray[Any]]:
+    """Return rows of a table, as a collector sends them, as columns.
 
     Raises
     ------
     WireError
-        Naming the column that is missing or wrong.
+        Naming the column that is wrong.
     """
-    if not isinstance(value, Mapping):
-        raise wire_error(table.name, "columns", value)
+    if not isinstance(rows, (list, tuple)):
+        raise wire_error(table.name, "rows", rows)
+    try:
+        cells = list(zip(*rows, strict=True)) if rows else [()] * len(table.columns)
+        given = list(zip(table.columns, cells, strict=True))
+    except (TypeError, ValueError) as error:
+        raise WireError(f"table {table.name!r}: rows of other columns ({error})") from error
     columns: dict[str, npt.NDArray[Any]] = {}
-    for column in table.columns:
+    for column, values in given:
         field = f"{table.name}.{column.name}"
-        if column.name not in value:
-            raise WireError(f"field {field!r} is missing")
-        columns[column.name] = _read(column, value[column.name], field)
-    if len({len(column) for column in columns.values()}) > 1:
-        sizes = {name: len(column) for name, column in columns.items()}
-        raise WireError(f"table {table.name!r}: columns differ in length: {sizes}")
+        if not column.is_number:
+            columns[column.name] = _objects(column, values, field)
+            continue
+        shape = (len(rows), column.size) if column.size > 1 else (len(rows),)
+        try:
+            array = np.array(values, dtype=None if values else column.dtype).reshape(shape)
+        except ValueError as error:  # of unlike lengths
+            raise wire_error(field, f"{column.size} numbers a row", values) from error
+        if array.dtype.kind not in _KINDS[column.dtype.strip("<")[0]]:
+            raise wire_error(field, column.dtype, values)
+        columns[column.name] = array.astype(column.dtype, copy=False)
     return columns
 
 
@@ -92,23 +104,12 @@ def _array(column: Column, values: Sequence[Any] | npt.NDArray[Any]) -> npt.NDAr
     return np.fromiter(cells, dtype=object, count=len(values))
 
 
-def _read(column: Column, value: object, field: str) -> npt.NDArray[Any]:
-    if column.is_number:
-        if not isinstance(value, (bytes, bytearray, memoryview)):
-            raise wire_error(field, "bytes", value)
-        dtype = np.dtype(column.dtype)
-        if len(value) % (dtype.itemsize * column.size):
-            raise WireError(f"field {field!r}: {len(value)} bytes are no whole rows")
-        return _array(column, np.frombuffer(value, dtype=dtype))
-    if not isinstance(value, (list, tuple)):
-        raise wire_error(field, "a list", value)
+def _objects(column: Column, values: Sequence[Any], field: str) -> npt.NDArray[Any]:
     check = _CHECKS[column.dtype]
-    for cell in value:
+    for cell in values:
         if not check(cell):
             raise wire_error(field, column.dtype, cell)
-    if column.dtype == "pairs":
-        value = [dict(cell) for cell in value]
-    return _array(column, value)
+    return _array(column, [dict(cell) for cell in values] if column.dtype == "pairs" else values)
 
 
 def _is_pairs(cell: object) -> bool:

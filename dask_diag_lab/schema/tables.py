@@ -226,11 +226,11 @@ NODES: Final = _table(
     "changes",
     0,
     "Tasks of the exact graph",
-    Column("node", "<i8", "", "A number that is never used again in an epoch"),
-    Column("key", "text", "", "The task's key"),
-    Column("prefix", "text", "", "Its prefix"),
-    Column("group", "text", "", "Its group"),
-    Column("dependencies", "ints", "", "Nodes it depends on"),
+    Column("node", "<i8", "", "A number that is never used again in an epoch", "node"),
+    Column("key", "text", "", "The task's key", "task.key"),
+    Column("prefix", "text", "", "Its prefix", "task.group.prefix.name"),
+    Column("group", "text", "", "Its group", "task.group.name"),
+    Column("dependencies", "ints", "", "Nodes it depends on", "dependencies"),
 )
 
 NODE_STATES: Final = _table(
@@ -238,8 +238,8 @@ NODE_STATES: Final = _table(
     "changes",
     0,
     "Their states, which change more often",
-    Column("node", "<i8", "", "As in `NODES`"),
-    Column("state", "<i8", "", "Index into `STATES`"),
+    Column("node", "<i8", "", "As in `NODES`", "node"),
+    Column("state", "<i8", "", "Index into `STATES`", "state"),
 )
 
 THRESHOLDS: Final[tuple[str, ...]] = ("target", "spill", "pause", "terminate")
@@ -430,7 +430,7 @@ def _version() -> str:
         (table.name, table.sent, [(c.name, c.dtype, c.size) for c in table.columns])
         for table in TABLES.values()
     ]
-    return hashlib.sha256(repr((8, STATES, declared)).encode()).hexdigest()[:8]
+    return hashlib.sha256(repr((9, STATES, declared)).encode()).hexdigest()[:8]
 
 
 PROTOCOL: Final = _version()

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import Change, Table
-from dask_diag_lab.schema.columns import arrays, empty
+from dask_diag_lab.schema.columns import empty
 from dask_diag_lab.store.arrays import Row, frozen
 
 Cells = list[Any] | npt.NDArray[Any]  # the column decides
@@ -79,11 +79,21 @@ class NamedTable:
 
     def update(self, change: Change) -> None:
         """Take over rows that are new or changed, and forget those that went."""
-        new = arrays(self._table, change.columns)
+        new = change.columns
         names: list[str] = new[self._key].tolist()
         gone = self._index.keys() - set(names) if change.is_full else change.removed
         is_changed = self._remove([name for name in gone if name in self._index])
-        is_changed |= bool(names) and self._put(names, new)
+        n = len(self._index)
+        added = [name for name in dict.fromkeys(names) if name not in self._index]
+        self._index.update((name, n + i) for i, name in enumerate(added))
+        rows = [self._index[name] for name in names]
+        if added or not all(_same(self._columns[c][rows], values) for c, values in new.items()):
+            is_changed = True
+            for name, column in self._columns.items():
+                grown = np.empty((n + len(added), *column.shape[1:]), dtype=column.dtype)
+                grown[:n] = column
+                grown[rows] = new[name]
+                self._columns[name] = grown
         self.version += is_changed
 
     def clear(self) -> None:
@@ -105,21 +115,6 @@ class NamedTable:
         is_kept[[self._index[name] for name in names]] = False
         self._columns = {name: column[is_kept] for name, column in self._columns.items()}
         self._index = {name: i for i, name in enumerate(self._columns[self._key].tolist())}
-        return True
-
-    def _put(self, names: list[str], new: dict[str, npt.NDArray[Any]]) -> bool:
-        """Set or append rows; tell whether anything differs from what was there."""
-        added = [name for name in dict.fromkeys(names) if name not in self._index]
-        n = len(self._index)
-        self._index.update((name, n + i) for i, name in enumerate(added))
-        rows = [self._index[name] for name in names]
-        if not added and all(_same(self._columns[c][rows], values) for c, values in new.items()):
-            return False
-        for name, column in self._columns.items():
-            grown = np.empty((n + len(added), *column.shape[1:]), dtype=column.dtype)
-            grown[:n] = column
-            grown[rows] = new[name]
-            self._columns[name] = grown
         return True
 
 

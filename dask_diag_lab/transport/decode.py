@@ -60,9 +60,35 @@ class Decoder:
             Naming the field that is wrong or missing.
         """
         epoch, cursors = member(answer, "epoch", str), numbers(answer, "cursors")
+        tables = {
+            name: Change(
+                columns=decoded(TABLES[name], member(change, "rows", list)),
+                removed=texts(change, "removed"),
+                **members(change, dropped=int, is_full=bool),
+            )
+            for name, change in member(answer, "tables", dict).items()
+            if name in TABLES
+        }
+        nodes, states = (tables.pop(table.name, None) for table in (NODES, NODE_STATES))
+        given = members(
+            answer, strings_from=int, keys_from=int, time=float, began=float, cost_s=float
+        ) | {name: texts(answer, name) for name in ("strings", "keys")}
+        n_strings = given["strings_from"] + len(given["strings"])
+        n_tasks = given["keys_from"] + len(given["keys"])
+        columns = _actions(answer.get("actions"), n_strings, n_tasks)
+        tables["actions"] = Change(columns, member(answer, "dropped", int))
+        batch = Batch(
+            epoch=epoch,
+            received=time.time(),
+            scheduler=_scheduler(member(answer, "scheduler", dict)),
+            actions_to=member(answer["cursors"], "actions", int),
+            graph=_graph(answer.get("graph"), nodes, states),
+            tables=tables,
+            left_out=numbers(answer, "left_out"),
+            **given,
+        )
         if epoch == self.epoch:  # those of extras that were not wanted this time stay
             cursors = {**self.cursors, **cursors}
-        batch = _batch(answer, epoch)
         self._next = epoch, cursors, member(answer, "is_more", bool)
         return batch
 
@@ -113,36 +139,6 @@ def texts(parent: Any, name: str) -> Sequence[str]:  # what a peer sent
     if not all(type(text) is str for text in given):
         raise wire_error(name, "texts", given)
     return given
-
-
-def _batch(answer: Mapping[str, Any], epoch: str) -> Batch:
-    given = members(
-        answer, strings_from=int, keys_from=int, time=float, began=float, cost_s=float
-    ) | {name: texts(answer, name) for name in ("strings", "keys")}
-    changes = {n: c for n, c in member(answer, "tables", dict).items() if n in TABLES}
-    tables = {name: _change(name, change) for name, change in changes.items()}
-    n_strings = given["strings_from"] + len(given["strings"])
-    columns = _actions(answer.get("actions"), n_strings, given["keys_from"] + len(given["keys"]))
-    tables["actions"] = Change(columns, member(answer, "dropped", int))
-    nodes, states = (tables.pop(table.name, None) for table in (NODES, NODE_STATES))
-    return Batch(
-        epoch=epoch,
-        received=time.time(),
-        scheduler=_scheduler(member(answer, "scheduler", dict)),
-        actions_to=member(answer["cursors"], "actions", int),
-        graph=_graph(answer.get("graph"), nodes, states),
-        tables=tables,
-        left_out=numbers(answer, "left_out"),
-        **given,
-    )
-
-
-def _change(name: str, value: Any) -> Change:  # what a peer sent
-    return Change(
-        columns=decoded(TABLES[name], member(value, "columns", dict)),
-        removed=texts(value, "removed"),
-        **members(value, dropped=int, is_full=bool),
-    )
 
 
 def _scheduler(info: Mapping[str, Any]) -> SchedulerInfo:

@@ -45,6 +45,9 @@ _AS_IT_IS: Final = (
 )
 """Attributes that the browser is told."""
 
+_SENT_AS: Final = {"f8": np.float32, "f4": np.float32, "u1": np.uint8}
+"""Numbers are sent with as many digits as anybody can see; all others as float64."""
+
 _FEW: Final = 8
 """So many rows fit in any pane: there is no question of putting some together."""
 
@@ -216,7 +219,14 @@ class BarPlot(DataPlot):
             self.caption = Caption(empty=self.why_empty(), controls=self.own_controls())
             return
         set_properties(self.chart, spec=json.dumps(self._spec(rows)), **self.look.style)
-        self._source.set({name: _sent(rows[name]) for name in self._used(rows)})
+        columns: dict[str, ColumnData] = {}
+        for name in self._used(rows):
+            if isinstance(rows[name][0], str):
+                columns[name] = list(rows[name])
+                continue
+            numbers = np.asarray(rows[name])
+            columns[name] = numbers.astype(_SENT_AS.get(numbers.dtype.str[1:], np.float64))
+        self._source.set(columns)
         self.caption = Caption(
             headline=self.headline(),
             legend=self.legend(rows),
@@ -287,12 +297,3 @@ class BarPlot(DataPlot):
 
     def _color(self, name: str) -> str:
         return shade(self.look, name) if name else ""
-
-
-def _sent(column: ColumnData) -> ColumnData:
-    """Return a column as it is sent: numbers with as many digits as anybody can see."""
-    if len(column) and isinstance(column[0], str):
-        return list(column)
-    numbers = np.asarray(column)
-    dtype = np.float32 if numbers.dtype.kind == "f" else np.float64
-    return numbers.astype(np.uint8 if numbers.dtype == np.uint8 else dtype)

@@ -62,7 +62,7 @@ interface IGeometry {
   readonly labels: readonly string[];
   readonly values: readonly string[];
   readonly end: number;
-  readonly scale: (value: number) => number;
+  readonly perUnit: number;
 }
 
 export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly IModelClass[] {
@@ -113,8 +113,8 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
 
     /** A number of one row: the mean of what it stands for, or the sum of a rest. */
     _number(name: string, members: Members): number {
-      const column: ArrayLike<number> = this.column(name);
-      const values = members.map(row => column[row] ?? NaN).filter(value => !Number.isNaN(value));
+      const column: ArrayLike<number> | null = this.model.source.get_column(name);
+      const values = members.map(row => column?.[row] ?? NaN).filter(value => !Number.isNaN(value));
       if (values.length === 0) {
         return NaN;
       }
@@ -233,9 +233,8 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       // Half of the last tick's label stands out where nothing else does.
       const right = Math.max(width - Math.max(measured(values) + 2 * GAP, AXIS), left + 20);
       const end = this._axis_end();
-      const scale = (value: number): number =>
-        left + Math.max(Math.min(value / end, 1), 0) * (right - left);
-      return { left, right, bottom, row, first, view, labels, values, end, scale };
+      const perUnit = (right - left) / end;
+      return { left, right, bottom, row, first, view, labels, values, end, perUnit };
     }
 
     /** What stands beside a bar, in ever fewer words. */
@@ -284,12 +283,12 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
     }
 
     _paint_axis(ctx: CanvasRenderingContext2D): void {
-      const { left, right, bottom, end, scale } = this.geometry!;
+      const { left, right, bottom, end, perUnit } = this.geometry!;
       const { unit } = this.spec;
       ctx.textAlign = 'center';
       let free = -Infinity;
       for (const tick of ticks(unit, end, Math.max(Math.floor((right - left) / 110), 1))) {
-        const x = Math.round(scale(tick));
+        const x = Math.round(left + tick * perUnit);
         ctx.fillStyle = this.model.grid;
         ctx.globalAlpha = 0.6;
         ctx.fillRect(x, 0, 1, bottom + 4);
@@ -306,7 +305,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
     }
 
     _paint_rows(ctx: CanvasRenderingContext2D, width: number): void {
-      const { left, right, row, first, view, labels, values, scale } = this.geometry!;
+      const { left, right, row, first, view, labels, values, end, perUnit } = this.geometry!;
       const { spec } = this;
       const isBeside = spec.merges === 'mean';
       const thick = Math.max(row * BAR_SHARE, 1);
@@ -314,9 +313,9 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
         const top = at * row + (row - thick) / 2;
         if (isBeside) {
           const limit = spec.limit || spec.track;
-          const reach = limit ? scale(this._number(limit, members)) : right;
+          const long = limit ? Math.min(this._number(limit, members), end) * perUnit : right - left;
           ctx.fillStyle = spec.track_color;
-          ctx.fillRect(left, top, reach - left, thick);
+          ctx.fillRect(left, top, long, thick);
         }
         const bar = this._paint_bar(ctx, members, top, thick);
         this._paint_marks(ctx, members, at);
@@ -341,16 +340,16 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       top: number,
       thick: number
     ): number {
-      const { left, scale } = this.geometry!;
+      const { left, end, perUnit } = this.geometry!;
       const { parts, is_split: isSplit } = this.spec;
       const high = isSplit ? thick / parts.length : thick;
       let reached = 0;
       let furthest = left;
       parts.forEach((part, index) => {
         const value = this._number(part.column, members) || 0;
-        const from = scale(isSplit ? 0 : reached);
+        const from = left + (isSplit ? 0 : Math.min(reached, end) * perUnit);
         reached = isSplit ? value : reached + value;
-        const to = scale(reached);
+        const to = left + Math.min(reached, end) * perUnit;
         if (value <= 0) {
           return;
         }
@@ -386,10 +385,11 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       if (!(most > 0)) {
         return;
       }
-      const { row, scale } = this.geometry!;
+      const { left, row, end, perUnit } = this.geometry!;
       const mark = (value: number, width: number, color: string): void => {
         ctx.fillStyle = color;
-        ctx.fillRect(Math.round(scale(value)) - width / 2, at * row, width, row);
+        const x = Math.round(left + Math.min(value, end) * perUnit);
+        ctx.fillRect(x - width / 2, at * row, width, row);
       };
       marks.forEach(([, share]) => mark(most * share, 1, this.model.muted));
       mark(most, 2, this.model.foreground);

@@ -53,10 +53,14 @@ class WorkerBars(BarPlot):
         return {"worker": addresses, "name": names, "label": labels, "host": hosts}
 
     def rows(self) -> Rows:
-        """Return a row for each worker, with those of `columns` that the store has."""
+        """Return a row for each worker: those of `columns` that the store has, and `derived`."""
         workers, names = self.store.workers, [column.name for column in self.columns]
         of_store = {name: workers.column(name) for name in names if name in IN_STORE}
-        return {**of_store, **self.worker_rows()}
+        return {**of_store, **self.worker_rows(), **self.derived()}
+
+    def derived(self) -> Rows:
+        """Return columns that the store does not have, with a value for each worker."""
+        return {}
 
     def why_empty(self) -> str:
         """Return why there is no worker, or none with a value; see `DataPlot.why_empty`."""

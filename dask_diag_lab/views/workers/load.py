@@ -140,10 +140,10 @@ class Occupancy(LoadBars):
     parts = (Part("occupancy"),)
     sort_by = "occupancy"
 
-    def rows(self) -> Rows:
-        """Return a row for each worker; see `BarPlot.rows`."""
+    def derived(self) -> Rows:
+        """Return how long the work takes; see `WorkerBars.derived`."""
         workers = self.store.workers
-        return {**super().rows(), "wall": workers.occupancy / np.maximum(workers.nthreads, 1)}
+        return {"wall": workers.occupancy / np.maximum(workers.nthreads, 1)}
 
     def headline(self) -> str:
         """Return how much work there is, and how long it takes; see `DataPlot.headline`."""
@@ -180,9 +180,9 @@ class Cpu(WorkerBars):
     track = "full"
     sort_by = "cpu"
 
-    def rows(self) -> Rows:
-        """Return a row for each worker; see `BarPlot.rows`."""
-        return {**super().rows(), "full": self.store.workers.nthreads * 100}
+    def derived(self) -> Rows:
+        """Return what all threads at work come to; see `WorkerBars.derived`."""
+        return {"full": self.store.workers.nthreads * 100}
 
     def headline(self) -> str:
         """Return the sum, and its share of all threads; see `DataPlot.headline`."""

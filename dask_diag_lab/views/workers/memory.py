@@ -128,11 +128,10 @@ class WorkersMemory(MemoryBars, WorkerBars):
     )
     sort_by = "memory"
 
-    def rows(self) -> Rows:
-        """Return a row for each worker; see `BarPlot.rows`."""
+    def derived(self) -> Rows:
+        """Return the levels, and what they mean; see `WorkerBars.derived`."""
         workers, levels = self.store.workers, self.memory_levels()
         return {
-            **super().rows(),
             "level": [LEVEL_NAMES[level] for level in levels.tolist()],
             "level_index": levels,
             "remark": [

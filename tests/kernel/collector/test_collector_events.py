@@ -70,7 +70,7 @@ def events_of(log: EventLog) -> list[tuple[float, str, dict[str, Any]]]:
     """Return all events as they arrive."""
     sent, _ = log.since(0)
     assert sent is not None
-    columns = decoded(EVENTS, sent["columns"])
+    columns = decoded(EVENTS, sent["rows"])
     return list(zip(*(column.tolist() for column in columns.values()), strict=True))
 
 

@@ -20,7 +20,7 @@ def rows_of(name: str, answer: Answer) -> list[tuple[Any, ...]]:  # types differ
     """Return the rows of a table as they arrive."""
     sent, _ = answer
     assert sent is not None
-    columns = decoded(TABLES[name], sent["columns"])
+    columns = decoded(TABLES[name], sent["rows"])
     return list(zip(*(column.tolist() for column in columns.values()), strict=True))
 
 

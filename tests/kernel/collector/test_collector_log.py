@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from dask_diag_lab.collector.actions import OK, REMEMBERED, ROW, SURE_S, ActionLog, Clocks
 from dask_diag_lab.collector.strings import OTHER, Strings, key_text
 from dask_diag_lab.collector.wire import MAX_REMOVALS, NamedRows
-from dask_diag_lab.schema import TABLES
+from dask_diag_lab.schema import PREFIXES, STATES
 from dask_diag_lab.schema.columns import decoded
 
 
@@ -91,27 +92,31 @@ def test_disk_times_are_brought_to_the_scheduler_s_clock_by_the_least_of_the_las
 
 
 def test_named_rows_tell_only_what_is_new_and_everything_to_those_too_far_behind() -> None:
-    table = NamedRows(TABLES["bandwidth-types"])
+    table = NamedRows(PREFIXES)
 
     def names(cursor: int) -> list[str]:
         sent, _ = table.since(cursor)
         assert sent is not None
-        return list(decoded(TABLES["bandwidth-types"], sent["columns"])["type"])
+        return list(decoded(PREFIXES, sent["rows"])["name"])
+
+    def put(name: str, duration: float) -> None:
+        facts = SimpleNamespace(name=name, states=[0] * len(STATES), nbytes=0, duration=duration)
+        table.put(name, facts)
 
     for i in range(5):
-        table.put(f"a-{i}", (f"a-{i}", 1.0))
+        put(f"a-{i}", 1.0)
     known = table.version
     assert table.since(known) == (None, known)
-    table.put("a-1", ("a-1", 2.0))
-    table.put("a-2", ("a-2", 1.0))
+    put("a-1", 2.0)
+    put("a-2", 1.0)
     table.remove("a-3")
     table.remove("a-4")
-    table.put("a-4", ("a-4", 3.0))
+    put("a-4", 3.0)
     sent, _ = table.since(known)
     assert sent is not None
     assert (names(known), sent["removed"], sent["is_full"]) == (["a-1", "a-4"], ("a-3",), False)
     for i in range(MAX_REMOVALS + 2):
-        table.put(f"b-{i}", (f"b-{i}", 1.0))
+        put(f"b-{i}", 1.0)
         table.remove(f"b-{i}")
     sent, _ = table.since(known)
     assert sent is not None

@@ -118,7 +118,7 @@ async def test_too_many_prefixes_are_summed_up_and_groups_are_bounded() -> None:
         tables.refresh()
         sent, _ = tables.prefixes.since(0)
         assert sent is not None
-        columns = decoded(PREFIXES, sent["columns"])
+        columns = decoded(PREFIXES, sent["rows"])
         assert columns["name"][-1] == "(other)"
         assert columns["states"].sum(axis=1).tolist() == [1] * 5 + [15]
         assert len(tables.groups) == 5

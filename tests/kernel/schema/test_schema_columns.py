@@ -1,4 +1,4 @@
-"""One declaration for both ends: what a collector packs is what arrives, or is refused by name."""
+"""One declaration for both ends: the rows that a collector sends arrive, or are refused by name."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from dask_diag_lab.collector import NAME, PULL
-from dask_diag_lab.collector.wire import pack
-from dask_diag_lab.schema import ACTIONS, PROTOCOL, TABLES, WORKERS, Table
+from dask_diag_lab.schema import ACTIONS, PREFIXES, PROTOCOL, TABLES, WORKERS, Table
 from dask_diag_lab.schema.columns import WireError, columns_of, decoded
 
 OBJECTS: dict[str, Any] = {
@@ -35,9 +34,9 @@ def sample_rows(table: Table, n: int = 3) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
-def test_what_is_packed_is_what_arrives(table: Table) -> None:
+def test_rows_arrive_as_columns(table: Table) -> None:
     rows = sample_rows(table)
-    arrived = decoded(table, pack(table, rows))
+    arrived = decoded(table, rows)
     wanted = columns_of(table, rows)
     for column in table.columns:
         values = arrived[column.name]
@@ -46,37 +45,41 @@ def test_what_is_packed_is_what_arrives(table: Table) -> None:
         else:
             np.testing.assert_array_equal(values, wanted[column.name])
         assert values.dtype == (np.dtype(column.dtype) if column.is_number else object)
-        assert len(decoded(table, pack(table, ()))[column.name]) == 0
+        assert len(decoded(table, ())[column.name]) == 0
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
+    ("name", "value"),
     [
-        ("cpu", None, "expected bytes"),
-        ("cpu", b"123", "no whole rows"),
-        ("cpu", b"\0" * 16, "differ in length"),
-        ("name", [1, 2, 3], "expected text"),
-        ("name", "abc", "expected a list"),
-        ("metrics", [(("a", []),)] * 3, "expected pairs"),
+        ("cpu", None),
+        ("cpu", "1"),
+        ("nthreads", 1.5),
+        ("nthreads", 2**63),
+        ("is_idle", 1),
+        ("name", 1),
+        ("metrics", (("a", []),)),
     ],
 )
-def test_a_wrong_column_is_named(name: str, value: object, words: str) -> None:
-    sent = pack(WORKERS, sample_rows(WORKERS))
-    sent[name] = value
-    with pytest.raises(WireError, match=words) as refused:
-        decoded(WORKERS, sent)
-    assert name in str(refused.value)
+def test_a_wrong_cell_is_refused_with_the_name_of_its_column(name: str, value: object) -> None:
+    *rows, last = sample_rows(WORKERS)
+    place = [column.name for column in WORKERS.columns].index(name)
+    with pytest.raises(WireError, match=rf"workers\.{name}"):
+        decoded(WORKERS, [*rows, (*last[:place], value, *last[place + 1 :])])
 
 
-def test_a_missing_column_is_named_and_columns_are_found_by_name() -> None:
-    sent = pack(WORKERS, sample_rows(WORKERS))
-    turned = dict(reversed(sent.items()))
-    np.testing.assert_array_equal(
-        decoded(WORKERS, turned)["memory"], decoded(WORKERS, sent)["memory"]
-    )
-    del sent["memory"]
-    with pytest.raises(WireError, match=r"workers\.memory' is missing"):
-        decoded(WORKERS, sent)
+@pytest.mark.parametrize(
+    "rows", [None, [None], [()], [sample_rows(WORKERS)[0], sample_rows(WORKERS)[1][1:]]]
+)
+def test_what_is_no_table_of_rows_is_refused_with_its_name(rows: object) -> None:
+    with pytest.raises(WireError, match="workers"):
+        decoded(WORKERS, rows)
+
+
+@pytest.mark.parametrize("states", [(1, 2), (), None, ((1,),) * 8])
+def test_a_cell_of_many_numbers_has_all_of_them(states: object) -> None:
+    (name, _, *others), *rows = sample_rows(PREFIXES)
+    with pytest.raises(WireError, match=r"prefixes\.states"):
+        decoded(PREFIXES, [(name, states, *others), *rows])
 
 
 def test_a_declaration_that_differs_has_another_version_which_is_part_of_every_name() -> None:
