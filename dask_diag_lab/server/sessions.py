@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import bokeh
@@ -261,32 +260,27 @@ class PlotSocket(WSHandler):
         await self.send_message(connection.ok(patch))
 
     async def send_message(self, message: Message[Any]) -> None:
-        """Send a message soon, with all that follows it at once."""
-        self._messages.append(message)
+        """Send a message soon, with all patches that follow it at once."""
+        last = self._messages[-1] if self._messages else None
+        if isinstance(message, patch_doc) and isinstance(last, patch_doc):
+            events = [*last.content["events"], *message.content["events"]]
+            last.content = {**last.content, "events": events}
+            for buffer in message.buffers:
+                last.add_buffer(buffer)  # several at once: only from Bokeh 3.9 on
+        else:
+            self._messages.append(message)
         if self._sending is None:
             self._sending = asyncio.create_task(self._send())
 
     async def _send(self) -> None:
         try:
-            while self._messages:
-                messages, self._messages = self._messages, []
-                for is_patch, group in groupby(messages, lambda one: isinstance(one, patch_doc)):
-                    for message in [_joined(list(group))] if is_patch else group:
-                        if self.ws_connection is not None:
-                            await super().send_message(message)
+            while self._messages and self.ws_connection is not None:
+                await super().send_message(self._messages.pop(0))
         finally:
+            self._messages.clear()
             self._sending = None
             self.application.pages.tick()
 
     def log_exception(self, *args: Any) -> None:  # tornado's exc_info triple
         """Log where Dask's and tornado's default set-up does not print into a cell."""
         logger.warning("A plot's websocket failed", exc_info=args)
-
-
-def _joined(patches: list[Message[Any]]) -> Message[Any]:
-    """Return one message with all changes of `patches`, in their order."""
-    events = [event for patch in patches for event in patch.content["events"]]
-    joined = patch_doc(patch_doc.create_header(), {}, {"events": events})
-    for buffer in (buffer for patch in patches for buffer in patch.buffers):
-        joined.add_buffer(buffer)  # several at once: only from Bokeh 3.9 on
-    return joined
