@@ -21,9 +21,9 @@ from dask_diag_lab.views.details.page import (
     listed,
     stack_text,
 )
+from dask_diag_lab.views.names import open_worker, worker_label
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Control
-from dask_diag_lab.views.worker_names import open_worker, worker_label
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.queries import Query

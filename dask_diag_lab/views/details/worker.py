@@ -16,16 +16,17 @@ from dask_diag_lab.views.details.page import (
     listed,
     stack_text,
 )
-from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.view import Control
-from dask_diag_lab.views.worker_names import (
+from dask_diag_lab.views.names import (
     LEFT,
     no_workers,
     open_worker,
     worker_label,
     worker_name,
-    worker_names,
+    worker_options,
 )
+from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.stream.transfers import LOG_COLUMNS
+from dask_diag_lab.views.view import Control
 
 MAX_LINES: Final = 500
 """Log lines shown: some 60 kB, sent again with each new line."""
@@ -44,17 +45,7 @@ _TASKS: Final = Section(
 _TRANSFERS: Final = Section(
     "transfers",
     "Transfers",
-    (
-        Column("stop", "Ended", "time", width=76),
-        Column("direction", "Direction", width=80),
-        Column("peer", "Other worker", "key", width=170),
-        Column("nbytes", "Size", "bytes", width=86),
-        Column("compressed", "On the wire", "bytes", width=92),
-        Column("seconds", "Duration", "seconds", width=96),
-        Column("rate", "Rate", "rate", width=96),
-        Column("keys", "Keys", "number", width=60),
-        Column("key", "Largest", "key", width=160),
-    ),
+    tuple(column for column in LOG_COLUMNS if column.name not in ("worker", "ratio")),
 )
 _STACKS: Final = Section("call-stacks", "Call stacks now")
 _LOGS: Final = Section("logs", "Logs")
@@ -125,8 +116,7 @@ class WorkerPage(DetailPage):
 
     def subject_controls(self) -> Sequence[Control]:
         """Return the list of workers, and the way to the profile."""
-        addresses = filter(None, dict.fromkeys([*self.store.workers.address, self.worker]))
-        options = [(address, worker_label(self.store, address)) for address in addresses]
+        options = worker_options(self.store, self.worker)
         return (
             Control("worker", "select", "Worker", self.worker, options),
             Control("profile", "button", "Profile"),
@@ -199,12 +189,11 @@ class WorkerPage(DetailPage):
         if section is _TASKS:
             tasks: Sequence[Row] = self._about.get("tasks", ())
             return tasks
-        names = worker_names(self.store)
         return [
             {
                 **row,
                 "address": row["peer"],
-                "peer": names.get(row["peer"], row["peer"]) or "(client)",
+                "peer": worker_label(self.store, row["peer"]) or "(client)",
                 "direction": {"in": "received", "out": "sent"}.get(row["direction"], ""),
                 "seconds": row["stop"] - row["start"],
             }

@@ -15,6 +15,7 @@ from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import FlameChart
+from dask_diag_lab.views.names import worker_label
 from dask_diag_lab.views.palette import prefix_palette, quiet_color
 from dask_diag_lab.views.profile import captions
 from dask_diag_lab.views.profile.sampling import (
@@ -35,7 +36,6 @@ from dask_diag_lab.views.profile.tree import (
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, Table, View
-from dask_diag_lab.views.worker_names import worker_label
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dask_diag_lab.views.format import clock, count, duration, percent, plural, shares
-from dask_diag_lab.views.shown_name import shown_name
+from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.stream.frame import (
     DESERIALIZE_CODE,
     DISK_CODE,

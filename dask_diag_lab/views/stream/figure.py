@@ -22,8 +22,8 @@ from dask_diag_lab.views.figure import (
 )
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import StreamBlocks, StreamHover, StreamOutline
+from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette
-from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.stream.frame import FULL_HEIGHT, HEIGHTS, PREFIX_CODES, Frame, Target
 from dask_diag_lab.views.stream.patched_source import PatchedSource
 from dask_diag_lab.views.stream.timeline import Timeline

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.views.worker_names import name_label
+from dask_diag_lab.views.names import name_label
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store

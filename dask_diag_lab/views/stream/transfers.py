@@ -26,6 +26,13 @@ from dask_diag_lab.views.figure import (
     tooltip_html,
 )
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.names import (
+    in_order,
+    known_names,
+    name_label,
+    no_workers,
+    worker_options,
+)
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream.rows import WorkerRows
@@ -33,13 +40,6 @@ from dask_diag_lab.views.stream.timeline import Timeline
 from dask_diag_lab.views.stream.window import TimeWindow
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
-from dask_diag_lab.views.worker_names import (
-    NamedWorkers,
-    name_label,
-    no_workers,
-    worker_name,
-    worker_names,
-)
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -66,7 +66,7 @@ _NONE: Final = (
     "No transfers yet. Workers send results to each other when a task needs data that another "
     "worker holds."
 )
-_COLUMNS: Final = (
+LOG_COLUMNS: Final = (
     Column("stop", "Ended", "time", width=70),
     Column("worker", "Worker", "key", width=110),
     Column("direction", "Direction", width=76),
@@ -91,7 +91,7 @@ def read_log(answer: Any) -> Columns:  # plain data, or None before the first an
     Times are seconds since the epoch by the scheduler's clock, sizes bytes, rates bytes a second;
     NaN where one is not known.
     """
-    rows = sorted(answer["rows"], key=lambda row: row["stop"]) if answer else []
+    rows = answer["rows"] if answer else []
     numbers = ("start", "stop", "nbytes", "compressed", "rate", "keys")
     log: Columns = {name: np.array([row[name] for row in rows], dtype=float) for name in numbers}
     for name in ("worker", "peer", "key", "direction"):
@@ -140,14 +140,15 @@ class TransferFrame:
         return float(self.drawn["start"].min()), float(self.drawn["stop"].max())
 
     @classmethod
-    def of(cls, answer: Any, worker: str, named: NamedWorkers) -> TransferFrame:  # plain data
-        """Return the newest transfers of all workers, or with the peers of one."""
+    def of(cls, answer: Any, worker: str, known: Mapping[str, str]) -> TransferFrame:  # plain data
+        """Return the newest transfers of all workers, or with the peers of one.
+
+        ``known`` are `known_names`.
+        """
         log = read_log(answer)
-        names = {a: name_label(n) for a, n in named.names({*log["worker"], *log["peer"]}).items()}
+        names = {a: name_label(known.get(a, a)) for a in {*log["worker"], *log["peer"]}}
         whose = log["peer" if worker else "worker"].tolist()
-        found = {*whose}
-        addresses = [address for address in named.there if address in found]
-        addresses += sorted(found - {*addresses})
+        addresses = in_order({*whose}, known)
         row_of = {address: row for row, address in enumerate(addresses)}
         log["row"] = np.array([row_of[address] for address in whose], dtype=np.int64)
         drawn = {name: column[-MAX_DRAWN:] for name, column in log.items()}
@@ -217,10 +218,10 @@ class Transfers(View):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self.timeline: Timeline | None = None
+        self.window = TimeWindow(end=LIVE_S)
         self._asked = Asked(store)
         self._frames: Latest[TransferFrame] = Latest(store.jobs)
-        self._nothing = TransferFrame.of(None, "", NamedWorkers({}, {}))
+        self._nothing = TransferFrame.of(None, "", {})
         self._shown: object = None
 
     @property
@@ -230,7 +231,7 @@ class Transfers(View):
 
     def build(self) -> UIElement:
         """Return the timeline and the table; see `View.build`."""
-        self.timeline = Timeline(self.look, TimeWindow(end=LIVE_S), MIN_ROW_PX)
+        self.timeline = Timeline(self.look, self.window, MIN_ROW_PX)
         self.rects = Source("left", "right", "y", "color", "alpha", *_TEXTS)
         # An outline keeps transfers of a millisecond visible in a picture of minutes.
         bar = HBar(y="y", left="left", right="right", height=_HALF, line_width=1)
@@ -239,7 +240,7 @@ class Transfers(View):
         renderer = add_glyph(figure, self.rects.model, bar)
         self._hover = quiet_hover(self.look, *_LINES, renderers=[renderer])
         figure.add_tools(self._hover)
-        self.rows = SortableTable(self.look, _COLUMNS)
+        self.rows = SortableTable(self.look, LOG_COLUMNS)
         self._model = Stack(
             children=[figure, self.rows.model], sizing_mode="stretch_both", spacing=0, margin=0
         )
@@ -248,20 +249,19 @@ class Transfers(View):
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""
-        if self.timeline is not None:
-            set_properties(self._model, styles={"background-color": self.look.background})
-            set_properties(self._hover, tooltips=tooltip_html(self.look, *_LINES))
-            self.timeline.restyle(self.look)
-            self.rows.restyle(self.look)
-            self.update()
+        set_properties(self._model, styles={"background-color": self.look.background})
+        set_properties(self._hover, tooltips=tooltip_html(self.look, *_LINES))
+        self.timeline.restyle(self.look)
+        self.rows.restyle(self.look)
+        self.update()
 
     def command(self, verb: str) -> None:
         """Obey ``live`` (the last minute, as it comes) and ``fit`` (all that is drawn)."""
-        frame, timeline = self._frames.known(self.worker), self.timeline
-        if timeline is not None and verb == "live":
-            timeline.window.release()
-        elif timeline is not None and verb == "fit" and frame is not None and frame.n_drawn:
-            timeline.window.fit(*frame.ends)
+        frame = self._frames.known(self.worker)
+        if verb == "live":
+            self.window.release()
+        elif verb == "fit" and frame is not None and frame.n_drawn:
+            self.window.fit(*frame.ends)
         self.update()
 
     def set_control(self, name: str, value: str) -> None:
@@ -273,42 +273,37 @@ class Transfers(View):
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show another worker; see `View.show`."""
         super().show(arguments)
-        if self.timeline is not None:
-            self.timeline.window.release()
+        self.window.release()
 
     def update(self) -> None:
         """Ask when the last answer is old, and draw what changed; see `View.update`."""
-        timeline = self.timeline
-        if timeline is None:
-            return
-        n_asked = 1 if self.worker else len(self.store.workers)
-        every_s = refresh_s(REFRESH_S, n_asked)
-        query = self._asked.fresh("transfers", every_s=every_s, worker=self.worker)
-        answer, worker, named = query.answer, self.worker, NamedWorkers.of(self.store)
-        key = query.n_answers, tuple(named.there), self.store.seen_workers.version
-        made = self._frames.of(worker, key, lambda: TransferFrame.of(answer, worker, named))
+        worker, workers, window = self.worker, self.store.workers, self.window
+        every_s = refresh_s(REFRESH_S, 1 if worker else len(workers))
+        query = self._asked.fresh("transfers", every_s=every_s, worker=worker)
+        answer, known = query.answer, known_names(self.store)
+        key = query.n_answers, tuple(workers.address), self.store.seen_workers.version
+        made = self._frames.of(worker, key, lambda: TransferFrame.of(answer, worker, known))
         frame = made or self._nothing
-        basis = (frame, self.look, timeline.window.zero)
-        if basis != self._shown:
-            self._draw(frame, timeline)
-            self._shown = (frame, self.look, timeline.window.zero)
         if frame.n_drawn:
-            timeline.window.follow_last(LIVE_S, frame.ends[1])
-        timeline.place(timeline.window.zero)
-        timeline.show_axes(is_shown=bool(frame.n_drawn))
-        self._tell(query, frame, timeline)
+            window.zero = window.zero or frame.ends[0]
+            window.follow_last(LIVE_S, frame.ends[1])
+        basis = (frame, self.look, window.zero)
+        if basis != self._shown:
+            self._draw(frame)
+            self._shown = basis
+        self.timeline.place(window.zero)
+        self.timeline.show_axes(is_shown=bool(frame.n_drawn))
+        self._tell(query, frame)
 
-    def _draw(self, frame: TransferFrame, timeline: Timeline) -> None:
-        drawn, colors, window = frame.drawn, data_colors(self.look), timeline.window
-        if not window.zero and frame.n_drawn:
-            window.zero = frame.ends[0]
+    def _draw(self, frame: TransferFrame) -> None:
+        drawn, colors, zero = frame.drawn, data_colors(self.look), self.window.zero
         is_incoming, rates = drawn["is_incoming"], np.nan_to_num(drawn["rate"])
         fastest = max(float(np.percentile(rates, _FASTEST)), 1.0) if frame.n_drawn else 1.0
-        timeline.name_rows(frame.workers)
+        self.timeline.name_rows(frame.workers)
         self.rects.set(
             {
-                "left": drawn["start"] - window.zero,
-                "right": drawn["stop"] - window.zero,
+                "left": drawn["start"] - zero,
+                "right": drawn["stop"] - zero,
                 "y": drawn["row"] + np.where(is_incoming, -_HALF, _HALF) / 2 * 1.08,
                 "color": [colors.incoming if i else colors.outgoing for i in is_incoming],
                 "alpha": np.clip(rates / fastest, _PALEST, 1.0),
@@ -317,8 +312,9 @@ class Transfers(View):
         )
         self.rows.set({**frame.table, "ratio": frame.table["ratio"] * 100})
 
-    def _tell(self, query: Query, frame: TransferFrame, timeline: Timeline) -> None:
-        controls = [Control("worker", "select", "Worker", self.worker, self._options())]
+    def _tell(self, query: Query, frame: TransferFrame) -> None:
+        options = [("", "All"), *worker_options(self.store, self.worker)]
+        controls = [Control("worker", "select", "Worker", self.worker, options)]
         failed = query.error if query.state == "failed" else ""
         if not len(frame.log["stop"]):
             waits = frame is self._nothing or not query.n_answers
@@ -347,13 +343,8 @@ class Transfers(View):
                 LegendItem("slower", colors.outgoing, alpha=_PALEST),
             ),
             note=" · ".join(text for text, is_so in parts.items() if text and is_so),
-            behind_s=timeline.window.behind_s(frame.ends[1]),
+            behind_s=self.window.behind_s(frame.ends[1]),
         )
-
-    def _options(self) -> list[tuple[str, str]]:
-        known = {self.worker: worker_name(self.store, self.worker)} | worker_names(self.store)
-        named = ((address, fmt.elide(name_label(known[address]), 60)) for address in known)
-        return [("", "All"), *(option for option in named if option[0])]
 
     def _shuffled(self) -> str:
         """Return what P2P shuffles moved: workers keep no log of that."""
@@ -373,7 +364,7 @@ class Transfers(View):
         def make() -> Table:
             log = read_log(answer)
             columns: dict[str, Sequence[Any]] = {}  # numbers, text and None
-            for name in (column.name for column in _COLUMNS):
+            for name in (column.name for column in LOG_COLUMNS):
                 columns[name] = [None if c != c else c for c in log[name][::-1].tolist()]  # noqa: PLR0124 - NaN
             return Table(columns, _UNITS)
 
@@ -382,7 +373,3 @@ class Transfers(View):
     def table(self) -> Table:
         """Return all entries; see `table_job`."""
         return self.table_job()()
-
-    def close(self) -> None:
-        """Let go of the picture."""
-        self.timeline = None

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.names import readable_name, shown_name
 from dask_diag_lab.views.palette import data_colors
-from dask_diag_lab.views.shown_name import shown_name
-from dask_diag_lab.views.worker_names import readable_name
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.look import Look

@@ -19,6 +19,7 @@ from dask_diag_lab.views.data import Rows
 from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, smaller
 from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.names import NO_DATA
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks.event_texts import (
     ENDS,
@@ -30,7 +31,6 @@ from dask_diag_lab.views.tasks.event_texts import (
 )
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
 from dask_diag_lab.views.view import Table
-from dask_diag_lab.views.worker_names import NO_DATA
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store

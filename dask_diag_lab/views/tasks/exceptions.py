@@ -13,11 +13,10 @@ from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
 from dask_diag_lab.views.extras import ExtraPlot
 from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.names import shown_name, worker_label
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Control, Table
-from dask_diag_lab.views.worker_names import worker_label
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement

@@ -15,9 +15,9 @@ from dask_diag_lab.views.data import Rows
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties
 from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.shown_name import shown_name
 from dask_diag_lab.views.tasks.task_counts import Floats
 from dask_diag_lab.views.tasks.thread_history import MAX_LAYERS, ThreadHistory
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis

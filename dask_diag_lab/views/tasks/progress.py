@@ -19,10 +19,9 @@ from dask_diag_lab.views.extras import WAITING
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import ProgressBars
+from dask_diag_lab.views.names import distinct, shown_name, without_start
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.shown_name import shown_name
-from dask_diag_lab.views.span_names import distinct, without_start
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.graph_layout import depths
 from dask_diag_lab.views.tasks.task_counts import Floats, Ints

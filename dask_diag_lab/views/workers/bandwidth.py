@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 from bokeh.events import Event, Tap
 from bokeh.models import FixedTicker, NoOverlap, Range1d
 
@@ -18,9 +17,9 @@ from dask_diag_lab.views.data import Column, DataPlot, Rows
 from dask_diag_lab.views.extras import ExtraPlot, ExtraStack
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.figure_view import FigureView
+from dask_diag_lab.views.names import in_order, known_names, worker_label, worker_name
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.worker_names import short_names, worker_label, worker_name
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource
@@ -46,15 +45,10 @@ class Bandwidth(ExtraPlot, DataPlot):
 
     empty = NO_TRANSFERS
 
-    @property
-    def rates(self) -> npt.NDArray[np.float64]:
-        """Bytes a second of each row of the table."""
-        rates: npt.NDArray[np.float64] = self.extra["rate"]
-        return rates
-
     def headline(self) -> str:
         """Return slowest and fastest; see `DataPlot.headline`."""
-        ends = [fmt.si(float(rate), "B/s") for rate in (self.rates.min(), self.rates.max())]
+        rates = self.extra["rate"]
+        ends = [fmt.si(float(rate), "B/s") for rate in (rates.min(), rates.max())]
         return f"Bandwidth: {' to '.join(dict.fromkeys(ends))}"
 
 
@@ -109,9 +103,9 @@ class Pairs(Bandwidth):
 
     def addresses(self) -> list[str]:
         """Return the workers of all pairs: those that are there first, in the usual order."""
-        found = {address for pair in self.pairs for address in pair}
-        here = [address for address in self.store.workers.address if address in found]
-        return [*here, *sorted(found - set(here))]
+        return in_order(
+            {address for pair in self.pairs for address in pair}, known_names(self.store)
+        )
 
     def pair_name(self, pair: tuple[str, str]) -> str:
         """Return both workers by name."""
@@ -131,7 +125,7 @@ class BandwidthMap(Pairs, FigureView):
         self._mapped = self.addresses()
         if len(self._mapped) > MAP_MOST:
             self._mapped = []
-        pairs, rates = (self.pairs, self.rates) if self._mapped else ([], np.empty(0))
+        pairs, rates = (self.pairs, self.extra["rate"]) if self._mapped else ([], np.empty(0))
         number = {address: float(at) for at, address in enumerate(self._mapped)}
         written = [fmt.si(rate, "B/s") for rate in rates.tolist()]
         share = rates / rates.max(initial=1.0)
@@ -162,8 +156,8 @@ class BandwidthMap(Pairs, FigureView):
         )
         picture.grid.visible = False
         squares = picture.rect("x", "y", width=0.94, height=0.94, source=source, fill_alpha="alpha")
-        set_properties(squares.glyph, line_color=self.look.grid)
-        set_properties(squares.glyph, fill_color=data_colors(self.look).load_normal)
+        fill = data_colors(self.look).load_normal
+        set_properties(squares.glyph, line_color=self.look.grid, fill_color=fill)
         picture.hover.renderers = [squares]
         picture.text(
             *("x", "y", "written"),
@@ -189,7 +183,7 @@ class BandwidthMap(Pairs, FigureView):
         n = len(self._mapped)
         set_properties(picture.x_range, start=-0.5, end=n - 0.5)
         set_properties(picture.y_range, start=n - 0.5, end=-0.5)
-        labels = short_names([worker_name(self.store, each) for each in self._mapped], 14)
+        labels = (fmt.elide(worker_name(self.store, each), 14) for each in self._mapped)
         names = dict(enumerate(labels))
         for axis, ticker in zip(picture.axis, self._tickers, strict=True):
             set_properties(ticker, ticks=list(names))
@@ -216,18 +210,18 @@ class PairBars(Pairs, BarPlot):
 
     def rows(self) -> Rows:
         """Return a row for each of the slowest pairs; none where a map shows all."""
-        is_mapped, pairs = len(self.addresses()) <= MAP_MOST, self.pairs
-        slowest = np.argsort(self.rates, kind="stable")[: 0 if is_mapped else MOST_PAIRS]
+        is_mapped, pairs, rates = len(self.addresses()) <= MAP_MOST, self.pairs, self.extra["rate"]
+        slowest = np.argsort(rates, kind="stable")[: 0 if is_mapped else MOST_PAIRS]
         pairs = [pairs[at] for at in slowest.tolist()]
         return {
             "pair": [self.pair_name(pair) for pair in pairs],
             "key": [" ".join(pair) for pair in pairs],
-            "rate": self.rates[slowest],
+            "rate": rates[slowest],
         }
 
     def note(self) -> str:
         """Return why this is no map, and how many are left out."""
-        n = len(self.rates)
+        n = len(self.extra)
         few = f"the slowest {MOST_PAIRS} of {fmt.count(n)} pairs"
         return f"more than {MAP_MOST} workers: {few if n > MOST_PAIRS else 'pairs'} as bars"
 

@@ -14,7 +14,7 @@ from dask_diag_lab.schema import WORKERS
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.worker_names import name_label, no_workers, open_worker
+from dask_diag_lab.views.names import name_label, no_workers, open_worker
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.workers import WorkerTable

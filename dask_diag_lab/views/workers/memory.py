@@ -16,13 +16,13 @@ from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.names import no_workers
 from dask_diag_lab.views.palette import (
     MANAGED_ALPHA,
     UNMANAGED_OLD_ALPHA,
     UNMANAGED_RECENT_ALPHA,
 )
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.worker_names import no_workers
 from dask_diag_lab.views.workers.common import WORKER, WorkerBars, shared_note
 
 RUNNING: Final = "running"

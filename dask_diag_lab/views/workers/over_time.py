@@ -10,9 +10,9 @@ from typing import ClassVar, Final
 import numpy as np
 
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.names import no_workers
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
-from dask_diag_lab.views.worker_names import no_workers
 from dask_diag_lab.views.workers import common
 
 _MOVES: Final = (

@@ -11,8 +11,8 @@ import numpy as np
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.names import no_workers
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.worker_names import no_workers
 from dask_diag_lab.views.workers import common
 from dask_diag_lab.views.workers.common import WORKER, WorkerBars, metric, newest_by_host
 

@@ -13,16 +13,11 @@ import numpy as np
 from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, ColumnData, Rows, Unit
+from dask_diag_lab.views.names import no_workers, readable_name
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Table
-from dask_diag_lab.views.worker_names import (
-    COLUMN_CHARACTERS,
-    no_workers,
-    readable_name,
-    short_names,
-)
 from dask_diag_lab.views.workers import common
 from dask_diag_lab.views.workers.common import (
     IN_STORE,
@@ -124,13 +119,12 @@ class WorkersTable(TablePlot):
         }
 
     def cells(self, rows: Rows) -> Rows:
-        """Return names that fit into their column, and who is silent; see `TablePlot.cells`."""
+        """Return names as people read them, and who is silent; see `TablePlot.cells`."""
         status = [
             "silent" if is_silent else name.replace("_", " ")
             for name, is_silent in zip(rows["status"], self.state(), strict=True)
         ]
-        names = short_names(list(map(readable_name, rows["name"])), COLUMN_CHARACTERS)
-        return {**rows, "name": names, "status": status}
+        return {**rows, "name": list(map(readable_name, rows["name"])), "status": status}
 
     def row_colors(self, rows: Rows) -> Sequence[str | None]:
         """Return the warning colour for workers that are silent."""

@@ -11,8 +11,8 @@ from bokeh.models import ColumnDataSource
 from dask.utils import key_split
 from distributed import wait
 
+from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import built_in_plots
-from dask_diag_lab.views.shown_name import shown_name
 from tests.kernel.situations_real.clusters import Cluster, cluster
 
 NAMES = [plot.name for plot in built_in_plots()]

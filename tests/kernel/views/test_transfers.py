@@ -68,7 +68,6 @@ def test_width_is_the_duration_and_slow_ones_are_pale() -> None:
 def test_rows_of_one_worker_are_its_peers() -> None:
     store, questions = asked(transfer(0, 1, 0.0, keys=3), transfer(0, 2, 1.0))
     view = opened(Transfers(store, arguments={"worker": ADDRESS[0]}))
-    assert view.timeline is not None
     assert view.timeline.workers.model.data["label"] == ["worker 1", "worker 2"]
     assert view.rects.model.data["head"][0].startswith("worker 0 ")
     started = fmt.clock(float(view.timeline.zero))
@@ -82,7 +81,6 @@ def test_the_last_minute_is_followed_until_the_reader_moves() -> None:
     store = store_of(workers=[worker(0), worker(1)])
     store.queries.on_ask = lambda question: store.answer(question, {"rows": rows, "missing": {}})
     view = opened(Transfers(store))
-    assert view.timeline is not None
     assert view.timeline.times == (0.0, LIVE_S)
     for at, times, behind_s in ((9000.0, (8940.5, 9000.5), 0.0), (9100.0, (1.0, 2.0), 9098.5)):
         rows.append(transfer(0, 1, at))

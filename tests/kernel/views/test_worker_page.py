@@ -9,8 +9,8 @@ import pytest
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.details.worker import WorkerPage
+from dask_diag_lab.views.names import NO_WORKERS
 from dask_diag_lab.views.view import Opening
-from dask_diag_lab.views.worker_names import NO_WORKERS
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import GIB, batch, worker
 from tests.kernel.views.task_answers import W1, W2, Clock

@@ -43,13 +43,6 @@ def test_row_has_the_numbers_of_its_worker() -> None:
     assert cells(view, "in_memory") == [7]
 
 
-def test_long_names_tell_the_workers_apart() -> None:
-    names = [f"dask-worker-node-{n:03d}.cluster.example.org" for n in range(3)]
-    view, _ = opened(store_of(workers=[worker(n, name=name) for n, name in enumerate(names)]))
-    assert cells(view, "name") == ["000", "001", "002"]
-    assert view.table().columns["name"] == ["Total", *names]
-
-
 def test_worker_without_limit_has_no_share_and_the_total_no_limit() -> None:
     view, _ = opened(store_of(workers=[worker(0, memory_limit=0), worker(1)]))
     assert np.isnan(cells(view, "memory_share")[0])

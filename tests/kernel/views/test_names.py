@@ -1,39 +1,48 @@
-"""Names of workers: short where room is short, kept when the worker is gone, in one order."""
+"""Names of tasks as Dask cuts them out of keys, and of workers, kept when one is gone."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import pytest
+from dask.utils import key_split
 
 from dask_diag_lab.schema import Batch
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.registry import get_plot
-from dask_diag_lab.views.worker_names import (
+from dask_diag_lab.views.names import (
+    BLANK,
     NO_DATA,
     NO_WORKERS,
-    NamedWorkers,
+    known_names,
     name_label,
     no_workers,
-    short_names,
+    shown_name,
     worker_name,
 )
+from dask_diag_lab.views.registry import get_plot
 from tests.kernel.views.situations import batch, store_of, worker
 
 
 @pytest.mark.parametrize(
-    ("names", "width", "short"),
+    ("key", "shown"),
     [
-        (["0", "12"], 5, ["0", "12"]),
-        (["SLURMCluster-9", "SLURMCluster-10"], 7, ["9", "10"]),
-        (["10.0.0.1:4000", "10.0.0.23:4000"], 6, ["1", "23"]),
-        (["node-3f2a7b", "node-3f2a9b"], 5, ["…2a7b", "…2a9b"]),
-        (["the-only-worker"], 8, ["…-worker"]),
-        ([], 5, []),
+        ("", "Other"),
+        ("a b", "a b"),
+        ("<b>x</b>", "b>x</b"),
+        ("<module.>", BLANK),
+        ("_\u200b_", BLANK),
+        ("a\nb", "a\ufffdb"),
+        ("sum\u202e-1", "sum\ufffd"),
     ],
 )
-def test_short_names_keep_what_tells_workers_apart(
-    names: list[str], width: int, short: list[str]
-) -> None:
-    assert short_names(names, width) == short
+def test_every_name_that_dask_makes_can_be_seen(key: Hashable, shown: str) -> None:
+    assert shown_name(key_split(key)) == shown
+
+
+def test_a_name_of_ten_thousand_characters_keeps_both_its_ends() -> None:
+    shown = shown_name("a" * 5_000 + "z" * 5_000, 40)
+    assert len(shown) == 40
+    assert (shown[:3], shown[-3:]) == ("aaa", "zzz")
 
 
 def test_only_a_bare_number_is_called_a_worker() -> None:
@@ -46,11 +55,10 @@ def test_worker_that_left_keeps_its_name_and_is_marked() -> None:
     store = store_of(workers=[worker(0, name="alpha"), worker(1, name="beta")])
     left = [worker(1)["address"]]
     store.apply(batch(workers=[worker(0, name="alpha")], removed_workers=left))
+    assert list(known_names(store).values()) == ["alpha", "beta (left)"]
     assert worker_name(store, worker(0)["address"]) == "alpha"
     assert worker_name(store, worker(1)["address"]) == "beta (left)"
     assert worker_name(store, "tcp://10.0.0.99:1") == "10.0.0.99:1"
-    addresses = [worker(i)["address"] for i in range(2)]
-    assert [*NamedWorkers.of(store).names(addresses).values()] == ["alpha", "beta (left)"]
 
 
 def all_left() -> Batch:
