@@ -33,15 +33,12 @@ class LivePlot:
         Pixels.
     arguments : mapping of str to str
         What to show of many.
-    is_chosen : bool
-        The user has named the cluster: it is not another one that they want while this one lives.
     """
 
     plot: Plot
     dashboard_id: str
     height: int
     arguments: Mapping[str, str]
-    is_chosen: bool
 
     def __repr__(self) -> str:
         return f"<Live plot “{self.plot.title}” of dashboard {self.dashboard_id}>"
@@ -58,8 +55,6 @@ class LivePlot:
         }
         if self.arguments:
             shown["arguments"] = dict(self.arguments)
-        if self.is_chosen:
-            shown["chosen"] = True
         fallback = (
             f"<p><b>{escape(self.plot.title)}</b> is a live plot. JupyterLab and Notebook 7 draw"
             " it here when dask_diag_lab is installed where they run. Elsewhere open the address"
@@ -98,8 +93,7 @@ def plot(
     name : str
         Such as ``"task-stream"``; `plots` lists them.
     client : distributed.Client, optional
-        Default: the current client. With one that is given the plot does not offer a newer
-        cluster of the notebook while its own lives.
+        Default: the current client.
     height : int
         Pixels, 80 to 4000.
     **arguments : str
@@ -127,8 +121,7 @@ def plot(
     if not SMALLEST_PX <= height <= LARGEST_PX:
         raise ValueError(f"height is {height}; it may be {SMALLEST_PX} to {LARGEST_PX} pixels")
     given = read_arguments(arguments)
-    shown = attach(client).id
-    return LivePlot(found, shown, int(height), given, client is not None)
+    return LivePlot(found, attach(client).id, int(height), given)
 
 
 def plots() -> Catalogue:

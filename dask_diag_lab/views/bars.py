@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
@@ -19,7 +19,6 @@ import numpy as np
 
 from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows, length
 from dask_diag_lab.views.figure import Source, set_properties
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import BarChart
 from dask_diag_lab.views.palette import data_colors, shade
 from dask_diag_lab.views.view import Caption, Control, LegendItem
@@ -27,7 +26,6 @@ from dask_diag_lab.views.view import Caption, Control, LegendItem
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-    from dask_diag_lab.store import Store
 
 SPECIAL: Final = ("host", "level_index", "remark", "color")
 """Columns that rows may have beside those that are declared; see `BarPlot.rows`."""
@@ -156,10 +154,8 @@ class BarPlot(DataPlot):
     _merging: str = "auto"
     _homes = 0
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
         self._source = Source(is_patched=True)
 
     # --- what a subclass says beside its attributes

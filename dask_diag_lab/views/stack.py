@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from bokeh.models.layouts import Column, Row
 from bokeh.models.widgets import Div
 
 from dask_diag_lab.views.figure import set_properties, smaller
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.view import Caption, View
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-    from dask_diag_lab.store import Store
 
 _CSS: Final = """
 :host {{ flex: none; overflow: hidden; background: {background}; }}
@@ -44,11 +42,9 @@ class StackPlot(View):
     plots: ClassVar[Sequence[type[View]]] = ()
     is_grid: ClassVar[bool] = False
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
-        self.parts = [plot(store, look) for plot in self.plots]
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
+        self.parts = [plot(self.store, self.look) for plot in self.plots]
 
     def build(self) -> UIElement:
         """Return all parts; see `View.build`."""

@@ -223,6 +223,13 @@ class View(ABC):
         self.arguments = self.check_arguments(arguments or {})
         self.caption = Caption()
         self.opening: Opening | None = None
+        self.set_up()
+
+    def set_up(self) -> None:
+        """Make what the view keeps beside store, look and arguments; called once, when they are.
+
+        A subclass of a kind of plot, such as `BarPlot`, calls ``super().set_up()`` as well.
+        """
 
     @abstractmethod
     def build(self) -> UIElement:

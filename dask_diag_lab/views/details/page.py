@@ -18,14 +18,12 @@ from dask_diag_lab.views.asked import Asked, can_ask
 from dask_diag_lab.views.data import Column, ColumnData
 from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
 from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, Table, View
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-    from dask_diag_lab.store import Store
     from dask_diag_lab.store.queries import Query
 
 Facts = list[tuple[str, str]]
@@ -66,11 +64,9 @@ class DetailPage(View):
 
     sections: ClassVar[Sequence[Section]]
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
-        self.asked = Asked(store)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
+        self.asked = Asked(self.store)
         self.queries: list[Query] = []
         self.section = self.sections[0]
         self._is_chosen = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from bokeh.models.layouts import Column as Stack
@@ -13,7 +13,7 @@ from dask_diag_lab.jobs import Latest
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.figure import Source, set_properties
-from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import FlameChart
 from dask_diag_lab.views.names import worker_label
 from dask_diag_lab.views.palette import prefix_palette, quiet_color
@@ -36,9 +36,6 @@ from dask_diag_lab.views.profile.tree import (
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, Table, View
-
-if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
 
 MAX_FRAMES: Final = 4000
 """Frames sent to the page, the heaviest ones; what is left out is counted in the note."""
@@ -112,16 +109,14 @@ class ProfileOfTasks(View):
     reads: ClassVar[Sequence[str]] = ("queries",)
     source_title: ClassVar[str] = "Task"
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
-        self.sampling = Sampling(store)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
+        self.sampling = Sampling(self.store)
         self._path: tuple[str, ...] | None = None
         self._from_task = self._search = ""
         self._is_listed = self._is_built = False
-        self._bins: Latest[Bins] = Latest(store.jobs)
-        self._sent: Latest[SentFrames] = Latest(store.jobs)
+        self._bins: Latest[Bins] = Latest(self.store.jobs)
+        self._sent: Latest[SentFrames] = Latest(self.store.jobs)
         self._rows: tuple[int, ...] = ()
         self._profile: Profile | None = None
         self._choose_from_arguments()

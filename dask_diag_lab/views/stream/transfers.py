@@ -25,7 +25,6 @@ from dask_diag_lab.views.figure import (
     set_properties,
     tooltip_html,
 )
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.names import (
     in_order,
     known_names,
@@ -44,7 +43,6 @@ from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-    from dask_diag_lab.store import Store
     from dask_diag_lab.store.queries import Query
 
 MAX_DRAWN: Final = 3000
@@ -214,13 +212,11 @@ class Transfers(View):
     accepts: ClassVar[Mapping[str, str]] = {"worker": "Address of a worker: its transfers alone."}
     needs: ClassVar[frozenset[str]] = frozenset({"shuffles"})
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
         self.window = TimeWindow(end=LIVE_S)
-        self._asked = Asked(store)
-        self._frames: Latest[TransferFrame] = Latest(store.jobs)
+        self._asked = Asked(self.store)
+        self._frames: Latest[TransferFrame] = Latest(self.store.jobs)
         self._nothing = TransferFrame.of(None, "", {})
         self._shown: object = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Rows
 from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, smaller
 from dask_diag_lab.views.figure_view import FigureView
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.names import NO_DATA
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks.event_texts import (
@@ -31,9 +30,6 @@ from dask_diag_lab.views.tasks.event_texts import (
 )
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
 from dask_diag_lab.views.view import Table
-
-if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
 
 Ints = npt.NDArray[np.int64]
 Event = tuple[float, str, Mapping[str, Any]]  # details are of any type
@@ -98,10 +94,8 @@ class Events(FigureView):
 
     reads = ("events", "seen_workers")
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
         self._time, self._rows = MovingRange(), FactorRange(range_padding=0.1)
         self._events = event_array(())
         self._version, self._dropped = -1, 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -16,7 +16,6 @@ from dask_diag_lab.schema import STATES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_figure, quiet_hover, set_properties
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import BoxLabels
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, prefix_color
@@ -140,10 +139,8 @@ class TaskGroupGraph(DataPlot):
         *(Column("start", unit="time"), Column("stop", unit="time"), Column("dependencies")),
     )
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
         self.boxes, self.lines = Source(*_BOX_COLUMNS), Source("x0", "y0", "x1", "y1")
         self._x, self._y = Range1d(start=0, end=1), Range1d(start=1, end=0)
         self._fitted: object = None

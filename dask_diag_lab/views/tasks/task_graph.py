@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import GRAPH, STATES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover
-from dask_diag_lab.views.look import LIGHT, Look
+from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import GraphEdges, GraphNodes
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
@@ -25,9 +25,6 @@ from dask_diag_lab.views.tasks.graph_layout import Floats
 from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from dask_diag_lab.views.tasks.task_counts import Ints
 from dask_diag_lab.views.view import Caption, LegendItem, LegendShape, Table
-
-if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
 
 NO_TASKS: Final = "No tasks on the scheduler now. They appear when something is computed."
 WAITING: Final = "Waiting for the task graph."
@@ -116,15 +113,14 @@ class TaskGraph(TaskGroupGraph):
     reads = ("graph", "groups", "palette")
     needs = frozenset({GRAPH})
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
         self.nodes = Source("x", "y", "state", "key", "prefix")
         self.edges = Source("x0", "y0", "x1", "y1", "share")
         self.failed = Source("x", "y")
-        self._latest: Latest[Nodes] = Latest(store.jobs)
+        self._latest: Latest[Nodes] = Latest(self.store.jobs)
         self._is_exact = True
-        super().__init__(store, look, arguments)
+        super().set_up()
 
     # --- the picture
 

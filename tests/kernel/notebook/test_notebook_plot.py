@@ -28,15 +28,8 @@ def test_lab_gets_dashboard_plot_and_height(client: Client) -> None:
         "dashboard": dask_diag_lab.attach(client).id,
         "plot": "task-stream",
         "height": 300,
-        "chosen": True,
     }
     assert shown["text/plain"] == repr(dask_diag_lab.plot("task-stream", client))
-
-
-def test_a_plot_of_the_current_client_may_go_on_with_a_newer_one(client: Client) -> None:
-    shown = dask_diag_lab.plot("cpu")._repr_mimebundle_()
-    assert isinstance(shown[MIME], dict)
-    assert "chosen" not in shown[MIME]
 
 
 def test_the_fallback_says_how_to_see_it_and_holds_no_secret(client: Client) -> None:
