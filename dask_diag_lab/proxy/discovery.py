@@ -120,19 +120,19 @@ def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
     """
     try:
         descriptor = os.open(path, _OPEN_FLAGS)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise MessageError("it is not a regular file")
+            if user_id is not None and (status.st_uid != user_id or status.st_mode & 0o077):
+                raise MessageError("it belongs to another user, or its mode is not 0600")
+            content = os.read(descriptor, MAX_RECORD_BYTES + 1)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise MessageError(f"it cannot be opened as a plain file ({error.strerror})") from None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise MessageError("it is not a regular file")
-        if user_id is not None and (status.st_uid != user_id or status.st_mode & 0o077):
-            raise MessageError("it belongs to another user, or its mode is not 0600")
-        content = os.read(descriptor, MAX_RECORD_BYTES + 1)
-    finally:
-        os.close(descriptor)
+        raise MessageError(f"it cannot be read as a plain file ({error.strerror})") from None
     if len(content) > MAX_RECORD_BYTES:
         raise MessageError(f"it is larger than {MAX_RECORD_BYTES} bytes")
     try:

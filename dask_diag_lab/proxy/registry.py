@@ -6,6 +6,7 @@ Nobody listening, nothing runs: no timer, no request.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from typing import Final
 
@@ -20,6 +21,10 @@ from dask_diag_lab.proxy.stock import StockDashboard, resolve
 
 # Between two looks for new clusters.
 POLL_S: Final = 0.5
+# After an error that nobody has foreseen.
+RETRY_S: Final = 5.0
+
+LOG: Final = logging.getLogger(__name__)
 
 NO_DASHBOARD: Final = (
     "There is no such dashboard; its cluster may have closed. Run the cell that makes the client "
@@ -120,14 +125,14 @@ class Registry:
             raise RefusedError("Adding dashboards is switched off on this Jupyter server.")
         reason = None
         for address in await resolve(url, self.settings.allowed_hosts):
-            dashboard = StockDashboard(address)
-            await dashboard.examine()
-            if dashboard.info["state"] == "live":
-                is_new = dashboard.id not in self._dashboards
-                self._dashboards[dashboard.id] = dashboard
+            added = StockDashboard(address)
+            await added.examine()
+            if added.info["state"] == "live":
+                known = self._dashboards.setdefault(added.id, added)  # its pages keep their keys
+                known.address, known.info = address, added.info
                 self._publish()
-                return dashboard, is_new
-            reason = reason or dashboard.info["reason"]
+                return known, known is added
+            reason = reason or added.info["reason"]
         raise RefusedError(reason or "", 502)
 
     def remove(self, dashboard_id: str) -> bool:
@@ -185,6 +190,14 @@ class Registry:
                     self._dashboards[dashboard_id] = DiagnosticsDashboard(announcement)
 
     async def _keep_watching(self) -> None:
+        while True:
+            try:
+                await self._watch_all()
+            except Exception:  # else the lists of all browsers would stand still until a restart
+                LOG.exception("Watching the dashboards failed; it begins again.")
+            await asyncio.sleep(RETRY_S)
+
+    async def _watch_all(self) -> None:
         tasks: dict[Dashboard, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as group:
             while True:

@@ -134,6 +134,11 @@ def test_file_and_port_of_another_user_are_refused(announced: Backend) -> None:
     check_owner(loopback_address(announced.url), os.getuid())
 
 
+def test_file_that_cannot_be_read_is_no_record() -> None:
+    with pytest.raises(MessageError, match="plain file"):
+        read_record(Path("/proc/self/mem"))  # a plain file of one's own, mode 0600
+
+
 def test_records_of_other_machines_are_left_alone(discovery: Discovery, announced: Backend) -> None:
     path = announced.announce(id="0123456789abcdef", host="another-node", pid=2**22 + 1)
     assert scanned(discovery) == [announced.id]

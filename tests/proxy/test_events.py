@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
+
+import pytest
 
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from tests.proxy.backends import Backend
@@ -88,3 +91,20 @@ async def test_end_of_the_scheduler_says_why_or_when(client: Client, announced: 
         (closed,) = await events.until(lambda found: "closed_at" in found[0])
     assert (closed["state"], closed["closed_at"]) == ("stale", 1795180931.5)
     assert closed["reason"] is None, "the browser says it, by its own clock"
+
+
+async def test_watching_goes_on_after_an_error(
+    client: Client, backend: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with client.events() as events:
+        await events.until(lambda found: not found)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))  # no file can be opened
+        try:
+            async with asyncio.timeout(30):
+                while "begins again" not in caplog.text:
+                    await asyncio.sleep(0.02)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        backend.announce()
+        await events.until(is_live)

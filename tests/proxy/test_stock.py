@@ -108,6 +108,14 @@ async def test_key_opens_its_dashboard_only_and_is_not_logged(
     assert (await client.raw(place, headers={})).code == 403
 
 
+async def test_pages_go_on_when_their_dashboard_is_added_again(
+    client: Client, stock: StockScheduler
+) -> None:
+    place = await framed(client, stock, "individual-task-stream")
+    assert (await client.add(f"localhost:{stock.port}")).code == 200
+    assert (await client.raw(place, headers={})).code == 200
+
+
 async def test_dashboard_that_ends_stays_listed_as_unreachable(client: Client) -> None:
     with StockScheduler() as scheduler:
         dashboard = await added(client, scheduler)
