@@ -32,8 +32,8 @@ const STATUS_PAGE: readonly ILayoutStep[] = [
   { plot: 'cluster-memory', mode: 'split-top', at: 'workers-memory' }
 ];
 
-/** Panes beside a notebook in a main area that is narrower would all be too small: tabs (px). */
-const SPLIT_PX = 1000;
+/** Half of a notebook that is narrower has no room for two columns of plots: tabs (px). */
+const SPLIT_PX = 800;
 
 export function addLayoutCommands(context: IContext): void {
   const { app, services, preferences } = context;
@@ -79,19 +79,23 @@ function openSteps(
     return;
   }
   const { plots = [] } = services.dashboards.get(binding.dashboard) ?? {};
-  const isNarrow = app.shell.node.clientWidth < SPLIT_PX;
-  const notebook = notebooks?.currentWidget?.id;
+  const notebook = notebooks?.currentWidget;
+  const { node } = notebook?.isVisible === true ? notebook : app.shell;
+  const isNarrow = node.clientWidth < SPLIT_PX;
   const ids = new Map<string, string>();
   let last: string | undefined;
   for (const { plot, mode: wanted, at = '' } of layout) {
     if (plots.length === 0 || plots.some(({ name }) => name === plot)) {
-      const mode = isNarrow && last !== undefined ? 'tab-after' : wanted;
-      const ref = (isNarrow ? last : ids.get(at)) ?? notebook;
-      last = panes.open(plot, binding, { place: { mode, ref }, isActivated: false }).id;
+      const beside = { mode: wanted, ref: ids.get(at) ?? notebook?.id };
+      // The first of the tabs goes where a pane goes that is opened by itself.
+      const behind = { mode: 'tab-after', ref: last } as const;
+      const isFirstTab = isNarrow && last === undefined;
+      const place = isFirstTab ? undefined : isNarrow ? behind : beside;
+      last = panes.open(plot, binding, { place, isActivated: isFirstTab }).id;
       ids.set(plot, last);
     }
   }
-  if (notebook !== undefined) {
-    app.shell.activateById(notebook);
+  if (notebook) {
+    app.shell.activateById(notebook.id);
   }
 }

@@ -45,15 +45,18 @@ export class PaneList {
     return this.tracker.currentWidget;
   }
 
-  /** Return the panes of a dashboard. */
-  of(dashboard: string): readonly Pane[] {
-    return this.tracker.filter(pane => pane.content.binding.dashboard === dashboard);
+  /** Return the panes of a cluster, or those that wait for the first one of a notebook's kernel. */
+  of({ dashboard, kernel }: IBinding): readonly Pane[] {
+    return this.tracker.filter(({ content: { binding } }) => {
+      const isSame = binding.dashboard === dashboard;
+      return isSame && (dashboard !== '' || binding.kernel === kernel);
+    });
   }
 
-  closeAll(dashboard: string): void {
+  closeAll(binding: IBinding): void {
     // Those in front last: the one behind would come to the front, and Lab's toolbar lays itself out
     // a moment later, when it is gone.
-    const panes = [...this.of(dashboard)].sort((a, b) => Number(a.isVisible) - Number(b.isVisible));
+    const panes = [...this.of(binding)].sort((a, b) => Number(a.isVisible) - Number(b.isVisible));
     panes.forEach(pane => pane.dispose());
   }
 
@@ -61,8 +64,8 @@ export class PaneList {
    * Return the pane of a plot of a dashboard that shows this choice of many, or which may show it:
    * a pane with a choice is reused for another choice.
    */
-  find(plot: string, dashboard: string, given = NO_ARGUMENTS): Pane | undefined {
-    const panes = this.of(dashboard).filter(({ content }) => content.plot === plot);
+  find(plot: string, binding: IBinding, given = NO_ARGUMENTS): Pane | undefined {
+    const panes = this.of(binding).filter(({ content }) => content.plot === plot);
     const isPlain = isSameArguments(given, NO_ARGUMENTS);
     return (
       panes.find(({ content }) => isSameArguments(content.arguments, given)) ??
@@ -94,7 +97,7 @@ export class PaneList {
   /** Return the pane of a plot of a dashboard, opened where it is not yet. */
   open(plot: string, binding: IBinding, options: IOpenOptions = {}): Pane {
     const { arguments: given, place, isActivated = true } = options;
-    const there = this.find(plot, binding.dashboard, given);
+    const there = this.find(plot, binding, given);
     const pane = there ?? this.create(plot, binding, given);
     if (there === undefined || place !== undefined) {
       this.show(pane, place);
@@ -153,7 +156,7 @@ export class PaneList {
       last?.isAttached === true
         ? { mode: 'tab-after', ref: last.id }
         : { mode: width > height ? 'split-right' : 'split-bottom', ref: pane.id };
-    const isThere = this.find(plot, binding.dashboard, given) !== undefined;
+    const isThere = this.find(plot, binding, given) !== undefined;
     const opened = this.open(plot, binding, {
       arguments: given,
       place: isThere ? undefined : place

@@ -5,16 +5,7 @@ import type { Verb } from '../plot/session';
 import { CommandIDs } from '../tokens';
 import type { Pane } from '../widgets/pane';
 import { bindingOf, savedBinding, titleFromName } from '../widgets/plotwidget';
-import {
-  askBinding,
-  askDashboard,
-  askPlot,
-  pick,
-  targetOf,
-  textArg,
-  type Args,
-  type IContext
-} from './context';
+import { askBinding, askPlot, pick, targetOf, textArg, type Args, type IContext } from './context';
 
 const MODES = ['split-right', 'split-bottom', 'split-left', 'split-top', 'tab-after'] as const;
 
@@ -81,9 +72,10 @@ export function addClusterCommands(context: IContext): void {
     ),
     isEnabled: () => panes.current !== null,
     execute: async args => {
-      const own = panes.current?.content.binding.dashboard;
+      const own = panes.current?.content.binding;
       const others = dashboards.all.filter(
-        ({ id, kind, state }) => id !== own && kind === 'diagnostics' && state !== 'stale'
+        ({ id, kind, state }) =>
+          id !== own?.dashboard && kind === 'diagnostics' && state !== 'stale'
       );
       const id = textArg(args, 'dashboard');
       const next =
@@ -99,9 +91,12 @@ export function addClusterCommands(context: IContext): void {
     label: trans.__('Close all plots of a cluster'),
     isEnabled: () => panes.tracker.size > 0,
     execute: async args => {
-      const shown = dashboards.all.filter(({ id }) => panes.of(id).length > 0);
-      const own = textArg(args, 'dashboard') ?? panes.current?.content.binding.dashboard;
-      panes.closeAll(own ?? (await askDashboard(context, undefined, shown))?.id ?? '');
+      const id = textArg(args, 'dashboard');
+      const own = id === undefined ? panes.current?.content.binding : undefined;
+      const binding = own ?? (await askBinding(context, id));
+      if (binding !== undefined) {
+        panes.closeAll(binding);
+      }
     }
   });
 }

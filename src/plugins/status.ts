@@ -8,6 +8,7 @@ import { Signal } from '@lumino/signaling';
 import type { IKnownDashboard } from '../api/dashboards';
 import { CommandIDs, NAMESPACE } from '../tokens';
 import { diagIcon } from '../widgets/icons';
+import { bindingOf } from '../widgets/plotwidget';
 import { statusItem } from '../widgets/status';
 import { askDashboard, type IContext } from './context';
 
@@ -51,20 +52,20 @@ export function addRunning(context: IContext, running: IRunningSessionManagers |
   running?.add({
     name: trans.__('Dask clusters'),
     running: () =>
-      dashboards.all.map(({ id, shownName, scheduler }) => ({
-        label: () => shownName,
-        labelTitle: () => scheduler.address,
+      dashboards.all.map(one => ({
+        label: () => one.shownName,
+        labelTitle: () => one.scheduler.address,
         detail: () => {
-          const { length } = panes.of(id);
+          const { length } = panes.of(bindingOf(one));
           return length === 0 ? '' : trans._n('%1 plot open', '%1 plots open', length);
         },
         icon: () => diagIcon,
-        open: () => void app.commands.execute(CommandIDs.openLayout, { dashboard: id }),
-        shutdown: () => panes.closeAll(id)
+        open: () => void app.commands.execute(CommandIDs.openLayout, { dashboard: one.id }),
+        shutdown: () => panes.closeAll(bindingOf(one))
       })),
     refreshRunning: () => changed.emit(),
     runningChanged: changed,
-    shutdownAll: () => dashboards.all.forEach(({ id }) => panes.closeAll(id)),
+    shutdownAll: () => dashboards.all.forEach(one => panes.closeAll(bindingOf(one))),
     shutdownLabel: trans.__('Close its plots'),
     shutdownAllLabel: trans.__('Close All Plots'),
     shutdownAllConfirmationText: () => trans.__('Close all Dask plots? The clusters go on.')

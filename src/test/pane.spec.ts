@@ -2,7 +2,7 @@ import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
 import { Widget } from '@lumino/widgets';
 
 import { PaneList } from '../plugins/panelist';
-import { bindingOf } from '../widgets/plotwidget';
+import { bindingOf, type IBinding } from '../widgets/plotwidget';
 import { Pane } from '../widgets/pane';
 import { dashboard } from './dashboards';
 import { FakeApp, services } from './services';
@@ -96,7 +96,22 @@ describe('the panes', () => {
     expect(first.content.heading).toBe('Profile: dec');
     expect(panes.open('profile', binding, { arguments: {} })).not.toBe(first);
     expect(app.added[0]?.[1]).toMatchObject({ mode: 'split-right' });
-    expect(panes.of('own')).toHaveLength(2);
+    expect(panes.of(binding)).toHaveLength(2);
+  });
+
+  it('that wait for a cluster are of the notebook for which they were opened', () => {
+    const waiting = (kernel: string): IBinding => ({
+      dashboard: '',
+      kernel,
+      notebook: null,
+      name: kernel
+    });
+    const first = panes.open('progress', waiting('k8'));
+    const second = panes.open('progress', waiting('k9'));
+    expect(second).not.toBe(first);
+    panes.closeAll(waiting('k9'));
+    expect([first.isDisposed, second.isDisposed]).toEqual([false, true]);
+    first.dispose();
   });
 
   it('open what a click asks for beside the pane, which stays in sight', () => {

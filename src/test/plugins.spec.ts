@@ -75,7 +75,7 @@ it('Escape alone wipes nothing', () => {
 it('the usual four lie around the notebook, or in tabs where that would be too narrow', async () => {
   for (const [width, expected] of [
     [1400, ['split-right', 'split-bottom', 'split-right', 'split-right']],
-    [800, ['split-right', 'tab-after', 'tab-after', 'tab-after']]
+    [700, ['split-right', 'tab-after', 'tab-after', 'tab-after']]
   ] as const) {
     const app = await activated();
     Object.defineProperty(app.shell.node, 'clientWidth', { value: width });
@@ -95,6 +95,16 @@ it('the next pane goes behind the one used last, and what is open is not opened 
   expect(app.commands.isEnabled(CommandIDs.closePlots)).toBe(true);
   await app.commands.execute(CommandIDs.closePlots, { dashboard: 'own' });
   expect(app.commands.isEnabled(CommandIDs.closePlots)).toBe(false);
+});
+
+it('closing the plots of a cluster closes none that wait for another one', async () => {
+  const app = await activated();
+  const binding = { dashboard: '', kernel: 'k9', notebook: null, name: 'b.ipynb' };
+  await app.commands.execute(CommandIDs.openPlot, { plot: 'progress', key: 'waiting', binding });
+  await app.commands.execute(CommandIDs.openPlot, { plot: 'progress', dashboard: 'own' });
+  await app.commands.execute(CommandIDs.closePlots, { dashboard: 'own' });
+  await app.commands.execute(CommandIDs.closePlots); // nobody says whose
+  expect(app.commands.isEnabled(CommandIDs.closePlots)).toBe(true);
 });
 
 describe('the dashboards of the page', () => {
