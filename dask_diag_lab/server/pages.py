@@ -6,10 +6,8 @@ by the page's script.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
@@ -77,10 +75,7 @@ are in the order in which they stand below each other in a narrow window.
 """
 INFO: Final = "info"
 """The one page without plots, see `info`."""
-IN_BAR: Final[Sequence[str]] = (
-    *("status", "tasks", "workers", "system", "profile", "graph", "groups"),
-    INFO,
-)
+IN_BAR: Final = (*list(PAGES)[:7], INFO)
 """The pages that the bar of every page names; the others are behind its last entry."""
 MOVED: Final = (
     (r"/", "status"),
@@ -104,19 +99,6 @@ def cells_of(page: str, plots: Container[str]) -> list[Cell]:
         if there := [name for name in names.split("|") if name in plots]:
             cells.append(Cell(there, area))
     return cells
-
-
-def help_html(text: str) -> str:
-    """Return a help text as HTML: paragraphs and lists of lines that begin with "- "."""
-    html = ""
-    for block in re.split(r"\n\s*\n|\n(?=\s*- )", escape(text.strip())):
-        line = " ".join(block.split())
-        if line.startswith("- "):
-            item = re.sub(r"^([^:]{1,60}): ", r"<b>\1</b>: ", line[2:])
-            html += f"<li>{item}</li>"
-        elif line:
-            html += f"<p>{line}</p>"
-    return re.sub(r"(?:<li>.*?</li>)+", r"<ul>\g<0></ul>", html)
 
 
 def menu_of(listed: Mapping[str, Plot]) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -149,7 +131,6 @@ class PageHandler(SiteHandler):
             "base": self.base,
             "here": here,
             "menu": [] if is_bare else menu_of(self.site.listed),
-            "help_html": help_html,
             "shown": [],
             # What the browser is to fetch at once, not one after the other as it finds them.
             "hints": (CORE, OWN) if "shown" in more else (),
@@ -198,8 +179,9 @@ class MovedHandler(PageHandler):
         self._to = to
 
     def get(self, *parts: str) -> None:
-        query = f"?{self.request.query}" if self.request.query else ""
-        path = self._to.format(*map(quote_plus, parts)) + query
+        path = self._to.format(*map(quote_plus, parts))
+        if query := self.request.query:
+            path += ("&" if "?" in path else "?") + query
         self.set_header("Location", self.base.removeprefix("./") + path)
         self.set_status(302)
 

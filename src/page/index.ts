@@ -10,11 +10,11 @@ import type { IDashboard } from '../api/protocol';
 import { BokehLoader } from '../plot/bokeh';
 import { showTag } from '../plot/caption';
 import { clusterFor, tagOf } from '../plot/clusters';
-import { argumentsOf, headingOf, NO_ARGUMENTS, type ILook, type IOpening } from '../plot/control';
+import { argumentsOf, NO_ARGUMENTS, type ILook, type IOpening } from '../plot/control';
 import { LivePlot } from '../plot/live';
 import { readLook } from '../plot/look';
 import { openSession, type Verb } from '../plot/session';
-import { english } from '../plot/text';
+import { english, helpNodes } from '../plot/text';
 import { PageServer } from './server';
 import { followTabs } from './tabs';
 import { followTheme } from './theme';
@@ -45,7 +45,7 @@ function livePlot(article: HTMLElement): LivePlot {
     open: (_, name, colors, shown) => openSession(server, loader, english, name, colors, shown)
   });
   const around = {
-    plotTitle: headingOf(title, given),
+    plotTitle: title,
     dashboardName: document.querySelector('header .name')?.textContent || 'the dashboard',
     trouble: null
   };
@@ -105,6 +105,9 @@ async function follow(): Promise<void> {
 const plots: LivePlot[] = [];
 followTheme(server.jupyterPath, () => plots.forEach(plot => plot.setLook(look())));
 document.querySelectorAll<HTMLElement>('[role="tablist"]').forEach(followTabs);
+for (const help of document.querySelectorAll<HTMLElement>('[data-help]')) {
+  help.replaceChildren(...helpNodes(help.textContent ?? ''));
+}
 for (const article of document.querySelectorAll<HTMLElement>('article.plot')) {
   plots.push(livePlot(article));
 }

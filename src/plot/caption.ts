@@ -6,9 +6,8 @@
  */
 
 import { LEGEND_MARKS, type Control, type ILegendItem, type IPlotControl } from './control';
-import { h, setText } from './dom';
 import type { Presentation } from './state';
-import type { ITranslate } from './text';
+import { h, setText, type ITranslate } from './text';
 
 // Keys that mean something to a field or a button are not shortcuts of the plot around it.
 const OWN_KEYS = { 'data-lm-suppress-shortcuts': 'true' };

@@ -68,11 +68,22 @@ export function queryOf(given: PlotArguments): string {
 /** Arguments that say what a picture is about; others, such as a range of time, say how much. */
 const SUBJECTS = ['key', 'task', 'prefix', 'group', 'span', 'worker', 'name'];
 
-/** Return a plot's title with what its arguments choose: `Profile: inc`. */
-export function headingOf(title: string, given: PlotArguments): string {
+/**
+ * Return a plot's title with what its arguments choose: `Profile: inc`.
+ *
+ * @param controls - of the plot; they know the names of workers, which arguments have by address.
+ */
+export function headingOf(
+  title: string,
+  given: PlotArguments,
+  controls: readonly IPlotControl[]
+): string {
   const name = SUBJECTS.find(one => (given[one] ?? '') !== '');
+  const value = given[name ?? ''] ?? '';
+  const options = controls.find(one => one.name === name)?.options;
+  const [, label = value] = options?.find(([one]) => one === value) ?? [];
   // All addresses begin with the same protocol.
-  const subject = (given[name ?? ''] ?? '').replace(/^[a-z+]+:\/\//, '').replace(/\s+/g, ' ');
+  const subject = label.replace(/^[a-z+]+:\/\//, '').replace(/\s+/g, ' ');
   return subject === '' ? title : `${title}: ${subject}`;
 }
 

@@ -1,11 +1,11 @@
 /** One live plot: connected, drawn with its caption, paused when unseen, never blank without a reason. */
 
 import { Caption, type ITag } from './caption';
-import type { Control, ILook, IOpening, PlotArguments } from './control';
-import { h } from './dom';
+import { headingOf } from './control';
+import type { Control, ILook, IOpening, IPlotControl, PlotArguments } from './control';
 import type { PlotSession, Verb } from './session';
 import { NOTHING_YET, presentationOf, type ISurroundings, type Link } from './state';
-import { messageOf, type ITranslate } from './text';
+import { h, messageOf, type ITranslate } from './text';
 
 /** Waits between attempts double from the first to the longest (ms). */
 const FIRST_WAIT_MS = 500;
@@ -59,6 +59,11 @@ export class LivePlot {
   /** A click in the picture asked for another plot. */
   onOpening: (opening: IOpening) => void = () => undefined;
 
+  /** What the plot is called, with what it shows of many: `Profile: inc`. */
+  get heading(): string {
+    return headingOf(this._around.plotTitle, this.arguments, this._controls);
+  }
+
   /** What the server says now; null without a connection. */
   get control(): Control | null {
     return this._link.phase === 'open' ? this._link.control : null;
@@ -77,7 +82,6 @@ export class LivePlot {
   setSurroundings(around: ISurroundings, name: string, tag: ITag | null): void {
     this._around = around;
     this._caption.setTitles(name, tag);
-    this.node.setAttribute('aria-label', `${around.plotTitle}, ${around.dashboardName}`);
     this._present();
   }
 
@@ -201,6 +205,7 @@ export class LivePlot {
 
   private _setLink(link: Link): void {
     this._link = link;
+    this._controls = link.phase === 'open' ? link.control.controls : this._controls;
     this._present();
   }
 
@@ -208,9 +213,11 @@ export class LivePlot {
     if (this._isDisposed) {
       return;
     }
+    const { heading } = this;
     const hasPicture = this._session !== null;
     const situation = {
       ...this._around,
+      plotTitle: heading,
       now: Date.now(),
       link: this._link,
       isSeen: this._isSeen,
@@ -220,7 +227,8 @@ export class LivePlot {
     this.presentation = shown;
     const { state, isGreyed } = shown;
     Object.assign(this.node.dataset, { state, picture: hasPicture, greyed: isGreyed });
-    this._caption.show(this.control, this._around.plotTitle, shown);
+    this.node.setAttribute('aria-label', `${heading}, ${this._around.dashboardName}`);
+    this._caption.show(this.control, heading, shown);
     this.onPresented();
   }
 
@@ -230,6 +238,7 @@ export class LivePlot {
   private _look: ILook;
   private _around: ISurroundings = { plotTitle: '', dashboardName: '', trouble: null };
   private _link: Link = { phase: 'none' };
+  private _controls: readonly IPlotControl[] = [];
   private _session: PlotSession | null = null;
   private _target: string | null = null;
   private _attempt = 0;

@@ -1,8 +1,8 @@
 /** What a plot shows beside or instead of its picture, decided from everything known; pure. */
 
+import { clock } from '../models/units';
 import type { Control } from './control';
-import { formatClock, formatSpan } from './format';
-import type { ITranslate } from './text';
+import { formatSpan, type ITranslate } from './text';
 
 export type PlotState = 'connecting' | 'live' | 'paused' | 'stale' | 'offline';
 
@@ -112,8 +112,8 @@ function connected(at: ISituation, control: Control, trans: ITranslate): Present
  * @param reason - what the server says of it; '' or null for nothing.
  */
 export function closedMessage(timeMs: number, reason: string | null, trans: ITranslate): string {
-  const clock = formatClock(timeMs);
+  const time = clock(timeMs / 1000).slice(0, 5);
   return reason
-    ? trans.__('Ended at %1 · %2', clock, reason)
-    : trans.__('Cluster closed at %1 · history kept until the kernel stops', clock);
+    ? trans.__('Ended at %1 · %2', time, reason)
+    : trans.__('Cluster closed at %1 · history kept until the kernel stops', time);
 }

@@ -3,8 +3,8 @@
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
+import { isPlotName } from '../plot/control';
 import { CommandIDs, MimeTypes } from '../tokens';
-import { LOCAL_CLUSTER, plotCode } from '../widgets/code';
 import { OutputPlot } from '../widgets/output';
 import type { IPlotServices } from '../widgets/services';
 import { notify, targetOf, textArg, type IContext } from './context';
@@ -12,6 +12,17 @@ import { openInBrowser } from './panelist';
 
 /** Before HTML and text, which say where to see the plot instead. */
 const RANK = 10;
+
+/** Starts a local cluster. */
+const LOCAL_CLUSTER = 'from dask.distributed import Client\nclient = Client()';
+
+/** Return the code that shows a plot in a cell; throw on a name that no plot has. */
+export function plotCode(plot: string): string {
+  if (!isPlotName(plot)) {
+    throw new Error(`“${plot}” is not the name of a plot.`);
+  }
+  return `import dask_diag_lab\n\ndask_diag_lab.plot("${plot}")`;
+}
 
 export function addOutputs(services: IPlotServices, registry: IRenderMimeRegistry | null): void {
   registry?.addFactory({

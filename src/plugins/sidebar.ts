@@ -6,9 +6,9 @@ import type { IStateDB } from '@jupyterlab/statedb';
 import { MenuSvg } from '@jupyterlab/ui-components';
 
 import { CommandIDs, NAMESPACE, PAGES, SIDEBAR_ID } from '../tokens';
-import { plotCode } from '../widgets/code';
 import { Sidebar } from '../widgets/sidebar';
 import { askPlot, frontKernel, targetOf, textArg, type Args, type IContext } from './context';
+import { plotCode } from './notebooks';
 
 /** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
 const RANK = 620;

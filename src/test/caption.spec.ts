@@ -1,7 +1,7 @@
 import { Caption } from '../plot/caption';
 import { Control } from '../plot/control';
 import { NOTHING_YET } from '../plot/state';
-import { english, type ITranslate } from '../plot/text';
+import { english, helpNodes, type ITranslate } from '../plot/text';
 
 let caption: Caption;
 let set: [string, string][];
@@ -99,4 +99,13 @@ it('says all in the reader’s language that can be in it', () => {
   show({ controls: [BARS], legend: [{ label: 'erred', color: '#000', shape: 'fill', alpha: 1 }] });
   expect(document.querySelector('label')?.textContent).toBe('BARSBY PREFIXBY GROUP');
   expect(document.querySelector('li')?.textContent).toBe('■ERRED');
+});
+
+it.each([
+  ['One\nbar.\n\nTwo.', '<p>One\nbar.</p><p>Two.</p>'],
+  ['Bars: a.\n- a: done\n- no', '<p>Bars: a.</p><p>• <b>a</b>: done</p><p>• no</p>'],
+  ['<b>\n- <i>: &', '<p>&lt;b&gt;</p><p>• <b>&lt;i&gt;</b>: &amp;</p>']
+])('a help has paragraphs and keys, and nothing in it is HTML: %j', (text, html) => {
+  const nodes = helpNodes(text).map(node => node.outerHTML.replace('<b></b>', ''));
+  expect(nodes.join('')).toBe(html);
 });

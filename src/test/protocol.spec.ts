@@ -79,9 +79,13 @@ describe('arguments of a plot', () => {
   });
 
   it('head a plot with what they choose', () => {
-    expect(headingOf('Profile', { prefix: 'inc', start: '3' })).toBe('Profile: inc');
-    expect(headingOf('Worker', { worker: 'tcp://10.0.0.1:43567' })).toBe('Worker: 10.0.0.1:43567');
-    expect(headingOf('Progress', {})).toBe('Progress');
+    const worker = { worker: 'tcp://10.0.0.1:43567' };
+    expect(headingOf('Profile', { prefix: 'inc', start: '3' }, [])).toBe('Profile: inc');
+    expect(headingOf('Worker', worker, [])).toBe('Worker: 10.0.0.1:43567');
+    const known: [string, string] = ['tcp://10.0.0.1:43567', 'worker 0'];
+    const list = { name: 'worker', kind: 'select', label: '', value: '', placeholder: '' } as const;
+    expect(headingOf('Worker', worker, [{ ...list, options: [known] }])).toBe('Worker: worker 0');
+    expect(headingOf('Progress', {}, [])).toBe('Progress');
   });
 });
 

@@ -5,7 +5,8 @@ import { closeIcon, ReactWidget, Table, ToolbarButtonComponent } from '@jupyterl
 import React from 'react';
 
 import type { ITable } from '../api/protocol';
-import { formatCount, formatTime } from '../plot/format';
+import { clock, count } from '../models/units';
+import { helpNodes } from '../plot/text';
 import type { IKey } from './services';
 
 export class Card extends ReactWidget {
@@ -30,10 +31,12 @@ export class Card extends ReactWidget {
     this.node.setAttribute('data-lm-suppress-shortcuts', 'true');
   }
 
-  /** What is in the card; replaced as a whole, React keeps what is the same. */
+  /** What is in the card, until it is closed; replaced as a whole, React keeps what is the same. */
   set content(content: JSX.Element) {
-    this._content = content;
-    this.update();
+    if (!this.isDisposed) {
+      this._content = content;
+      this.update();
+    }
   }
 
   protected override render(): JSX.Element {
@@ -57,22 +60,11 @@ export class Card extends ReactWidget {
   private _content: JSX.Element | null = null;
 }
 
-/** How to read a plot: paragraphs, and lines that begin with "- "; then the keys of a pane. */
+/** How to read a plot; then the keys of a pane. */
 export function helpContent(text: string, caption: string, keys: readonly IKey[]): JSX.Element {
-  const blocks = text.split(/\n\s*\n|\n(?=\s*- )/).map(one => one.trim());
   return (
     <>
-      {blocks.map((block, i) => {
-        const [, item = block] = /^- +([^]+)$/.exec(block) ?? [];
-        const [, about = '', rest = item] = /^([^:]{1,60}:)( [^]+)$/.exec(item) ?? [];
-        return (
-          <p key={i}>
-            {item !== block && '• '}
-            <b>{about}</b>
-            {rest}
-          </p>
-        );
-      })}
+      <div ref={node => node?.replaceChildren(...helpNodes(text))} />
       <table className="jp-DaskDiag-keys">
         <caption>{caption}</caption>
         <tbody>
@@ -109,18 +101,18 @@ export function tableContent(
   href: (format: 'csv' | 'json') => string,
   onRefresh: () => void
 ): JSX.Element {
-  const count = Object.values(columns)[0]?.length ?? 0;
-  const rows = Array.from({ length: Math.min(count, SHOWN_ROWS) }, (_, i) => i);
+  const total = Object.values(columns)[0]?.length ?? 0;
+  const rows = Array.from({ length: Math.min(total, SHOWN_ROWS) }, (_, i) => i);
   const shown =
-    count > SHOWN_ROWS
-      ? trans.__('The first %1 of %2 rows', formatCount(SHOWN_ROWS), formatCount(count))
-      : trans._n('%2 row', '%2 rows', count, formatCount(count));
+    total > SHOWN_ROWS
+      ? trans.__('The first %1 of %2 rows', count(SHOWN_ROWS), count(total))
+      : trans._n('%2 row', '%2 rows', total, count(total));
   return (
     <>
       <p className="jp-DaskDiag-cardLinks">
         <span role="status">
-          {count === 0 ? trans.__('Nothing to show yet.') : shown} ·{' '}
-          {trans.__('as of %1', formatTime(Date.now()))}
+          {total === 0 ? trans.__('Nothing to show yet.') : shown} ·{' '}
+          {trans.__('as of %1', clock(Date.now() / 1000).slice(0, 8))}
         </span>
         <button className="jp-mod-styled jp-mod-minimal" onClick={onRefresh}>
           {trans.__('Refresh')}

@@ -7,7 +7,6 @@ import type { IKnownDashboard } from '../api/dashboards';
 import type { IPlot } from '../api/protocol';
 import { clusterFor, type IOrigin } from '../plot/clusters';
 import {
-  headingOf,
   isSameArguments,
   isText,
   NO_ARGUMENTS,
@@ -94,7 +93,7 @@ export class PlotWidget extends Widget {
 
   /** What the plot is called, with what it shows of many: `Profile: inc`. */
   get heading(): string {
-    return headingOf(this._options.services.trans.__(this.info.title), this.arguments);
+    return this.live.heading;
   }
 
   get arguments(): PlotArguments {
@@ -143,8 +142,10 @@ export class PlotWidget extends Widget {
   }
 
   private _present(): void {
-    const { heading: plotTitle, dashboardName } = this;
-    const tag = this._options.services.dashboards.tag(this.binding.dashboard);
+    const { dashboardName } = this;
+    const { dashboards, trans } = this._options.services;
+    const plotTitle = trans.__(this.info.title);
+    const tag = dashboards.tag(this.binding.dashboard);
     this.live.setSurroundings({ plotTitle, dashboardName, trouble: this._trouble() }, '', tag);
   }
 

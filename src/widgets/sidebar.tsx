@@ -18,13 +18,12 @@ import React from 'react';
 
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
 import type { IPlot, ISummary } from '../api/protocol';
-import { size } from '../models/units';
-import { formatCount } from '../plot/format';
+import { count, size } from '../models/units';
 import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
 import { grouped, OPEN_AT_FIRST, type IPlotGroup } from './catalogue';
 import { startDrag } from './drag';
 import { diagIcon, plotIcon } from './icons';
-import { openMenuByKey } from './menukey';
+import { openMenuByKey } from './pane';
 import { missingServer, staleMessage } from './plotwidget';
 
 /** What the sidebar needs of the application around it. */
@@ -331,8 +330,8 @@ function summaryText(summary: ISummary | null | undefined, trans: TranslationBun
   }
   const { workers, threads, memory_limit: limit } = summary;
   return [
-    trans._n('%2 worker', '%2 workers', workers, formatCount(workers)),
-    trans._n('%2 thread', '%2 threads', threads, formatCount(threads)),
+    trans._n('%2 worker', '%2 workers', workers, count(workers)),
+    trans._n('%2 thread', '%2 threads', threads, count(threads)),
     limit > 0 ? size(limit, 'B', true).replace(/\.0+ /, ' ') : ''
   ]
     .filter(Boolean)
@@ -341,8 +340,8 @@ function summaryText(summary: ISummary | null | undefined, trans: TranslationBun
 
 function taskProgress(tasks: ISummary['tasks'] | undefined, trans: TranslationBundle): JSX.Element {
   const { total = 0, done = 0, erred = 0 } = tasks ?? {};
-  const failed = erred > 0 ? ` · ${trans.__('%1 failed', formatCount(erred))}` : '';
-  const text = trans.__('%1 of %2 tasks done', formatCount(done), formatCount(total)) + failed;
+  const failed = erred > 0 ? ` · ${trans.__('%1 failed', count(erred))}` : '';
+  const text = trans.__('%1 of %2 tasks done', count(done), count(total)) + failed;
   return (
     <div className="jp-DaskDiag-progress" role="img" aria-label={text} title={text}>
       <div style={{ flexGrow: done, background: 'var(--jp-brand-color1)' }} />

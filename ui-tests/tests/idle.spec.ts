@@ -29,7 +29,10 @@ test('every plot is drawn before anything has run', async ({ lab, page, server }
   });
   for (const { name } of plots) {
     await tab.goto(`${root}plots/${name}?token=${server.token}`);
-    await expect(tab.locator(`.plot[data-plot="${name}"] .jp-DaskDiag-plot`)).toHaveAttribute('data-state', 'live');
+    await expect(tab.locator(`.plot[data-plot="${name}"] .jp-DaskDiag-plot`)).toHaveAttribute(
+      'data-state',
+      'live'
+    );
     // A page that paints for ever answers nothing.
     await tab.evaluate(() => new Promise(requestAnimationFrame));
   }
