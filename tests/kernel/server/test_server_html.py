@@ -116,7 +116,7 @@ async def test_a_plots_own_page_has_bar_and_help_and_a_bare_one_has_not() -> Non
         ("/individual-task-stream", "plots/task-stream"),
         ("/individual-worker?worker=a%26b", "plots/worker?worker=a%26b"),
         (f"/info/worker/{WORKER}.html", f"../../plots/worker?worker={WORKER}"),
-        (f"/info/logs/{WORKER}.html?bare=1", f"../../plots/worker?worker={WORKER}&show=logs&bare=1"),
+        (f"/info/logs/{WORKER}.html?a", f"../../plots/worker?worker={WORKER}&show=logs&a"),
         ("/info/task/%28%27x-1%27%2C%200%29.html", "../../plots/task?key=%28%27x-1%27%2C+0%29"),
     ],
 )
