@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dask_diag_lab.capture.task_rows import (
+    TIMEOUT_S,
     Position,
     TaskRows,
     as_records,
@@ -32,8 +33,6 @@ logger = logging.getLogger(__name__)
 Records = list[dict[str, Any]]  # in `distributed`'s form
 
 POLL_S: Final = 0.25
-TIMEOUT_S: Final = 60.0
-"""A scheduler that takes in a large graph is silent for long."""
 LEFT_S: Final = 1.0
 """So long `Listener.close` waits for the function to end what it does."""
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE: Final = 20_000
 """Copying so many takes about 10 ms, for which every plot waits."""
 
+TIMEOUT_S: Final = 60.0
+"""For answers of the diagnostics: a scheduler that takes in a large graph is silent for long."""
+
 ACTIONS: Final = tuple(kind.name.lower().replace("_", "-") for kind in Kind)
 """`distributed`'s name of each `Kind`."""
 
@@ -33,8 +36,8 @@ Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 class Position(NamedTuple):
     """How far the log was at a moment, and how many actions were lost before."""
 
-    cursor: int = 0
-    dropped: int = 0
+    cursor: int
+    dropped: int
 
 
 class WorkerFacts(NamedTuple):

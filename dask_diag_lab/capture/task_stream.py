@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from dask_diag_lab.capture import task_rows
-from dask_diag_lab.capture.task_rows import Position, TaskRows
+from dask_diag_lab.capture.task_rows import TIMEOUT_S, Position, TaskRows
 from dask_diag_lab.transport.link import LinkLostError
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
 T = TypeVar("T")
-TIMEOUT_S: Final = 60.0
-"""A scheduler that takes in a large graph is silent for long."""
-
 LOST: Final = "{n} of the actions in this block were lost: the diagnostics were overrun."
 
 
@@ -72,6 +69,9 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         cannot be reached; what is known by then is in `data`.
     """
 
+    _diagnostics: Diagnostics
+    _begin: Position
+
     def __init__(
         self,
         client: Client | None = None,
@@ -86,12 +86,9 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         self._client = client
         self._plot = plot
         self._filename = filename
-        self._diagnostics: Diagnostics | None = None
-        self._begin = Position()
 
     def __enter__(self) -> Self:
-        self._attach()
-        if self._is_asynchronous():
+        if self._attach().asynchronous:
             raise TypeError("The client is asynchronous: write `async with get_task_stream(…)`.")
         self._start()
         return self
@@ -107,19 +104,15 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
     async def __aexit__(self, *exception: object) -> None:
         await asyncio.to_thread(self._finish)
 
-    def _attach(self) -> None:
-        from dask_diag_lab.session import attach
+    def _attach(self) -> Client:
+        from dask_diag_lab.session import attach, current_client
 
         if self._plot:
             # What is missing for a figure is said before the block, not after an hour in it.
             import dask_diag_lab.capture.task_stream_figure  # noqa: F401
-        self._diagnostics = attach(self._client)
-
-    def _is_asynchronous(self) -> bool:
-        from dask_diag_lab.session import current_client
-
         client = current_client() if self._client is None else self._client
-        return bool(client.asynchronous)
+        self._diagnostics = attach(client)
+        return client
 
     def _start(self) -> None:
         try:
@@ -170,8 +163,6 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
             save(self.figure, [note, lost], Path(self._filename))
 
     def _ask(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> T:
-        if self._diagnostics is None:
-            raise RuntimeError("get_task_stream is used in a with statement")
         return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)
 
 

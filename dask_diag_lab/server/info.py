@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
 MAX_WORKERS: Final = 1000
-MAX_LINES: Final = 300
 LOG_WAIT_S: Final = 2.0
 """So long the page waits at most for the scheduler's log."""
 
@@ -67,7 +66,7 @@ class InfoHandler(PageHandler):
             installed=[(name, number or "not installed") for name, number in versions().items()],
             workers=list(_workers(store)),
             more=fmt.plural(left, "more worker") if left > 0 else "",
-            log="\n".join(str(line["message"]) for line in lines[: -MAX_LINES - 1 : -1]),
+            log="\n".join(lines),
             no_log=log.error or no_log,
             settings=settings,
         )

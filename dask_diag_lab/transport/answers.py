@@ -11,6 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from math import isfinite
+from operator import itemgetter
 from typing import Any, Final
 
 import dask.config
@@ -33,7 +34,7 @@ MAX_TRANSFERS: Final = 1_000
 MAX_ALL_TRANSFERS: Final = 40_000
 """Of all workers together; with many workers each sends fewer."""
 
-MAX_LINES: Final = 1_000
+MAX_LINES: Final = 500
 MAX_LINE: Final = 4_000
 """Characters; a traceback is one line here."""
 
@@ -193,9 +194,10 @@ async def transfers(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
 
 
 async def logs(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
-    """Answer ``logs``: ``lines`` of ``{level, message}`` of a worker, or of the scheduler for ''.
+    """Answer ``logs``: ``lines`` of a worker, or of the scheduler for ''.
 
-    Newest last; lines that these queries made themselves are left out.
+    Newest first, as a log is opened for what happened last; lines that these queries made
+    themselves are left out.
     """
     if address := str(arguments["worker"]):
         answer = await cluster.ask_worker(address, op="get_logs", n=MAX_LINES)
@@ -203,13 +205,8 @@ async def logs(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
         answer = await cluster.call("get_logs", n=MAX_LINES)
     if not isinstance(answer, (list, tuple)):
         raise wire_error("logs", "a list", answer)
-    return {
-        "lines": [
-            {"level": str(level), "message": str(message)[:MAX_LINE]}
-            for level, message in reversed(answer)
-            if OURS not in str(message)
-        ]
-    }
+    lines = [str(message)[:MAX_LINE] for _, message in answer]
+    return {"lines": [line for line in lines if OURS not in line]}
 
 
 async def task(cluster: Cluster, arguments: Arguments) -> Mapping[str, Any] | None:
@@ -225,35 +222,18 @@ async def task(cluster: Cluster, arguments: Arguments) -> Mapping[str, Any] | No
 
 
 async def call_stacks(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
-    """Answer ``call-stacks``: what runs now, of one task, one worker or all.
+    """Answer ``call-stacks``: what runs now on a worker, or of one task on it; '' for all tasks.
 
-    The answer has ``stacks`` of ``{worker, key, frames: [text], outermost first}``.
+    The answer has ``stacks`` of ``{key, frames: [text], outermost first}``.
     """
-    key, address = str(arguments["key"]), str(arguments["worker"])
-    if key and not address:
-        known = await task(cluster, {"key": key})
-        if known is None:
-            raise AnswerError("The scheduler does not know this task.")
-        if known["state"] != "processing":
-            raise AnswerError(f"This task does not run now; it is in the state {known['state']}.")
-        address = str(known["worker"])
-    stacks: list[dict[str, Any]] = []
-
-    def take(place: str, answer: Any) -> None:  # what a worker sent
-        for name, frames in _mapping(answer, "call_stack").items():
-            text = key_text(name)
-            if not key or text == key:
-                lines = [str(frame)[:MAX_FRAME] for frame in frames[-MAX_FRAMES:]]
-                stacks.append({"worker": place, "key": text, "frames": lines})
-
-    missing: dict[str, str] = {}
-    if address:
-        take(address, await cluster.ask_worker(address, op="call_stack", keys=None))
-    else:
-        workers = await cluster.workers("")
-        missing = await cluster.ask_workers(workers, take, op="call_stack", keys=None)
-    stacks.sort(key=lambda stack: (stack["worker"], stack["key"]))
-    return {"stacks": stacks, "missing": missing}
+    wanted = str(arguments["key"])
+    found = await cluster.ask_worker(str(arguments["worker"]), op="call_stack", keys=None)
+    stacks = [
+        {"key": key, "frames": [str(frame)[:MAX_FRAME] for frame in frames[-MAX_FRAMES:]]}
+        for name, frames in _mapping(found, "call_stack").items()
+        if (key := key_text(name)) == wanted or not wanted
+    ]
+    return {"stacks": sorted(stacks, key=itemgetter("key"))}
 
 
 async def hardware(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:

@@ -34,13 +34,17 @@ class StackPlot(View):
     Attributes
     ----------
     plots : sequence of type
-        Subclasses of `View` that need no name of their own.
+        Subclasses of `View` that need no name of their own; what they need is `needs`.
     is_grid : bool
         Whether two parts lie side by side.
     """
 
     plots: ClassVar[Sequence[type[View]]] = ()
     is_grid: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.needs = frozenset[str]().union(*(plot.needs for plot in cls.plots))
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -47,9 +47,6 @@ _FACTS: Final = (
     *(("Restrictions", "restrictions"), ("Annotations", "annotations")),
 )
 """Label of a fact, and where the scheduler's answer has it."""
-_LOG_COLUMNS: Final = (
-    *("kind", "start", "stop", "worker", "slot", "source", "nbytes", "outcome", "prefix"),
-)
 
 _NEIGHBOURS: Final = Section(
     "dependencies",
@@ -167,21 +164,17 @@ class TaskPage(DetailPage):
         return [(worker, int(now - start)) for worker, start in self._running]
 
     def _read_log(self) -> list[Row]:
-        texts, rows = self.store.strings, self.store.actions.of_key(self.key)
-        threads = self.store.slots.thread_index
-        columns = (rows[name].tolist() for name in _LOG_COLUMNS)
-        actions = (dict(zip(_LOG_COLUMNS, row, strict=True)) for row in zip(*columns, strict=True))
-        return [
-            {
-                **action,
-                "action": Kind(action["kind"]).name.lower().replace("_", "-"),
-                "thread": int(threads[action["slot"]]) + 1 if action["slot"] >= 0 else None,
-                "address": texts[action["worker"]],
-                "worker": self._names(texts[action["worker"]]),
-                **{name: texts[action[name]] for name in ("source", "prefix")},
-            }
-            for action in actions
-        ]
+        texts, threads = self.store.strings, self.store.slots.thread_index
+        of_key = self.store.actions.of_key(self.key).items()
+        columns: dict[str, list[Any]] = {name: column.tolist() for name, column in of_key}
+        columns |= {name: texts.take(columns[name]) for name in ("worker", "source", "prefix")}
+        columns |= {
+            "action": [Kind(kind).name.lower().replace("_", "-") for kind in columns["kind"]],
+            "thread": [int(threads[at]) + 1 if at >= 0 else None for at in columns["slot"]],
+            "address": columns["worker"],
+            "worker": [self._names(address) for address in columns["worker"]],
+        }
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     @property
     def _is_forgotten(self) -> bool:
@@ -293,8 +286,7 @@ class TaskPage(DetailPage):
                 {"stop": now, **action, "seconds": action.get("stop", now) - action["start"]}
                 for action in (*max(self._recorded, answered, key=len), *running)
             ]
-        story: Sequence[Row] = self._answer.get("story", ())
-        return story
+        return list(self._answer.get("story", ()))
 
     def _names(self, *addresses: str | None) -> str:
         return ", ".join(worker_label(self.store, each) for each in addresses if each)

@@ -28,9 +28,6 @@ from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream.transfers import LOG_COLUMNS
 from dask_diag_lab.views.view import Control
 
-MAX_LINES: Final = 500
-"""Log lines shown: some 60 kB, sent again with each new line."""
-
 _TASKS: Final = Section(
     "tasks",
     "Tasks",
@@ -187,8 +184,7 @@ class WorkerPage(DetailPage):
     def rows(self, section: Section) -> Sequence[Row]:
         """Return the tasks, or the transfers from the newest on."""
         if section is _TASKS:
-            tasks: Sequence[Row] = self._about.get("tasks", ())
-            return tasks
+            return list(self._about.get("tasks", ()))
         return [
             {
                 **row,
@@ -205,7 +201,7 @@ class WorkerPage(DetailPage):
         if section.columns or not self._shown:
             return ""
         if section is _LOGS:
-            return _log_text(self._shown.get("lines", ())) or "The log of this worker is empty."
+            return "\n".join(self._shown.get("lines", ())) or "The log of this worker is empty."
         return stack_text(self._shown.get("stacks", ())) or "No task runs on this worker now."
 
     def open_row(self, row: Row) -> None:
@@ -236,11 +232,3 @@ def _answer_facts(answer: Answer) -> Facts:
         ("Connections", fmt.count(answer["connections"]) if answer.get("connections") else ""),
         ("Versions", str(answer.get("versions", ""))),
     ]
-
-
-def _log_text(lines: Sequence[Answer]) -> str:
-    """Return log lines, newest first: a log is opened for what happened last."""
-    texts = [str(line["message"]) for line in lines[: -MAX_LINES - 1 : -1]]
-    if n_older := len(lines) - len(texts):
-        texts.append(f"… {fmt.count(n_older)} older lines")
-    return "\n".join(texts)

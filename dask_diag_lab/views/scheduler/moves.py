@@ -124,7 +124,6 @@ class Stealing(ExtraStack):
     )
     keywords = ("balance", "steal", "idle", "saturated", "move", "victim", "thief")
 
-    needs = frozenset({"stealing"})
     plots = (_StealingOverTime, _StealingWorkers)
 
 
@@ -256,5 +255,4 @@ class Shuffle(ExtraStack):
     )
     keywords = ("p2p", "merge", "join", "set_index", "rechunk", "skew", "buffer")
 
-    needs = frozenset({"shuffles"})
     plots = (_Moved, _Buffered)

@@ -136,7 +136,6 @@ class Contention(StackPlot):
     )
     keywords = ("event loop", "gil", "tick", "lag", "latency", "interpreter lock")
 
-    needs = frozenset({"system"})
     plots = (EventLoops, InterpreterLock)
 
     def update(self) -> None:
@@ -213,7 +212,6 @@ class SchedulerSystem(ExtraStack):
     )
     keywords = ("cpu", "memory", "network", "file descriptors", "fds", "load", "resources")
 
-    needs = frozenset({"system"})
     plots = (_Cpu, _Memory, _Network, _OpenFiles)
     is_grid = True
 

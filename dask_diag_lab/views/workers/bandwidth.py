@@ -249,5 +249,4 @@ class BandwidthWorkers(ExtraStack):
     )
     keywords = ("network", "rate", "pairs", "heat map", "matrix", "transfer", "communication")
 
-    needs = frozenset({"bandwidth-workers"})
     plots = (BandwidthMap, PairBars)

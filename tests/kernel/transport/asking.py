@@ -72,7 +72,6 @@ EVERY_KIND: Mapping[str, Mapping[str, str | float]] = {
     "profile": profile_of(),
     "activity": {"source": "tasks", "worker": ""},
     "transfers": {"worker": ""},
-    "call-stacks": {"worker": "", "key": ""},
     "logs": {"worker": ""},
     "task": {"key": "x"},
 }

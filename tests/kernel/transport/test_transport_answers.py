@@ -171,27 +171,27 @@ async def test_call_stacks_tell_what_runs_now() -> None:
         busy = c.submit(held, "stacks", key=("busy", 1), workers=[a.address])
         await until(lambda: a.state.executing)
         try:
-            every = await ask("call-stacks", worker="", key="")
-            one = await ask("call-stacks", worker="", key="('busy', 1)")
+            every = await ask("call-stacks", worker=a.address, key="")
+            one = await ask("call-stacks", worker=a.address, key="('busy', 1)")
+            none = await ask("call-stacks", worker=a.address, key="busy")
         finally:
             GATES["stacks"].set()
         (stack,) = every["stacks"]
-        assert (stack["worker"], stack["key"]) == (a.address, "('busy', 1)")
         assert any("in held" in frame for frame in stack["frames"])
         assert "_bootstrap" in stack["frames"][0]
         assert [found["key"] for found in one["stacks"]] == ["('busy', 1)"]
+        assert none["stacks"] == []
         await busy
-        assert "state memory" in await ask.refused("call-stacks", worker="", key="('busy', 1)")
 
 
-async def test_logs_come_oldest_first_without_what_asking_wrote() -> None:
+async def test_logs_come_newest_first_without_what_asking_wrote() -> None:
     async with cluster() as (s, (w,), _), asking(s.address) as ask:
         await ask("worker", worker=w.address)
         lines = (await ask("logs", worker=w.address))["lines"]
-        assert any(w.address in line["message"] for line in lines)
-        assert not any("dask_diag_lab" in line["message"] for line in lines)
-        assert lines[0]["message"][:23] <= lines[-1]["message"][:23]
-        assert any("Scheduler at" in x["message"] for x in (await ask("logs", worker=""))["lines"])
+        assert any(w.address in line for line in lines)
+        assert not any("dask_diag_lab" in line for line in lines)
+        assert lines[0][:23] >= lines[-1][:23]
+        assert any("Scheduler at" in x for x in (await ask("logs", worker=""))["lines"])
 
 
 async def test_hardware_runs_the_engine_benchmark() -> None:

@@ -42,6 +42,7 @@ async def test_every_kind_works_with_workers_in_processes_of_their_own() -> None
         for kind, arguments in EVERY_KIND.items():
             answer = await ask(kind, **arguments)
             assert not answer.get("missing"), (kind, answer["missing"])
+        assert (await ask("call-stacks", worker=address, key="")) == {"stacks": []}
         held = await ask("worker", worker=address)
         assert [task["key"] for task in held["tasks"]] == ["x"]
         assert held["uptime_s"] > 0
@@ -111,7 +112,7 @@ async def test_of_many_workers_a_bounded_number_is_asked_at_once() -> None:
         assert most[0] == AT_ONCE
 
 
-@pytest.mark.parametrize("kind", ["worker", "logs", "call-stacks", "profile", "transfers"])
+@pytest.mark.parametrize("kind", ["worker", "logs", "profile", "transfers"])
 async def test_a_worker_that_is_not_there_is_said(kind: str) -> None:
     arguments = {**EVERY_KIND.get(kind, {}), "worker": "tcp://127.0.0.1:1"}
     async with cluster() as (s, _, _), asking(s.address) as ask:
@@ -128,7 +129,7 @@ async def test_a_scheduler_that_is_gone_is_said_for_every_kind(
             await ask("logs", worker="")
             await s.close()
             for kind in ANSWERS:
-                given = EVERY_KIND.get(kind, {"worker": "x"} if kind == "worker" else {})
+                given = EVERY_KIND.get(kind, {"worker": "x", "key": ""})
                 words = await ask.refused(kind, **given)
                 assert f"scheduler at {address}" in words
 

@@ -74,6 +74,6 @@ def shown(answer: Any = KNOWN, **arguments: str) -> tuple[Shown, Clock]:
     clock = Clock()
     store = Store(clock=clock)
     store.apply(batch(workers=[worker(1), worker(2)]))
-    stacks = {"stacks": [{"worker": W2, "key": HTML, "frames": ["  File f\n"]}], "missing": {}}
+    stacks = {"stacks": [{"key": HTML, "frames": ["  File f\n"]}]}
     cluster = Answering(store, {"task": lambda _: answer, "call-stacks": lambda _: stacks})
     return Shown(TaskPage(store, arguments={"key": HTML, **arguments}), cluster), clock
