@@ -38,8 +38,10 @@ class PatchedSource(Source):
         """Have exactly these rows drawn, in any order."""
         content, types = _hashes(columns.values()), [column.dtype for column in columns.values()]
         identity = _hashes(columns[name] for name in IDENTITY)
-        new = np.flatnonzero(~np.isin(content, self._content))
-        gone = np.flatnonzero(~np.isin(self._content, content) & (self._content != 0))
+        place = _places(content, self._content)
+        is_gone = self._content != 0
+        is_gone[place[place >= 0]] = False
+        new, gone = np.flatnonzero(place < 0), np.flatnonzero(is_gone)
         if not len(new) and not len(gone):
             return
         n_hidden = len(self._content) - len(content) + len(new)
@@ -68,6 +70,13 @@ class PatchedSource(Source):
             changed = zip(places[at].tolist(), column[rows[at]].tolist(), strict=True)
             patches.setdefault(name, []).extend(changed)
         self.model.patch({name: patch for name, patch in patches.items() if patch})
+
+
+def _places(hashes: Hashes, among: Hashes) -> npt.NDArray[np.intp]:
+    """Return the place of each hash among others, -1 where it is not there."""
+    order = np.append(np.argsort(among), -1)
+    places = order[np.searchsorted(among[order[:-1]], hashes)]
+    return np.where(np.append(among, np.uint64(0))[places] == hashes, places, -1)
 
 
 def _hashes(columns: Iterable[npt.NDArray[Any]]) -> Hashes:

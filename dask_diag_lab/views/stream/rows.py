@@ -7,6 +7,7 @@ those that are alive have theirs in any case, so nothing moves while time passes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -39,7 +40,7 @@ class WorkerRows:
 
     @property
     def is_gone(self) -> bool:
-        return not np.isnan(self.ended)
+        return not isnan(self.ended)
 
 
 class Rows:
@@ -58,8 +59,8 @@ class Rows:
     row_of : ndarray of int64
         Row of the picture of each row of the slot table; -1 where there is none. One more at the
         end, of what is in no slot.
-    workers : list of WorkerRows
-        Those that have rows.
+    workers, gone : list of WorkerRows
+        Those that have rows; of these the ones that are not there any more.
     """
 
     def __init__(self, store: Store, is_shown: Bools) -> None:
@@ -83,6 +84,7 @@ class Rows:
             )
             for first, count in zip(firsts.tolist(), counts.tolist(), strict=True)
         ]
+        self.gone = [worker for worker in self.workers if worker.is_gone]
 
     @property
     def count(self) -> int:

@@ -123,6 +123,7 @@ class TaskStream(View):
         self.chosen: Target | None = None
         self.buckets = BUCKETS
         self._frame: Frame | None = None
+        self._is_awaiting = False
         self._frames: Latest[Frame] = Latest(store.jobs)
         self._rows_of: tuple[object, Rows] = (None, Rows(store, np.zeros(store.slots.count, bool)))
         self._running: tuple[object, float, Columns] = (None, -np.inf, {})
@@ -153,7 +154,7 @@ class TaskStream(View):
         if is_new or not self.window.is_frozen:
             self._show_running(figure)
             self._tell(figure)
-        gone = [one for one in frame.rows.workers if one.is_gone] if frame is not None else []
+        gone = frame.rows.gone if frame is not None else []
         figure.show_marks(gone, text.marked_events(self.store))
         figure.show_chosen(self.chosen)
         figure.show_axes(is_shown=bool(self.store.actions.count or self.store.running.count))
@@ -166,7 +167,7 @@ class TaskStream(View):
     @property
     def is_behind(self) -> bool:
         """Whether the end of a gesture is awaited; see `View.is_behind`."""
-        return self.figure is not None and self._is_settling(self.figure)
+        return self._is_awaiting
 
     def restyle(self) -> None:
         """Apply the look; blocks are coloured by code, so none is sent again."""
@@ -229,10 +230,11 @@ class TaskStream(View):
         window, frame = self.window, self._frame
         rows = self._rows()
         asked = rows.near(*figure.rows)
+        self._is_awaiting = self._is_settling(figure)
         if frame is not None:
             ends = frame.start, frame.end, frame.zero, frame.asked
             is_there = ends == (window.start, window.end, window.zero, asked)
-            if self._is_settling(figure) or (window.is_frozen and is_there):
+            if self._is_awaiting or (window.is_frozen and is_there):
                 return frame
         key, make = frame_job(self.store, window, rows, asked, self.buckets)
         return self._frames.of(self, key, make)

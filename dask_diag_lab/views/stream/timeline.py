@@ -135,10 +135,8 @@ class Timeline:
             }
         )
         set_properties(self._dividers, ticks=[worker.first - 0.5 for worker in workers[1:]])
-        bounds = (-0.5, n_rows - 0.5)
-        if self.y_range.bounds != bounds:
-            top = max(min(self.rows[0], n_rows - 1.5), -0.5)  # where the reader has scrolled to
-            self._set(self.y_range, bounds=bounds, start=n_rows - 0.5, end=top)
+        # The browser shows of these what it has room for: all of 4000 would have to be coarse.
+        self._set(self.y_range, bounds=(-0.5, n_rows - 0.5))
 
     def show_axes(self, *, is_shown: bool) -> None:
         """Show axes and lines, or none where text says why nothing is drawn."""

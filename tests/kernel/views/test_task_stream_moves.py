@@ -119,6 +119,7 @@ def test_a_hand_that_moves_within_what_it_has_is_waited_for(feed: Feed, clock: C
     assert view.is_behind
     assert begun.open == []
     clock.now += SETTLE_S
+    assert view.is_behind
     view.update()
     assert [view.is_behind] == [False]
     assert len(begun.open) == 1
