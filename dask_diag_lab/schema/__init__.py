@@ -7,7 +7,6 @@ which a scheduler may lack; what makes arrays of columns is in `schema.columns`.
 from __future__ import annotations
 
 from dask_diag_lab.schema.batch import Batch, Change, GraphChange, SchedulerInfo
-from dask_diag_lab.schema.queries import OTHER_PREFIXES, QUERIES
 from dask_diag_lab.schema.tables import (
     ACTIONS,
     EVENTS,
@@ -18,8 +17,10 @@ from dask_diag_lab.schema.tables import (
     NODE_STATES,
     NODES,
     NTHREADS,
+    OTHER_PREFIXES,
     PREFIXES,
     PROTOCOL,
+    QUERIES,
     RUNNING,
     STATES,
     TABLES,

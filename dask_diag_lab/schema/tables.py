@@ -1,5 +1,7 @@
 """The tables that travel from the scheduler to the plots, column by column: declared here, once.
 
+With them the questions that a plot may ask.
+
 From a declaration follow the collector's columns, the wire and its version, the check on arrival
 and the store's columns. A new number of each worker is one more line in `WORKERS`: then there is
 ``store.workers.<name>``. Standard library only: a part of this is sent to the scheduler.
@@ -8,6 +10,7 @@ and the store's columns. A new number of each worker is one more line in `WORKER
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
@@ -435,3 +438,24 @@ def _version() -> str:
 
 PROTOCOL: Final = _version()
 """Version of the wire format: a client meets a collector of another one as if none were there."""
+
+
+# --- questions
+
+# Tables arrive by themselves; a query costs the cluster something, so it is asked for a picture
+# that somebody looks at, and not again before its answer is old.
+
+OTHER_PREFIXES: Final = "(other)"
+"""In place of a prefix, in an answer to ``activity``."""
+
+QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "profile": ("source", "prefix", "worker", "start", "stop"),
+    "activity": ("source", "worker"),
+    "worker": ("worker",),
+    "transfers": ("worker",),
+    "call-stacks": ("worker", "key"),
+    "logs": ("worker",),
+    "task": ("key",),
+    "hardware": (),
+}
+"""Names of the arguments of each kind: text or numbers, and all have to be given."""

@@ -106,7 +106,7 @@ class DataPlot(View):
         """Return the rows; see `View.table`."""
         rows = self.rows()
         columns = self.columns or [Column(name) for name in rows]
-        cells = {c.name: _cells(rows[c.name]) for c in columns if c.in_table}
+        cells = {c.name: plain(rows[c.name]) for c in columns if c.in_table}
         units = {c.name: TABLE_UNITS[c.unit] for c in columns if c.unit in TABLE_UNITS}
         return Table(cells, {name: unit for name, unit in units.items() if name in cells})
 
@@ -116,7 +116,7 @@ def length(rows: Rows) -> int:
     return len(next(iter(rows.values()), ()))
 
 
-def _cells(column: ColumnData) -> Sequence[Any]:
+def plain(column: ColumnData) -> Sequence[Any]:
     """Return a column as plain values, None for what is not known."""
     if not isinstance(column, np.ndarray):
         return list(column)

@@ -42,10 +42,6 @@ def shown_name(name: str, width: int | None = None) -> str:
 
 # --- spans
 
-NOT_BEGUN: Final = "not begun"
-FAILED: Final = "failed"
-NEVER_RAN: Final = "never ran"
-
 
 def distinct(names: Sequence[str], starts: Sequence[float], unbegun: Sequence[str]) -> list[str]:
     """Return the name of each span, with when it began where others have that name.
@@ -73,8 +69,8 @@ def without_start(n_left: int, n_erred: int) -> str:
     failed nobody can tell whether any of them ran.
     """
     if n_left:
-        return NOT_BEGUN
-    return FAILED if n_erred else NEVER_RAN
+        return "not begun"
+    return "failed" if n_erred else "never ran"
 
 
 # --- workers
@@ -88,15 +84,6 @@ def readable_name(name: str) -> str:
     return name.rpartition("://")[2] or name
 
 
-def worker_names(store: Store) -> dict[str, str]:
-    """Return the names of the workers there are, by address, in the order of all plots."""
-    workers = store.workers
-    return {
-        address: readable_name(str(name))
-        for address, name in zip(workers.address, workers.name, strict=True)
-    }
-
-
 def worker_name(store: Store, address: str) -> str:
     """Return the name of one worker, marked when it is gone; an address never seen stays one."""
     name = store.seen_workers.names.get(address)
@@ -107,9 +94,9 @@ def worker_name(store: Store, address: str) -> str:
 
 def known_names(store: Store) -> dict[str, str]:
     """Return `worker_name` of all workers ever seen, by address: first those there are."""
-    there = worker_names(store)
-    gone = store.seen_workers.names.items()
-    return there | {a: readable_name(name) + LEFT for a, name in gone if a not in there}
+    workers, seen = store.workers, store.seen_workers.names.items()
+    there = dict(zip(workers.address, map(readable_name, workers.name), strict=True))
+    return there | {a: readable_name(name) + LEFT for a, name in seen if a not in there}
 
 
 def in_order(found: set[str], names: Mapping[str, str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from bokeh.models.layouts import Column, Row
 from bokeh.models.widgets import Div
 
-from dask_diag_lab.views.figure import set_properties, smaller
+from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.view import Caption, View
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _CSS: Final = """
 :host {{ flex: none; overflow: hidden; background: {background}; }}
 .bk-clearfix {{
-  padding: 4px 8px 0; font: 600 {font_size} {font}; color: {foreground};
+  padding: 4px 8px 0; font: 600 calc({font_size} - 1px) {font}; color: {foreground};
   overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
 }}
 """
@@ -126,13 +126,7 @@ class StackPlot(View):
         )
 
     def _style(self) -> None:
-        look = self.look
-        css = _CSS.format(
-            background=look.background,
-            foreground=look.foreground,
-            font=look.font,
-            font_size=smaller(look.font_size),
-        )
+        css = _CSS.format(**self.look.style)
         for heading in self._headings:
             set_properties(heading, stylesheets=[css])
-        set_properties(self._root, styles={"background-color": look.background})
+        set_properties(self._root, styles={"background-color": self.look.background})

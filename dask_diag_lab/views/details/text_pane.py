@@ -6,14 +6,14 @@ from typing import Final
 
 from bokeh.models.widgets import Div
 
-from dask_diag_lab.views.figure import set_properties, smaller
+from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.look import Look
 
 _CSS: Final = """
 :host {{ overflow: auto; background: {background}; border-top: 1px solid {grid}; }}
 .bk-clearfix {{
   white-space: pre-wrap; overflow-wrap: anywhere; padding: 4px 8px; user-select: text;
-  font: {font_size} ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font: calc({font_size} - 1px) ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
   color: {foreground}; tab-size: 4;
 }}
 """
@@ -29,10 +29,4 @@ def text_pane(look: Look) -> Div:
 
 def restyle_text_pane(pane: Div, look: Look) -> None:
     """Give the text the colours and size of ``look``."""
-    css = _CSS.format(
-        foreground=look.foreground,
-        grid=look.grid,
-        background=look.background,
-        font_size=smaller(look.font_size),
-    )
-    set_properties(pane, stylesheets=[css])
+    set_properties(pane, stylesheets=[_CSS.format(**look.style)])

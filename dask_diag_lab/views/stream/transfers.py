@@ -5,7 +5,7 @@ Works without the workers' own HTTP servers; asked again every 2 s while somebod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -17,7 +17,7 @@ from bokeh.models.layouts import Column as Stack
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.asked import REFRESH_S, Asked, refresh_s
-from dask_diag_lab.views.data import Column
+from dask_diag_lab.views.data import Column, plain
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
@@ -359,10 +359,7 @@ class Transfers(View):
 
         def make() -> Table:
             log = read_log(answer)
-            columns: dict[str, Sequence[Any]] = {}  # numbers, text and None
-            for name in (column.name for column in LOG_COLUMNS):
-                columns[name] = [None if c != c else c for c in log[name][::-1].tolist()]  # noqa: PLR0124 - NaN
-            return Table(columns, _UNITS)
+            return Table({c.name: plain(log[c.name][::-1]) for c in LOG_COLUMNS}, _UNITS)
 
         return make
 
