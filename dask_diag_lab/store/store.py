@@ -179,7 +179,10 @@ class Store:
         self._join(batch)
         self._append(batch)
         self.events.hear(batch)
-        self._update_workers(batch)
+        self._note_workers(batch)
+        if (workers := batch.tables.get("workers")) is not None:
+            self.workers.update(workers)
+            self.series.record(batch.time, self.workers)
         self._update_tables(batch)
         self.on_change()
 
@@ -266,7 +269,8 @@ class Store:
         self.busy.add(rows["start"], rows["stop"])
         self.actions.append(rows | {"slot": slot})
 
-    def _update_workers(self, batch: Batch) -> None:
+    def _note_workers(self, batch: Batch) -> None:
+        """Note who came, left or changed, while the table of workers is still that of before."""
         change = batch.tables.get("workers")
         listed = set() if change is None else set(change.columns["address"].tolist())
         self._note_arrivals(batch, listed)
@@ -277,8 +281,6 @@ class Store:
             # One that left and came back between two batches is among both.
             self._join(batch, gone & listed)
             self.events.compare(change.columns, gone)
-            self.workers.update(change)
-            self.series.record(batch.time, self.workers)
         if not self._epoch.has_workers and (change is not None or not batch.scheduler.n_workers):
             self._epoch.has_workers = True
             self._slots.leave_all_but(listed, batch.time)
