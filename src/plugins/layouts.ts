@@ -1,5 +1,7 @@
 /** Opens several panes in one go, beside the notebook, which keeps the focus. */
 
+import { MessageLoop } from '@lumino/messaging';
+
 import { CommandIDs } from '../tokens';
 import type { IBinding } from '../widgets/plotwidget';
 import { askBinding, frontBinding, textArg, type Args, type IContext } from './context';
@@ -32,8 +34,8 @@ const STATUS_PAGE: readonly ILayoutStep[] = [
   { plot: 'cluster-memory', mode: 'split-top', at: 'workers-memory' }
 ];
 
-/** Half of a notebook that is narrower has no room for two columns of plots: tabs (px). */
-const SPLIT_PX = 800;
+/** A place that is narrower has no room for two columns of plots: tabs (px). */
+const SPLIT_PX = 400;
 
 export function addLayoutCommands(context: IContext): void {
   const { app, services, preferences } = context;
@@ -67,35 +69,36 @@ export function addLayoutCommands(context: IContext): void {
 }
 
 /**
- * Put each pane where the layout says, also those that are open already; of those behind each other
- * the first stays in front.
+ * Open the panes of a layout: the first one beside the notebook, or where other plots are already,
+ * and the others around it; where that is too narrow, behind it.
  */
 function openSteps(
   { app, services, panes, notebooks }: IContext,
   layout: readonly ILayoutStep[],
   binding: IBinding | undefined
 ): void {
-  if (binding === undefined) {
+  const { plots = [] } = services.dashboards.get(binding?.dashboard ?? '') ?? {};
+  const isKnown = (plot: string): boolean => plots.some(({ name }) => name === plot);
+  const [step, ...others] = layout.filter(({ plot }) => plots.length === 0 || isKnown(plot));
+  if (binding === undefined || step === undefined) {
     return;
   }
-  const { plots = [] } = services.dashboards.get(binding.dashboard) ?? {};
-  const notebook = notebooks?.currentWidget;
-  const { node } = notebook?.isVisible === true ? notebook : app.shell;
-  const isNarrow = node.clientWidth < SPLIT_PX;
-  const ids = new Map<string, string>();
-  let last: string | undefined;
-  for (const { plot, mode: wanted, at = '' } of layout) {
-    if (plots.length === 0 || plots.some(({ name }) => name === plot)) {
-      const beside = { mode: wanted, ref: ids.get(at) ?? notebook?.id };
-      // The first of the tabs goes where a pane goes that is opened by itself.
-      const behind = { mode: 'tab-after', ref: last } as const;
-      const isFirstTab = isNarrow && last === undefined;
-      const place = isFirstTab ? undefined : isNarrow ? behind : beside;
-      last = panes.open(plot, binding, { place, isActivated: isFirstTab }).id;
-      ids.set(plot, last);
-    }
+  const notebook = notebooks?.currentWidget?.id;
+  const place = panes.tracker.size > 0 ? undefined : { mode: step.mode, ref: notebook };
+  const first = panes.open(step.plot, binding, { place });
+  MessageLoop.flush(); // gives it the size that it has from now on
+  const isNarrow = first.node.clientWidth < SPLIT_PX;
+  const ids = new Map([[step.plot, first.id]]);
+  for (const { plot, mode, at = '' } of others) {
+    const isInView = panes.find(plot, binding)?.isVisible;
+    const behind = isInView
+      ? undefined
+      : ({ mode: 'tab-after', ref: [...ids.values()].pop() } as const);
+    const beside = { mode, ref: ids.get(at) ?? notebook };
+    const options = { place: isNarrow ? behind : beside, isActivated: false };
+    ids.set(plot, panes.open(plot, binding, options).id);
   }
-  if (notebook) {
-    app.shell.activateById(notebook.id);
+  if (notebook !== undefined) {
+    app.shell.activateById(notebook);
   }
 }

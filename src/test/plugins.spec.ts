@@ -74,11 +74,11 @@ it('Escape alone wipes nothing', () => {
 
 it('the usual four lie around the notebook, or in tabs where that would be too narrow', async () => {
   for (const [width, expected] of [
-    [1400, ['split-right', 'split-bottom', 'split-right', 'split-right']],
-    [700, ['split-right', 'tab-after', 'tab-after', 'tab-after']]
+    [600, ['split-right', 'split-bottom', 'split-right', 'split-right']],
+    [300, ['split-right', 'tab-after', 'tab-after', 'tab-after']]
   ] as const) {
     const app = await activated();
-    Object.defineProperty(app.shell.node, 'clientWidth', { value: width });
+    jest.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(width);
     await app.commands.execute(CommandIDs.openLayout, { dashboard: 'own' });
     expect(modes(app).length).toBeGreaterThan(1);
     expect(modes(app)).toEqual(expected.slice(0, modes(app).length));

@@ -1,8 +1,10 @@
 // The buttons over a plot.
+import * as fs from 'node:fs';
+
 import { CLUSTER } from '../harness/ipynb';
 import { expect, test } from '../harness/test';
 
-test('a pane freezes by its button, and its cards close and give the keys back', async ({
+test('a pane freezes and is saved by its buttons, and its cards give the keys back', async ({
   lab,
   page,
   server
@@ -15,6 +17,12 @@ test('a pane freezes by its button, and its cards close and give the keys back',
   await expect(pane).toHaveAttribute('data-state', 'paused');
   await pane.getByRole('button', { name: 'Follow live data (L)' }).click();
   await expect(pane).toHaveAttribute('data-state', 'live');
+
+  const download = page.waitForEvent('download');
+  await pane.getByRole('button', { name: 'Save picture' }).click();
+  const picture = fs.readFileSync(await (await download).path());
+  expect((await download).suggestedFilename()).toBe('progress.png');
+  expect(picture.subarray(1, 4).toString()).toBe('PNG');
 
   const buttons = pane.locator('.jp-ToolbarButton button');
   for (const name of ['Data as a table', 'How to read this (?)']) {

@@ -4,7 +4,10 @@ import { expect, test } from '../harness/test';
 
 const FOUR = ['task-stream', 'workers-memory', 'progress', 'graph'];
 
-test('the usual four are seen whatever is open, and tabs wear the tag of their cluster', async ({
+/** Less is no place for a plot (px). */
+const LEAST_PX = 200;
+
+test('the usual four are side by side where there is room, and tabs wear the tag of their cluster', async ({
   lab,
   page,
   server
@@ -26,16 +29,24 @@ test('the usual four are seen whatever is open, and tabs wear the tag of their c
   const tags = page.locator('.jp-DaskDiag-paneTab[data-tag]');
   await expect(tags).toHaveCount(8);
 
-  for (const dashboard of ids) {
-    await lab.command('dask-diag-lab:open-layout', { dashboard });
-    // Live ones: the browser itself reports a websocket that a closing cluster does not open.
-    const pane = `.jp-DaskDiag-pane[data-dashboard="${dashboard}"][data-state="live"]`;
-    await expect(page.locator(`${pane}:visible`)).toHaveCount(4);
-    await expect(notebook.panel).toBeVisible();
-  }
+  // Live ones: the browser itself reports a websocket that a closing cluster does not open.
+  const visible = '.jp-DaskDiag-pane[data-state="live"]:visible';
+  const [first, second] = ids.map(id => page.locator(`${visible}[data-dashboard="${id}"]`));
+  await lab.command('dask-diag-lab:open-layout', { dashboard: ids[0] });
+  await expect(first!).toHaveCount(4);
+  // Beside these there is no room for two columns more: tabs, of which one is in front.
+  await lab.command('dask-diag-lab:open-layout', { dashboard: ids[1] });
+  await expect(second!).toHaveCount(1);
+  await expect(second!).toHaveAttribute('data-plot', 'task-stream');
+  await lab.command('dask-diag-lab:open-status-layout', { dashboard: ids[1] });
+  await expect(notebook.panel).toBeVisible();
+  const panes = page.locator(visible);
+  const widths = await panes.evaluateAll(all => all.map(one => one.clientWidth));
+  expect(Math.min(...widths)).toBeGreaterThan(LEAST_PX);
 
   // The history of the one that closed stays beside the other.
+  const n = await tags.count();
   await notebook.run(2);
   await expect(sidebar.getByText(/closed/i).first()).toBeVisible();
-  await expect(tags).toHaveCount(8);
+  await expect(tags).toHaveCount(n);
 });
