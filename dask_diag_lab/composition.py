@@ -18,6 +18,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from dask_diag_lab.collector import LEASE_S
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.store import Store
@@ -34,9 +35,9 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
     "max-actions": (2_000_000, 1000, inf),
-    "interval": ("250ms", 0.05, 300),
     # Half of the collector's lease: it must not take a slow follower for one that has left.
-    "idle-interval": ("2s", 0.05, 300),
+    "interval": ("250ms", 0.05, LEASE_S / 2),
+    "idle-interval": ("2s", 0.05, LEASE_S / 2),
 }
 """Default, least and most of each setting; times in seconds. `dask_diag_lab.yaml` explains them."""
 
@@ -103,19 +104,14 @@ class Composition:
     target : Target
     dashboard_id, name : str
         Id of this dashboard, and what people call it.
-    is_ending : callable, optional
-        Whether the client is being closed. Pictures are left alone from then on until `retire`,
-        so that pages do not show how a cluster is taken down. The store takes all that comes: what
-        is served afterwards is the last that was learnt.
+
+    Attributes
+    ----------
+    feed : Feed
+        What fills the store.
     """
 
-    def __init__(
-        self,
-        target: Target,
-        dashboard_id: str,
-        name: str,
-        is_ending: Callable[[], bool] = lambda: False,
-    ) -> None:
+    def __init__(self, target: Target, dashboard_id: str, name: str) -> None:
         self.url = ""
         self.token = secrets.token_urlsafe(32)
         self._info = {
@@ -124,12 +120,11 @@ class Composition:
             "kernel_id": announce.kernel_id(),
             "scheduler": {"id": target.scheduler_id, "address": target.address},
         }
-        self._is_ending = is_ending
         self._has_left = False
         self._to_close = AsyncExitStack()
         self._store = Store(max_actions=int(setting("max-actions")))
         self._store.queries.on_ask = self._ask_cluster
-        self._following = Feed(
+        self.feed = Feed(
             target.address,
             target.connection_args,
             on_batch=self._store.apply,
@@ -141,10 +136,10 @@ class Composition:
             self._store,
             info=lambda: self._info,
             token=self.token,
-            on_watch=self._following.watch,
-            catch_up=self._following.pull_briefly,
+            on_watch=self.feed.watch,
+            catch_up=self.feed.pull_briefly,
         )
-        self._store.on_change = self._tick
+        self._store.on_change = self._server.tick
 
     @property
     def has_data(self) -> bool:
@@ -154,7 +149,7 @@ class Composition:
     async def start(self) -> None:
         """Serve, announce, and begin to feed; returns before the first data."""
         opened = self._to_close  # last first, each also where another one fails
-        opened.push_async_callback(self._leave_scheduler)
+        opened.push_async_callback(self.leave)
         opened.callback(JobRunner(self._store).close)
         opened.push_async_callback(self._server.stop)
         self.url = await self._server.start()
@@ -170,18 +165,23 @@ class Composition:
             "versions": announce.versions(),
         }
         opened.callback(announce.write_record(record).unlink, missing_ok=True)
-        self._following.start()
+        self.feed.start()
 
-    async def retire(self, *, is_cluster_closed: bool) -> None:
-        """Let go of the scheduler, for good, and go on to serve what is known of it.
+    async def leave(self) -> None:
+        """Let go of the scheduler, for good: nothing more is taken over. Harmless twice."""
+        if not self._has_left:
+            self._has_left = True
+            await self.feed.close()
+
+    def retire(self, *, is_cluster_closed: bool) -> None:
+        """Say of a scheduler that was left that it is closed; what is known of it is served on.
 
         Parameters
         ----------
         is_cluster_closed : bool
             Whether that is all there is to say. It may have been lost, or still run.
         """
-        last = self._following.state
-        await self._leave_scheduler()
+        last = self._store.feed_state
         is_lost = last.state == "lost"
         why = "" if is_cluster_closed else last.reason if is_lost else MAY_RUN
         reason = f"{why} {KEPT}" if why else ""  # without one, the browser has words of its own
@@ -190,11 +190,6 @@ class Composition:
     async def close(self) -> None:
         """Take everything down in reverse order; harmless twice."""
         await self._to_close.aclose()
-
-    async def _leave_scheduler(self) -> None:
-        if not self._has_left:
-            self._has_left = True
-            await self._following.close()
 
     async def ask(self, function: Callable[[Store], T], *, is_fresh: bool) -> T:
         """Return ``function(store)``, after a pull of its own where it has to be fresh.
@@ -205,12 +200,8 @@ class Composition:
             The scheduler could not be reached.
         """
         if is_fresh:
-            await self._following.pull()
+            await self.feed.pull()
         return function(self._store)
-
-    async def learn_last(self) -> None:
-        """Learn what any plot needs: later nobody can be asked."""
-        await self._following.pull_all()
 
     def _state_changed(self, state: FeedState) -> None:
         if not self._has_left:  # else `retire` says when it closed, and why
@@ -222,8 +213,4 @@ class Composition:
         if self._has_left:
             fail(NOT_ASKED if query.n_answers else UNASKED)
         else:
-            self._following.ask(query.kind, query.arguments, answer, fail)
-
-    def _tick(self) -> None:
-        if self._has_left or not self._is_ending():
-            self._server.tick()
+            self.feed.ask(query.kind, query.arguments, answer, fail)

@@ -56,12 +56,9 @@ class Diagnostics:
         self.scheduler_id: str = target.scheduler_id
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
         self._clients_own_cluster = False
-        self._composition = Composition(
-            target, self.id, self.name, is_ending=lambda: not self._has_client()
-        )
+        self._composition = Composition(target, self.id, self.name)
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
-        self._is_learnt = threading.Event()  # what there was to know when the last client closed
         self._started: Future[None] = Future()
         self._end = threading.Event()
         self._loop = asyncio.new_event_loop()
@@ -188,7 +185,7 @@ class Diagnostics:
         """
         if self._keeps_history and not self._has_client():
             self._look_now()
-            await until(self._is_learnt.is_set, LAST_S)
+            await until(lambda: self.is_closed or self._has_client(), LAST_S)
 
     # --- in the thread
 
@@ -209,7 +206,10 @@ class Diagnostics:
             while not self._end.is_set() and not self._is_history:
                 await self._follow()
             if self._is_history:
-                await self._composition.retire(is_cluster_closed=self._is_cluster_closed)
+                await self._composition.leave()
+                # One that shuts its cluster down does that only now.
+                await until(lambda: self._end.is_set() or not self._is_closing(), LAST_S)
+                self._composition.retire(is_cluster_closed=self._is_cluster_closed)
             while not self._end.is_set():
                 await self._wait()
         finally:
@@ -221,18 +221,11 @@ class Diagnostics:
     async def _follow(self) -> None:
         """Follow the scheduler while there is a client; then end, or become its history."""
         if self._has_client():
-            self._is_learnt.clear()  # there will be more to learn
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wait(), CLIENT_CHECK_S)
             return
         if self._keeps_history:
-            try:
-                await self._composition.learn_last()
-            except Exception as error:  # a history without its end is better than none
-                logger.warning("A history may lack its end: %s", error, exc_info=error)
-            self._is_learnt.set()
-            # One that shuts its cluster down does that only now.
-            await until(lambda: self._end.is_set() or not self._is_closing(), LAST_S)
+            await self._composition.feed.pull_all()
         with _attachments.lock:
             if self._has_client():  # attached meanwhile for another one
                 return

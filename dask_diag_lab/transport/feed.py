@@ -1,6 +1,7 @@
 """One scheduler that is followed: connect, pull, hand over, and come back after every kind of loss.
 
-The collector is sent by value where it is missing. Must not look into batches.
+The collector is sent by value where it is missing. Must not look into batches, but at how many
+workers are left.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final, Literal
 
 import dask_diag_lab.collector
 import dask_diag_lab.schema
-from dask_diag_lab.collector import LEASE_S, LEAVE, PULL, Collector
+from dask_diag_lab.collector import LEAVE, PULL, Collector
 from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport.decode import Decoder
@@ -38,8 +40,9 @@ CONNECT_TIMEOUT_S: Final = 10.0
 BRIEFLY_S: Final = 1.0
 """So long somebody waits at most for what is not known here yet."""
 
-LONGEST_INTERVAL_S: Final = LEASE_S / 2
-"""Pulled more seldom than its lease lasts, the collector would leave, and with it its rows."""
+DEPARTURE_S: Final = 3.0
+"""So long nothing is taken over when all workers have left, and a share of it when a share of them
+has: mostly their cluster is being closed, and the last picture has to be that of before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +66,6 @@ class FeedState:
 class UnreadableError(Exception):
     """A scheduler gives no data, or nothing of use here; the text says why, for the user."""
 
-    def __init__(self, text: str, retry_s: float = NO_COLLECTOR_RETRY_S) -> None:
-        super().__init__(text)
-        self.retry_s = retry_s
-
 
 class Feed:
     """Batches of one scheduler and answers to queries, from `start` until `close`.
@@ -78,13 +77,13 @@ class Feed:
     connection_args : mapping
         ``client.connection_args``: its security.
     on_batch : callable
-        Takes each `Batch`. Where it raises, the error is logged, the state says so, and the same
-        rows are pulled again after a while.
+        Takes each `Batch`, but while workers leave: see `DEPARTURE_S`. Where it raises, the error
+        is logged, the state says so, and the same rows are pulled again after a while.
     on_state : callable
         Takes each new `FeedState`.
     interval_s, idle_interval_s : float
-        Seconds between two pulls while somebody watches, and while nobody does; at most
-        `LONGEST_INTERVAL_S`.
+        Seconds between two pulls while somebody watches, and while nobody does: less than the
+        collector's lease.
     timeout_s : float
         Longest wait for one answer: a scheduler that takes in a large graph is silent for long.
     collector : callable
@@ -116,8 +115,8 @@ class Feed:
         self._connection_args = connection_args
         self._on_batch = on_batch
         self._on_state = on_state
-        self._interval_s = min(interval_s, LONGEST_INTERVAL_S)
-        self._idle_interval_s = min(idle_interval_s, LONGEST_INTERVAL_S)
+        self._interval_s = interval_s
+        self._idle_interval_s = idle_interval_s
         self._timeout_s = timeout_s
         self._collector = collector
         self._retry_s = retry_s
@@ -127,8 +126,10 @@ class Feed:
         self.ask = self._queries.ask
         self._link: Link | None = None
         self._task: asyncio.Task[None] | None = None
-        self._is_watched = self._is_closing = False
+        self._is_watched = self._is_all_wanted = self._is_closing = False
         self._wanted: frozenset[str] = frozenset()
+        self._n_workers = 0  # in what was taken over last
+        self._departed_at = inf  # since when there are fewer
         self._wake = asyncio.Event()
         self._asked: list[asyncio.Future[None]] = []
         self._n_losses = 0  # since data last came
@@ -138,7 +139,6 @@ class Feed:
         """Begin to feed, on the running loop."""
         self._on_state(self.state)
         self._task = asyncio.create_task(self._run(), name="dask_diag_lab feed")
-        self._task.add_done_callback(_log_failure)
 
     async def close(self) -> None:
         """Tell the collector and hang up; harmless when done before."""
@@ -191,9 +191,9 @@ class Feed:
 
     async def pull_all(self) -> None:
         """Pull briefly what any plot needs: later perhaps nobody can be asked."""
-        wanted, self._wanted = self._wanted, EXTRA_NAMES | {GRAPH}
+        self._is_all_wanted = True
         await self.pull_briefly()
-        self._wanted = wanted
+        self._is_all_wanted = False
 
     async def _run(self) -> None:
         while not self._is_closing:
@@ -207,7 +207,11 @@ class Feed:
                 self._set_state("lost", f"The scheduler at {self._address} is gone: {error}.")
             except UnreadableError as error:
                 self._set_state("degraded", f"{error} So there is no data for the plots.")
-                least_s = error.retry_s
+                least_s = NO_COLLECTOR_RETRY_S
+            except Exception as error:  # whatever it is, plots may not stand still without a word
+                logger.exception("The scheduler at %s could not be followed", self._address)
+                text = f"Following the scheduler failed: {type(error).__name__}: {error}."
+                self._set_state("degraded", f"{text} So there is no data for the plots.")
             if not self._is_closing:
                 self._disappoint(self.state.reason)
                 await self._hang_up(say_goodbye=False)
@@ -256,7 +260,7 @@ class Feed:
                 subscriber=self._subscriber,
                 epoch=self._decoder.epoch,
                 cursors=self._decoder.cursors,
-                wanted=sorted(self._wanted),
+                wanted=sorted(EXTRA_NAMES | {GRAPH} if self._is_all_wanted else self._wanted),
                 timeout_s=self._timeout_s,
             )
             if answer is None:  # the collector's lease ended while this process was held up
@@ -272,19 +276,26 @@ class Feed:
             raise UnreadableError(f"The scheduler refused to answer: {error}.") from error
         except WireError as error:
             raise UnreadableError(f"The collector's answer cannot be read: {error}.") from error
-        try:
-            self._on_batch(batch)
-        except Exception as error:
-            logger.exception("A batch of %s could not be taken over", self._address)
-            text = f"What arrived could not be taken over: {type(error).__name__}: {error}."
-            raise UnreadableError(text, retry_s=0.0) from error
+        if (wait_s := self._departure_wait(batch.scheduler.n_workers)) > 0 or self._is_closing:
+            await self._sleep(min(wait_s, self._interval_s))
+            return
+        self._on_batch(batch)
         self._decoder.accept()
+        self._n_workers, self._departed_at = batch.scheduler.n_workers, inf
         self._n_losses = 0
         self._set_state("live", "")
         if self._decoder.is_more:
             await asyncio.sleep(0)
         else:
             await self._end_pull(n_asked)
+
+    def _departure_wait(self, n_workers: int) -> float:
+        """Return for how long nothing is taken over while so many workers are left; seconds."""
+        now, n_gone = time.monotonic(), self._n_workers - n_workers
+        if n_gone <= 0:
+            return 0.0
+        self._departed_at = min(self._departed_at, now)
+        return self._departed_at + DEPARTURE_S * n_gone / self._n_workers - now
 
     async def _end_pull(self, n_asked: int) -> None:
         """Tell the first that asked, and wait until the next pull is due."""
@@ -321,8 +332,3 @@ class Feed:
         if (state, reason) != (self.state.state, self.state.reason):
             self.state = FeedState(state, reason, time.time())
             self._on_state(self.state)
-
-
-def _log_failure(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        logger.warning("Following the scheduler failed", exc_info=error)

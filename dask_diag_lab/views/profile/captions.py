@@ -70,11 +70,12 @@ def note(sampling: Sampling, profile: Profile | None, seconds: float, n_left_out
     return " · ".join(text for text, is_so in parts.items() if is_so)
 
 
-def empty(sampling: Sampling, profile: Profile | None) -> str:
+def empty(sampling: Sampling, profile: Profile | None, *, can_ask: bool) -> str:
     """Return why there is no picture and what to do; '' where there is one."""
     if profile is None:
         if sampling.query.state == "failed":
-            return f"No profile: {sampling.query.error} Press Refresh to ask again."
+            refresh = " Press Refresh to ask again." if can_ask else ""
+            return f"No profile: {sampling.query.error}{refresh}"
         return "Waiting for the cluster's answer."
     if profile.frames.samples:
         return ""

@@ -11,6 +11,7 @@ from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.asked import can_ask
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import Look
@@ -148,7 +149,7 @@ class ProfileOfTasks(View):
         """Return what was read and what the reader has set; see `View.state`."""
         sampling = self.sampling
         chosen = (self._path, self._search, self._is_listed, self._from_task, *self._subject)
-        read = (sampling.version, self._sent.version, self._bins.version)
+        read = (sampling.version, self._sent.version, self._bins.version, can_ask(self.store))
         return read, chosen, sampling.start, sampling.stop, len(self.store.prefixes)
 
     def table(self) -> Table:
@@ -294,7 +295,7 @@ class ProfileOfTasks(View):
         return Caption(
             headline=captions.headline(sampling, profile, zoomed),
             controls=self._controls(profile, zoomed),
-            empty=captions.empty(sampling, profile),
+            empty=captions.empty(sampling, profile, can_ask=can_ask(self.store)),
             note=captions.note(sampling, profile, seconds, n_left_out),
         )
 
@@ -314,7 +315,7 @@ class ProfileOfTasks(View):
             (Control("period", "button", period), sampling.has_period),
             (Control("worker", "button", worker), sampling.worker),
             (Control("table", "toggle", "Table", listed), True),
-            (Control("refresh", "button", "Refresh"), True),
+            (Control("refresh", "button", "Refresh"), can_ask(self.store)),
         )
         return [control for control, is_shown in controls if is_shown]
 

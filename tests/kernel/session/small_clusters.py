@@ -43,7 +43,7 @@ def attached(
     cluster: LocalCluster | str | None = None, **more: Any
 ) -> Iterator[tuple[Client, Diagnostics]]:
     """A client whose diagnostics are live; of a small cluster that it makes and closes itself."""
-    options = SMALL if cluster is None else more
+    options = SMALL | more if cluster is None else more
     with Client(cluster, set_as_default=False, **options) as client:
         diagnostics = dask_diag_lab.attach(client)
         wait_until(lambda: state_of(diagnostics) == "live", "never live")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
@@ -16,11 +16,11 @@ from typing import Any
 
 import dask
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, SchedulerPlugin
 
-from dask_diag_lab.composition import Composition
 from dask_diag_lab.server import announce
 from dask_diag_lab.session import Diagnostics
+from dask_diag_lab.transport import Feed
 from dask_diag_lab.views.asked import UNASKED
 from tests.kernel.dashboards import answer_of
 from tests.kernel.serving import records_in, wait_until
@@ -65,6 +65,13 @@ def n_shown(diagnostics: Diagnostics, plot: str = "task-stream") -> int:
     return int(answer_of(diagnostics, f"/plots/{plot}.json")["rows"])
 
 
+class SlowToClose(SchedulerPlugin):
+    """What a scheduler of many workers is: it answers for a while when they have left."""
+
+    async def close(self) -> None:
+        await asyncio.sleep(1)
+
+
 def compute(client: Client, n: int = 50) -> None:
     client.gather(client.map(abs, range(n), pure=False))
 
@@ -81,7 +88,7 @@ def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime
         assert n_shown(diagnostics) == 51
         assert n_shown(diagnostics, "workers-memory") == 1
         assert n_shown(diagnostics, "exceptions") == 1  # which nobody had opened
-        assert UNASKED in answer_of(diagnostics, "/plots/profile.json")["note"]
+        assert answer_of(diagnostics, "/plots/profile.json")["note"] == f"No profile: {UNASKED}"
         assert len(records_in(runtime_dir)) == 1
         with pytest.raises(RuntimeError, match="closed"):
             diagnostics.submit(lambda store: store.actions.total).result(timeout=60)
@@ -115,16 +122,29 @@ def test_what_was_known_before_a_shutdown_is_kept(cluster: LocalCluster, is_own:
             assert n_shown(diagnostics) == 50
 
 
+@pytest.mark.parametrize("close", [Client.close, Client.shutdown, lambda c: c.cluster.close()])
+def test_how_a_cluster_is_taken_down_is_not_shown(close: Callable[[Client], None]) -> None:
+    fast = {"diag-lab.idle-interval": "50ms"}
+    with dask.config.set(fast), attached(n_workers=2) as (client, diagnostics):
+        client.register_plugin(SlowToClose())
+        results = client.map(abs, range(50), pure=False)
+        wait_until(lambda: health(diagnostics)["tasks"]["done"] == 50, "not counted")
+        close(client)
+    with history_of(diagnostics) as known:
+        assert known["tasks"]["done"] == len(results)
+        assert n_shown(diagnostics, "workers-memory") == 2
+
+
 def test_a_client_that_comes_while_the_last_is_learnt_keeps_the_plots_live(
     cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on, learn_last = threading.Event(), Composition.learn_last
+    go_on, pull_all = threading.Event(), Feed.pull_all
 
-    async def held(composition: Composition) -> None:
-        await learn_last(composition)
+    async def held(feed: Feed) -> None:
+        await pull_all(feed)
         await asyncio.to_thread(go_on.wait, 60)
 
-    monkeypatch.setattr(Composition, "learn_last", held)
+    monkeypatch.setattr(Feed, "pull_all", held)
     with attached(cluster) as (first, diagnostics):
         first.close()
         with attached(cluster) as (client, again):

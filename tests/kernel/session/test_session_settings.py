@@ -7,7 +7,6 @@ import logging
 import dask
 import pytest
 
-from dask_diag_lab.collector import LEASE_S
 from dask_diag_lab.composition import LIMITS, setting
 
 
@@ -39,7 +38,3 @@ def test_values_within_their_limits_are_taken_as_they_are(
     with dask.config.set(wanted | {"diag-lab.max-actions": "1000"}):
         assert [setting(name) for name in LIMITS] == [1000, 0.05, 300.0]
     assert caplog.records == []
-
-
-def test_a_follower_at_its_slowest_keeps_its_lease() -> None:
-    assert LIMITS["idle-interval"][2] <= LEASE_S / 2

@@ -13,7 +13,7 @@ from distributed import Scheduler
 
 from dask_diag_lab.collector import LEAVE, NAME, PULL, Collector
 from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch
-from dask_diag_lab.transport import Feed
+from dask_diag_lab.transport import Feed, LinkLostError
 from dask_diag_lab.transport.link import Link
 from tests.kernel.transport.live_cluster import (
     Seen,
@@ -82,10 +82,13 @@ async def test_what_any_plot_needs_is_pulled_once() -> None:
             return pull(**given)
 
         s.handlers[PULL] = noted
-        await feed.pull_all()
+        pulling = asyncio.create_task(feed.pull_all())
+        await asyncio.sleep(0)
+        feed.watch(False, frozenset({"counters"}))  # somebody looks meanwhile
+        await pulling
         assert wanted[-1] == {*EXTRA_NAMES, GRAPH}
         await feed.pull()
-        assert wanted[-1] == set()
+        assert wanted[-1] == {"counters"}
 
 
 async def test_rows_lost_between_two_pulls_are_counted_once() -> None:
@@ -182,6 +185,27 @@ async def test_a_receiver_that_raises_is_told_of_and_gets_the_rows_again(
         reported = [r.exc_info for r in caplog.records if r.name == "dask_diag_lab.transport.feed"]
         assert len(reported) == 2
         assert all(reported)
+
+
+async def test_an_error_that_nobody_foresaw_is_said_and_the_feed_comes_back() -> None:
+    async with cluster() as (s, _, _):
+        seen, errors = Seen(), [RuntimeError("made by a test")]
+
+        def collector() -> Collector:
+            if errors:
+                raise errors.pop()
+            return Collector()
+
+        options: Any = {"on_batch": seen.on_batch, "on_state": seen.states.append}
+        feed = Feed(s.address, {}, collector=collector, retry_s=0.05, **options)
+        asked = asyncio.create_task(feed.pull())
+        await asyncio.sleep(0)
+        feed.start()
+        with pytest.raises(LinkLostError, match="made by a test"):
+            await asyncio.wait_for(asked, 10)
+        assert seen.state == "degraded"
+        await until(lambda: seen.state == "live")
+        await feed.close()
 
 
 async def test_an_internal_error_switches_the_collector_off_and_the_computation_goes_on(

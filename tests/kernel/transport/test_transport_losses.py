@@ -7,10 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dask_diag_lab.collector import LEASE_S, Collector
+from dask_diag_lab.collector import Collector
 from dask_diag_lab.schema import Batch, Kind
 from dask_diag_lab.store import Store
-from dask_diag_lab.transport.feed import LONGEST_INTERVAL_S
 from tests.kernel.transport.live_cluster import (
     Seen,
     cluster,
@@ -58,11 +57,6 @@ async def test_what_nobody_recorded_between_two_collectors_is_given_as_a_gap() -
         assert done <= store.gaps[0][1] <= time.time()
         rows = [(at, detail) for at, kind, detail in store.events.rows if kind == "not-recorded"]
         assert rows == [(last, {"until": store.gaps[0][1]})]
-
-
-async def test_pulls_are_never_so_far_apart_that_the_collector_leaves() -> None:
-    async with cluster() as (s, _, _), feeding(s.address, idle_interval_s=1e6) as (feed, _):
-        assert feed._idle_interval_s == LONGEST_INTERVAL_S < LEASE_S
 
 
 async def test_a_batch_that_fails_half_way_is_not_taken_twice() -> None:

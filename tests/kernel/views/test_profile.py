@@ -67,6 +67,14 @@ def test_a_zoom_is_told_and_outlives_a_new_answer_until_it_is_reset(situation: S
     assert "reset" not in page.controls
 
 
+def test_of_a_closed_cluster_nothing_can_be_asked_again(situation: Situation) -> None:
+    page = situation.page()
+    assert "refresh" in page.controls
+    situation.store.set_feed_state("closed", "", 1.0)
+    page.view.update()
+    assert "refresh" not in page.controls
+
+
 def test_a_search_marks_frames_and_says_their_share(situation: Situation) -> None:
     page = situation.page()
     page.view.set_control("search", "SVD")
