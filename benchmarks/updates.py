@@ -62,6 +62,12 @@ class DrawnPlot:
         self._events: list[object] = []
         self._document.on_change(self._events.append)
 
+    def catch_up(self, jobs: JobsByHand) -> None:
+        """Draw all that there is."""
+        self.update(jobs)
+        while self._view.is_behind:
+            self.update(jobs)
+
     def update(self, jobs: JobsByHand) -> Cost:
         """Bring it up to date.
 
@@ -91,7 +97,7 @@ def costs(
     """Return the median cost of an update of plots after each of some steps."""
     drawn = {name: DrawnPlot(name, store) for name in names}
     for plot in drawn.values():
-        plot.update(jobs)
+        plot.catch_up(jobs)
     seen: dict[str, list[Cost]] = {name: [] for name in names}
     gc.collect()
     for _ in range(_STEPS):

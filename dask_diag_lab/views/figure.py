@@ -6,6 +6,7 @@ Knows Bokeh and `look`; knows nothing of the store or of any one plot.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +23,7 @@ from bokeh.models.annotations import Legend, Title
 from bokeh.models.glyph import Glyph
 from bokeh.plotting import figure
 
-from dask_diag_lab.views.data import ColumnData, Rows
+from dask_diag_lab.views.data import ColumnData, Rows, length
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import AllRows, PlainRenderer
 
@@ -181,8 +182,8 @@ class Source:
     ----------
     *columns : str
     is_patched : bool
-        Whether of columns in which little differs only that is sent. It then writes into the
-        columns that it was given: nobody else may hold them.
+        Whether only the rows that are new at the end, or gone at the begin, and the values that
+        differ in the others are sent where these are few.
 
     Attributes
     ----------
@@ -197,33 +198,58 @@ class Source:
     def set(self, columns: Mapping[str, ColumnData]) -> bool:
         """Send the columns that differ, all in one message; return whether any does."""
         current = self.model.data
-        if {n: len(c) for n, c in current.items()} != {n: len(c) for n, c in columns.items()}:
-            self.model.data = dict(columns)
-            return True
-        changed = {n: c for n, c in columns.items() if not _is_same(current[n], c)}
-        if self._is_patched and (patches := _patches(current, changed)):
-            self.model.patch(patches)
-        elif changed:
+        is_alike = {n: len(c) for n, c in current.items()} == {
+            n: len(c) for n, c in columns.items()
+        }
+        changed = columns
+        if is_alike:
+            changed = {n: c for n, c in columns.items() if not _is_same(current[n], c)}
+        if not changed or (self._is_patched and self._patch(columns)):
+            return bool(changed)
+        if self._is_patched:  # which is done in place: nobody else may hold them
+            changed = {name: copy(column) for name, column in changed.items()}
+        if is_alike:
             current.update(changed)  # one event with these columns alone
-        return bool(changed)
+        else:
+            self.model.data = dict(changed)
+        return True
 
-    def stream(self, rows: Mapping[str, ColumnData]) -> None:
-        """Append rows; only they are sent."""
-        self.model.stream(dict(rows))
+    def stream(self, rows: Mapping[str, ColumnData], rollover: int | None = None) -> None:
+        """Append rows, and drop the first where there are more than ``rollover``."""
+        self.model.stream(dict(rows), rollover)
+
+    def _patch(self, columns: Rows) -> bool:
+        """Send only what differs from the rows there are, if that is little; tell whether it is."""
+        old, n = self.model.data, length(columns)
+        if _types(old) != _types(columns) or not n or not length(old):
+            return False
+        index, begin = (next(iter(of.values())) for of in (old, columns))
+        first = next((at for at, one in enumerate(index) if one == begin[0]), 0)
+        kept = len(index) - first
+        if kept > n:
+            return False
+        found = {name: _patches(old[name][first:], c[:kept], first) for name, c in columns.items()}
+        patches = {name: patch for name, patch in found.items() if patch}
+        if sum(map(len, patches.values())) > MOST_PATCHED * n * len(patches):
+            return False
+        if patches:
+            self.model.patch(patches)
+        if first or n > kept:
+            self.stream({name: column[kept:] for name, column in columns.items()}, n)
+        return True
 
 
-def _patches(old: Rows, new: Rows) -> dict[str, Any]:
-    """Return place and value of what differs in columns of as many rows; nothing where it is much.
+def _types(columns: Rows) -> dict[str, object]:
+    return {name: getattr(column, "dtype", None) for name, column in columns.items()}
 
-    That of numbers that are not known differs always.
-    """
-    patches = {}
-    for name, column in new.items():
-        values = np.asarray(column)
-        at = np.flatnonzero(np.asarray(old[name]) != values)
-        patches[name] = list(zip(at.tolist(), values[at].tolist(), strict=True))
-    n_patched, n_all = (sum(map(len, part.values())) for part in (patches, new))
-    return patches if 0 < n_patched <= MOST_PATCHED * n_all else {}
+
+def _patches(old: ColumnData, new: ColumnData, first: int) -> list[tuple[int, Any]]:  # of any type
+    """Return place, counted from ``first``, and value of what differs in columns of one type."""
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
+        differs = (old != new) & ((old == old) | (new == new))  # noqa: PLR0124 - NaN
+        at = np.flatnonzero(differs.reshape(len(new), -1).any(axis=1))
+        return list(zip((first + at).tolist(), new[at].tolist(), strict=True))
+    return [(first + at, value) for at, value in enumerate(new) if value != old[at]]
 
 
 def _is_same(old: ColumnData, new: ColumnData) -> bool:

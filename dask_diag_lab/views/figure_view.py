@@ -61,7 +61,7 @@ class FigureView(DataPlot):
 
     def build(self) -> UIElement:
         """Return what holds the figure; see `View.build`."""
-        self._source = Source(*self.rows())
+        self._source = Source(*self.rows(), is_patched=True)
         self._stack = Stack(sizing_mode="stretch_both", margin=0)
         self._renew_figure()
         return self._stack

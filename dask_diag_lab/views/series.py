@@ -117,7 +117,7 @@ class SeriesPlot(View):
         numbered = [
             f"{kind}{at}" for at in range(len(self.lines)) for kind in ("mean", "low", "high")
         ]
-        self.source = Source("x", "time", "top", *numbered)
+        self.source = Source("x", "time", "top", *numbered, is_patched=True)
 
     def points(self, name: str) -> Points:
         """Return the points of a line: those of ``store.series``."""

@@ -53,7 +53,7 @@ class PatchedSource(Source):
             self._identity[gone], identity[new], return_indices=True
         )
         hidden, came = np.delete(gone, of_gone), np.delete(new, of_new)
-        self._patch(columns, gone[of_gone], new[of_new], hidden)
+        self._change(columns, gone[of_gone], new[of_new], hidden)
         self._content[gone[of_gone]] = content[new[of_new]]
         self._content[hidden] = self._identity[hidden] = 0
         self._content = np.concatenate((self._content, content[came]))
@@ -61,7 +61,7 @@ class PatchedSource(Source):
         if len(came):
             self.stream({name: column[came] for name, column in columns.items()})
 
-    def _patch(self, columns: Columns, places: Any, rows: Any, hidden: Any) -> None:  # of intp
+    def _change(self, columns: Columns, places: Any, rows: Any, hidden: Any) -> None:  # of intp
         """Change what differs in some places, and make others draw nothing."""
         data: Columns = self.model.data  # type: ignore[assignment]  # arrays alone are put here
         patches: dict[str, Any] = {"left": [(place, np.nan) for place in hidden.tolist()]}

@@ -64,8 +64,9 @@ class TaskGroupProgress(FigureView):
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(store, look, arguments)
-        self.areas = Source("x", *(f"level{at}" for at in range(MAX_LAYERS + 2)))
-        self.line = Source("x", "threads")
+        levels = (f"level{at}" for at in range(MAX_LAYERS + 2))
+        self.areas = Source("x", *levels, is_patched=True)
+        self.line = Source("x", "threads", is_patched=True)
         self.history = ThreadHistory(store)
         self._layers = self.history.layers()
         self._time, self._y = MovingRange(), Range1d(start=0, end=1)

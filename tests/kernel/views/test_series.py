@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
+from bokeh.document import Document
+from bokeh.protocol import Protocol
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.series import LIVE_S, MAX_POINTS, Line, Points, SeriesPlot
-from tests.kernel.views.drawn import Drawn
+from tests.kernel.views.drawn import Drawn, SentBytes
 
 T0: Final = 1_795_000_000.0
 
@@ -90,6 +92,25 @@ def test_long_history_is_merged_keeps_its_extremes_and_has_gaps_where_nothing_is
     assert len(data["x"]) <= MAX_POINTS
     assert np.nanmax(data["high0"]) == 99.0
     assert (data["mean0"][0], np.isnan(data["mean0"][-1])) == (50, True)
+
+
+def test_of_a_line_that_moves_on_a_page_gets_only_its_ends() -> None:
+    shown = drawn(1000)
+    page = Document.from_json(shown.document.to_json())
+    events: list[Any] = []  # of documents, of several types
+    shown.document.on_change(events.append)
+    sent = SentBytes(shown.view.source.model)
+    longer = points(1003)
+    longer.mean[999] = 60.0
+    longer.mean[1001] = np.nan
+    shown.view.show_points(longer)
+    Protocol().create("PATCH-DOC", events).apply_to_document(page)
+    there: Any = page.get_model_by_id(shown.view.source.model.id)
+    assert 0 < sent.total < 2000
+    assert (there.data["x"][0], there.data["x"][-1]) == (1002 - LIVE_S - 1, 1002)
+    assert there.data["mean0"][-4] == 60.0
+    for name, column in shown.view.source.model.data.items():
+        np.testing.assert_array_equal(there.data[name], column)
 
 
 class Two(Cpu):
