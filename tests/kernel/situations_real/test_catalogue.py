@@ -12,25 +12,10 @@ from dask.utils import key_split
 from distributed import wait
 
 from dask_diag_lab.views.names import shown_name
-from dask_diag_lab.views.registry import built_in_plots
+from dask_diag_lab.views.registry import Plot, built_in_plots
 from tests.kernel.situations_real.clusters import Cluster, cluster
 
-NAMES = [plot.name for plot in built_in_plots()]
-ONLY_OF_WORKERS = {
-    *("workers-memory", "cluster-memory", "nprocessing", "tasks-in-memory", "cpu", "occupancy"),
-    *("workers", "workers-transfer-bytes", "workers-network", "workers-disk", "worker"),
-    *("gpu-utilization", "gpu-memory", "rmm-memory"),
-    *("workers-cpu-timeseries", "workers-memory-timeseries", "results-in-memory"),
-    *("workers-network-timeseries", "workers-disk-timeseries"),
-}
-# Of the scheduler, and events: when workers and the client came.
-SHOWN_WITHOUT_WORKERS = {"scheduler-system", "contention", "counters", "clients", "events"}
-SHOWN_WITHOUT_TASKS = SHOWN_WITHOUT_WORKERS | (
-    ONLY_OF_WORKERS - {"gpu-utilization", "gpu-memory", "rmm-memory"}
-)
-"""They have something to show of workers that do nothing; all others have to say why not."""
-# Real are the time of idle threads, and event loops, which run also where no task does.
-HAVE_ROWS = SHOWN_WITHOUT_TASKS | {"costs", "profile-server"}
+PLOTS = built_in_plots()
 KEYS: tuple[Hashable, ...] = (
     *(1, 2.5, ("x", 1), "a b", "<b>x</b>", "<module.>", " ", "\u200b", "a\nb", "\u202eabc"),
     *("ae05086432ca935f6eba409a8ecd4896", "abcdef12", "()", "$$x$$"),
@@ -38,11 +23,17 @@ KEYS: tuple[Hashable, ...] = (
 """Nobody would write them, but somebody does."""
 
 
-def why_empty(found: Cluster, name: str) -> str:
+def why_empty(found: Cluster, plot: Plot) -> str:
     """Return why a plot is empty, or ''."""
-    caption = found.caption(name)
+    caption = found.caption(plot.name)
     # The one plot that is empty until its button is pressed, which it shows, says so beside it.
-    return caption.empty or (caption.note if name == "hardware" else "")
+    return caption.empty or (caption.note if plot.name == "hardware" else "")
+
+
+def is_filled(found: Cluster, plot: Plot) -> bool:
+    """Return whether a plot has rows or facts."""
+    rows = found.table(plot.name).values()
+    return any(map(len, rows)) or bool(found.caption(plot.name).facts)
 
 
 @pytest.fixture(scope="module")
@@ -60,26 +51,26 @@ def deserted() -> Iterator[Cluster]:
         yield found
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_without_tasks_a_plot_shows_the_workers_or_says_why_it_is_empty(
-    idle: Cluster, name: str
-) -> None:
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
+def test_without_tasks_a_plot_shows_something_or_why_it_is_empty(idle: Cluster, plot: Plot) -> None:
     def is_explained(reason: str) -> bool:
-        if name in SHOWN_WITHOUT_TASKS:
-            return not reason
+        if not reason:
+            return is_filled(idle, plot)
         return reason.endswith(".") and "Waiting" not in reason
 
-    idle.until(lambda: why_empty(idle, name), is_explained)
-    assert name in HAVE_ROWS or not any(map(len, idle.table(name).values()))
+    idle.until(lambda: why_empty(idle, plot), is_explained)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_without_workers_a_plot_says_why_it_is_empty(deserted: Cluster, name: str) -> None:
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
+def test_without_workers_a_plot_shows_something_or_why_it_is_empty(
+    deserted: Cluster, plot: Plot
+) -> None:
     def is_explained(reason: str) -> bool:
-        is_reason = reason.endswith(".") or name in SHOWN_WITHOUT_WORKERS
-        return is_reason and (name not in ONLY_OF_WORKERS or "worker" in reason.lower())
+        if not reason:
+            return is_filled(deserted, plot)
+        return reason.endswith(".") and (plot.group != "Workers" or "worker" in reason.lower())
 
-    deserted.until(lambda: why_empty(deserted, name), is_explained)
+    deserted.until(lambda: why_empty(deserted, plot), is_explained)
 
 
 def texts(_: object, picture: Model) -> set[str]:

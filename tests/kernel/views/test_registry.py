@@ -9,19 +9,10 @@ from dask_diag_lab.views.registry import Plot, built_in_plots, get_plot
 
 PLOTS = built_in_plots()
 
-OURS = {"costs", "transfers", "worker", "task", "tasks-in-memory", "clients", "results-in-memory"}
-"""Plots that the stock dashboard has neither as a plot nor as a page."""
-
 
 def test_names_are_unique() -> None:
     names = [plot.name for plot in PLOTS]
     assert len(set(names)) == len(names)
-
-
-def test_names_are_the_stock_dashboards_wherever_it_has_the_plot_or_the_page() -> None:
-    names = {plot.name for plot in PLOTS} - OURS
-    known = {route.strip("/").removeprefix("individual-") for route in applications}
-    assert names <= known
 
 
 def test_every_plot_of_the_stock_dashboard_is_here() -> None:
