@@ -76,7 +76,7 @@ def test_jupyter_finds_the_installed_extensions(installed: Installed) -> None:
     assert "OK" in "\n".join(after[:2])
 
 
-def test_a_client_of_the_installed_package_is_told_to_preload_it(installed: Installed) -> None:
+def test_a_client_of_the_installed_package_preloads_it(installed: Installed) -> None:
     # distributed's own defaults are loaded by its import.
     code = "import dask, distributed; print(dask.config.get('distributed.client.preload'))"
     assert "dask_diag_lab.preload" in installed("python", "-c", code)

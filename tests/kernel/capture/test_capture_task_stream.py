@@ -162,7 +162,7 @@ def test_asynchronous_clients_use_it_asynchronously() -> None:
     run(story(), 60)
 
 
-def test_a_scheduler_lost_in_the_block_is_said_and_what_came_is_kept() -> None:
+def test_a_scheduler_lost_in_the_block_raises_and_what_came_is_kept() -> None:
     cluster = small_cluster()
 
     def story() -> None:

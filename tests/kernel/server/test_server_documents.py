@@ -252,7 +252,7 @@ async def test_a_view_that_freezes_itself_is_updated() -> None:
 # --- faults
 
 
-async def test_the_end_of_a_scheduler_is_said_and_its_return_too() -> None:
+async def test_pages_show_the_end_of_a_scheduler_and_its_return() -> None:
     async with opened("choosing") as (served, page):
         control = page.control
         assert control.empty == "Waiting for the answer."
@@ -291,7 +291,7 @@ async def test_a_failing_view_says_so_once_and_harms_no_other(
     assert all_closed()  # though one of them failed to close
 
 
-async def test_what_cannot_be_done_is_said_until_the_next_command(
+async def test_an_error_is_shown_until_the_next_command(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with opened("choosing") as (_, page):

@@ -137,7 +137,7 @@ async def test_bad_session_requests_get_a_sentence(body: str) -> None:
         assert (reply.code, b"Traceback" in reply.body) == (400, False)
 
 
-async def test_what_is_not_there_is_said() -> None:
+async def test_an_unknown_path_answers_with_an_error_in_words() -> None:
     async with serving() as served:
         assert (await served.ask("/plots/cpu/session")).code == 405
         assert (await served.ask("/plots/nope/session", method="POST", body="{}")).code == 404

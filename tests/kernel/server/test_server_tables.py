@@ -23,7 +23,7 @@ from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.view import Table
 from tests.kernel.server.sample_views import SAMPLES, Choosing, Long
 from tests.kernel.serving import Served, make_batch, serving, until
-from tests.kernel.views.situations import group
+from tests.kernel.store.batches import group_row
 
 LONG_S = 30.0
 """More than a busy machine takes for anything here."""
@@ -144,7 +144,7 @@ async def test_a_table_waits_for_a_view_that_reads_bit_by_bit() -> None:
 
 async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -> None:
     async with serving() as served:
-        groups = [group("inc-1", "inc", processing=2), group("inc-2", "inc", memory=3)]
+        groups = [group_row("inc-1", "inc", processing=2), group_row("inc-2", "inc", memory=3)]
         served.store.apply(make_batch(groups=groups))
         served.store.set_feed_state("closed", "", time.time())  # no spans will come
         assert (await columns_of(served, "progress.json"))["prefix"] == ["inc"]

@@ -131,7 +131,7 @@ async def test_an_asynchronous_client_works() -> None:
     await asyncio.to_thread(wait_until, lambda: diagnostics.is_closed, "not closed")
 
 
-def test_a_lost_scheduler_is_said_and_one_started_again_at_its_address_is_followed(
+def test_a_lost_scheduler_is_reported_and_one_started_again_at_its_address_is_followed(
     runtime_dir: Path,
 ) -> None:
     first = small_cluster()
@@ -146,7 +146,9 @@ def test_a_lost_scheduler_is_said_and_one_started_again_at_its_address_is_follow
             diagnostics.close()
 
 
-def test_two_clusters_are_told_apart(cluster: LocalCluster, runtime_dir: Path) -> None:
+def test_two_clusters_have_dashboards_of_their_own(
+    cluster: LocalCluster, runtime_dir: Path
+) -> None:
     with small_cluster() as two, attached(cluster) as (_, one), attached(two) as (_, other):
         assert one.scheduler_id != other.scheduler_id
         assert len(records_in(runtime_dir)) == 2

@@ -21,7 +21,7 @@ from dask_diag_lab.composition import LIMITS, setting
         ("max-actions", "12", 1000),
     ],
 )
-def test_a_value_out_of_its_limits_is_replaced_and_said(
+def test_a_value_out_of_its_limits_is_replaced_with_a_warning(
     name: str, given: object, kept: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     with dask.config.set({f"diag-lab.{name}": given}), caplog.at_level(logging.INFO):

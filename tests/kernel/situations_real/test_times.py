@@ -193,10 +193,11 @@ def test_costs_and_idle_threads_are_no_more_than_the_time_of_all_threads(timed: 
         return sums(found.rows("costs"), "context", "seconds").get("execute", 0.0)
 
     found.agree(shown, of_threads, is_same=lambda ours, theirs: 0 < ours < theirs)
-    costs = sums(found.rows("costs"), "class", "seconds")
-    assert costs["Waiting in tasks"] > 8 * 0.149
-    assert costs["Computing"] > 0.199
-    assert costs["Idle threads"] > 0
+    least = {"Waiting in tasks": 8 * 0.149, "Computing": 0.199, "Idle threads": 0.0}
+    found.until(
+        lambda: sums(found.rows("costs"), "class", "seconds"),
+        lambda costs: all(costs.get(name, 0.0) > seconds for name, seconds in least.items()),
+    )
 
 
 def test_progress_by_span_counts_their_tasks(timed: Timed) -> None:

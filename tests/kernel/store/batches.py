@@ -29,6 +29,13 @@ from dask_diag_lab.schema.columns import columns_of, default_row
 T0: Final = 1_795_000_000.0
 """Scheduler's clock when a `BatchMaker` is made."""
 
+THRESHOLDS: Final[Mapping[str, float | None]] = {
+    "target": 0.6,
+    "spill": 0.7,
+    "pause": 0.8,
+    "terminate": 0.95,
+}
+
 
 def worker_row(address: str, **columns: Any) -> dict[str, Any]:
     """Return a row of `WORKERS` with defaults for what is not given."""
@@ -43,7 +50,7 @@ def worker_row(address: str, **columns: Any) -> dict[str, Any]:
 
 
 def prefix_row(
-    name: str, nbytes: int = 0, duration: float = np.nan, **states: int
+    name: str, duration: float = np.nan, nbytes: int = 0, **states: int
 ) -> dict[str, Any]:
     """Return a row of `PREFIXES`; task counts by state name, ``_`` for ``-``."""
     return {"name": name, "states": _states(states), "nbytes": nbytes, "duration": duration}
@@ -59,8 +66,8 @@ def group_row(
         "states": _states(states),
         "is_ended": states.keys() == {"forgotten"},
         "dependencies": dependencies,
-        "start": np.nan,
-        "stop": np.nan,
+        "start": 1.0,
+        "stop": 2.0,
     }
 
 
@@ -202,7 +209,7 @@ class BatchMaker:
             n_workers=len(self._alive),
             nthreads=sum(row["nthreads"] for row in self._alive.values()),
             memory_limit=sum(row["memory_limit"] for row in self._alive.values()),
-            thresholds={"target": 0.6, "spill": 0.7, "pause": 0.8, "terminate": 0.95},
+            thresholds=THRESHOLDS,
         )
 
 

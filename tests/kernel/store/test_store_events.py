@@ -38,7 +38,7 @@ def test_spilling_begins_and_ends_once_for_each_worker() -> None:
     ]
 
 
-def test_each_spill_is_told_while_a_little_stays_on_disk() -> None:
+def test_each_spill_is_an_event_while_a_little_stays_on_disk() -> None:
     little = 56 / MIB
     levels = [(0, 0), (1, little)]
     for second in (10, 20, 30):

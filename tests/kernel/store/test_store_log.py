@@ -130,7 +130,7 @@ def test_actions_are_found_by_the_key_of_their_task() -> None:
         assert not len(store.actions.of_key(key)["start"])
 
 
-def test_keys_that_are_parts_of_each_other_are_told_apart() -> None:
+def test_keys_that_are_parts_of_each_other_are_distinct() -> None:
     keys = KeyTable()
     keys.extend(0, ["ab", "b", "", "aba", "ab", "é", "b\ud800"])
     found = {key: keys.find(key).tolist() for key in ("ab", "b", "a", "é", "b\ud800")}

@@ -35,7 +35,7 @@ def test_a_gap_is_between_two_collectors_of_one_scheduler(
     assert [kind for kind in kinds if kind != "recording-began"] == ["not-recorded"] * len(gaps)
 
 
-def test_a_worker_is_there_since_it_was_told_of_or_worked() -> None:
+def test_a_worker_is_there_since_it_was_reported_or_worked() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(maker.action(-5, 1, worker=A).batch(workers=[worker_row(A), worker_row(B)]))
     assert store.slots.joined.tolist() == [T0 - 5, T0 - 5, T0, T0]

@@ -62,7 +62,7 @@ def test_time_without_work_does_not_slow_down_the_rate_of_what_comes_after_it(
     assert rate_after(*readings) == 10
 
 
-def test_recorded_times_are_told_by_prefix() -> None:
+def test_recorded_times_are_counted_by_prefix() -> None:
     store, maker = Store(), BatchMaker()
     seconds = np.random.default_rng(1).lognormal(0, 1, 1001)
     for i, length in enumerate(seconds.tolist()):

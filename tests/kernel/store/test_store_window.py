@@ -138,7 +138,7 @@ def test_buckets_do_not_move_when_the_window_pans(busy: Store) -> None:
         np.testing.assert_array_equal(getattr(one, name)[middle], getattr(other, name)[shifted])
 
 
-def test_nothing_merged_is_said_by_a_resolution_of_zero() -> None:
+def test_nothing_merged_has_a_resolution_of_zero() -> None:
     store = Store()
     store.apply(BatchMaker().action(0, 1).action(2, 3).batch())
     assert store.actions.query(T0, T0 + 4).answer().resolution_s == 0

@@ -163,7 +163,7 @@ async def test_a_scheduler_that_does_not_answer_in_time_is_lost() -> None:
         await until(lambda: seen.state == "live")
 
 
-async def test_a_receiver_that_raises_is_told_of_and_gets_the_rows_again(
+async def test_a_receiver_that_raises_is_reported_and_gets_the_rows_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with cluster() as (s, _, c):
@@ -228,7 +228,7 @@ async def test_an_internal_error_switches_the_collector_off_and_the_computation_
 
 
 @pytest.mark.parametrize("blocked", ["register_scheduler_plugin", PULL])
-async def test_a_scheduler_that_forbids_plugins_is_told_in_one_message(blocked: str) -> None:
+async def test_a_scheduler_that_forbids_plugins_is_one_message(blocked: str) -> None:
     async with AsyncExitStack() as stack:
         s, _, c = await stack.enter_async_context(cluster())
         s.blocked_handlers = [blocked]  # after the client has made itself known

@@ -113,13 +113,13 @@ async def test_of_many_workers_a_bounded_number_is_asked_at_once() -> None:
 
 
 @pytest.mark.parametrize("kind", ["worker", "logs", "profile", "transfers"])
-async def test_a_worker_that_is_not_there_is_said(kind: str) -> None:
+async def test_a_query_to_an_unknown_worker_names_it(kind: str) -> None:
     arguments = {**EVERY_KIND.get(kind, {}), "worker": "tcp://127.0.0.1:1"}
     async with cluster() as (s, _, _), asking(s.address) as ask:
         assert "no worker tcp://127.0.0.1:1" in await ask.refused(kind, **arguments)
 
 
-async def test_a_scheduler_that_is_gone_is_said_for_every_kind(
+async def test_a_query_to_a_scheduler_that_is_gone_names_it_for_every_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(transport_cluster, "CONNECT_TIMEOUT_S", 0.5)

@@ -127,7 +127,7 @@ async def test_an_unknown_task_is_none() -> None:
             assert await ask("task", key=key) is None
 
 
-async def test_an_error_of_the_collector_is_told_and_stays_inside() -> None:
+async def test_an_error_of_the_collector_is_answered_and_stays_inside() -> None:
     async with (
         cluster() as (s, _, c),
         feeding(s.address) as (_, seen),

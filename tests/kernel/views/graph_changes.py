@@ -6,7 +6,8 @@ from typing import Any
 
 from dask_diag_lab.schema import GraphChange
 from dask_diag_lab.store import Store
-from tests.kernel.views.situations import group, store_of
+from tests.kernel.store.batches import group_row
+from tests.kernel.views.situations import store_of
 
 KEYS = ["inc-1", "inc-2", "add-1", "sum-1"]
 EDGES = [(0, 2), (1, 2), (2, 3)]
@@ -24,7 +25,7 @@ def groups_store() -> Store:
     return store_of(
         graph=GraphChange(is_snapshot=True, is_exact=False, total=120_000, limit=5000),
         groups=[
-            group("load-1", "load", memory=60_000),
-            group("sum-1", "sum", ["load-1", "gone-1"], waiting=59_999, erred=1),
+            group_row("load-1", "load", memory=60_000),
+            group_row("sum-1", "sum", ["load-1", "gone-1"], waiting=59_999, erred=1),
         ],
     )

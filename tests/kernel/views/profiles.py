@@ -15,7 +15,8 @@ from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.profile.profile import ProfileOfTasks
 from dask_diag_lab.views.profile.tree import Tree
 from dask_diag_lab.views.view import Control
-from tests.kernel.views.situations import batch, prefix, worker
+from tests.kernel.store.batches import prefix_row
+from tests.kernel.views.situations import batch, worker
 
 
 def node(
@@ -173,7 +174,7 @@ class Situation:
     def __init__(self, n_workers: int = 2) -> None:
         self.now = 0.0
         self.store = Store(clock=lambda: self.now)
-        rows = [prefix("inc", memory=1), prefix("load", memory=1)]
+        rows = [prefix_row("inc", memory=1), prefix_row("load", memory=1)]
         self.store.apply(batch(workers=list(map(worker, range(n_workers))), prefixes=rows))
         self.store.set_feed_state("live", "", 0.0)
         self.cluster = Cluster(self.store, activity=activity({"inc": [8, 8], "load": [2, 2]}))

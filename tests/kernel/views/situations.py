@@ -16,16 +16,10 @@ from dask_diag_lab.schema import STATES, WORKERS, Batch, GraphChange, SchedulerI
 from dask_diag_lab.schema.columns import default_row
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.view import View
-from tests.kernel.store.batches import tables_of
+from tests.kernel.store.batches import THRESHOLDS, tables_of
 
 GIB = 1 << 30
 MIB = 1 << 20
-THRESHOLDS: Mapping[str, float | None] = {
-    "target": 0.6,
-    "spill": 0.7,
-    "pause": 0.8,
-    "terminate": 0.95,
-}
 
 
 def worker(number: int, **given: Any) -> dict[str, Any]:  # rows of WORKERS hold many types
@@ -45,24 +39,6 @@ def worker(number: int, **given: Any) -> dict[str, Any]:  # rows of WORKERS hold
         row["spilled_memory"] = given["spilled"]
     row |= given
     return row
-
-
-def prefix(
-    name: str, duration: float = float("nan"), nbytes: int = 0, **states: int
-) -> dict[str, Any]:  # rows of PREFIXES hold many types
-    """Return a row of `PREFIXES`; ``states`` by name, ``no_worker`` for no-worker."""
-    counts = [states.get(state.replace("-", "_"), 0) for state in STATES]
-    return {"name": name, "states": counts, "nbytes": nbytes, "duration": duration}
-
-
-def group(
-    name: str, of: str, needs: Sequence[str] = (), **states: int
-) -> dict[str, Any]:  # rows of GROUPS hold many types
-    """Return a row of `GROUPS` of prefix ``of``."""
-    row = prefix(name, 1.0, **states)
-    times = {"start": 1.0, "stop": 2.0}
-    is_ended = states.keys() == {"forgotten"}
-    return row | {"prefix": of, "dependencies": list(needs), "is_ended": is_ended} | times
 
 
 def batch(

@@ -40,9 +40,7 @@ def test_pairs_are_a_map_with_exact_rates() -> None:
 
 
 @pytest.mark.parametrize(("n", "note"), [(60, "pairs"), (300, "the slowest 200 of 300 pairs")])
-def test_too_many_workers_for_a_map_become_bars_slowest_first_and_that_is_said(
-    n: int, note: str
-) -> None:
+def test_too_many_workers_for_a_map_become_bars_slowest_first_and_a_note(n: int, note: str) -> None:
     drawn = shown(n)
     assert drawn.view.caption.note == f"more than {MAP_MOST} workers: {note} as bars"
     expected = "Bandwidth: 1.00 MB/s to "

@@ -73,7 +73,7 @@ def data(view: BarPlot) -> dict[str, list[Any]]:
     return {name: list(column) for name, column in chart_of(view).source.data.items()}
 
 
-def test_rows_are_sent_as_columns_and_told_in_caption_and_table() -> None:
+def test_rows_are_sent_as_columns_and_shown_in_caption_and_table() -> None:
     view = drawn(memory=2000, memory_limit=4000, cpu=0.0).view
     assert data(view)["memory"] == [2000, 2000]
     assert data(view)["level_index"] == [1, 1]
@@ -85,7 +85,7 @@ def test_rows_are_sent_as_columns_and_told_in_caption_and_table() -> None:
     assert table.units == {"memory": "B", "cpu": "%"}
 
 
-def test_the_browser_is_told_what_columns_mean() -> None:
+def test_the_browser_gets_what_columns_mean() -> None:
     spec = json.loads(chart_of(drawn().view).spec)
     assert [column["name"] for column in spec["columns"]] == ["memory", "limit", "cpu"]
     assert (spec["unit"], spec["limit"], spec["noun"]) == ("bytes", "limit", "worker")

@@ -12,10 +12,10 @@ from dask_diag_lab.views.tasks.by_prefix import (
     ComputeTimePerKey,
     MemoryByKey,
 )
-from tests.kernel.store.batches import BatchMaker
+from tests.kernel.store.batches import BatchMaker, prefix_row
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import change
-from tests.kernel.views.situations import MIB, batch, prefix, store_of
+from tests.kernel.views.situations import MIB, batch, store_of
 
 ROWS = (
     ("load", "compute", 30.0),
@@ -28,15 +28,15 @@ ROWS = (
 
 def timed(*rows: tuple[str, str, float]) -> Store:
     """Return a store that knows these durations."""
-    known = [prefix("load", 0.5, memory=60), prefix("sum", 1.0, released=10)]
+    known = [prefix_row("load", 0.5, memory=60), prefix_row("sum", 1.0, released=10)]
     return store_of(prefixes=known, extras=change("durations", rows))
 
 
 def test_memory_is_that_of_the_results_held_largest_first() -> None:
     rows = [
-        prefix("a", memory=2, released=3, nbytes=MIB),
-        prefix("b", memory=1, nbytes=3 * MIB),
-        prefix("gone", released=5),
+        prefix_row("a", memory=2, released=3, nbytes=MIB),
+        prefix_row("b", memory=1, nbytes=3 * MIB),
+        prefix_row("gone", released=5),
     ]
     shown = Drawn(MemoryByKey(store_of(prefixes=rows)))
     assert (shown.data["prefix"], shown.data["nbytes"]) == (["b", "a"], [3 * MIB, MIB])
@@ -47,7 +47,7 @@ def test_memory_is_that_of_the_results_held_largest_first() -> None:
 
 
 def test_no_results_are_explained() -> None:
-    shown = Drawn(MemoryByKey(store_of(prefixes=[prefix("a", waiting=3)])))
+    shown = Drawn(MemoryByKey(store_of(prefixes=[prefix_row("a", waiting=3)])))
     assert shown.view.caption.empty.startswith("No results are in memory")
 
 
@@ -62,7 +62,7 @@ def test_mean_and_median_are_of_the_tasks_that_were_recorded() -> None:
     store, maker = Store(), BatchMaker()
     for at in range(31):
         maker.action(at, at + (0.1 if at else 3.1), prefix="load")
-    rows = [prefix("load", 3.0, memory=31)]  # what the scheduler expects of the next one
+    rows = [prefix_row("load", 3.0, memory=31)]  # what the scheduler expects of the next one
     extras = change("durations", [("load", "compute", 6.1)])
     store.apply(maker.batch(prefixes=rows, extras=extras))
     table = ComputeTimePerKey(store).table()
@@ -91,7 +91,7 @@ def test_colours_are_those_of_the_task_stream(look: Look) -> None:
 
 
 @pytest.mark.parametrize("plot", [ComputeTimePerKey, AggregateTimePerAction])
-def test_waiting_is_told_from_nothing(
+def test_waiting_and_nothing_have_different_empty_texts(
     plot: type[ComputeTimePerKey | AggregateTimePerAction],
 ) -> None:
     store = store_of()

@@ -11,8 +11,9 @@ from bokeh.models import Plot as BokehPlot
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK, LIGHT, PALETTES, Look
 from dask_diag_lab.views.registry import Plot, built_in_plots
+from tests.kernel.store.batches import group_row, prefix_row
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.situations import GIB, graph, group, prefix, store_of, worker
+from tests.kernel.views.situations import GIB, graph, store_of, worker
 
 METRICS = {
     "host_net_io.read_bps": 3e6,
@@ -33,8 +34,8 @@ def busy() -> Store:
     rows = [worker(i, managed=GIB, cpu=50.0, processing=i, metrics=METRICS) for i in range(2)]
     return store_of(
         workers=rows,
-        prefixes=[prefix("inc", 1.0, 100, memory=3, processing=1)],
-        groups=[group("inc-1", "inc", memory=3, processing=1)],
+        prefixes=[prefix_row("inc", 1.0, 100, memory=3, processing=1)],
+        groups=[group_row("inc-1", "inc", memory=3, processing=1)],
         graph=graph(["inc-1", "inc-2"], [(0, 1)]),
     )
 

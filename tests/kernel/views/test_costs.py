@@ -11,10 +11,10 @@ import pytest
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.scheduler.costs import IDLE, OWN, Costs, FineMetrics, class_of
 from dask_diag_lab.views.view import Opening
-from tests.kernel.store.batches import T0, BatchMaker
+from tests.kernel.store.batches import T0, BatchMaker, prefix_row
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import FINE, change
-from tests.kernel.views.situations import batch, prefix, store_of, worker
+from tests.kernel.views.situations import batch, store_of, worker
 
 
 def with_threads(rows: Sequence[Sequence[Any]] = FINE, processing: int = 0) -> Store:
@@ -93,7 +93,7 @@ def test_a_large_function_sent_with_each_task_is_not_taken_for_small_tasks(
     n_tasks: int, expected: str
 ) -> None:
     fine = change("fine", [("", "execute", "inc", "other", "seconds", 90.0)])
-    shown = Drawn(Costs(store_of(prefixes=[prefix("inc", released=n_tasks)], extras=fine)))
+    shown = Drawn(Costs(store_of(prefixes=[prefix_row("inc", released=n_tasks)], extras=fine)))
     assert shown.view.caption.headline.startswith(f"Overhead most: {expected}")
 
 

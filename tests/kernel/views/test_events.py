@@ -199,7 +199,7 @@ def test_where_the_recording_began_is_an_event(
     assert table["time"][-1] == T0 + 1
 
 
-def test_what_was_before_the_recording_is_said_not_to_be_known(feed: Feed) -> None:
+def test_what_was_before_the_recording_is_noted_as_unknown(feed: Feed) -> None:
     feed.maker = BatchMaker(epoch="2", scheduler="Scheduler-2")
     feed.send(3, left_out={"before": 3})
     view = Drawn(Events(feed.store)).view

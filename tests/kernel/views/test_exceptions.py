@@ -100,7 +100,7 @@ def test_a_click_lists_the_other_texts_and_when_the_first_failed() -> None:
     )
 
 
-def test_workers_of_tasks_that_are_not_listed_are_not_said_to_be_all() -> None:
+def test_workers_of_tasks_that_are_not_listed_are_not_called_all() -> None:
     store = store_of(workers=[worker(0), worker(1)], extras=errors(*SAME, unlisted=100))
     assert "105 tasks failed lately on worker 1, worker 0 · " in choose(opened(store), 0)[0]
 
@@ -133,7 +133,7 @@ def test_traceback_stays_with_its_error_when_others_come() -> None:
     assert "\n\nline 4" in str(shown.view.details.text)
 
 
-def test_no_failures_are_told_from_waiting() -> None:
+def test_no_failures_and_no_answer_have_different_empty_texts() -> None:
     store = store_of()
     shown = opened(store)
     assert shown.view.caption.empty.startswith("Waiting")
@@ -157,7 +157,7 @@ def test_table_has_every_text_with_its_traceback_and_counts_those_that_are_not_k
     assert workers == [f"{W1}, {W0}"]
 
 
-def test_attempts_whose_task_was_run_again_are_counted_and_told_as_such() -> None:
+def test_attempts_whose_task_was_run_again_are_counted_as_attempts() -> None:
     shown = opened(store_of(extras=errors(*SAME, attempts=2)))
     assert " · 2 of them run again · " in choose(shown, 0)[0]
     assert shown.data["tasks"] == [5]

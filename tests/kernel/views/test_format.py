@@ -31,7 +31,7 @@ def test_round_sizes_have_no_zeros_behind_the_point(nbytes: float, words: str) -
 
 
 @pytest.mark.parametrize("unit", ["bytes", "rate", "seconds", "percent", "number", "count"])
-def test_what_is_not_known_is_said_so(unit: str) -> None:
+def test_what_is_not_finite_is_written_as_unknown(unit: str) -> None:
     assert fmt.write(unit, math.nan) == fmt.write(unit, math.inf) == "unknown"
 
 

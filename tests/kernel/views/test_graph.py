@@ -14,9 +14,10 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.tasks.task_graph import MAX_EDGES, WAITING, TaskGraph
 from dask_diag_lab.views.view import Opening
+from tests.kernel.store.batches import group_row
 from tests.kernel.views.elsewhere import Elsewhere
 from tests.kernel.views.graph_changes import EDGES, KEYS, change, groups_store
-from tests.kernel.views.situations import Page, batch, graph, group, store_of
+from tests.kernel.views.situations import Page, batch, graph, store_of
 
 
 def opened(store: Store) -> tuple[TaskGraph, Page]:
@@ -152,7 +153,7 @@ def test_empty_scheduler_is_explained_and_tasks_that_are_on_their_way_too() -> N
     store = store_of()
     view, page = opened(store)
     assert view.caption.empty.startswith("No tasks on the scheduler")
-    store.apply(batch(groups=[group("inc-1", "inc", waiting=3)]))
+    store.apply(batch(groups=[group_row("inc-1", "inc", waiting=3)]))
     page.sent()
     assert view.caption.empty == WAITING
     store.apply(batch(graph=graph(KEYS, EDGES)))

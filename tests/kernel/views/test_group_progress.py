@@ -125,7 +125,7 @@ def test_many_prefixes_share_one_layer_and_the_plot_says_so(feed: Feed) -> None:
     assert parts[-1].endswith("more: 8.00")
 
 
-def test_a_long_history_is_read_in_pieces_and_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_history_is_read_in_pieces_and_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thread_history, "ROWS_AT_ONCE", 500)
     store = Store()
     for batch in Simulation(4, 4, 2000).batches():

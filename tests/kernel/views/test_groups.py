@@ -8,21 +8,22 @@ from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from dask_diag_lab.views.view import Opening
-from tests.kernel.views.situations import MIB, Page, batch, group, store_of
+from tests.kernel.store.batches import group_row
+from tests.kernel.views.situations import MIB, Page, batch, store_of
 
-LOAD = group("load-1", "load", memory=5, released=5) | {
+LOAD = group_row("load-1", "load", memory=5, released=5) | {
     "nbytes": 5 * MIB,
     "duration": 40.0,
     "start": 100.0,
     "stop": 120.0,
 }
-SUM = group("sum-1", "sum", ["load-1"], processing=2, waiting=7, erred=1)
+SUM = group_row("sum-1", "sum", ["load-1"], processing=2, waiting=7, erred=1)
 
 
 def many(n: int, prefixes: int) -> list[dict[str, object]]:
     """Return a chain of ``n`` groups of so many prefixes, which need each other in circles."""
     return [
-        group(f"g{i}", f"p{i % prefixes}", [f"g{i - 1}"] if i else [], memory=1 + i % 3)
+        group_row(f"g{i}", f"p{i % prefixes}", [f"g{i - 1}"] if i else [], memory=1 + i % 3)
         for i in range(n)
     ]
 

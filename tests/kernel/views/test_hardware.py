@@ -79,7 +79,7 @@ def test_a_closed_cluster_is_not_to_be_measured() -> None:
     assert (bench.view.caption.controls, bench.view.caption.empty) == ([], UNASKED)
 
 
-def test_why_nothing_was_measured_is_said() -> None:
+def test_a_failed_measurement_shows_its_reason() -> None:
     bench = pressed()
     bench.store.fail(bench.asked[0], "the scheduler forbids it.")
     bench.view.update()

@@ -66,7 +66,7 @@ def all_left() -> Batch:
     return batch(nthreads=0, workers=[], history=[(10.0, 4), (3723.0, 0)])
 
 
-def test_no_workers_is_told_from_no_workers_any_more() -> None:
+def test_no_workers_yet_and_no_workers_any_more_have_different_texts() -> None:
     assert no_workers(Store()) == NO_DATA
     store = store_of(nthreads=0, workers=[])
     assert no_workers(store) == NO_WORKERS

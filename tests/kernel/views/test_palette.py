@@ -82,7 +82,7 @@ def test_no_two_prefixes_share_a_colour_until_the_palette_is_used_up(look: Look)
 
 
 @pytest.mark.parametrize("palette", [VIRIDIS_LIGHT, VIRIDIS_DARK], ids=["light", "dark"])
-def test_the_first_colours_are_told_apart(palette: Sequence[str]) -> None:
+def test_the_first_colours_are_distinct(palette: Sequence[str]) -> None:
     for n, least in ((3, 0.28), (6, 0.09), (8, 0.06), (12, 0.035)):
         assert least_distance(palette[:n], np.eye(3)) > least
 

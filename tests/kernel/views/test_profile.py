@@ -51,7 +51,9 @@ def test_the_same_answer_again_sends_nothing(situation: Situation) -> None:
     assert page.sent() == []
 
 
-def test_a_zoom_is_told_and_outlives_a_new_answer_until_it_is_reset(situation: Situation) -> None:
+def test_a_zoom_is_in_the_headline_and_outlives_a_new_answer_until_it_is_reset(
+    situation: Situation,
+) -> None:
     page = situation.page()
     page.zoom("inc")
     assert page.view.caption.headline == "inc: 80 % of all tasks"

@@ -15,8 +15,9 @@ from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tasks.progress import Progress, estimate
 from dask_diag_lab.views.view import ArgumentError
+from tests.kernel.store.batches import group_row, prefix_row
 from tests.kernel.views.conftest import Feed
-from tests.kernel.views.situations import MIB, batch, group, prefix, store_of
+from tests.kernel.views.situations import MIB, batch, store_of
 
 
 class Bars:
@@ -50,7 +51,9 @@ def spans(*rows: tuple[str, float, dict[str, int]], **columns: list[Any]) -> dic
 
 
 def test_each_state_has_its_part_and_what_is_forgotten_stays_done() -> None:
-    row = prefix("inc", released=10, memory=20, erred=10, processing=20, queued=10, no_worker=10)
+    row = prefix_row(
+        "inc", released=10, memory=20, erred=10, processing=20, queued=10, no_worker=10
+    )
     row["states"][STATES.index("forgotten")] = 5
     bars = Bars(store_of(prefixes=[row]))
     parts = ("released", "memory", "erred", "processing", "queued", "no_worker", "forgotten")
@@ -59,8 +62,11 @@ def test_each_state_has_its_part_and_what_is_forgotten_stays_done() -> None:
 
 
 def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
-    groups = [group("load-1", "load", memory=5), group("sum-1", "sum", ["load-1"], waiting=50)]
-    rows = [prefix("load", memory=5), prefix("sum", waiting=50)]
+    groups = [
+        group_row("load-1", "load", memory=5),
+        group_row("sum-1", "sum", ["load-1"], waiting=50),
+    ]
+    rows = [prefix_row("load", memory=5), prefix_row("sum", waiting=50)]
     bars = Bars(store_of(prefixes=rows, groups=groups))
     assert bars["name"] == ["sum", "load"]
     bars.view.set_control("order", "topological")
@@ -70,8 +76,8 @@ def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
 
 
 def test_bars_by_group_have_the_colour_of_their_prefix() -> None:
-    groups = [group("x-1", "x", memory=4), group("x-2", "x", ["x-1"], waiting=9)]
-    store = store_of(prefixes=[prefix("x", memory=4, waiting=9)], groups=groups)
+    groups = [group_row("x-1", "x", memory=4), group_row("x-2", "x", ["x-1"], waiting=9)]
+    store = store_of(prefixes=[prefix_row("x", memory=4, waiting=9)], groups=groups)
     bars = Bars(store)
     bars.view.set_control("by", "group")
     assert bars["name"] == ["x-2", "x-1"]
@@ -82,12 +88,12 @@ def test_bars_by_group_have_the_colour_of_their_prefix() -> None:
     assert [control.value for control in bars.view.caption.controls] == ["group", "topological"]
 
 
-def test_a_group_that_the_scheduler_dropped_stays_as_done_and_of_more_it_is_said() -> None:
-    groups = [group("x-1", "x", memory=4), group("x-2", "x", ["x-1"], waiting=9)]
-    store = store_of(prefixes=[prefix("x", memory=4, waiting=9)], groups=groups)
+def test_a_group_that_the_scheduler_dropped_stays_as_done_and_more_are_noted() -> None:
+    groups = [group_row("x-1", "x", memory=4), group_row("x-2", "x", ["x-1"], waiting=9)]
+    store = store_of(prefixes=[prefix_row("x", memory=4, waiting=9)], groups=groups)
     bars = Bars(store, {"by": "group", "order": "topological"})
     assert bars.view.caption.note == ""
-    store.apply(batch(groups=[group("x-1", "x", forgotten=4)], left_out={"groups": 2}))
+    store.apply(batch(groups=[group_row("x-1", "x", forgotten=4)], left_out={"groups": 2}))
     assert (bars["name"], bars["done"]) == (["x-1", "x-2"], [4, 0])
     assert bars.view.caption.note == "2 older groups that ended not kept"
     bars.view.set_control("by", "prefix")
@@ -96,7 +102,9 @@ def test_a_group_that_the_scheduler_dropped_stays_as_done_and_of_more_it_is_said
 
 
 def test_arguments_choose_bars_and_order_and_others_are_refused() -> None:
-    store = store_of(prefixes=[prefix("inc", memory=3)], groups=[group("inc-1", "inc", memory=3)])
+    store = store_of(
+        prefixes=[prefix_row("inc", memory=3)], groups=[group_row("inc-1", "inc", memory=3)]
+    )
     bars = Bars(store, {"by": "group", "order": "topological"})
     assert bars["name"] == ["inc-1"]
     bars.view.show({"by": "prefix"})
@@ -109,7 +117,7 @@ def test_arguments_choose_bars_and_order_and_others_are_refused() -> None:
 
 
 def test_colours_are_those_of_the_prefixes_and_follow_the_look() -> None:
-    store = store_of(prefixes=[prefix("a", memory=3), prefix("b", memory=9)])
+    store = store_of(prefixes=[prefix_row("a", memory=3), prefix_row("b", memory=9)])
     bars = Bars(store)
     for look in (LIGHT, DARK):
         bars.view.look = look
@@ -122,7 +130,9 @@ def test_colours_are_those_of_the_prefixes_and_follow_the_look() -> None:
 def test_times_of_tasks_are_those_that_were_recorded(feed: Feed) -> None:
     """Not what the scheduler expects of the next task."""
     feed.maker.action(0, 1).action(1, 3).action(3, 9)
-    feed.send(9.0, prefixes=[prefix("inc", 30.0, memory=3), prefix("other", 30.0, waiting=1)])
+    feed.send(
+        9.0, prefixes=[prefix_row("inc", 30.0, memory=3), prefix_row("other", 30.0, waiting=1)]
+    )
     bars = Bars(feed.store)
     assert (bars["name"], bars["duration"][1]) == (["other", "inc"], pytest.approx(3.0))
     assert bars["median"][1] == pytest.approx(2.0, rel=0.06)
@@ -136,7 +146,7 @@ def test_times_of_tasks_are_those_that_were_recorded(feed: Feed) -> None:
 
 def test_bars_by_span_come_by_tasks_or_by_begin() -> None:
     known = spans(("first", 1.0, {"memory": 5}), ("later", math.nan, {"waiting": 9}))
-    bars = Bars(store_of(prefixes=[prefix("x", memory=5, waiting=9)], extras=known))
+    bars = Bars(store_of(prefixes=[prefix_row("x", memory=5, waiting=9)], extras=known))
     assert bars.view.needs == frozenset()
     bars.view.set_control("by", "span")
     assert bars.view.needs == {"spans"}
@@ -146,8 +156,8 @@ def test_bars_by_span_come_by_tasks_or_by_begin() -> None:
     assert bars["name"] == ["first", "later"]
 
 
-def test_spans_that_are_not_there_are_told_from_those_that_have_not_come() -> None:
-    store = store_of(prefixes=[prefix("x", memory=5)])
+def test_no_spans_and_no_answer_have_different_empty_texts() -> None:
+    store = store_of(prefixes=[prefix_row("x", memory=5)])
     bars = Bars(store)
     bars.view.set_control("by", "span")
     bars.view.update()
@@ -163,8 +173,8 @@ def test_spans_that_are_not_there_are_told_from_those_that_have_not_come() -> No
 
 def test_headline_has_share_time_left_and_all_states() -> None:
     rows = [
-        prefix("a", 2.0, waiting=40, processing=8, memory=10),
-        prefix("b", 1.0, queued=24, released=5, erred=2),
+        prefix_row("a", 2.0, waiting=40, processing=8, memory=10),
+        prefix_row("b", 1.0, queued=24, released=5, erred=2),
     ]
     bars = Bars(store_of(prefixes=rows, nthreads=8))
     assert bars.view.caption.headline == (
@@ -174,7 +184,7 @@ def test_headline_has_share_time_left_and_all_states() -> None:
 
 
 def test_prefixes_that_have_not_begun_make_it_a_lower_bound() -> None:
-    rows = [prefix("a", 2.0, waiting=40), prefix("b", math.nan, waiting=9)]
+    rows = [prefix_row("a", 2.0, waiting=40), prefix_row("b", math.nan, waiting=9)]
     headline = Bars(store_of(prefixes=rows, nthreads=8)).view.caption.headline
     assert "at least 10.0 s left (estimate)" in headline
 
@@ -182,10 +192,10 @@ def test_prefixes_that_have_not_begun_make_it_a_lower_bound() -> None:
 @pytest.mark.parametrize(
     ("row", "nthreads"),
     [
-        (prefix("a", math.nan, waiting=4), 8),
-        (prefix("a", 1.0, waiting=4), 0),
-        (prefix("a", 1.0, memory=4), 8),
-        (prefix("a", 1.0, waiting=4, no_worker=1), 8),
+        (prefix_row("a", math.nan, waiting=4), 8),
+        (prefix_row("a", 1.0, waiting=4), 0),
+        (prefix_row("a", 1.0, memory=4), 8),
+        (prefix_row("a", 1.0, waiting=4, no_worker=1), 8),
     ],
 )
 def test_no_estimate_without_grounds_for_one(row: dict[str, object], nthreads: int) -> None:
@@ -195,7 +205,7 @@ def test_no_estimate_without_grounds_for_one(row: dict[str, object], nthreads: i
 
 def test_time_left_is_reckoned_with_recorded_times_and_goes_down(feed: Feed) -> None:
     feed.maker.action(-30, 0)
-    rows = [prefix("inc", 5.0, processing=1, memory=1)]
+    rows = [prefix_row("inc", 5.0, processing=1, memory=1)]
     feed.send(5.0, running=[("inc-a", "tcp://w0:1", "inc", 0.0)], prefixes=rows)
     bars = Bars(feed.store)
     assert "25.0 s left" in bars.view.caption.headline

@@ -34,7 +34,7 @@ def system_row(time: float, **given: float) -> tuple[float, ...]:
 
 
 @pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
-def test_nothing_yet_is_said_in_words_and_nothing_is_sent_again(plot: Plot) -> None:
+def test_an_empty_plot_says_why_and_sends_nothing_again(plot: Plot) -> None:
     assert Drawn(plot(Store())).view.caption.empty
     store = store_of(
         workers=[worker(0, metrics={"event_loop_interval": 0.02})],
@@ -139,7 +139,7 @@ def test_counters_grow_by_the_second_and_are_compared_with_nothing_seen_long_ago
     assert math.isnan(growth(shown))
 
 
-def test_clients_are_told_apart_from_what_else_keeps_results() -> None:
+def test_clients_have_another_kind_than_what_else_keeps_results() -> None:
     rows = [("Client-a", True, 3), ("Client-b", True, 0), ("variable-x", False, 1)]
     view = Drawn(Clients(store_of(extras=change("clients", rows)))).view
     expected = "Clients: 2 connected · 4 keys wanted, shared ones counted for each"
@@ -151,7 +151,7 @@ def test_clients_are_told_apart_from_what_else_keeps_results() -> None:
     }
 
 
-def test_counters_of_another_scheduler_are_not_said_to_shrink() -> None:
+def test_counters_of_another_scheduler_have_no_negative_growth() -> None:
     store, shown = counting()
     counted(store, 20, T0 + 5)
     assert math.isnan(growth(shown))

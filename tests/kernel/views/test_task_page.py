@@ -131,7 +131,7 @@ def test_a_task_that_does_not_run_or_did_not_fail_says_so() -> None:
     assert page.text == "This task has not failed."
 
 
-def test_an_unknown_key_and_a_failure_to_ask_are_said() -> None:
+def test_an_unknown_key_and_a_failed_query_have_an_empty_text() -> None:
     page, _ = shown(None)
     assert "does not know the task “<b>key</b>”" in page.view.caption.empty
     page, _ = shown("The scheduler is gone.")

@@ -71,7 +71,7 @@ def test_running_tasks_grow_with_time_and_carry_their_key(feed: Feed) -> None:
     assert view.window.end >= T0 + 8
 
 
-def test_many_actions_are_merged_as_high_as_they_are_busy_and_that_is_said(feed: Feed) -> None:
+def test_many_actions_are_merged_as_high_as_they_are_busy_and_noted(feed: Feed) -> None:
     many(feed, 12_000, took=5e-4)
     feed.maker.action(5.2, 5.2001, key="bad", outcome=Outcome.ERRED)
     feed.send(12)
@@ -226,7 +226,7 @@ METRICS = (
 )
 
 
-def test_the_estimate_of_serialization_is_drawn_and_said(feed: Feed) -> None:
+def test_the_estimate_of_serialization_is_drawn_and_noted(feed: Feed) -> None:
     feed.maker.action(0, 1, prefix="sum", kind=Kind.TRANSFER, source="tcp://w1:1")
     feed.maker.action(1, 2, prefix="inc")
     feed.send(2)

@@ -56,7 +56,7 @@ def test_a_zoomed_picture_has_the_table_of_its_window_also_for_who_asks_by_argum
     assert figure.times == pytest.approx((0.0, 2.0))
 
 
-def test_count_bounds_a_table_to_the_newest_and_what_is_left_out_is_said(feed: Feed) -> None:
+def test_count_bounds_a_table_to_the_newest_and_the_rest_is_noted(feed: Feed) -> None:
     for start in range(5):
         feed.maker.action(start, start + 1)
     feed.send(5)

@@ -139,7 +139,7 @@ def test_long_logs_are_read_off_the_loop() -> None:
     assert view.caption.headline == "0.977 GiB received · 0 B sent · 100 in the logs"
 
 
-def test_failure_is_said_and_the_last_picture_kept() -> None:
+def test_a_failure_is_noted_and_the_last_picture_kept() -> None:
     store, _ = asked(transfer(0, 1, 0.0))
     view = opened(Transfers(store))
     query = store.queries.ask("transfers", worker="")
@@ -149,7 +149,7 @@ def test_failure_is_said_and_the_last_picture_kept() -> None:
     assert len(view.rects.model.data["left"]) == 1
 
 
-def test_no_transfers_and_no_answer_are_told_apart() -> None:
+def test_no_transfers_and_no_answer_have_different_empty_texts() -> None:
     store, _ = asked()
     assert opened(Transfers(store)).caption.empty.startswith("No transfers yet")
     store.queries.on_ask = lambda _: None
@@ -162,7 +162,7 @@ def test_workers_that_did_not_answer_are_counted() -> None:
     assert opened(Transfers(store)).caption.note == "1 worker did not answer"
 
 
-def test_what_p2p_shuffles_moved_is_said_as_no_log_has_it() -> None:
+def test_the_empty_text_has_what_p2p_shuffles_moved() -> None:
     store, _ = asked()
     names = [column.name for column in next(e for e in EXTRAS if e.name == "shuffles").columns]
     row: dict[str, list[Any]] = {name: [np.nan] for name in names}

@@ -157,7 +157,7 @@ def test_an_equal_answer_sends_nothing() -> None:
     assert page.events == []
 
 
-def test_a_worker_that_left_is_said_with_what_it_told_last() -> None:
+def test_a_worker_that_left_keeps_its_last_answers() -> None:
     page, clock = shown(worker=W1)
     page.view.store.apply(batch(workers=[], removed_workers=(W1,)))
     clock.now += 10
@@ -170,7 +170,7 @@ def test_a_worker_that_left_is_said_with_what_it_told_last() -> None:
 
 
 @pytest.mark.parametrize("address", ["zzz", W1])
-def test_a_worker_that_is_not_there_and_was_not_asked_before_is_said_so(address: str) -> None:
+def test_the_page_of_an_unknown_worker_is_empty(address: str) -> None:
     store = shown(worker=W2)[0].view.store
     store.apply(batch(workers=[worker(2)], removed_workers=(W1,)))
     page = Shown(WorkerPage(store, arguments={"worker": address}), Answering(store, {}))

@@ -21,7 +21,8 @@ from dask_diag_lab.views.workers.over_time import (
 )
 from dask_diag_lab.views.workers.traffic import HostDisk, HostNetwork
 from dask_diag_lab.views.workers.workers_table import WorkersTable
-from tests.kernel.views.situations import GIB, THRESHOLDS, batch, store_of, worker
+from tests.kernel.store.batches import THRESHOLDS
+from tests.kernel.views.situations import GIB, batch, store_of, worker
 
 NET = {"host_net_io.read_bps": 3e6, "host_net_io.write_bps": 1e6}
 GPU = {"gpu_utilization": 40, "gpu_memory_used": 2 * GIB, "gpu-memory-total": 16 * GIB}
