@@ -9,12 +9,12 @@ import type { IBokehFigureView, IBokehView } from './bokeh';
  * another stop of the Tab key has neither. And in another size, or unseen, something else lies under
  * a resting pointer, for which Bokeh would go on showing the old tooltip.
  */
-export function adoptFigures(views: Iterable<IBokehView | null | undefined>): () => void {
+export function fitFigures(views: Iterable<IBokehView | null | undefined>): () => void {
   const outside = { isPrimary: true, clientX: -1, clientY: -1 };
   const sizes = new ResizeObserver(entries =>
     entries.forEach(({ target }) => target.dispatchEvent(new PointerEvent('pointerout', outside)))
   );
-  const adopt = (view: IBokehView | null | undefined): void => {
+  const fit = (view: IBokehView | null | undefined): void => {
     if (view && isFigure(view)) {
       view.notify_about = () => undefined;
       view.el.style.setProperty('background-color', 'transparent', 'important'); // Bokeh's is white
@@ -22,9 +22,9 @@ export function adoptFigures(views: Iterable<IBokehView | null | undefined>): ()
       events.tabIndex = -1;
       sizes.observe(events);
     }
-    [...(view?.children_views?.() ?? [])].forEach(adopt);
+    [...(view?.children_views?.() ?? [])].forEach(fit);
   };
-  [...views].forEach(adopt);
+  [...views].forEach(fit);
   return () => sizes.disconnect();
 }
 

@@ -167,7 +167,7 @@ export class LivePlot {
       }
       return;
     }
-    this._adopt(session, host);
+    this._replaceSession(session, host);
   }
 
   /** What is being opened was asked for with what is no longer so. */
@@ -178,7 +178,7 @@ export class LivePlot {
   }
 
   /** Show a picture that is ready in place of the one before, which stayed until now. */
-  private _adopt(session: PlotSession, host: HTMLElement): void {
+  private _replaceSession(session: PlotSession, host: HTMLElement): void {
     this._session?.dispose();
     this._session = session;
     this._failures = 0;

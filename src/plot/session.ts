@@ -16,7 +16,7 @@ import {
   type IOpening,
   type PlotArguments
 } from './control';
-import { adoptFigures } from './figures';
+import { fitFigures } from './figures';
 import { pngOf } from './png';
 import type { ITranslate } from './text';
 
@@ -121,7 +121,7 @@ export class PlotSession {
   async draw(element: HTMLElement): Promise<void> {
     const { add_document_standalone } = this._bokeh.require('embed');
     this._views = [...(await add_document_standalone(this._session.document, element))];
-    this._release = adoptFigures(this._views);
+    this._release = fitFigures(this._views);
   }
 
   setVisible(isVisible: boolean): void {

@@ -91,14 +91,14 @@ function connected(at: ISituation, control: Control, trans: ITranslate): Present
   const ended = isClosed ? closedMessage(control.closedAt * 1000, message, trans) : message;
   const isConnecting = state === 'connecting';
   const live = at.isSeen && !isFrozen ? 'live' : 'paused';
-  const words = [isEnded ? ended : '', trans.__(control.empty)].filter(Boolean).join(' · ');
+  const reasons = [isEnded ? ended : '', trans.__(control.empty)].filter(Boolean).join(' · ');
   const notes = [state === 'degraded' ? message : '', control.note];
-  const held = isFrozen ? trans.__('frozen') : '';
-  const pill = behind > 0 ? trans.__('live is %1 ahead', formatSpan(behind)) : held;
+  const frozen = isFrozen ? trans.__('frozen') : '';
+  const pill = behind > 0 ? trans.__('live is %1 ahead', formatSpan(behind)) : frozen;
   return {
     ...NOTHING_YET,
     state: isEnded ? 'stale' : isConnecting ? 'connecting' : live,
-    message: words || (isConnecting ? message : ''),
+    message: reasons || (isConnecting ? message : ''),
     isGreyed: isEnded,
     note: notes.filter(Boolean).join(' · '),
     pill: isEnded ? '' : pill
