@@ -23,7 +23,6 @@ from dask_diag_lab.views.figure import (
     set_properties,
     tooltip_html,
 )
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import UnitHover, UnitTicker, UnitTickFormatter
 from dask_diag_lab.views.palette import shade
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
@@ -32,7 +31,6 @@ from dask_diag_lab.views.view import Caption, LegendItem, Table, View
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-    from dask_diag_lab.store import Store
 
 Floats = npt.NDArray[np.float64]
 
@@ -107,10 +105,8 @@ class SeriesPlot(View):
     has_band: ClassVar[bool] = True
     empty: ClassVar[str] = "Nothing has been recorded yet."
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
         self._n_commands = 0
         self._span_s: float | None = LIVE_S
         self._time = MovingRange()

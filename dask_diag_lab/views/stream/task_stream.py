@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ from bokeh.events import DoubleTap, Event, PointEvent, Tap
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
 from dask_diag_lab.views.stream.figure import StreamFigure
@@ -34,9 +33,6 @@ from dask_diag_lab.views.stream.history import MAX_ROWS, history_job
 from dask_diag_lab.views.stream.rows import Rows, shown_slots
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
 from dask_diag_lab.views.view import ArgumentError, Caption, Table, View
-
-if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
 
 SETTLE_S: Final = 0.08
 """While the reader pans within the data there is, finer data is fetched after a rest of so long."""
@@ -114,18 +110,17 @@ class TaskStream(View):
     table_waits: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"activities"})
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
         self.window = TimeWindow()
         self.figure: StreamFigure | None = None
         self.chosen: Target | None = None
         self.buckets = BUCKETS
         self._frame: Frame | None = None
         self._is_awaiting = False
-        self._frames: Latest[Frame] = Latest(store.jobs)
-        self._rows_of: tuple[object, Rows] = (None, Rows(store, np.zeros(store.slots.count, bool)))
+        self._frames: Latest[Frame] = Latest(self.store.jobs)
+        none = np.zeros(self.store.slots.count, dtype=np.bool_)
+        self._rows_of: tuple[object, Rows] = (None, Rows(self.store, none))
         self._running: tuple[object, float, Columns] = (None, -np.inf, {})
         self._take_arguments()
 

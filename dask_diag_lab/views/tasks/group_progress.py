@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from bokeh.models import AdaptiveTicker, ColumnDataSource, Quad, Range1d, Step, VAreaStep
@@ -14,7 +14,6 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Rows
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties
 from dask_diag_lab.views.figure_view import FigureView
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
@@ -22,9 +21,6 @@ from dask_diag_lab.views.tasks.task_counts import Floats
 from dask_diag_lab.views.tasks.thread_history import MAX_LAYERS, ThreadHistory
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
 from dask_diag_lab.views.view import LegendItem, Table
-
-if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
 
 _ALPHA: Final = 0.75
 _IN_HOVER: Final = 5
@@ -60,14 +56,12 @@ class TaskGroupProgress(FigureView):
     reads = ("actions", "running", "nthreads", "palette")
     empty = "No task has run yet. Threads are counted as soon as one does."
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
         levels = (f"level{at}" for at in range(MAX_LAYERS + 2))
         self.areas = Source("x", *levels, is_patched=True)
         self.line = Source("x", "threads", is_patched=True)
-        self.history = ThreadHistory(store)
+        self.history = ThreadHistory(self.store)
         self._layers = self.history.layers()
         self._time, self._y = MovingRange(), Range1d(start=0, end=1)
 

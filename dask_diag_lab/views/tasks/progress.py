@@ -17,7 +17,6 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows, length
 from dask_diag_lab.views.extras import WAITING
 from dask_diag_lab.views.figure import Source, set_properties
-from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.models import ProgressBars
 from dask_diag_lab.views.names import distinct, shown_name, without_start
 from dask_diag_lab.views.palette import data_colors, prefix_color
@@ -96,10 +95,8 @@ class Progress(DataPlot):
         "order": tuple(dict(ORDERS)),
     }
 
-    def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(store, look, arguments)
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
         self.bars = Source(is_patched=True)
         self.chart = ProgressBars(source=self.bars.model, sizing_mode="stretch_both", margin=0)
         self.kind, self.order = "prefix", "size"
