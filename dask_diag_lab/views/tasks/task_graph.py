@@ -115,8 +115,8 @@ class TaskGraph(TaskGroupGraph):
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
-        self.nodes = Source("x", "y", "state", "key", "prefix")
-        self.edges = Source("x0", "y0", "x1", "y1", "share")
+        self.nodes = Source("x", "y", "state", "key", "prefix", is_patched=True)
+        self.edges = Source("x0", "y0", "x1", "y1", "share", is_patched=True)
         self.failed = Source("x", "y")
         self._latest: Latest[Nodes] = Latest(self.store.jobs)
         self._is_exact = True
