@@ -165,8 +165,8 @@ class Diagnostics:
         return [client for known in self._clients if (client := known()) is not None]
 
     def _has_client(self) -> bool:
-        """Whether one of them has not been closed, nor forgotten, nor begins to close."""
-        return any(client.status not in ("closing", "closed") for client in self._living)
+        """Whether one of them, and its cluster, is neither closed nor closing, nor forgotten."""
+        return not all(_is_closed(one) or _is_closed(one.cluster) for one in self._living)
 
     @property
     def _is_cluster_closed(self) -> bool:
@@ -248,8 +248,9 @@ class Diagnostics:
             self._loop.call_soon_threadsafe(self._wake.set)
 
 
-def _is_closed(cluster: Any) -> bool:  # whatever has a scheduler's address; None for none
-    status = getattr(cluster, "status", "")
+def _is_closed(one: Any) -> bool:  # a client; whatever has a scheduler's address; None for none
+    """Whether a client or a cluster is closed, or begins to close."""
+    status = getattr(one, "status", "")
     return getattr(status, "name", status) in ("closing", "closed")  # gateways have plain words
 
 

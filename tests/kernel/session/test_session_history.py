@@ -66,10 +66,13 @@ def n_shown(diagnostics: Diagnostics, plot: str = "task-stream") -> int:
 
 
 class SlowToClose(SchedulerPlugin):
-    """What a scheduler of many workers is: it answers for a while when they have left."""
+    """As where tasks go on: a scheduler that still answers when its workers have left."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
 
     async def close(self) -> None:
-        await asyncio.sleep(1)
+        await asyncio.sleep(self.seconds)
 
 
 def compute(client: Client, n: int = 50) -> None:
@@ -122,11 +125,16 @@ def test_what_was_known_before_a_shutdown_is_kept(cluster: LocalCluster, is_own:
             assert n_shown(diagnostics) == 50
 
 
-@pytest.mark.parametrize("close", [Client.close, Client.shutdown, lambda c: c.cluster.close()])
-def test_how_a_cluster_is_taken_down_is_not_shown(close: Callable[[Client], None]) -> None:
+@pytest.mark.parametrize(
+    ("close", "seconds"),
+    [(Client.close, 1), (Client.shutdown, 1), (lambda client: client.cluster.close(), 4)],
+)
+def test_how_a_cluster_is_taken_down_is_not_shown(
+    close: Callable[[Client], None], seconds: float
+) -> None:
     fast = {"diag-lab.idle-interval": "50ms"}
     with dask.config.set(fast), attached(n_workers=2) as (client, diagnostics):
-        client.register_plugin(SlowToClose())
+        client.register_plugin(SlowToClose(seconds))
         results = client.map(abs, range(50), pure=False)
         wait_until(lambda: health(diagnostics)["tasks"]["done"] == 50, "not counted")
         close(client)
