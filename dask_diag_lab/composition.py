@@ -169,9 +169,8 @@ class Composition:
 
     async def leave(self) -> None:
         """Let go of the scheduler, for good: nothing more is taken over. Harmless twice."""
-        if not self._has_left:
-            self._has_left = True
-            await self.feed.close()
+        self._has_left = True
+        await self.feed.close()
 
     def retire(self, *, is_cluster_closed: bool) -> None:
         """Say of a scheduler that was left that it is closed; what is known of it is served on.
