@@ -88,7 +88,7 @@ class MovingRange:
     def follow(self, start: float, end: float) -> None:
         """Show this stretch, unless the reader has chosen another one since `release`."""
         if self._is_put:
-            self._heed()
+            self._take_over()
         if not self._is_moved:
             self.put(start, end)
 
@@ -110,7 +110,7 @@ class MovingRange:
         """Return the seconds by which data until ``last`` is ahead of the picture."""
         return max(last - self.end, 0.0)
 
-    def _heed(self) -> None:
+    def _take_over(self) -> None:
         """Take over what the reader has chosen, if it is a stretch of time."""
         start, end = self.model.start, self.model.end
         if not (isinstance(start, int | float) and isinstance(end, int | float)):
