@@ -19,6 +19,7 @@ import bokeh
 from bokeh.application.application import Application
 from bokeh.core.types import ID
 from bokeh.document import Document
+from bokeh.io import doc
 from bokeh.protocol.exceptions import MessageError, ProtocolError, ValidationError
 from bokeh.protocol.messages.patch_doc import patch_doc
 from bokeh.server.tornado import BokehTornado
@@ -255,6 +256,9 @@ class PlotSocket(WSHandler):
                     page.patched(partial(patch.apply_to_document, session.document, session))
             finally:
                 session._current_patch_connection = None
+                # Bokeh leaves it there where a callback raised, for the user's own `curdoc()`.
+                current = getattr(doc, "_PATCHED_CURDOCS", [])
+                current[:] = [one for one in current if one() is not session.document]
 
         await session.with_document_locked(apply)
         await self.send_message(connection.ok(patch))

@@ -150,7 +150,7 @@ class Feed:
             await asyncio.wait({self._task}, timeout=2.0)
             self._task.cancel()
             await asyncio.wait({self._task})
-        self._disappoint("the feed is closed")
+        self._fail_waiting("the feed is closed")
         await self._hang_up()
         self._set_state("closed", "")
 
@@ -213,7 +213,7 @@ class Feed:
                 text = f"Following the scheduler failed: {type(error).__name__}: {error}."
                 self._set_state("degraded", f"{text} So there is no data for the plots.")
             if not self._is_closing:
-                self._disappoint(self.state.reason)
+                self._fail_waiting(self.state.reason)
                 await self._hang_up(say_goodbye=False)
                 # Many kernels that lost one scheduler do not all come back at the same moment.
                 share = random.uniform(0.5, 1)  # noqa: S311 - no secret
@@ -265,6 +265,7 @@ class Feed:
             )
             if answer is None:  # the collector's lease ended while this process was held up
                 await self._register(link)
+                await self._sleep(self._interval_s)
                 return
             if isinstance(answer, dict) and answer.get("error"):
                 raise UnreadableError(
@@ -306,7 +307,7 @@ class Feed:
         if not self._asked:
             await self._sleep(self._interval_s if self._is_watched else self._idle_interval_s)
 
-    def _disappoint(self, reason: str) -> None:
+    def _fail_waiting(self, reason: str) -> None:
         """Tell all that asked why they get nothing."""
         failed, self._asked = self._asked, []
         for asked in failed:

@@ -13,6 +13,8 @@ from functools import partial
 
 import pytest
 from bokeh.events import DoubleTap
+from bokeh.io import curdoc
+from bokeh.io.state import curstate
 from bokeh.models import ColumnDataSource
 from bokeh.models import Plot as BokehPlot
 from bokeh.util.token import generate_jwt_token, generate_session_id
@@ -303,6 +305,7 @@ async def test_an_error_is_shown_until_the_next_command(
         await page.tap(DoubleTap)
         await until(lambda: "clicked beside it" in page.control.message, "no reason")
         assert page.control.state == "error"
+        assert curdoc() is curstate().document  # the user's own
         await page.tap()
         await until(lambda: page.control.open, "the page is stuck")
         await until(lambda: page.control.state == "live", "it still says error")
