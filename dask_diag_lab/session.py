@@ -250,6 +250,8 @@ class Diagnostics:
 
 def _is_closed(one: Any) -> bool:  # a client; whatever has a scheduler's address; None for none
     """Whether a client or a cluster is closed, or begins to close."""
+    if not getattr(one, "shutdown_on_close", True):  # as gateways have it: the cluster goes on
+        return False
     status = getattr(one, "status", "")
     return getattr(status, "name", status) in ("closing", "closed")  # gateways have plain words
 

@@ -27,12 +27,20 @@ def sent(rows: list[Row], dropped: int = 0) -> Sent:
     return {"rows": rows, "dropped": dropped, "removed": (), "is_full": False}
 
 
+LARGEST: Final = 2**63 - 1
+"""What users say of the size of an object may be more than a column or a message has room for."""
+
+
 def _coerce(column: Column) -> Callable[[Any], Any]:
     if column.dtype == "text":
         return key_text
     if column.size > 1 or not column.is_number:
         return tuple
-    return float if column.dtype == "<f8" else bool if column.dtype == "?" else int
+    return float if column.dtype == "<f8" else bool if column.dtype == "?" else _whole
+
+
+def _whole(value: Any) -> int:  # of several types of numbers
+    return min(max(int(value), -LARGEST), LARGEST)
 
 
 def count_new(total: int, n_kept: int, cursor: int) -> tuple[int, int]:

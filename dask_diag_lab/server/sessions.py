@@ -258,7 +258,8 @@ class PlotSocket(WSHandler):
                 session._current_patch_connection = None
                 # Bokeh leaves it there where a callback raised, for the user's own `curdoc()`.
                 current = getattr(doc, "_PATCHED_CURDOCS", [])
-                current[:] = [one for one in current if one() is not session.document]
+                for left in [one for one in current if one() is session.document]:
+                    current.remove(left)
 
         await session.with_document_locked(apply)
         await self.send_message(connection.ok(patch))

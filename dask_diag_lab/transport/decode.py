@@ -6,7 +6,7 @@ Must not talk to anybody.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import UnionType
 from typing import Any, Final
 
@@ -92,9 +92,14 @@ class Decoder:
         self._next = epoch, cursors, member(answer, "is_more", bool)
         return batch
 
-    def accept(self) -> None:
-        """Move the cursors past the last batch: until then the same rows can be pulled again."""
-        self.epoch, self.cursors, self.is_more = self._next
+    def accept(self, names: Collection[str] | None = None) -> None:
+        """Move the cursors past the last batch, or those of some of its tables.
+
+        Until then the same rows can be pulled again.
+        """
+        self.epoch, cursors, self.is_more = self._next
+        moved = {n: at for n, at in cursors.items() if names is None or n in names}
+        self.cursors = moved if names is None else self.cursors | moved
 
 
 def member(parent: Any, name: str, kind: type | UnionType) -> Any:  # what a peer sent

@@ -14,14 +14,14 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final, Literal
 
 import dask_diag_lab.collector
 import dask_diag_lab.schema
 from dask_diag_lab.collector import LEAVE, PULL, Collector
-from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch
+from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch, SchedulerInfo
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport.decode import Decoder
 from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError, by_value
@@ -41,8 +41,11 @@ BRIEFLY_S: Final = 1.0
 """So long somebody waits at most for what is not known here yet."""
 
 DEPARTURE_S: Final = 3.0
-"""So long nothing is taken over when all workers have left, and a share of it when a share of them
-has: mostly their cluster is being closed, and the last picture has to be that of before."""
+"""So long only `STAYING` is taken over when all workers have left, a share of it when a share has:
+mostly their cluster is being closed, and the last picture has to be that of before."""
+
+STAYING: Final = frozenset({"actions", "keys", "strings"}) | EXTRA_NAMES
+"""What workers do not take along when they leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,9 @@ class Feed:
     connection_args : mapping
         ``client.connection_args``: its security.
     on_batch : callable
-        Takes each `Batch`, but while workers leave: see `DEPARTURE_S`. Where it raises, the error
-        is logged, the state says so, and the same rows are pulled again after a while.
+        Takes each `Batch`, while workers leave only what is `STAYING`: see `DEPARTURE_S`. Where it
+        raises, the error is logged, the state says so, and the same rows are pulled again after a
+        while.
     on_state : callable
         Takes each new `FeedState`.
     interval_s, idle_interval_s : float
@@ -128,8 +132,8 @@ class Feed:
         self._task: asyncio.Task[None] | None = None
         self._is_watched = self._is_all_wanted = self._is_closing = False
         self._wanted: frozenset[str] = frozenset()
-        self._n_workers = 0  # in what was taken over last
-        self._departed_at = inf  # since when there are fewer
+        self._scheduler: SchedulerInfo | None = None  # as it was taken over last
+        self._departed_at = inf  # since when it has fewer workers
         self._wake = asyncio.Event()
         self._asked: list[asyncio.Future[None]] = []
         self._n_losses = 0  # since data last came
@@ -277,12 +281,15 @@ class Feed:
             raise UnreadableError(f"The scheduler refused to answer: {error}.") from error
         except WireError as error:
             raise UnreadableError(f"The collector's answer cannot be read: {error}.") from error
-        if (wait_s := self._departure_wait(batch.scheduler.n_workers)) > 0 or self._is_closing:
-            await self._sleep(min(wait_s, self._interval_s))
-            return
-        self._on_batch(batch)
-        self._decoder.accept()
-        self._n_workers, self._departed_at = batch.scheduler.n_workers, inf
+        if (known := self._scheduler) is not None and self._is_held_back(batch, known):
+            if batch.epoch == self._decoder.epoch:  # else the collector has been closed as well
+                tables = {n: change for n, change in batch.tables.items() if n in STAYING}
+                self._on_batch(replace(batch, tables=tables, graph=None, scheduler=known))
+                self._decoder.accept(STAYING)
+        else:
+            self._on_batch(batch)
+            self._decoder.accept()
+            self._scheduler, self._departed_at = batch.scheduler, inf
         self._n_losses = 0
         self._set_state("live", "")
         if self._decoder.is_more:
@@ -290,13 +297,14 @@ class Feed:
         else:
             await self._end_pull(n_asked)
 
-    def _departure_wait(self, n_workers: int) -> float:
-        """Return for how long nothing is taken over while so many workers are left; seconds."""
-        now, n_gone = time.monotonic(), self._n_workers - n_workers
-        if n_gone <= 0:
-            return 0.0
+    def _is_held_back(self, batch: Batch, known: SchedulerInfo) -> bool:
+        """Whether the cluster may be being closed since `known` was taken over."""
+        n_gone = known.n_workers - batch.scheduler.n_workers
+        if self._is_closing or n_gone <= 0 or batch.scheduler.id != known.id:
+            return self._is_closing
+        now = time.monotonic()
         self._departed_at = min(self._departed_at, now)
-        return self._departed_at + DEPARTURE_S * n_gone / self._n_workers - now
+        return now < self._departed_at + DEPARTURE_S * n_gone / known.n_workers
 
     async def _end_pull(self, n_asked: int) -> None:
         """Tell the first that asked, and wait until the next pull is due."""

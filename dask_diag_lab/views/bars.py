@@ -217,11 +217,10 @@ class BarPlot(DataPlot):
         set_properties(self.chart, spec=json.dumps(self._spec(rows)), **self.look.style)
         columns: dict[str, ColumnData] = {}
         for name in self._used(rows):
-            if isinstance(rows[name][0], str):
-                columns[name] = list(rows[name])
-                continue
-            numbers = np.asarray(rows[name])
-            columns[name] = numbers.astype(_SENT_AS.get(numbers.dtype.str[1:], np.float64))
+            columns[name] = rows[name]
+            if not isinstance(rows[name][0], str):
+                numbers = np.asarray(rows[name])
+                columns[name] = numbers.astype(_SENT_AS.get(numbers.dtype.str[1:], np.float64))
         self._source.set(columns)
         self.caption = Caption(
             headline=self.headline(),

@@ -6,7 +6,6 @@ Knows Bokeh and `look`; knows nothing of the store or of any one plot.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from typing import Any, Final
 
 import numpy as np
@@ -198,6 +197,8 @@ class Source:
     def set(self, columns: Mapping[str, ColumnData]) -> bool:
         """Send the columns that differ, all in one message; return whether any does."""
         current = self.model.data
+        if self._is_patched:
+            columns = {name: _patchable(column) for name, column in columns.items()}
         is_alike = {n: len(c) for n, c in current.items()} == {
             n: len(c) for n, c in columns.items()
         }
@@ -206,8 +207,6 @@ class Source:
             changed = {n: c for n, c in columns.items() if not _is_same(current[n], c)}
         if not changed or (self._is_patched and self._patch(columns)):
             return bool(changed)
-        if self._is_patched:  # which is done in place: nobody else may hold them
-            changed = {name: copy(column) for name, column in changed.items()}
         if is_alike:
             current.update(changed)  # one event with these columns alone
         else:
@@ -223,10 +222,12 @@ class Source:
         old, n = self.model.data, length(columns)
         if _types(old) != _types(columns) or not n or not length(old):
             return False
+        if any(isinstance(c, np.ndarray) and c.dtype.kind in "mM" for c in columns.values()):
+            return False  # only whole columns of times are sent in the browser's milliseconds
         index, begin = (next(iter(of.values())) for of in (old, columns))
         first = next((at for at, one in enumerate(index) if one == begin[0]), 0)
         kept = len(index) - first
-        if kept > n:
+        if len(index) > n:  # BokehJS shifts an array of numbers that has too many, but cuts none
             return False
         found = {name: _patches(old[name][first:], c[:kept], first) for name, c in columns.items()}
         patches = {name: patch for name, patch in found.items() if patch}
@@ -239,6 +240,16 @@ class Source:
         return True
 
 
+def _patchable(column: ColumnData) -> ColumnData:
+    """Return a copy, for patches are done in place, of a type that BokehJS keeps whatever comes.
+
+    Of whole numbers of 64 bits it makes 32 where these will do, of other sequences lists.
+    """
+    if not isinstance(column, np.ndarray):
+        return list(column)
+    return column.astype(np.float64) if column.dtype.str[1:] in ("i8", "u8") else column.copy()
+
+
 def _types(columns: Rows) -> dict[str, object]:
     return {name: getattr(column, "dtype", None) for name, column in columns.items()}
 
@@ -247,7 +258,7 @@ def _patches(old: ColumnData, new: ColumnData, first: int) -> list[tuple[int, An
     """Return place, counted from ``first``, and value of what differs in columns of one type."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
         differs = (old != new) & ((old == old) | (new == new))  # noqa: PLR0124 - NaN
-        at = np.flatnonzero(differs.reshape(len(new), -1).any(axis=1))
+        at = np.flatnonzero(differs)
         return list(zip((first + at).tolist(), new[at].tolist(), strict=True))
     return [(first + at, value) for at, value in enumerate(new) if value != old[at]]
 

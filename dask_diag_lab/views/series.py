@@ -40,6 +40,8 @@ YOUNG_S: Final = (10.0, 20.0, 30.0, 60.0, 120.0, 180.0, LIVE_S)
 """Widths of the picture of a young run: it stands still while its right end fills up."""
 MAX_POINTS: Final = 500
 """Points of a line in view; more are merged by mean, lowest and highest."""
+SPARE: Final = 8
+"""Points that stay though they are out of view: a source that gets shorter is sent whole."""
 BAND_ALPHA: Final = 0.2
 SMALLEST: Final[Mapping[str, float]] = {
     "bytes": 1024.0**2,
@@ -109,6 +111,7 @@ class SeriesPlot(View):
         """Make what it keeps; see `View.set_up`."""
         self._n_commands = 0
         self._span_s: float | None = LIVE_S
+        self._n_in_view = 0
         self._time = MovingRange()
         numbered = [
             f"{kind}{at}" for at in range(len(self.lines)) for kind in ("mean", "low", "high")
@@ -262,7 +265,11 @@ class SeriesPlot(View):
         """Return the columns of what is in view, merged where it is too much."""
         first = int(np.searchsorted(times, times[0] + self._time.start)) - 1
         stop = int(np.searchsorted(times, times[0] + self._time.end, side="right")) + 1
-        groups = _groups(max(first, 0), min(stop, len(times)))
+        first, stop = max(first, 0), min(stop, len(times))
+        if 0 < self._n_in_view - (stop - first) <= SPARE:
+            first = max(stop - self._n_in_view, 0)
+        self._n_in_view = stop - first
+        groups = _groups(first, stop)
         columns = {"x": times[groups] - times[0], "time": times[groups]}
         top: Floats = np.zeros(len(groups))
         for at, data in enumerate(points):

@@ -44,7 +44,7 @@ class StackPlot(View):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.needs = frozenset[str]().union(*(plot.needs for plot in cls.plots))
+        cls.needs = cls.needs.union(*(plot.needs for plot in cls.plots))
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""

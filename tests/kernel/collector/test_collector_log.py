@@ -91,6 +91,19 @@ def test_disk_times_are_brought_to_the_scheduler_s_clock_by_the_least_of_the_las
     assert clocks.behind_s("same") == clocks.behind_s("unknown") == 0.0
 
 
+def prefix(name: str, duration: float = 0.0, nbytes: int = 0) -> SimpleNamespace:
+    states = [0] * len(STATES)
+    return SimpleNamespace(name=name, states=states, nbytes=nbytes, duration=duration)
+
+
+def test_a_size_beyond_all_bounds_is_the_largest_there_is() -> None:
+    table = NamedRows(PREFIXES)
+    table.put("huge", prefix("huge", nbytes=2**70))
+    sent, _ = table.since(0)
+    assert sent is not None
+    assert decoded(PREFIXES, sent["rows"])["nbytes"].tolist() == [2**63 - 1]
+
+
 def test_named_rows_tell_only_what_is_new_and_everything_to_those_too_far_behind() -> None:
     table = NamedRows(PREFIXES)
 
@@ -100,8 +113,7 @@ def test_named_rows_tell_only_what_is_new_and_everything_to_those_too_far_behind
         return list(decoded(PREFIXES, sent["rows"])["name"])
 
     def put(name: str, duration: float) -> None:
-        facts = SimpleNamespace(name=name, states=[0] * len(STATES), nbytes=0, duration=duration)
-        table.put(name, facts)
+        table.put(name, prefix(name, duration))
 
     for i in range(5):
         put(f"a-{i}", 1.0)

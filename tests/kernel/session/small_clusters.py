@@ -40,7 +40,8 @@ def small_cluster(**more: Any) -> LocalCluster:
 
 @contextmanager
 def attached(
-    cluster: LocalCluster | str | None = None, **more: Any
+    cluster: Any = None,
+    **more: Any,  # whatever `Client` takes
 ) -> Iterator[tuple[Client, Diagnostics]]:
     """A client whose diagnostics are live; of a small cluster that it makes and closes itself."""
     options = SMALL | more if cluster is None else more

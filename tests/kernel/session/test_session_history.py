@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import dask
@@ -19,7 +21,7 @@ import pytest
 from distributed import Client, LocalCluster, SchedulerPlugin
 
 from dask_diag_lab.server import announce
-from dask_diag_lab.session import Diagnostics
+from dask_diag_lab.session import CLIENT_CHECK_S, Diagnostics
 from dask_diag_lab.transport import Feed
 from dask_diag_lab.views.asked import UNASKED
 from tests.kernel.dashboards import answer_of
@@ -141,6 +143,31 @@ def test_how_a_cluster_is_taken_down_is_not_shown(
     with history_of(diagnostics) as known:
         assert known["tasks"]["done"] == len(results)
         assert n_shown(diagnostics, "workers-memory") == 2
+
+
+def test_what_ran_before_the_workers_were_retired_is_kept(cluster: LocalCluster) -> None:
+    with (
+        dask.config.set({"diag-lab.idle-interval": "60s"}),
+        attached(cluster) as (client, diagnostics),
+    ):
+        compute(client)
+        client.retire_workers()
+    with history_of(diagnostics):
+        assert n_shown(diagnostics) == 50
+
+
+def test_a_cluster_that_goes_on_without_its_object_is_followed(cluster: LocalCluster) -> None:
+    gateway = SimpleNamespace(
+        scheduler_address=cluster.scheduler_address, status="running", shutdown_on_close=False
+    )
+    with attached(gateway) as (client, diagnostics):
+        gateway.status = "closed"
+        compute(client)
+        assert diagnostics.submit(lambda s: s.actions.total, is_fresh=True).result(60) == 50
+        time.sleep(2 * CLIENT_CHECK_S)
+        assert state_of(diagnostics) == "live"
+    with history_of(diagnostics):
+        assert n_shown(diagnostics) == 50
 
 
 def test_a_client_that_comes_while_the_last_is_learnt_keeps_the_plots_live(

@@ -12,9 +12,11 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
+from bokeh.protocol import Protocol
 
 from dask_diag_lab import FigureView
-from dask_diag_lab.views.figure import tooltip_html
+from dask_diag_lab.views.data import ColumnData
+from dask_diag_lab.views.figure import Source, tooltip_html
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.models import SteadyRenderer
 from tests.kernel.views.situations import batch, store_of, worker
@@ -101,3 +103,49 @@ def test_what_a_figures_methods_add_is_steady(draw: Callable[[figure], object]) 
 def test_nothing_but_the_lines_of_a_tooltip_looks_like_a_column_to_bokeh() -> None:
     html = tooltip_html(LIGHT, "@name", "@share{0.0} of @whole")
     assert re.findall(r"[@$]\{?\w+", html) == ["@name", "@share", "@whole"]
+
+
+NUMBERS = np.arange(20)
+
+
+def test_times_are_sent_whole() -> None:
+    """In a patch they would be in their own unit, and not in the milliseconds of a browser."""
+    source = Source("time", is_patched=True)
+    source.set({"time": NUMBERS.astype("M8[s]")})
+    document = Document()
+    document.add_root(source.model)
+    events: list[Any] = []  # of documents, of several types
+    document.on_change(events.append)
+    source.set({"time": np.append(NUMBERS[:-1], 60).astype("M8[s]")})
+    assert events
+    assert not [one for one in events if hasattr(one, "patches")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (NUMBERS, np.append(NUMBERS[:-1], 3_000_000_000)),
+        (tuple(range(20)), (*range(19), 99)),
+        (NUMBERS, NUMBERS[3:]),
+        (NUMBERS, np.append(NUMBERS[3:], [20, 21])),
+        (NUMBERS, np.append(NUMBERS[3:], [20, 21, 22])),
+    ],
+    ids=("beyond 32 bits", "tuple", "fewer", "some fewer", "as many"),
+)
+def test_columns_of_a_patched_source_are_on_the_page_what_they_are_here(
+    before: ColumnData, after: ColumnData
+) -> None:
+    source = Source("column", is_patched=True)
+    source.set({"column": before})
+    document = Document()
+    document.add_root(source.model)
+    page = Document.from_json(document.to_json())
+    events: list[Any] = []  # of documents, of several types
+    document.on_change(events.append)
+    source.set({"column": after})
+    Protocol().create("PATCH-DOC", events).apply_to_document(page)
+    there: Any = page.get_model_by_id(source.model.id)
+    assert list(there.data["column"]) == list(source.model.data["column"]) == list(after)
+    # What Bokeh's Python does well and its JavaScript does not:
+    assert getattr(source.model.data["column"], "dtype", None) != np.int64
+    assert all(one.rollover >= len(before) for one in events if hasattr(one, "rollover"))

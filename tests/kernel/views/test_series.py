@@ -108,6 +108,7 @@ def test_of_a_line_that_moves_on_a_page_gets_only_its_ends() -> None:
     there: Any = page.get_model_by_id(shown.view.source.model.id)
     assert 0 < sent.total < 2000
     assert (there.data["x"][0], there.data["x"][-1]) == (1002 - LIVE_S - 1, 1002)
+    assert len(there.data["x"]) == len(shown.view.source.model.data["x"])
     assert there.data["mean0"][-4] == 60.0
     for name, column in shown.view.source.model.data.items():
         np.testing.assert_array_equal(there.data[name], column)
