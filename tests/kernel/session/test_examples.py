@@ -38,7 +38,7 @@ def code_in(document: str) -> str:
 
 def test_the_example_is_a_plot_of_a_cluster_that_was_there_before(client: Client) -> None:
     diagnostics = dask_diag_lab.attach(client)
-    diagnostics.url  # noqa: B018  # waits until it serves
+    answer_of(diagnostics, "/individual-plots.json")  # there once Bokeh is loaded
     runpy.run_path(str(EXAMPLE))
     listed = {plot["name"]: plot for plot in answer_of(diagnostics, "/plots.json")["plots"]}
     assert listed["busy-threads"]["group"] == "Yours"
