@@ -16,11 +16,13 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from dask_diag_lab.collector import LEASE_S
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
+from dask_diag_lab.server.application import MAX_PORT
+from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
 from dask_diag_lab.store import Store
 from dask_diag_lab.transport import Feed, FeedState
 from dask_diag_lab.views.asked import UNASKED
@@ -38,6 +40,7 @@ LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
     # Half of the collector's lease: it must not take a slow follower for one that has left.
     "interval": ("250ms", 0.05, LEASE_S / 2),
     "idle-interval": ("2s", 0.05, LEASE_S / 2),
+    "port": (0, 0, MAX_PORT),
 }
 """Default, least and most of each setting; times in seconds. `dask_diag_lab.yaml` explains them."""
 
@@ -82,6 +85,24 @@ class Target:
         return cls(str(scheduler_id), str(client.scheduler.addr), dict(client.connection_args))
 
 
+class Listen(NamedTuple):
+    """Where to serve, and what opens it.
+
+    Attributes
+    ----------
+    host : str
+        Name or address to listen at. With another than a loopback address, other machines can ask.
+    port : int
+        The first of the ports to try; 0 takes any that is free.
+    token : str
+        At least 32 of the characters A-Z a-z 0-9 _ -; '' for a random one.
+    """
+
+    host: str
+    port: int
+    token: str = ""
+
+
 def setting(name: str) -> float:
     """Return a setting of now; a value out of its limits is replaced, and the log says so."""
     import dask
@@ -96,6 +117,17 @@ def setting(name: str) -> float:
     return kept
 
 
+def own_listen() -> Listen:
+    """Return where the settings have a kernel's server listen: never where others reach it."""
+    import dask
+
+    host = str(dask.config.get("diag-lab.host", LOOPBACK))
+    if in_url(host) not in LOOPBACK_NAMES:
+        logger.warning("diag-lab.host is %s, no loopback address; it is %s now", host, LOOPBACK)
+        host = LOOPBACK
+    return Listen(host, int(setting("port")))
+
+
 class Composition:
     """What follows one scheduler, with store, server and record, all on the running loop.
 
@@ -104,16 +136,21 @@ class Composition:
     target : Target
     dashboard_id, name : str
         Id of this dashboard, and what people call it.
+    listen : Listen
 
     Attributes
     ----------
+    url, token : str
+        Where it is on this machine, once it serves, and what opens it.
+    port : int
+        That of ``listen.host``, once it serves.
     feed : Feed
         What fills the store.
     """
 
-    def __init__(self, target: Target, dashboard_id: str, name: str) -> None:
-        self.url = ""
-        self.token = secrets.token_urlsafe(32)
+    def __init__(self, target: Target, dashboard_id: str, name: str, listen: Listen) -> None:
+        self.url, self.port = "", listen.port
+        self.token = listen.token or secrets.token_urlsafe(32)
         self._info = {
             "id": dashboard_id,
             "name": name,
@@ -138,6 +175,8 @@ class Composition:
             token=self.token,
             on_watch=self.feed.watch,
             catch_up=self.feed.pull_briefly,
+            host=listen.host,
+            port=listen.port,
         )
         self._store.on_change = self._server.tick
 
@@ -153,6 +192,7 @@ class Composition:
         opened.callback(JobRunner(self._store).close)
         opened.push_async_callback(self._server.stop)
         self.url = await self._server.start()
+        self.port = self._server.port
         record = {
             "schema": announce.SCHEMA,
             **self._info,

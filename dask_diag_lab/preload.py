@@ -25,7 +25,7 @@ def dask_setup(client: Client) -> None:
             from dask_diag_lab.session import attach_quietly
 
             attach_quietly(client)
-            _show_launch_button()
+            _show_links()
     except Exception as error:  # whatever is wrong here, the user's client comes first
         logger.warning("Dask diagnostics were not attached: %s", error, exc_info=error)
 
@@ -41,12 +41,12 @@ async def dask_teardown(client: Client) -> None:
         logger.warning("The history of a client may lack its end: %s", error, exc_info=error)
 
 
-def _show_launch_button() -> None:
+def _show_links() -> None:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from dask_diag_lab.notebook.client_repr import add_launch_button
+    from dask_diag_lab.notebook.client_repr import add_formatters
 
-    add_launch_button(InteractiveShell.instance())
+    add_formatters(InteractiveShell.instance())
 
 
 def is_in_kernel() -> bool:

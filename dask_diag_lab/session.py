@@ -21,7 +21,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from dask_diag_lab.composition import Composition, Target
+from dask_diag_lab.composition import Composition, Target, own_listen
 from dask_diag_lab.server import announce, missing_bokeh
 from dask_diag_lab.server.handlers import until
 
@@ -56,7 +56,7 @@ class Diagnostics:
         self.scheduler_id: str = target.scheduler_id
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
         self._clients_own_cluster = False
-        self._composition = Composition(target, self.id, self.name)
+        self._composition = Composition(target, self.id, self.name, own_listen())
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
         self._started: Future[None] = Future()
@@ -288,6 +288,11 @@ class _Attachments:
         with self.lock:
             return next((one for one in self._open.values() if one.is_for(client)), None)
 
+    def find_id(self, scheduler_id: str) -> str | None:
+        """Return by which id the browser knows the open diagnostics of a scheduler."""
+        with self.lock:
+            return self._open[scheduler_id].id if scheduler_id in self._open else None
+
     def forget(self, diagnostics: Diagnostics) -> None:
         """Remove `diagnostics`; harmless when it is not here."""
         with self.lock:
@@ -362,6 +367,9 @@ def attach(client: Client | None = None) -> Diagnostics:
 def attach_quietly(client: Client) -> Diagnostics:
     """Do what `attach` does, without a warning: for the preload, which may not print."""
     return _attachments.attach(Target.of(client), client)
+
+
+dashboard_id: Final = _attachments.find_id
 
 
 async def learn_last(client: Client) -> None:

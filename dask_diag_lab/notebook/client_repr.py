@@ -1,47 +1,100 @@
-"""The *Launch dashboard in JupyterLab* button in the HTML repr of a client.
+"""What a notebook shows of a client and of a cluster: their facts, and links that work there.
 
-Dask's own repr has the button only where another package is installed in the kernel's
-environment. Here it is added to the repr's text by the notebook's formatter, so that the class
-``Client`` itself stays as it is.
+IPython's formatters show it in the place of Dask's own, so that the classes stay as they are.
+``get_ipython().display_formatter.formatters["text/html"].pop(Client)`` brings Dask's own back.
+Must not carry a token or an address of ours: notebooks are saved and shared. The buttons name a
+dashboard by its id, and the Lab extension knows how it is reached from where the user sits.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+from weakref import WeakSet
 
 from distributed import Client
+from distributed.deploy.cluster import Cluster
+from tornado.template import Loader
+
+from dask_diag_lab.session import dashboard_id
+from dask_diag_lab.views.format import binary
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-COMMAND = "dask:populate-and-launch-layout"
-"""The command that the button of Dask's own repr names; our Lab plugin answers to it."""
+MAX_WORKERS: Final = 20
+ANSWER_TIMEOUT_S: Final = 2.0
+HUB: Final = "JUPYTERHUB_SERVICE_PREFIX"
+"""Set in the kernels of a JupyterHub: the browser is on another computer."""
 
-_BUTTON = f"""
-<button style="margin-bottom: 12px;" data-commandlinker-command="{COMMAND}"
-        data-commandlinker-args="{{}}">
-    Launch dashboard in JupyterLab
-</button>
-"""
+_TEMPLATES: Final = Loader(str(Path(__file__).parent / "templates"))
+_shells: Final[WeakSet[InteractiveShell]] = WeakSet()
+
+
+def add_formatters(shell: InteractiveShell) -> None:
+    """Make ``shell`` show clients and clusters our way, once: who removes it is heeded."""
+    if shell.display_formatter is None or shell in _shells:
+        return
+    _shells.add(shell)
+    shell.display_formatter.formatters["text/html"].for_type(Client, client_html)
+    shell.display_formatter.ipython_display_formatter.for_type(Cluster, show_cluster)
 
 
 def client_html(client: Client) -> str:
-    """Return Dask's repr of ``client`` with the button, exactly once.
+    """Return what is shown of a client; Dask's own repr of one that is not connected."""
+    if client.status != "running":
+        return str(client._repr_html_())
+    return _html(client, client.scheduler, client._scheduler_identity)
 
-    The button carries no address: the Lab plugin knows which dashboard belongs to the notebook
-    that it was pressed in, and an address in a saved notebook would be stale or somebody else's.
+
+def show_cluster(cluster: Cluster) -> None:
+    """Show facts and links of a cluster, then Dask's own widget, which scales it."""
+    from IPython.display import HTML, display
+
+    if cluster.status.name == "running":
+        display(HTML(_html(cluster, cluster.scheduler_comm, cluster.scheduler_info)))
+    cluster._ipython_display_()
+
+
+def reach(link: str, *, is_on_hub: bool) -> str:
+    """Return from where a browser can open a link of Dask's own, in words; '' for anywhere."""
+    if not link:
+        return "There is none."
+    host, port = urlsplit(link).hostname, urlsplit(link).port
+    if host is None or port is None:  # through a proxy that the settings of Dask name
+        return ""
+    if host != "localhost" and not host.startswith("127."):
+        return f"Opens only where your browser reaches port {port} of {host}."
+    if is_on_hub:
+        return "Your browser cannot reach this port of the kernel's computer: use the buttons."
+    return "Opens only on the computer where the kernel runs."
+
+
+def _html(owner: Any, scheduler: Any, known: Mapping[str, Any]) -> str:
+    """Return the HTML, with what is known of a scheduler where it cannot be asked.
+
+    Parameters
+    ----------
+    owner : Client or Cluster
+    scheduler : rpc
+        The owner's; neither has types.
+    known : mapping
+        An earlier answer, as msgpack had it.
     """
-    html: str = client._repr_html_()
-    if COMMAND in html:
-        return html
-    head, end_of_table, rest = html.partition("</table>")
-    return f"{head}{end_of_table}{_BUTTON}{rest}" if end_of_table else f"{html}{_BUTTON}"
-
-
-def add_launch_button(shell: InteractiveShell) -> None:
-    """Make ``shell`` show clients with the button; harmless when done before."""
-    if shell.display_formatter is None:
-        return
-    formatter = shell.display_formatter.formatters["text/html"]
-    if Client not in formatter.type_printers:
-        formatter.for_type(Client, client_html)
+    info, link = known, ""
+    if not owner.asynchronous:
+        asked = {"n_workers": MAX_WORKERS, "callback_timeout": ANSWER_TIMEOUT_S}
+        with suppress(OSError, TimeoutError):
+            info = owner.sync(scheduler.identity, **asked)
+    with suppress(KeyError, OSError):  # it is switched off, or its settings name what is not set
+        link = owner.dashboard_link or ""
+    facts = {"owner": owner, "info": info, "link": link, "binary": binary}
+    facts["reach"] = reach(link, is_on_hub=HUB in os.environ)
+    facts["arguments"] = json.dumps({"dashboard": dashboard_id(str(info.get("id")))})
+    html: bytes = _TEMPLATES.load("cluster.html").generate(**facts)
+    return html.decode()

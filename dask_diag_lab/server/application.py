@@ -7,8 +7,10 @@ cell computes in pure Python, because each file that is read hands the interpret
 from __future__ import annotations
 
 import asyncio
+import errno
 import inspect
 import logging
+import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +22,7 @@ from tornado.routing import Rule, URLSpec
 from tornado.web import Application
 
 from dask_diag_lab.server import handlers, pages
-from dask_diag_lab.server.auth import Gate
+from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, Gate, in_url
 from dask_diag_lab.server.handlers import FilesHandler, Site, SiteHandler
 from dask_diag_lab.server.info import InfoHandler
 from dask_diag_lab.views.registry import REGISTRY
@@ -40,6 +42,8 @@ SETTINGS: Final[dict[str, Any]] = {
     "websocket_max_message_size_bytes": 1_048_576,
 }
 MAX_BODY_BYTES: Final = 65_536
+MAX_PORT: Final = 65_535
+PORTS_TRIED: Final = 50
 CLOSE_GOING_AWAY: Final = 1001
 STATIC: Final = Path(__file__).parent / "static"
 MODELS: Final = Path(__file__).parents[1] / "dist"
@@ -76,8 +80,19 @@ def _load() -> None:
     REGISTRY.load()
 
 
+def _listen(host: str, port: int) -> list[socket.socket]:
+    """Return sockets that listen at the first free port from `port` on; 0 takes any."""
+    for candidate in range(port, min(port + PORTS_TRIED, MAX_PORT + 1)) if port else (0,):
+        try:
+            return bind_sockets(candidate, host)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+    raise OSError(errno.EADDRINUSE, f"Port {port} of {host} and those after it are taken")
+
+
 class Server:
-    """Serves the plots of one store on the loopback address, to those who have the token.
+    """Serves the plots of one store, to those who have the token.
 
     Parameters
     ----------
@@ -94,6 +109,16 @@ class Server:
         looks it is some seconds behind, and a table is to be that of now.
     plots : sequence of Plot, optional
         Default: all of the registry, and those that are registered while the server runs.
+    host : str
+        Name or address to listen at. Where that is no loopback address, it listens at 127.0.0.1
+        as well, with another port: programs of this machine find it there.
+    port : int
+        The first of the ports to try; 0 takes any that is free.
+
+    Attributes
+    ----------
+    port : int
+        That at ``host``, once it listens.
     """
 
     def __init__(
@@ -105,24 +130,38 @@ class Server:
         on_watch: Callable[[bool, frozenset[str]], None] = lambda _is_watched, _wanted: None,
         catch_up: Callable[[], Awaitable[None]] | None = None,
         plots: Sequence[Plot] | None = None,
+        host: str = LOOPBACK,
+        port: int = 0,
     ) -> None:
         self._site = Site(store, info, catch_up, plots)
+        self._host, self.port = host, port
+        self._is_loopback = in_url(host) in LOOPBACK_NAMES
         bare = Application(self._rules(), **SETTINGS)
-        self._gate = Gate(bare, token=token, dashboard_id=str(info()["id"]))
+        only_loopback = {"is_loopback": self._is_loopback}
+        self._gate = Gate(bare, token=token, dashboard_id=str(info()["id"]), **only_loopback)
         self._on_watch = on_watch
         self._http: HTTPServer | None = None
         self._loading: asyncio.Task[None] | None = None
 
     async def start(self) -> str:
-        """Listen on a free port of 127.0.0.1; return the URL, without a slash at its end.
+        """Listen; return the URL on this machine, without a slash at its end.
 
         Answers for its health at once; lists the plots when Bokeh and they have been loaded.
+
+        Raises
+        ------
+        OSError
+            Nothing can listen at that host, or all ports that were tried are taken.
         """
         self._http = HTTPServer(self._gate, max_body_size=MAX_BODY_BYTES)
-        listening = bind_sockets(0, "127.0.0.1")
+        listening = _listen(self._host, self.port)
+        self.port = listening[0].getsockname()[1]
+        if not self._is_loopback:
+            listening = [*bind_sockets(0, LOOPBACK), *listening]
         self._http.add_sockets(listening)
         self._loading = asyncio.create_task(self._load_bokeh())
-        return f"http://127.0.0.1:{listening[0].getsockname()[1]}"
+        host, port = listening[0].getsockname()[:2]
+        return f"http://{in_url(host)}:{port}"
 
     def tick(self) -> None:
         """The store may have changed: what is seen is brought up to date soon."""

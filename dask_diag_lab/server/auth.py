@@ -19,7 +19,8 @@ from tornado.web import Application, HTTPError, RequestHandler
 
 logger = logging.getLogger(__name__)
 
-LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
+LOOPBACK: Final = "127.0.0.1"
+LOOPBACK_NAMES: Final = frozenset({LOOPBACK, "localhost", "[::1]"})
 REFUSED: Final = (
     "This is the diagnostics server of a Dask client. It answers only with its token: open the"
     " plots from JupyterLab's Dask sidebar, or use the link that `Diagnostics.url` gives. Programs"
@@ -43,6 +44,11 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
 }
 
 
+def in_url(host: str) -> str:
+    """Return a host as URLs have it: addresses of IPv6 are in brackets there."""
+    return f"[{host}]" if ":" in host else host
+
+
 def cookie_value(token: str) -> str:
     """Return what the cookie holds: derived from the token, which cannot be computed from it.
 
@@ -63,10 +69,15 @@ class Gate(Router):
         The secret, at least 32 bytes of randomness.
     dashboard_id : str
         Names the cookie.
+    is_loopback : bool
+        Whether it is asked by its loopback address only, and so refuses other names.
     """
 
-    def __init__(self, application: Application, *, token: str, dashboard_id: str) -> None:
+    def __init__(
+        self, application: Application, *, token: str, dashboard_id: str, is_loopback: bool = True
+    ) -> None:
         self.application = application
+        self._is_loopback = is_loopback
         self._token = token
         self._cookie = f"dask-diag-lab-{dashboard_id}"
 
@@ -89,10 +100,11 @@ class Gate(Router):
         The relay and scripts send ``Authorization: token …``: nothing a foreign page can do, so
         their origin does not matter. A cookie is sent by the browser for any page of this host,
         whatever its port, so with a cookie the origin, where given, must be the host that was
-        asked. A foreign ``Host`` is refused even with a token, which stops DNS rebinding.
+        asked. On a loopback address a foreign ``Host`` is refused even with a token, which stops
+        DNS rebinding.
         """
         host = request.headers.get("Host", "").lower()
-        if split_host_and_port(host)[0] not in LOOPBACK_NAMES:
+        if self._is_loopback and split_host_and_port(host)[0] not in LOOPBACK_NAMES:
             return 403, FOREIGN_HOST
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() in ("token", "bearer"):

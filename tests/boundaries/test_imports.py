@@ -19,7 +19,7 @@ PACKAGE = ROOT / "dask_diag_lab"
 PACKAGES: Final = frozenset(
     {
         *("schema", "collector", "transport", "store", "views", "server", "capture", "notebook"),
-        *("session", "composition", "preload", "proxy"),
+        *("session", "composition", "preload", "proxy", "cli", "scheduler"),
     }
 )
 ENGINE: Final = frozenset({"distributed"})

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from dask_diag_lab.composition import Composition, Target
+from dask_diag_lab.composition import Composition, Target, own_listen
 from dask_diag_lab.server.announce import write_record
 from tests.contract.shapes import FIXTURES, differences, fixture
 from tests.kernel.serving import records_in, run, until
@@ -27,7 +27,8 @@ def record_of_a_running_composition(folder: Path) -> dict[str, Any]:
     """Start and stop the kernel side with a scheduler that never answers; return its record."""
 
     async def story() -> dict[str, Any]:
-        composition = Composition(Target("Scheduler-1", NOBODY, {}), "0123456789abcdef", "a.ipynb")
+        target = Target("Scheduler-1", NOBODY, {})
+        composition = Composition(target, "0123456789abcdef", "a.ipynb", own_listen())
         await composition.start()
         try:
             (path,) = records_in(folder)

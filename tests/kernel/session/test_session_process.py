@@ -106,7 +106,9 @@ def test_the_settings_file_merges_and_keeps_cells_quiet(tmp_path: Path) -> None:
     assert config["distributed"]["client"]["preload"] == ["dask_diag_lab.preload"]
     assert config["distributed"]["scheduler"]["allowed-failures"] == 3
     intervals = {"interval": "250ms", "idle-interval": "2s"}
-    assert config["diag-lab"] == {"auto-attach": True, "max-actions": 2_000_000, **intervals}
+    listen = {"host": "127.0.0.1", "port": 0}
+    known = {"auto-attach": True, "max-actions": 2_000_000, **intervals, **listen}
+    assert config["diag-lab"] == known
     assert levels[0] == 30 > levels[1]
 
 

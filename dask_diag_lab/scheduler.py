@@ -1,0 +1,57 @@
+"""``dask scheduler --preload dask_diag_lab.scheduler``: serves diagnostics beside the scheduler.
+
+Prints what ``dask-diag-lab serve`` prints, for a browser on the scheduler's machine; the settings
+``diag-lab.host`` and ``diag-lab.port`` say where. In a thread with its own event loop, which
+follows the scheduler over a comm as from another process: nothing of it runs on the scheduler's
+loop, and a fault here never ends the scheduler.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from dask_diag_lab.cli import serve_until
+
+if TYPE_CHECKING:
+    from distributed import Scheduler
+
+logger = logging.getLogger(__name__)
+
+CLOSE_TIMEOUT_S: Final = 5.0
+
+_running: Final[dict[str, tuple[threading.Thread, threading.Event]]] = {}
+"""By the id of their scheduler."""
+
+
+def dask_setup(scheduler: Scheduler) -> None:
+    """Serve live plots beside the scheduler, and print the address that opens them."""
+    target, stop = (scheduler.id, scheduler.address, scheduler.connection_args), threading.Event()
+    thread = threading.Thread(target=_run, args=(target, stop), name="dask-diag-lab", daemon=True)
+    _running[scheduler.id] = thread, stop
+    thread.start()
+
+
+async def dask_teardown(scheduler: Scheduler) -> None:
+    """End what `dask_setup` began, before the scheduler closes its comms."""
+    if scheduler.id in _running:
+        thread, stop = _running.pop(scheduler.id)
+        stop.set()
+        await asyncio.to_thread(thread.join, CLOSE_TIMEOUT_S)
+
+
+def _run(target: tuple[str, str, Any], stop: threading.Event) -> None:
+    # Takes longer than the scheduler's loop may wait.
+    from dask_diag_lab.composition import Target, own_listen
+
+    end = partial(asyncio.to_thread, stop.wait)
+    try:
+        asyncio.run(serve_until(end, Target(*target), own_listen()))
+    except Exception as error:  # whatever is wrong here, the scheduler comes first
+        logger.warning("Serving beside the scheduler failed", exc_info=error)
+        click.echo(f"The diagnostics beside the scheduler ended: {error}", err=True)

@@ -1,0 +1,128 @@
+"""What a notebook shows of clients and clusters, by IPython's own formatters."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+import dask
+import pytest
+from distributed import Client, LocalCluster
+from IPython.core.formatters import DisplayFormatter
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+import dask_diag_lab
+from dask_diag_lab.notebook.client_repr import HUB, add_formatters, reach
+from tests.kernel.serving import wait_until
+from tests.kernel.session.small_clusters import small_cluster
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with small_cluster() as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster: LocalCluster) -> Iterator[Client]:
+    with Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+@pytest.fixture
+def formatter() -> Iterator[DisplayFormatter]:
+    """What turns results of cells into pictures, with our formatters."""
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    assert shell.display_formatter is not None
+    add_formatters(shell)
+    yield shell.display_formatter
+    InteractiveShell.clear_instance()
+
+
+def shown(formatter: DisplayFormatter, client: Client) -> str:
+    """Return the HTML of a client in a notebook."""
+    bundle, _ = formatter.format(client)
+    return str(bundle["text/html"])
+
+
+def cells(page: str) -> dict[str, str]:
+    """Return the first row of the table of workers, by its heads."""
+    table = page.split("<details", 1)[1]
+    heads, values = (re.findall(rf"<{tag}>(.*?)</{tag}>", table) for tag in ("th", "td"))
+    return dict(zip(heads, values, strict=False))
+
+
+def test_what_dask_leaves_blank_is_filled(formatter: DisplayFormatter, client: Client) -> None:
+    kept = client.submit(sum, [1, 2])
+    wait_until(
+        lambda: cells(shown(formatter, client))["Tasks in memory"] == "1", "the task is not counted"
+    )
+    row = cells(shown(formatter, client))
+    assert {row[f"Tasks {name}"] for name in ("executing", "ready", "in flight")} == {"0"}
+    assert row["Threads"] == "2"
+    kept.release()
+
+
+def test_buttons_name_the_dashboard_and_nothing_in_it_opens_it(
+    formatter: DisplayFormatter, client: Client
+) -> None:
+    diagnostics = dask_diag_lab.attach(client)
+    page = html.unescape(shown(formatter, client))
+    address, _, token = diagnostics.url.partition("/status?token=")
+    assert page.count(f'{{"dashboard": "{diagnostics.id}"}}') == 2
+    assert token not in page
+    assert address not in page
+
+
+def test_taking_the_formatter_away_brings_dask_s_own_back(
+    formatter: DisplayFormatter, client: Client
+) -> None:
+    formatter.formatters["text/html"].pop(Client)
+    add_formatters(InteractiveShell.instance())  # as the next client does it
+    assert "jp-DaskDiag" not in shown(formatter, client)
+    assert "Scheduler Info" in shown(formatter, client)
+
+
+def test_a_cluster_is_shown_above_dask_s_own_widget(
+    formatter: DisplayFormatter, cluster: LocalCluster
+) -> None:
+    with capture_output() as captured:
+        formatter.format(cluster)
+    ours, widget = (output.data for output in captured.outputs)
+    assert "jp-DaskDiag-repr" in ours["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in widget
+
+
+@pytest.mark.parametrize(
+    ("link", "is_on_hub", "says"),
+    [
+        ("", False, "There is none"),
+        ("http://127.0.0.1:8787/status", False, "only on the computer"),
+        ("http://127.0.0.1:8787/status", True, "cannot reach"),
+        ("http://10.0.0.5:8787/status", True, "port 8787 of 10.0.0.5"),
+        ("/user/me/proxy/8787/status", True, ""),
+        ("https://hub.example/user/me/proxy/8787/status", True, ""),
+    ],
+)
+def test_it_says_from_where_dask_s_own_link_opens(link: str, *, is_on_hub: bool, says: str) -> None:
+    assert says in reach(link, is_on_hub=is_on_hub)
+    assert bool(reach(link, is_on_hub=is_on_hub)) == bool(says)
+
+
+def test_a_link_that_cannot_be_made_is_said_to_be_none(
+    formatter: DisplayFormatter, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HUB, "/user/me/")
+    with dask.config.set({"distributed.dashboard.link": "/{NO_SUCH_VARIABLE}/{port}"}):
+        assert "There is none" in shown(formatter, client)
+
+
+def test_a_closed_client_is_shown_as_dask_does(
+    formatter: DisplayFormatter, cluster: LocalCluster
+) -> None:
+    client = Client(cluster, set_as_default=False)
+    client.close()
+    assert shown(formatter, client) == client._repr_html_()
