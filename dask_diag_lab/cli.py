@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Option = Callable[[Any], Any]  # click's decorators return what they are given
 logger = logging.getLogger(__name__)
 
-LOOK_S: Final = 0.1
 PORT: Final = 8788
 """Beside 8787, that of Dask's own dashboard."""
 EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104  # only where a user asks for it
@@ -189,7 +188,7 @@ def _wait(client: Client, duration_s: float | None, output: str) -> None:
     click.echo(f"Watching until Ctrl-C, then writing {output}.", err=True)
     with suppress(KeyboardInterrupt):
         while client.status == "running" and time.monotonic() < ends:
-            time.sleep(LOOK_S)
+            time.sleep(0.1)
 
 
 @main.command("task-stream", epilog="Example: dask-diag-lab task-stream tcp://10.0.0.5:8786")

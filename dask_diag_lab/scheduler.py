@@ -14,14 +14,13 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
 from dask_diag_lab.cli import serve_until
 
 if TYPE_CHECKING:
     from distributed import Scheduler
 
-logger = logging.getLogger(__name__)
+# In the scheduler's own log: that of this package has no reader where there is no notebook.
+logger = logging.getLogger("distributed.dask_diag_lab")
 
 CLOSE_TIMEOUT_S: Final = 5.0
 
@@ -53,5 +52,4 @@ def _run(target: tuple[str, str, Any], stop: threading.Event) -> None:
     try:
         asyncio.run(serve_until(end, Target(*target), own_listen()))
     except Exception as error:  # whatever is wrong here, the scheduler comes first
-        logger.warning("Serving beside the scheduler failed", exc_info=error)
-        click.echo(f"The diagnostics beside the scheduler ended: {error}", err=True)
+        logger.warning("The diagnostics beside the scheduler ended: %s", error, exc_info=error)

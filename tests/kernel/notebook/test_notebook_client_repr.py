@@ -8,27 +8,21 @@ from collections.abc import Iterator
 
 import dask
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 from IPython.core.formatters import DisplayFormatter
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 import dask_diag_lab
-from dask_diag_lab.notebook.client_repr import HUB, add_formatters, reach
+from dask_diag_lab.notebook.client_repr import add_formatters, reach
 from tests.kernel.serving import wait_until
 from tests.kernel.session.small_clusters import small_cluster
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[LocalCluster]:
-    with small_cluster() as made:
-        yield made
-
-
-@pytest.fixture
-def client(cluster: LocalCluster) -> Iterator[Client]:
-    with Client(cluster, set_as_default=False) as made:
+def client() -> Iterator[Client]:
+    with small_cluster() as cluster, Client(cluster, set_as_default=False) as made:
         yield made
 
 
@@ -87,10 +81,10 @@ def test_taking_the_formatter_away_brings_dask_s_own_back(
 
 
 def test_a_cluster_is_shown_above_dask_s_own_widget(
-    formatter: DisplayFormatter, cluster: LocalCluster
+    formatter: DisplayFormatter, client: Client
 ) -> None:
     with capture_output() as captured:
-        formatter.format(cluster)
+        formatter.format(client.cluster)
     ours, widget = (output.data for output in captured.outputs)
     assert "jp-DaskDiag-repr" in ours["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in widget
@@ -100,8 +94,8 @@ def test_a_cluster_is_shown_above_dask_s_own_widget(
     ("link", "is_on_hub", "says"),
     [
         ("", False, "There is none"),
-        ("http://127.0.0.1:8787/status", False, "only on the computer"),
-        ("http://127.0.0.1:8787/status", True, "cannot reach"),
+        ("http://127.0.0.1:8787/status", False, "where the kernel runs"),
+        ("http://localhost:8787/status", True, "cannot reach"),
         ("http://10.0.0.5:8787/status", True, "port 8787 of 10.0.0.5"),
         ("/user/me/proxy/8787/status", True, ""),
         ("https://hub.example/user/me/proxy/8787/status", True, ""),
@@ -113,16 +107,13 @@ def test_it_says_from_where_dask_s_own_link_opens(link: str, *, is_on_hub: bool,
 
 
 def test_a_link_that_cannot_be_made_is_said_to_be_none(
-    formatter: DisplayFormatter, client: Client, monkeypatch: pytest.MonkeyPatch
+    formatter: DisplayFormatter, client: Client
 ) -> None:
-    monkeypatch.setenv(HUB, "/user/me/")
     with dask.config.set({"distributed.dashboard.link": "/{NO_SUCH_VARIABLE}/{port}"}):
         assert "There is none" in shown(formatter, client)
 
 
-def test_a_closed_client_is_shown_as_dask_does(
-    formatter: DisplayFormatter, cluster: LocalCluster
-) -> None:
-    client = Client(cluster, set_as_default=False)
-    client.close()
-    assert shown(formatter, client) == client._repr_html_()
+def test_a_closed_client_is_shown_as_dask_does(formatter: DisplayFormatter, client: Client) -> None:
+    with Client(client.cluster, set_as_default=False) as other:
+        pass
+    assert shown(formatter, other) == other._repr_html_()
