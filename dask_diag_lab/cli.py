@@ -16,12 +16,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import reduce
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Security
 
     from dask_diag_lab.composition import Listen, Target
     from dask_diag_lab.proxy.dashboard import DiagnosticsDashboard
@@ -29,21 +29,12 @@ if TYPE_CHECKING:
 Option = Callable[[Any], Any]  # click's decorators return what they are given
 logger = logging.getLogger(__name__)
 
-PORT: Final = 8788
-"""Beside 8787, that of Dask's own dashboard."""
-EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104  # only where a user asks for it
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{32,512}")
 _PEM: Final = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
 
 def _with(*options: Option) -> Option:
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
-
-
-def _checked_token(_context: click.Context, _option: click.Parameter, token: str | None) -> str:
-    if token and not _TOKEN.fullmatch(token):
-        raise click.BadParameter("it needs 32 to 512 of A-Z a-z 0-9 _ -; `openssl rand -hex 32`")
-    return token or ""
 
 
 SCHEDULER: Final = _with(
@@ -55,14 +46,40 @@ SCHEDULER: Final = _with(
 """Which scheduler, and how it is reached: the flags of ``dask worker``."""
 
 
-def _client(address: str, tls: Mapping[str, str | None]) -> Client:
-    from distributed import Client
+def _security(tls: Mapping[str, str | None]) -> Security:
     from distributed.security import Security
 
-    from dask_diag_lab.transport.feed import CONNECT_TIMEOUT_S
+    return Security(**{name: path for name, path in tls.items() if path})
 
-    security = Security(**{name: path for name, path in tls.items() if path})
-    return Client(address, security=security, timeout=CONNECT_TIMEOUT_S)
+
+async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
+    """Return a scheduler that answers; a `Client` waits very long where something else does.
+
+    Raises
+    ------
+    OSError
+        Nobody answers there, or no scheduler.
+    """
+    from dask_diag_lab.composition import Target
+    from dask_diag_lab.transport.feed import CONNECT_TIMEOUT_S
+    from dask_diag_lab.transport.link import Link, RefusedError
+
+    arguments = _security(tls).get_connection_args("client")
+    link = await Link.open(address, arguments, timeout_s=CONNECT_TIMEOUT_S)
+    identity = None
+    with suppress(RefusedError):  # a worker's answer
+        identity = await link.call("identity", timeout_s=CONNECT_TIMEOUT_S, n_workers=0)
+    await link.close()
+    if identity is None:
+        raise OSError(f"{address} is no Dask scheduler; take the address that one prints.")
+    return Target(str(identity["id"]), address, arguments)
+
+
+def _client(address: str, tls: Mapping[str, str | None]) -> Client:
+    from distributed import Client
+
+    asyncio.run(_target(address, tls))
+    return Client(address, security=_security(tls))
 
 
 async def serve_until(end: Callable[[], Awaitable[object]], target: Target, listen: Listen) -> None:
@@ -81,12 +98,12 @@ async def serve_until(end: Callable[[], Awaitable[object]], target: Target, list
     composition = Composition(target, secrets.token_hex(8), target.address, listen)
     try:
         await composition.start()
-        if composition.port != listen.port != 0:
-            click.echo(f"Port {listen.port} is taken; it is {composition.port}.")
-        host = in_url(get_ip() if listen.host in EVERYWHERE else listen.host)
+        host = get_ip() if listen.host in ("0.0.0.0", "::") else listen.host  # noqa: S104  # asked
         # One that was given is known to those who need it, and stays out of logs.
-        query = f"token={'…' if listen.token else composition.token}"
-        click.echo(f"Plots of {target.address}: http://{host}:{composition.port}/status?{query}")
+        token = "…" if listen.token else composition.token
+        taken = f"Port {listen.port} is taken. " if composition.port != listen.port != 0 else ""
+        url = f"http://{in_url(host)}:{composition.port}/status?token={token}"
+        click.echo(f"{taken}Plots of {target.address}: {url}")
         await end()
     finally:
         await composition.close()
@@ -100,7 +117,7 @@ class _Commands(click.Group):
             return super().invoke(context)
         except (click.exceptions.Exit, click.Abort):  # they are RuntimeErrors
             raise
-        except (OSError, RuntimeError) as error:
+        except (OSError, OverflowError, RuntimeError) as error:
             raise click.ClickException(str(error)) from error
 
 
@@ -117,9 +134,10 @@ def main() -> None:
 
 @main.command(epilog="Example: dask-diag-lab serve tcp://10.0.0.5:8786 --port 9000")
 @SCHEDULER
-@click.option("--port", type=click.IntRange(0, 65_535), default=PORT, help="0 takes any.")
+# The default is beside 8787, that of Dask's own dashboard.
+@click.option("--port", type=click.IntRange(0, 65_535), default=8788, help="0 takes any.")
 @click.option("--address", "host", default="127.0.0.1", help="Of this machine; where to listen.")
-@click.option("--token", envvar="DASK_DIAG_LAB_TOKEN", callback=_checked_token, help="See above.")
+@click.option("--token", envvar="DASK_DIAG_LAB_TOKEN", default="", help="See above.")
 def serve(address: str, host: str, port: int, token: str, **tls: str | None) -> None:
     """Serve live plots of a scheduler, without a notebook.
 
@@ -134,10 +152,11 @@ def serve(address: str, host: str, port: int, token: str, **tls: str | None) -> 
 
     A scheduler that is gone is waited for, and its last picture stays.
     """
-    from dask_diag_lab.composition import Listen, Target
+    from dask_diag_lab.composition import Listen
 
-    with _client(address, tls) as client:
-        target = Target.of(client)
+    if token and not _TOKEN.fullmatch(token):
+        raise click.BadParameter("A token is 32 to 512 of A-Z a-z 0-9 _ -: `openssl rand -hex 32`.")
+    target = asyncio.run(_target(address, tls))
     with suppress(KeyboardInterrupt):  # asyncio ends what it runs before that is raised
         asyncio.run(serve_until(asyncio.Event().wait, target, Listen(host, port, token)))
 
@@ -173,19 +192,21 @@ async def _examined() -> list[DiagnosticsDashboard]:
 
 
 def _capture(output: str) -> Option:
-    """Return the options of what observes a scheduler for a while and writes a page."""
-    file = click.Path(dir_okay=False, writable=True)
+    """Return the options of what observes a scheduler for a while and writes a page.
+
+    The file is opened before: that it cannot be is to be said then, not after an hour.
+    """
     return _with(
         SCHEDULER,
         click.option("--duration", type=click.FloatRange(0), help="Seconds; else until Ctrl-C."),
-        click.option("--output", type=file, default=output, help="The page to write."),
+        click.option("--output", type=click.File("a"), default=output, help="The page to write."),
     )
 
 
-def _wait(client: Client, duration_s: float | None, output: str) -> None:
+def _wait(client: Client, duration_s: float | None, output: IO[str]) -> None:
     """Wait until the time is over, Ctrl-C, or until the cluster has ended."""
     ends = time.monotonic() + (inf if duration_s is None else duration_s)
-    click.echo(f"Watching until Ctrl-C, then writing {output}.", err=True)
+    click.echo(f"Watching until Ctrl-C, then writing {output.name}.", err=True)
     with suppress(KeyboardInterrupt):
         while client.status == "running" and time.monotonic() < ends:
             time.sleep(0.1)
@@ -193,7 +214,7 @@ def _wait(client: Client, duration_s: float | None, output: str) -> None:
 
 @main.command("task-stream", epilog="Example: dask-diag-lab task-stream tcp://10.0.0.5:8786")
 @_capture("task-stream.html")
-def task_stream(address: str, duration: float | None, output: str, **tls: str | None) -> None:
+def task_stream(address: str, duration: float | None, output: IO[str], **tls: str | None) -> None:
     """Write what workers do from now on to a page.
 
     It begins now and ends with Ctrl-C, after --duration seconds, or with the cluster of the
@@ -201,5 +222,5 @@ def task_stream(address: str, duration: float | None, output: str, **tls: str | 
     """
     from dask_diag_lab.capture.task_stream import get_task_stream
 
-    with _client(address, tls) as client, get_task_stream(client, "save", output):
+    with _client(address, tls) as client, get_task_stream(client, "save", output.name):
         _wait(client, duration, output)

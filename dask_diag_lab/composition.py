@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from dask_diag_lab.collector import LEASE_S
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
-from dask_diag_lab.server.application import MAX_PORT
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
 from dask_diag_lab.store import Store
 from dask_diag_lab.transport import Feed, FeedState
@@ -40,7 +39,7 @@ LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
     # Half of the collector's lease: it must not take a slow follower for one that has left.
     "interval": ("250ms", 0.05, LEASE_S / 2),
     "idle-interval": ("2s", 0.05, LEASE_S / 2),
-    "port": (0, 0, MAX_PORT),
+    "port": (0, 0, 65_535),
 }
 """Default, least and most of each setting; times in seconds. `dask_diag_lab.yaml` explains them."""
 

@@ -283,15 +283,14 @@ class _Attachments:
             made.start()
             return made
 
+    def of_scheduler(self, scheduler_id: str) -> Diagnostics | None:
+        """Return the open diagnostics of a scheduler, None for none."""
+        return self._open.get(scheduler_id)
+
     def find(self, client: Client) -> Diagnostics | None:
         """Return the open diagnostics that were attached for `client`, None for none."""
         with self.lock:
             return next((one for one in self._open.values() if one.is_for(client)), None)
-
-    def find_id(self, scheduler_id: str) -> str | None:
-        """Return by which id the browser knows the open diagnostics of a scheduler."""
-        with self.lock:
-            return self._open[scheduler_id].id if scheduler_id in self._open else None
 
     def forget(self, diagnostics: Diagnostics) -> None:
         """Remove `diagnostics`; harmless when it is not here."""
@@ -369,7 +368,7 @@ def attach_quietly(client: Client) -> Diagnostics:
     return _attachments.attach(Target.of(client), client)
 
 
-dashboard_id: Final = _attachments.find_id
+diagnostics_of: Final = _attachments.of_scheduler
 
 
 async def learn_last(client: Client) -> None:

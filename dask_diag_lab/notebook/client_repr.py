@@ -12,16 +12,16 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
-from weakref import WeakSet
 
 from distributed import Client
 from distributed.deploy.cluster import Cluster
 from tornado.template import Loader
 
-from dask_diag_lab.session import dashboard_id
+from dask_diag_lab.session import diagnostics_of
 from dask_diag_lab.views.format import binary
 
 if TYPE_CHECKING:
@@ -29,20 +29,16 @@ if TYPE_CHECKING:
 
 MAX_WORKERS: Final = 20
 ANSWER_TIMEOUT_S: Final = 2.0
-HUB: Final = "JUPYTERHUB_SERVICE_PREFIX"
-"""Set in the kernels of a JupyterHub: the browser is on another computer."""
 
 _TEMPLATES: Final = Loader(str(Path(__file__).parent / "templates"))
-_shells: Final[WeakSet[InteractiveShell]] = WeakSet()
 
 
+@cache
 def add_formatters(shell: InteractiveShell) -> None:
     """Make ``shell`` show clients and clusters our way, once: who removes it is heeded."""
-    if shell.display_formatter is None or shell in _shells:
-        return
-    _shells.add(shell)
-    shell.display_formatter.formatters["text/html"].for_type(Client, client_html)
-    shell.display_formatter.ipython_display_formatter.for_type(Cluster, show_cluster)
+    if shell.display_formatter is not None:
+        shell.display_formatter.formatters["text/html"].for_type(Client, client_html)
+        shell.display_formatter.ipython_display_formatter.for_type(Cluster, show_cluster)
 
 
 def client_html(client: Client) -> str:
@@ -63,8 +59,6 @@ def show_cluster(cluster: Cluster) -> None:
 
 def reach(link: str, *, is_on_hub: bool) -> str:
     """Return from where a browser can open a link of Dask's own, in words; '' for anywhere."""
-    if not link:
-        return "There is none."
     host, port = urlsplit(link).hostname, urlsplit(link).port
     if host is None or port is None:  # through a proxy that the settings of Dask name
         return ""
@@ -94,7 +88,9 @@ def _html(owner: Any, scheduler: Any, known: Mapping[str, Any]) -> str:
     with suppress(KeyError, OSError):  # it is switched off, or its settings name what is not set
         link = owner.dashboard_link or ""
     facts = {"owner": owner, "info": info, "link": link, "binary": binary}
-    facts["reach"] = reach(link, is_on_hub=HUB in os.environ)
-    facts["arguments"] = json.dumps({"dashboard": dashboard_id(str(info.get("id")))})
+    # A JupyterHub sets it, and then the browser is on another computer.
+    facts["reach"] = reach(link, is_on_hub="JUPYTERHUB_SERVICE_PREFIX" in os.environ)
+    found = diagnostics_of(str(info.get("id")))
+    facts["arguments"] = json.dumps({"dashboard": getattr(found, "id", None)})
     html: bytes = _TEMPLATES.load("cluster.html").generate(**facts)
     return html.decode()

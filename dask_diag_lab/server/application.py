@@ -42,7 +42,6 @@ SETTINGS: Final[dict[str, Any]] = {
     "websocket_max_message_size_bytes": 1_048_576,
 }
 MAX_BODY_BYTES: Final = 65_536
-MAX_PORT: Final = 65_535
 PORTS_TRIED: Final = 50
 CLOSE_GOING_AWAY: Final = 1001
 STATIC: Final = Path(__file__).parent / "static"
@@ -82,12 +81,12 @@ def _load() -> None:
 
 def _listen(host: str, port: int) -> list[socket.socket]:
     """Return sockets that listen at the first free port from `port` on; 0 takes any."""
-    for candidate in range(port, min(port + PORTS_TRIED, MAX_PORT + 1)) if port else (0,):
+    for candidate in range(port, port + PORTS_TRIED):
         try:
             return bind_sockets(candidate, host)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                raise
+                raise OSError(f"Cannot listen at {host}: {error.strerror}") from error
     raise OSError(errno.EADDRINUSE, f"Port {port} of {host} and those after it are taken")
 
 

@@ -32,7 +32,7 @@ def by_value(thing: object, *modules: ModuleType) -> bytes:
                 cloudpickle.unregister_pickle_by_value(module)
 
 
-class LinkLostError(Exception):
+class LinkLostError(ConnectionError):
     """The scheduler cannot be reached, or stopped answering; the text says which."""
 
 

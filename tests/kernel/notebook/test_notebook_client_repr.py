@@ -93,7 +93,6 @@ def test_a_cluster_is_shown_above_dask_s_own_widget(
 @pytest.mark.parametrize(
     ("link", "is_on_hub", "says"),
     [
-        ("", False, "There is none"),
         ("http://127.0.0.1:8787/status", False, "where the kernel runs"),
         ("http://localhost:8787/status", True, "cannot reach"),
         ("http://10.0.0.5:8787/status", True, "port 8787 of 10.0.0.5"),

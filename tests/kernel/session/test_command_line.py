@@ -89,8 +89,9 @@ def test_a_taken_port_is_said_and_the_next_one_is_used(start: Start, cluster: Lo
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         serve = start("serve", cluster.scheduler_address, "--port", str(port))
-        assert line_of(serve.stdout).startswith(f"Port {port} is taken; it is ")
-        assert port < int(opened(serve)[0].rpartition(":")[2]) < port + 50
+        line = line_of(serve.stdout)
+        assert line.startswith(f"Port {port} is taken. Plots of {cluster.scheduler_address}: http")
+        assert f":{port}/" not in line
 
 
 def test_another_address_is_served_to_those_who_have_the_token(
@@ -117,10 +118,11 @@ def test_certificates_are_given_as_to_dask_worker(start: Start, tmp_path: Path) 
         wait_until(lambda: is_live(url, token), "never live")
 
 
-def test_a_scheduler_that_is_not_there_is_said_in_a_line(start: Start) -> None:
-    code, out, err = ended(start("serve", "tcp://127.0.0.1:1"))
-    assert (code, out) == (1, "")
-    assert re.fullmatch(r"Error: .*tcp://127\.0\.0\.1:1.*\n", err)
+def test_an_address_of_no_scheduler_is_said_in_a_line(start: Start, cluster: LocalCluster) -> None:
+    for address in ("tcp://127.0.0.1:1", *cluster.scheduler_info["workers"]):
+        code, out, err = ended(start("serve", address))
+        assert (code, out) == (1, "")
+        assert re.fullmatch(rf"Error: .*{address}.*\n", err)
 
 
 def test_a_token_that_could_be_guessed_is_refused(start: Start) -> None:
@@ -146,6 +148,11 @@ def test_a_capture_ends_with_its_cluster_and_writes_its_page(start: Start, tmp_p
         assert "until Ctrl-C" in line_of(capture.stderr)
     capture.wait(LIMIT_S)
     assert (tmp_path / "page.html").exists()
+
+
+def test_a_page_that_cannot_be_written_is_said_at_once(start: Start) -> None:
+    code, _, err = ended(start("task-stream", "tcp://127.0.0.1:1", "--output", "/no/page.html"))
+    assert (code, "/no/page.html" in err) == (2, True)
 
 
 def test_the_preload_serves_beside_the_scheduler_and_ends_with_it(start: Start) -> None:
