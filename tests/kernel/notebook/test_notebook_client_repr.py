@@ -90,19 +90,12 @@ def test_a_cluster_is_shown_above_dask_s_own_widget(
     assert "application/vnd.jupyter.widget-view+json" in widget
 
 
-@pytest.mark.parametrize(
-    ("link", "is_on_hub", "says"),
-    [
-        ("http://127.0.0.1:8787/status", False, "where the kernel runs"),
-        ("http://localhost:8787/status", True, "cannot reach"),
-        ("http://10.0.0.5:8787/status", True, "port 8787 of 10.0.0.5"),
-        ("/user/me/proxy/8787/status", True, ""),
-        ("https://hub.example/user/me/proxy/8787/status", True, ""),
-    ],
-)
-def test_it_says_from_where_dask_s_own_link_opens(link: str, *, is_on_hub: bool, says: str) -> None:
-    assert says in reach(link, is_on_hub=is_on_hub)
-    assert bool(reach(link, is_on_hub=is_on_hub)) == bool(says)
+def test_it_says_from_where_dask_s_own_link_opens() -> None:
+    assert "where the kernel runs" in reach("http://127.0.0.1:8787/status", is_on_hub=False)
+    assert "cannot reach" in reach("http://localhost:8787/status", is_on_hub=True)
+    assert "port 8787 of 10.0.0.5" in reach("http://10.0.0.5:8787/status", is_on_hub=True)
+    assert not reach("https://hub.example/user/me/proxy/8787/status", is_on_hub=True)
+    assert not reach("/user/me/proxy/8787/status", is_on_hub=True)
 
 
 def test_a_link_that_cannot_be_made_is_said_to_be_none(
