@@ -17,8 +17,9 @@ import secrets
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from dask_diag_lab.composition import Composition, Target, own_listen
@@ -26,8 +27,11 @@ from dask_diag_lab.server import announce, missing_bokeh
 from dask_diag_lab.server.handlers import until
 
 if TYPE_CHECKING:
+    from bokeh.resources import Resources
     from distributed import Client
 
+    from dask_diag_lab.capture.task_rows import Moment
+    from dask_diag_lab.capture.task_stream import Plotting
     from dask_diag_lab.store import Store
 
 T = TypeVar("T")
@@ -104,6 +108,108 @@ class Diagnostics:
         state = "closed" if self.is_closed else "open"
         return f"<Diagnostics {self.id} of {self.name!r}: {state}, {len(self.plots)} plots>"
 
+    def get_task_stream(
+        self,
+        start: Moment | None = None,
+        stop: Moment | None = None,
+        count: int | None = None,
+        plot: Plotting = False,
+        filename: str = "task-stream.html",
+        bokeh_resources: Resources | None = None,
+    ) -> Any:  # rows, rows and figure, or a coroutine of these
+        """Return what ran, as ``Client.get_task_stream`` does: recorded since `attach`.
+
+        Parameters
+        ----------
+        start, stop : float or str, optional
+            Tasks that ended from one time on, and before the other: seconds since the epoch by the
+            scheduler's clock, or so long before now, as in ``"60s"`` or ``"500 ms"``.
+        count : int, optional
+            So many: the first after ``start`` or, without one, the last. Not obeyed where both
+            ``start`` and ``stop`` are given.
+        plot, filename, bokeh_resources
+            As of `dask_diag_lab.get_task_stream`.
+
+        Returns
+        -------
+        list of dict
+            One for each task, in order of arrival; see `TaskStreamCapture.data`. With ``plot`` a
+            pair of that and the `bokeh.models.Plot`. On the loop of an asynchronous client a
+            coroutine of these.
+
+        Raises
+        ------
+        TypeError, ValueError, KeyError
+            A time that is none; for another ``plot``.
+        RuntimeError
+            The scheduler cannot be reached, or these diagnostics are closed.
+        """
+        from dask_diag_lab.capture.task_rows import find_tasks
+        from dask_diag_lab.capture.task_stream import TaskStreamCapture
+
+        capture = TaskStreamCapture(None, plot, filename, bokeh_resources)
+        find = partial(find_tasks, start=start, stop=stop, count=count)
+        return self._call(capture.read, self, find)
+
+    def table(self, plot: str, **arguments: str) -> Any:  # a `Table`, or a coroutine of it
+        """Return what a plot shows as columns, with their units: ``pandas.DataFrame(t.columns)``.
+
+        Parameters
+        ----------
+        plot : str
+            Name, such as ``"progress"``; `plots` has them.
+        **arguments : str
+            What to show of many, as of `dask_diag_lab.plot`; ``start``, ``stop`` and ``count`` of
+            a task stream.
+
+        Returns
+        -------
+        Table
+            `Table.note` says what is left out or late, or why there are no rows. On the loop of an
+            asynchronous client a coroutine of it.
+
+        Raises
+        ------
+        ValueError
+            There is no such plot, or no such argument; the message has those that there are.
+        RuntimeError
+            These diagnostics are closed, or Bokeh is missing.
+        """
+        from dask_diag_lab.capture.export import table
+
+        return self._call(table, self, plot, arguments)
+
+    def export(self, plot: str, path: str | os.PathLike[str], **arguments: str) -> Any:
+        """Write what a plot shows to a file.
+
+        Parameters
+        ----------
+        plot, **arguments
+            As of `table`.
+        path : str or path
+            Also a URL that fsspec knows. Its ending says what is written: ``.csv`` or ``.json``,
+            of a task stream also ``.trace.json`` (Chrome Trace Event Format, for
+            https://ui.perfetto.dev), of a profile ``.speedscope.json`` (for
+            https://www.speedscope.app). A ``.gz`` behind it compresses.
+
+        Returns
+        -------
+        None
+            Or a coroutine, on the loop of an asynchronous client.
+
+        Raises
+        ------
+        ValueError
+            As of `table`; or the plot has no such file.
+        OSError
+            The file cannot be written.
+        RuntimeError
+            As of `table`.
+        """
+        from dask_diag_lab.capture.export import export
+
+        return self._call(export, self, plot, path, arguments)
+
     def submit(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> Future[T]:
         """Run ``function(store)`` on the loop of these diagnostics: the only way to the store.
 
@@ -139,6 +245,12 @@ class Diagnostics:
         refused: Future[T] = Future()
         refused.set_exception(RuntimeError(CLOSED))
         return refused
+
+    def _call(self, function: Callable[..., T], *given: Any) -> T | Coroutine[Any, Any, T]:
+        """Call what blocks; on the loop of an asynchronous client return a coroutine that does."""
+        if any(client.asynchronous for client in self._living):
+            return asyncio.to_thread(function, *given)
+        return function(*given)
 
     # --- for `_Attachments`
 

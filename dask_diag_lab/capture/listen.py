@@ -118,7 +118,7 @@ def listen(function: Callable[[Records], object], client: Client | None = None) 
     Parameters
     ----------
     function : callable
-        Takes a list of dicts, one for each task: those of `get_task_stream.data`. It is called
+        Takes a list of dicts, one for each task: those of `TaskStreamCapture.data`. It is called
         in a thread of its own, four times a second while somebody looks at a plot and every two
         seconds else (``diag-lab.idle-interval``).
     client : distributed.Client, optional

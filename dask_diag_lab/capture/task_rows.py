@@ -1,6 +1,6 @@
-"""A stretch of the action log, copied out of the store: by cursor, never by a clock.
+"""A stretch of the action log, copied out of the store by cursor.
 
-Must not talk to anybody; `capture_rows` runs on the loop that the store belongs to.
+Must not talk to anybody; what takes the store runs on the loop that this belongs to.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from dask.utils import parse_timedelta
 
 from dask_diag_lab.schema import Kind, Outcome
 
@@ -31,6 +33,8 @@ ACTIONS: Final = tuple(kind.name.lower().replace("_", "-") for kind in Kind)
 STATUS: Final = {Outcome.OK: "OK", Outcome.ERRED: "error", Outcome.KILLED: "killed"}
 
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
+Moment = float | str
+"""Seconds since the epoch, or a text such as ``"60s"``: so long before now."""
 
 
 class Position(NamedTuple):
@@ -77,6 +81,40 @@ def position(store: Store) -> Position:
     return Position(store.actions.total, store.actions.dropped)
 
 
+def find_tasks(
+    store: Store, start: Moment | None, stop: Moment | None, count: int | None
+) -> tuple[int, int]:
+    """Return between which cursors the actions of some tasks are.
+
+    Parameters
+    ----------
+    start, stop : float or str, optional
+        Tasks that ended from one time on, and before the other, by the scheduler's clock.
+    count : int, optional
+        Of these so many: the first after ``start`` or, without one, the last. As `distributed` has
+        it, not obeyed where both ``start`` and ``stop`` are given.
+
+    Raises
+    ------
+    TypeError, ValueError, KeyError
+        A time that is none.
+    """
+    log = store.actions
+
+    def task_at(moment: Moment | None, otherwise: float) -> int:
+        if isinstance(moment, str):
+            moment = store.time - parse_timedelta(moment)
+        return log.first("stop", otherwise if moment is None else float(moment))[1]
+
+    first, end = task_at(start, -inf), task_at(stop, inf)
+    if count is not None and start is None:
+        first = max(first, end - count)
+    elif count is not None and stop is None:
+        end = min(end, first + count)
+    cursor = log.first("task", first)[0]
+    return cursor, max(cursor, log.first("task", end)[0])
+
+
 def surroundings(store: Store) -> tuple[list[WorkerFacts], float]:
     """Return the workers that have slots, in the order of these, and the scheduler's clock."""
     slots = store.slots
@@ -117,7 +155,7 @@ def as_records(rows: TaskRows) -> Iterator[dict[str, Any]]:  # `distributed`'s r
 
     See Also
     --------
-    dask_diag_lab.capture.task_stream.get_task_stream.data : what is in a record.
+    dask_diag_lab.capture.task_stream.TaskStreamCapture : what is in a record.
     """
     columns = {name: column.tolist() for name, column in rows.columns.items()}
     for _, group in groupby(range(len(rows)), key=columns["task"].__getitem__):

@@ -1,4 +1,4 @@
-"""``get_task_stream``: what ran inside a block, found by cursor, drawn by the task stream's view.
+"""``get_task_stream``: what ran inside a block or between two times, drawn by the stream's view.
 
 Must not touch the store but through `Diagnostics.submit`.
 """
@@ -14,36 +14,76 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from dask_diag_lab.capture import task_rows
-from dask_diag_lab.capture.task_rows import TIMEOUT_S, Position, TaskRows
+from dask_diag_lab.capture.task_rows import TIMEOUT_S, Moment, Position, TaskRows
 from dask_diag_lab.transport.link import LinkLostError
 
 if TYPE_CHECKING:
     from bokeh.models import Plot
+    from bokeh.resources import Resources
     from distributed import Client
 
     from dask_diag_lab.session import Diagnostics
     from dask_diag_lab.store import Store
 
 T = TypeVar("T")
+Plotting = bool | Literal["save"]
 LOST: Final = "{n} of the actions in this block were lost: the diagnostics were overrun."
 
 
-class get_task_stream:  # noqa: N801  # `distributed`'s name for it
-    """Collect what ran while a block was active: ``with get_task_stream() as ts: …``.
+def get_task_stream(
+    client: Client | None = None,
+    plot: Plotting = False,
+    filename: str = "task-stream.html",
+    bokeh_resources: Resources | None = None,
+    *,
+    start: Moment | None = None,
+    stop: Moment | None = None,
+    count: int | None = None,
+) -> Any:  # what it is depends on the arguments, and on the client
+    """Collect what ran while a block was active, or between two times.
 
-    Takes what `distributed`'s context manager of this name takes. All that has ended when the block
-    ends is in; what ended before it began is not, whatever the clocks of the workers say.
-    With an asynchronous client it is used with ``async with``.
+    ``with get_task_stream() as ts: …`` is `distributed`'s context manager of this name. With any of
+    ``start``, ``stop`` and ``count`` it returns at once what ended before, as
+    `Diagnostics.get_task_stream` does.
 
     Parameters
     ----------
     client : distributed.Client, optional
         Default: the current client.
     plot : bool or 'save'
-        Make `figure`, and with ``'save'`` write it to ``filename`` as well: a page that opens
-        without network.
+        Make a figure as well, and with ``'save'`` write it to ``filename``.
     filename : str
         For ``plot='save'``.
+    bokeh_resources : bokeh.resources.Resources, optional
+        What a saved page loads BokehJS from. Default: it has all it needs, and opens without
+        network.
+    start, stop, count
+        As of `Diagnostics.get_task_stream`.
+
+    Returns
+    -------
+    TaskStreamCapture, list of dict, tuple, or coroutine
+        The context manager; or what `Diagnostics.get_task_stream` returns.
+
+    Raises
+    ------
+    ValueError
+        For another ``plot``.
+    RuntimeError
+        There is no connected client, at the begin of a block at the latest.
+    """
+    if start is None and stop is None and count is None:
+        return TaskStreamCapture(client, plot, filename, bokeh_resources)
+    from dask_diag_lab.session import attach
+
+    return attach(client).get_task_stream(start, stop, count, plot, filename, bokeh_resources)
+
+
+class TaskStreamCapture:
+    """Collects what runs while a block is active; made by `get_task_stream`.
+
+    All that has ended when the block ends is in; what ended before it began is not, whatever the
+    clocks of the workers say. With an asynchronous client it is used with ``async with``.
 
     Attributes
     ----------
@@ -62,8 +102,6 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
 
     Raises
     ------
-    ValueError
-        For another ``plot``.
     RuntimeError
         At the begin of the block: there is no connected client. At either end: its scheduler
         cannot be reached; what is known by then is in `data`.
@@ -73,10 +111,7 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
     _begin: Position
 
     def __init__(
-        self,
-        client: Client | None = None,
-        plot: bool | Literal["save"] = False,
-        filename: str = "task-stream.html",
+        self, client: Client | None, plot: Plotting, filename: str, resources: Resources | None
     ) -> None:
         if plot not in (True, False, "save"):
             raise ValueError(f"plot is {plot!r}; it may be True, False or 'save'")
@@ -86,6 +121,7 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         self._client = client
         self._plot = plot
         self._filename = filename
+        self._resources = resources
 
     def __enter__(self) -> Self:
         if self._attach().asynchronous:
@@ -104,6 +140,18 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
     async def __aexit__(self, *exception: object) -> None:
         await asyncio.to_thread(self._finish)
 
+    def read(
+        self, diagnostics: Diagnostics, find: Callable[[Store], tuple[int, int]]
+    ) -> Any:  # rows, or a pair
+        """Do without a block what `Diagnostics.get_task_stream` does, between cursors."""
+        self._diagnostics = diagnostics
+        rows = self._rows(*self._ask_fresh(find))
+        self.data.extend(task_rows.as_records(rows))
+        if not self._plot:
+            return self.data
+        self._draw(rows, "")
+        return self.data, self.figure
+
     def _attach(self) -> Client:
         from dask_diag_lab.session import attach, current_client
 
@@ -115,8 +163,11 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         return client
 
     def _start(self) -> None:
+        self._begin = self._ask_fresh(task_rows.position)
+
+    def _ask_fresh(self, function: Callable[[Store], T]) -> T:
         try:
-            self._begin = self._ask(task_rows.position, is_fresh=True)
+            return self._ask(function, is_fresh=True)
         except (LinkLostError, TimeoutError) as error:
             raise RuntimeError(f"No task stream can be captured: {_error_text(error)}.") from error
 
@@ -133,7 +184,7 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
             raise RuntimeError(message) from problem
 
     def _collect(self, end: Position) -> None:
-        rows = self._rows(end)
+        rows = self._rows(self._begin.cursor, end.cursor)
         self.data.extend(task_rows.as_records(rows))
         n_recorded = end.cursor - self._begin.cursor
         self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
@@ -143,11 +194,10 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         if self._plot:
             self._draw(rows, note)
 
-    def _rows(self, end: Position) -> TaskRows:
-        cursor = self._begin.cursor
+    def _rows(self, cursor: int, stop: int) -> TaskRows:
         parts: list[TaskRows] = []
-        while not parts or cursor < end.cursor:
-            copy = partial(task_rows.capture_rows, cursor=cursor, stop=end.cursor)
+        while not parts or cursor < stop:
+            copy = partial(task_rows.capture_rows, cursor=cursor, stop=stop)
             parts.append(self._ask(copy))
             cursor = parts[-1].cursor
         return task_rows.join(parts)
@@ -160,7 +210,7 @@ class get_task_stream:  # noqa: N801  # `distributed`'s name for it
         shown = [w for w in workers if isnan(w.ended) or w.address in seen]
         self.figure, note = figure_of(store_of(rows, shown, now))
         if self._plot == "save":
-            save(self.figure, [note, lost], Path(self._filename))
+            save(self.figure, [note, lost], Path(self._filename), self._resources)
 
     def _ask(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> T:
         return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)

@@ -18,7 +18,7 @@ from bokeh.models import Column, ColumnDataSource, Plot, Rect
 from bokeh.models.annotations import Legend, LegendItem, Title
 from bokeh.models.ui import UIElement
 from bokeh.models.widgets import Div
-from bokeh.resources import INLINE
+from bokeh.resources import INLINE, Resources
 
 from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts
 from dask_diag_lab.schema import ACTIONS, EVENTS, WORKERS, Batch, Change, SchedulerInfo
@@ -121,8 +121,10 @@ def _note(n_blocks: int, n_actions: int) -> str:
     )
 
 
-def save(figure: Plot, notes: Sequence[str], path: Path) -> None:
-    """Write a page that the picture fills, with what there is to say; needs no network."""
+def save(
+    figure: Plot, notes: Sequence[str], path: Path, resources: Resources | None = None
+) -> None:
+    """Write a page that the picture fills, with what there is to say; by default self-contained."""
     paragraphs = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
     parts: list[UIElement] = [figure, Div(text=paragraphs)] if paragraphs else [figure]
     own = {"sizing_mode": figure.sizing_mode, "min_height": figure.min_height}
@@ -130,7 +132,7 @@ def save(figure: Plot, notes: Sequence[str], path: Path) -> None:
     figure.update(sizing_mode="stretch_both", min_height=figure.height)
     page = Column(children=parts, sizing_mode="stretch_both")
     try:
-        path.write_text(file_html(page, INLINE, TITLE), encoding="utf-8")
+        path.write_text(file_html(page, resources or INLINE, TITLE), encoding="utf-8")
     finally:
         page.children = []
         figure.update(**own)

@@ -53,7 +53,7 @@ ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
     (r"/individual-plots\.json", handlers.StockPlotsHandler),
     (r"/health", handlers.HealthHandler),
     (rf"/plots/{NAME}", pages.PlotPageHandler),
-    (rf"/plots/{NAME}\.(json|csv)", handlers.TableHandler),
+    (rf"/plots/{NAME}\.([a-z.]*)", handlers.TableHandler),
     (rf"/plots/{NAME}/session", handlers.SessionHandler),
     (rf"/({'|'.join(pages.PAGES)})", pages.SeveralPlotsHandler),
     (rf"/{pages.INFO}", InfoHandler),

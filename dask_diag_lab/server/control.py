@@ -70,6 +70,8 @@ class PaneControl(DataModel):
         The picture stays as it is, as was asked.
     table : str
         JSON of the arguments with which a request has this picture's table.
+    formats : str
+        `View.formats`, with spaces between them.
     open : str
         JSON ``{"plot": name, "arguments": {name: text}, "n": counter}``: a click in the picture
         asks the page to open that plot.
@@ -90,6 +92,7 @@ class PaneControl(DataModel):
     behind_s: float = _of(Float(default=0.0))
     frozen: bool = _of(Bool(default=False))
     table: str = _text()
+    formats: str = _text()
     open: str = _text()
 
 

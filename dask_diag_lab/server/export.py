@@ -1,4 +1,4 @@
-"""A plot's table as JSON or CSV: what it shows now, made off the loop and sent in parts.
+"""What a plot shows now as a file, JSON or CSV and others: made off the loop and sent in parts.
 
 Views and store are read on the loop, a row of which is cheap; a million rows are turned into text
 in threads, some thousand at a time.
@@ -11,18 +11,19 @@ import csv
 import io
 import json
 import math
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from dask_diag_lab.server.handlers import until
 from dask_diag_lab.server.page import close_view, empty_text, is_without
-from dask_diag_lab.views.look import LIGHT
 
 if TYPE_CHECKING:
     from dask_diag_lab.jobs import Job
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.store.queries import Query
-    from dask_diag_lab.views.registry import Plot
     from dask_diag_lab.views.view import Table, View
 
 WANTED_S: Final = 10.0
@@ -33,17 +34,19 @@ ROWS_AT_ONCE: Final = 5_000
 """Some 10 ms of work, and 0.5 MB."""
 LATE: Final = f"Not all of this plot's data had come within {WAIT_S:g} s; ask again."
 
+SPEEDSCOPE: Final = "https://www.speedscope.app/file-format-schema.json"
+_WHEN_AND_WHERE: Final = ("t", "duration", "worker", "thread", "kind")
+_TRACE_ARGS: Final = ("prefix", "key", "outcome", "nbytes", "source")
+"""Columns of a task stream's table, the latter as they are."""
+
 Writer = Callable[["Table", str], Iterator[str]]
 
 
-async def export(
-    site: Site, plot: Plot, arguments: Mapping[str, str], write: Writer
-) -> AsyncIterator[str]:
-    """Return the parts of a plot's table with the data of now, once that has come.
+async def export(site: Site, view: View, write: Writer) -> AsyncIterator[str]:
+    """Return the parts of a file with the data of now, once that has come; closes the view.
 
     Waits `WAIT_S` at most. Why there are no rows is said in the words of the picture.
     """
-    view = plot(site.store, LIGHT, arguments)
     try:
         is_late = not await _is_brought_up(site, view)
         make = view.table_job()
@@ -83,7 +86,8 @@ async def _is_brought_up(site: Site, view: View) -> bool:
             return False
         if store.feed_state.state in ("lost", "closed"):
             return True
-        return not is_without(store, view) and all(query.state != "asked" for query in asked)
+        is_there = store.scheduler is not None and not is_without(store, view)
+        return is_there and all(query.state != "asked" for query in asked)
 
     have(view.build)
     return await until(is_complete, WAIT_S)
@@ -97,11 +101,8 @@ def json_parts(table: Table, note: str = "") -> Iterator[str]:
     yield '{"columns": {'
     before = ""
     for name, values in table.columns.items():
-        yield f"{before}{_json(name)}: ["
-        for start in range(0, len(values), ROWS_AT_ONCE):
-            chunk = _json([plain(value) for value in values[start : start + ROWS_AT_ONCE]])
-            yield (", " if start else "") + chunk[1:-1]
-        yield "]"
+        yield f"{before}{_json(name)}: "
+        yield from _array(map(plain, values))
         before = ", "
     rows = max(map(len, table.columns.values()), default=0)
     yield f'}}, "units": {_json(dict(table.units))}, "rows": {rows}, "note": {_json(note)}}}'
@@ -121,11 +122,81 @@ def csv_parts(table: Table, note: str = "") -> Iterator[str]:  # noqa: ARG001  #
         yield _csv(zip(*chunks, strict=True))
 
 
+def trace_parts(table: Table, note: str = "") -> Iterator[str]:
+    """Yield a task stream in the Chrome Trace Event Format, as Perfetto reads it, in parts.
+
+    A worker is a process. Slices of a thread have to nest, so transfers and disk, which may go on
+    at the same time, are on tracks of their own, and so is a task that overlaps another one in its
+    thread, as coroutines do. Times are µs since the first action: as seconds since the epoch a
+    float has no ns left. Source: `json_trace_parser.cc` of Perfetto.
+    """
+    head = {"displayTimeUnit": "ms", "metadata": {"source": "dask_diag_lab", "note": note}}
+    yield f'{_json(head)[:-1]}, "traceEvents": '
+    yield from _array(_trace_events(table.columns))
+    yield "}"
+
+
+def _trace_events(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:  # JSON
+    threads = set(zip(columns["worker"], columns["thread"], strict=True))
+    tracks = sorted(threads, key=lambda track: (len(track[0]), track))  # worker 2 before worker 10
+    pids = {worker: pid for pid, worker in enumerate(dict(tracks), 1)}
+    for worker, thread in tracks:
+        for what, name in (("process", worker), ("thread", f"thread {thread}")):
+            ids = {"ph": "M", "pid": pids[worker], "tid": thread}
+            yield {**ids, "name": f"{what}_name", "args": {"name": name}}
+    busy_until_ns: dict[tuple[str, int], int] = {}
+    rows = zip(*(columns[name] for name in (*_WHEN_AND_WHERE, *_TRACE_ARGS)), strict=True)
+    for number, (t, duration, worker, thread, kind, *of_task) in enumerate(rows):
+        start_ns, stop_ns = round(t * 1e9), round((t + duration) * 1e9)
+        args = {n: v for n, v in zip(_TRACE_ARGS, of_task, strict=True) if v not in ("", -1)}
+        event = {"name": of_task[0] if kind == "compute" else kind, "cat": kind}
+        event |= {"pid": pids[worker], "tid": thread, "ts": start_ns / 1e3}
+        if kind == "compute" and start_ns >= busy_until_ns.get((worker, thread), 0):
+            busy_until_ns[worker, thread] = stop_ns
+            yield {**event, "ph": "X", "dur": (stop_ns - start_ns) / 1e3, "args": args}
+        else:
+            yield {**event, "ph": "b", "id": hex(number), "args": args}
+            yield {**event, "ph": "e", "id": hex(number), "ts": stop_ns / 1e3}
+
+
+def speedscope_parts(table: Table, note: str = "") -> Iterator[str]:
+    """Yield a profile as a file for speedscope in parts: each stack with the time spent at its end.
+
+    Source: https://www.speedscope.app/file-format-schema.json
+    """
+    assert table.stacks is not None  # plots without them name no such format
+    frames, interval_s = table.stacks
+    firsts, ends = np.unique(frames.function, return_index=True)[1], np.flatnonzero(frames.own)
+    about = {"name": f"Dask profile · {note}".removesuffix(" · ")}
+    head = {"$schema": SPEEDSCOPE, "exporter": "dask_diag_lab", **about}
+    end_s = float(frames.own.sum() * interval_s)
+    profile = {"type": "sampled", "unit": "seconds", "startValue": 0, "endValue": end_s, **about}
+    yield f'{_json(head)[:-1]}, "shared": {{"frames": '
+    places = map(frames.location, firsts.tolist())
+    yield from _array({"name": p.name, "file": p.filename, "line": p.line_number} for p in places)
+    yield f'}}, "profiles": [{_json(profile)[:-1]}, "samples": '
+    yield from _array(map(frames.stack, ends.tolist()))
+    yield ', "weights": '
+    yield from _array((frames.own[ends] * interval_s).tolist())
+    yield "}]}"
+
+
 FORMATS: Final[Mapping[str, tuple[str, Writer]]] = {
     "json": ("application/json", json_parts),
     "csv": ("text/csv", csv_parts),
+    "trace.json": ("application/json", trace_parts),
+    "speedscope.json": ("application/json", speedscope_parts),
 }
 """Media type of each, and what writes it."""
+
+
+def _array(values: Iterable[Any]) -> Iterator[str]:  # of JSON
+    """Yield a JSON array in parts."""
+    before, left = "[", iter(values)
+    while chunk := list(islice(left, ROWS_AT_ONCE)):
+        yield before + _json(chunk)[1:-1]
+        before = ", "
+    yield "[]" if before == "[" else "]"
 
 
 def plain(value: Any) -> Any:  # whatever a view put in a cell

@@ -217,7 +217,7 @@ class HealthHandler(SiteHandler):
 
 
 class TableHandler(SiteHandler):
-    """``/plots/<name>.json`` and ``.csv``: what the picture shows, as columns."""
+    """``/plots/<name>.json``, ``.csv`` and what else of `View.formats`: what the picture shows."""
 
     draws = True
 
@@ -226,15 +226,18 @@ class TableHandler(SiteHandler):
         from dask_diag_lab.server.control import read_arguments
         from dask_diag_lab.server.export import FORMATS, export
 
+        if kind not in plot.formats:
+            there_are = ", ".join(f".{one}" for one in plot.formats)
+            raise HTTPError(404, "%s", f"There is no “.{kind}” of “{name}”, but {there_are}.")
         query = parse_qsl(self.request.query, keep_blank_values=True)
         given = {name: value for name, value in query if name not in NOT_ARGUMENTS}
         with self.refusing():
-            arguments = plot.check_arguments(read_arguments(given))
+            view = plot(self.site.store, arguments=read_arguments(given))
         content_type, write = FORMATS[kind]
-        parts = await export(self.site, plot, arguments, write)
+        parts = await export(self.site, view, write)
         self.set_header("Content-Type", f"{content_type}; charset=utf-8")
-        if kind == "csv":
-            self.set_header("Content-Disposition", f'attachment; filename="{plot.name}.csv"')
+        if kind != "json":
+            self.set_header("Content-Disposition", f'attachment; filename="{name}.{kind}"')
         async for part in parts:
             self.write(part)
             await self.flush()

@@ -106,7 +106,7 @@ class Page:
     ) -> None:
         self.plot = plot
         self.document = document
-        self.control = PaneControl(name=CONTROL_NAME)
+        self.control = PaneControl(name=CONTROL_NAME, formats=" ".join(plot.formats))
         self.socket: PlotSocket | None = None
         self._store = store
         self._view: View | None = None

@@ -155,6 +155,24 @@ class ActionLog:
 
         return read
 
+    def first(self, name: str, least: float) -> tuple[int, int]:
+        """Return the first action to have arrived with at least so much in a column.
+
+        Returns
+        -------
+        cursor, task : int
+            Its own, and the ordinal of its task; where there is none, those that come next.
+        """
+        cursor, task = self.evicted, 0
+        for block in self._all():
+            column, tasks = block.columns[name], block.columns["task"]
+            if column.max() >= least:
+                rows = block.in_arrival_order()
+                index = int(np.argmax(column[rows] >= least))
+                return cursor + index, int(tasks[rows[index]])
+            cursor, task = cursor + block.n, int(tasks.max()) + 1
+        return cursor, task
+
     def of_key(self, key: str) -> Columns:
         """Return the actions of the tasks with a key, by their start, as `since` returns them."""
         tasks, slots = self._keys.find(key), self._slots.rows

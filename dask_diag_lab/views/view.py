@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from dask.utils import parse_timedelta
 
 from dask_diag_lab.schema import EXTRA_NAMES
 from dask_diag_lab.views.look import LIGHT, Look
@@ -14,6 +19,7 @@ if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
     from dask_diag_lab.store import Store
+    from dask_diag_lab.views.profile.tree import Frames
 
 
 LegendShape = Literal["fill", "hatch", "outline", "line", "dash", "circle", "square", "diamond"]
@@ -132,12 +138,14 @@ class Table:
     """A plot's data as named columns of equal length, for ``.json``, ``.csv`` and screen readers.
 
     ``units`` gives the unit of each column that has one. ``note`` tells what is not in the rows;
-    None where `Caption.note` does. Raises ValueError as `check_lengths`.
+    None where `Caption.note` does. ``stacks`` has, of a profile, its frames and the seconds of a
+    sample, for files that keep them. Raises ValueError as `check_lengths`.
     """
 
     columns: Mapping[str, Sequence[Any]]
     units: Mapping[str, str] = field(default_factory=dict)
     note: str | None = None
+    stacks: tuple[Frames, float] | None = None
 
     def __post_init__(self) -> None:
         check_lengths(self.columns)
@@ -184,6 +192,8 @@ class View(ABC):
     freezes_itself : bool
         Whether the view obeys ``freeze`` and ``live`` and tells `Caption.is_frozen`. A view that
         does not is frozen by its page, which ceases to call `update`.
+    formats : sequence of str
+        Endings of the files that there are of what it shows, see `server.export.FORMATS`.
     table_waits : bool
         Whether `table` lacks something while what the view had made off the loop is not there.
     arguments : mapping of str to str
@@ -206,6 +216,7 @@ class View(ABC):
     accepts: ClassVar[Mapping[str, str]] = {}
     choices: ClassVar[Mapping[str, Sequence[str]]] = {}
     freezes_itself: ClassVar[bool] = False
+    formats: ClassVar[Sequence[str]] = ("csv", "json")
     table_waits: ClassVar[bool] = True
 
     _drawn: object = None
@@ -316,6 +327,30 @@ class View(ABC):
                 given = arguments[name][:40]
                 raise ArgumentError(f"“{name}” is one of {there_are}, not “{given}”.")
         return dict(arguments)
+
+    def time_argument(self, name: str, otherwise: float) -> float:
+        """Return an argument that is a time, in seconds since the epoch by the scheduler's clock.
+
+        Raises
+        ------
+        ArgumentError
+            It is none; the message has what can be given.
+        """
+        given = self.arguments.get(name, "")
+        if not given:
+            return otherwise
+        for read in (
+            float,
+            lambda text: self.store.time - parse_timedelta(text.removeprefix("-")),
+            lambda text: datetime.fromisoformat(text).timestamp(),
+        ):
+            with suppress(ValueError, LookupError, OverflowError):
+                if isfinite(moment := read(given)):
+                    return moment
+        raise ArgumentError(
+            f"“{name}” is a time, not “{given[:40]}”: seconds since the epoch, -30s for so long"
+            " before now, or ISO 8601, such as 2026-11-24T14:05:30Z."
+        )
 
     @property
     def is_behind(self) -> bool:

@@ -102,12 +102,15 @@ class ProfileOfTasks(View):
     )
 
     accepts: ClassVar[Mapping[str, str]] = {
+        "start": "time, see `View.time_argument`: samples from there on",
+        "stop": "time: samples until then",
         "prefix": "prefix of the tasks to show",
         "key": "the same, as a task's name",
         "worker": "address of the only worker to show",
         "from_task": "key of the task from which the reader came",
     }
     reads: ClassVar[Sequence[str]] = ("queries",)
+    formats: ClassVar[Sequence[str]] = (*View.formats, "speedscope.json")
     source_title: ClassVar[str] = "Task"
 
     def set_up(self) -> None:
@@ -158,6 +161,12 @@ class ProfileOfTasks(View):
         if profile is not None:
             return profile.table
         return functions_table(Frames({"count": 0, "identifier": "root", "children": {}}), 0.0)
+
+    @property
+    def table_arguments(self) -> Mapping[str, str]:
+        """What is chosen by now; see `View.table_arguments`."""
+        chosen = {name: getattr(self.sampling, name, "") for name in self.accepts}
+        return {name: str(value) for name, value in chosen.items() if value}
 
     def restyle(self) -> None:
         """Apply the look; the colours of frames and bars are sent anew."""
@@ -214,6 +223,8 @@ class ProfileOfTasks(View):
 
     def _choose_from_arguments(self) -> None:
         given = self.arguments
+        self.sampling.start = self.time_argument("start", self.sampling.start)
+        self.sampling.stop = self.time_argument("stop", self.sampling.stop)
         self.sampling.prefix = given.get("prefix") or given.get("key", "")
         self.sampling.worker = given.get("worker", "")
         self._from_task = given.get("from_task", "")
@@ -342,6 +353,8 @@ class ProfileOfEventLoops(ProfileOfTasks):
     )
 
     accepts: ClassVar[Mapping[str, str]] = {
+        "start": "time, as of the profile of tasks",
+        "stop": "time",
         "source": "worker-loops or scheduler-loop",
         "worker": "address of the only worker to show",
     }
@@ -352,6 +365,7 @@ class ProfileOfEventLoops(ProfileOfTasks):
     )
 
     def _choose_from_arguments(self) -> None:
+        super()._choose_from_arguments()
         wanted = self.arguments.get("source", "")
         self.sampling.source = wanted if wanted in dict(self.SOURCES) else WORKER_LOOPS
         is_of_workers = self.sampling.source == WORKER_LOOPS

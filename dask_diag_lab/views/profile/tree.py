@@ -107,11 +107,15 @@ class Frames:
 
     def path(self, index: int) -> tuple[str, ...]:
         """Return the identifiers from below the root down to this frame: it in another profile."""
-        names: list[str] = []
+        return tuple(self.functions[function] for function in self.stack(index))
+
+    def stack(self, index: int) -> list[int]:
+        """Return the functions, as in `function`, from below the root down to this frame."""
+        functions: list[int] = []
         while index:
-            names.append(self.functions[self.function[index]])
+            functions.append(int(self.function[index]))
             index = int(self.parent[index])
-        return tuple(reversed(names))
+        return functions[::-1]
 
     def find(self, path: Sequence[str]) -> int:
         """Return the frame with this `path`, or the innermost of its callers that there is."""
@@ -267,6 +271,7 @@ def functions_table(frames: Frames, interval_s: float, which: Bools | None = Non
             "line_number": [place.line_number for place in places],
         },
         units={"own_s": "s", "total_s": "s"},
+        stacks=(frames, interval_s),
     )
 
 

@@ -6,7 +6,7 @@ Decides when what is asked of the store and drawn; how it looks is `figure`'s.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
@@ -102,11 +102,12 @@ class TaskStream(View):
         *("idle", "straggler", "running", "killed", "erred", "duration"),
     )
     accepts: ClassVar[Mapping[str, str]] = {
-        "start": "Seconds since the epoch: the window, and its table, begin there.",
-        "stop": "Seconds since the epoch: they end there.",
+        "start": "Time, see `View.time_argument`: the window, and its table, begin there.",
+        "stop": "Time: they end there.",
         "count": "Rows of the table at most: the newest.",
     }
     freezes_itself: ClassVar[bool] = True
+    formats: ClassVar[Sequence[str]] = (*View.formats, "trace.json")
     table_waits: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"activities"})
 
@@ -334,20 +335,13 @@ class TaskStream(View):
 
     def _take_arguments(self) -> None:
         """Hold the stretch of time that was asked for, if one was."""
-        start, stop = self._number("start", -np.inf), self._number("stop", np.inf)
-        self._bounds = start, stop, int(self._number("count", MAX_ROWS))
+        start, stop = self.time_argument("start", -np.inf), self.time_argument("stop", np.inf)
+        count = self.arguments.get("count") or str(MAX_ROWS)
+        if not count.isdecimal():
+            raise ArgumentError(f"“count” is a whole number, not “{count[:40]}”.")
+        self._bounds = start, stop, int(count)
         if -np.inf < start < stop < np.inf:
             self.window.hold(start, stop)
-
-    def _number(self, name: str, otherwise: float) -> float:
-        given = self.arguments.get(name, "")
-        try:
-            number = float(given or otherwise)
-        except ValueError:
-            number = np.nan
-        if given and not np.isfinite(number):
-            raise ArgumentError(f"“{name}” is a number, not “{given[:40]}”.")
-        return number
 
     @property
     def table_arguments(self) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from math import nan
 from pathlib import Path
@@ -13,12 +14,20 @@ import dask.array as da
 import distributed
 import numpy as np
 import pytest
+from bokeh.resources import CDN
 from distributed import Client, LocalCluster, wait
 
 import dask_diag_lab
 from dask_diag_lab import get_task_stream
 from dask_diag_lab.capture import task_rows
-from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts, as_records, key_of
+from dask_diag_lab.capture.task_rows import (
+    Moment,
+    TaskRows,
+    WorkerFacts,
+    as_records,
+    find_tasks,
+    key_of,
+)
 from dask_diag_lab.capture.task_stream_figure import figure_of, save, store_of
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.views.stream.frame import MAX_BLOCKS
@@ -101,6 +110,45 @@ def test_long_captures_are_copied_bit_by_bit(
     assert keys(ts.data) == {future.key for future in futures}
 
 
+def test_a_call_returns_what_the_engine_returns(client: Client) -> None:
+    client.get_task_stream()  # it records from its first call on
+    assert get_task_stream(start=0) == []
+    x = da.random.default_rng(1).random((100, 100), chunks=(50, 50))
+    (x + x.T).sum().compute()
+    middle = time.time() + 0.05
+    wait(client.map(time.sleep, [0.2 + i / 100 for i in range(9)], pure=False))
+    diagnostics = dask_diag_lab.attach(client)
+    for given in (
+        *({}, {"start": middle}, {"stop": middle}, {"start": "1 hour", "stop": "0 s"}),
+        *({"count": 5}, {"start": middle, "count": 3}, {"stop": middle, "count": 3}),
+        {"start": 0, "stop": middle, "count": 1},
+    ):
+        theirs = [row["key"] for row in client.get_task_stream(**given)]
+        assert [row["key"] for row in diagnostics.get_task_stream(**given)] == theirs
+        assert len(theirs) >= 3
+        if given:
+            assert [row["key"] for row in get_task_stream(**given)] == theirs
+
+
+def test_a_call_draws_and_saves_with_the_given_resources(client: Client, tmp_path: Path) -> None:
+    dask_diag_lab.attach(client).get_task_stream()
+    wait(client.map(inc, range(5), pure=False))
+    more: Any = {"plot": "save", "filename": str(tmp_path / "a.html"), "bokeh_resources": CDN}
+    rows, figure = get_task_stream(count=3, **more)
+    assert (len(rows), tasks_drawn(figure)) == (3, 3)
+    assert "https://cdn.bokeh.org" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("start", "error"), [("soon", KeyError), ("5 parsecs", KeyError), ([1], TypeError)]
+)
+def test_a_start_that_is_no_time_is_refused(
+    client: Client, start: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        get_task_stream(client, start=start)
+
+
 def test_the_figure_is_the_task_stream_of_the_block(client: Client) -> None:
     wait(client.map(inc, range(5), pure=False))
     with get_task_stream(plot=True) as ts:
@@ -108,7 +156,7 @@ def test_the_figure_is_the_task_stream_of_the_block(client: Client) -> None:
     assert ts.figure is not None
     assert ts.figure.document is None
     assert tasks_drawn(ts.figure) == 41
-    assert "4 threads" in str(ts.figure.title.text)  # type: ignore[union-attr]  # it has one
+    assert "4 threads" in str(ts.figure.title.text)
 
 
 def work_in(figure: Any) -> list[Any]:  # a Plot; its renderers have no common type
@@ -154,6 +202,7 @@ def test_asynchronous_clients_use_it_asynchronously() -> None:
                 await wait(futures)
             assert keys(ts.data) == {future.key for future in futures}
             assert tasks_drawn(ts.figure) == 30
+            assert await get_task_stream(client, start=0) == ts.data
             diagnostics = dask_diag_lab.attach(client)
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, wait_until, lambda: diagnostics.is_closed, "not closed")
@@ -221,6 +270,29 @@ def rows_of(n: int, outcome: Outcome = Outcome.OK, worker: int = 7) -> TaskRows:
     }
     texts = {0: "", worker: f"tcp://w:{worker}", 9: "inc"}
     return TaskRows(columns, texts, {500 + i: f"inc-{i}" for i in range(n)}, n)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "count", "found"),
+    [
+        (None, None, None, (0, 3000)),
+        (1000.5, None, None, (500, 3000)),
+        (None, 1000.5, None, (0, 500)),
+        (None, None, 10, (2990, 3000)),
+        (1000.5, None, 10, (500, 510)),
+        (None, 1000.5, 10, (490, 500)),
+        (1000.5, 1001.5, 10, (500, 1500)),
+        ("9 s", "8.5 s", None, (1000, 1500)),
+        (1001.0, 1000.0, None, (1000, 1000)),
+        (None, None, 0, (3000, 3000)),
+        (2000.0, None, None, (3000, 3000)),
+    ],
+)
+def test_tasks_are_found_by_when_they_ended(
+    start: Moment | None, stop: Moment | None, count: int | None, found: tuple[int, int]
+) -> None:
+    store = store_of(rows_of(3000), [WorkerFacts("tcp://w:7", "a", 1, nan)], 1010.0)
+    assert find_tasks(store, start, stop, count) == found
 
 
 def test_a_worker_that_died_is_drawn_until_its_end() -> None:

@@ -188,8 +188,8 @@ class Column(Sequence[int]):
 
     def __getitem__(self, index: Any) -> Any:
         values = range(self._n)[index]
-        Long.on_read(len(values))
-        return list(values)
+        Long.on_read(1 if isinstance(values, int) else len(values))
+        return values if isinstance(values, int) else list(values)
 
 
 def sample_plot(name: str, view: type[View]) -> Plot:

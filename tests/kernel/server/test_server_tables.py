@@ -17,13 +17,20 @@ import pytest
 from dask_diag_lab.jobs import Job
 from dask_diag_lab.schema import Change
 from dask_diag_lab.server import export
-from dask_diag_lab.server.export import ROWS_AT_ONCE, csv_parts, json_parts
+from dask_diag_lab.server.export import (
+    ROWS_AT_ONCE,
+    csv_parts,
+    json_parts,
+    speedscope_parts,
+    trace_parts,
+)
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.view import Table
 from tests.kernel.server.sample_views import SAMPLES, Choosing, Long
 from tests.kernel.serving import Served, make_batch, serving, until
 from tests.kernel.store.batches import group_row
+from tests.kernel.views.profiles import Situation
 
 LONG_S = 30.0
 """More than a busy machine takes for anything here."""
@@ -153,6 +160,8 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
             "progress.json?by=colour": "“by” is one of",
             "progress.json?sort=name": "has no argument “sort”; those it has: “by”, “order”.",
             "task-stream.csv?rows=5": "those it has: “count”, “start”, “stop”.",
+            "task-stream.json?start=soon": "“start” is a time, not “soon”: seconds since the epoch",
+            "profile.json?stop=-1eon": "“stop” is a time",
             "cpu.json?rows=5": "has no argument “rows”; those it has: none.",
             "task.json?" + urlencode({"key": "x" * 5000}): "4096",
         }
@@ -161,7 +170,55 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
             assert (reply.code, words in reply.body.decode()) == (400, True), path
 
 
+async def test_a_plot_has_the_files_that_it_names_and_no_others() -> None:
+    async with serving() as served:
+        served.store.set_feed_state("closed", "", time.time())
+        for name in ("task-stream.trace.json", "profile.speedscope.json", "progress.csv"):
+            reply = await served.ask(f"/plots/{name}")
+            assert (reply.code, name in reply.headers["Content-Disposition"]) == (200, True)
+        reply = await served.ask("/plots/progress.trace.json")
+        assert (reply.code, "but .csv, .json" in reply.body.decode()) == (404, True)
+
+
 # --- formats
+
+
+def test_slices_of_a_trace_nest_and_all_else_is_on_tracks_of_its_own() -> None:
+    rows = [  # t, duration, worker, thread, kind, prefix
+        (0.0, 1.0, "worker 10", 1, "compute", "inc"),
+        (1.0, 0.25, "worker 2", 1, "compute", "inc"),
+        (1.0, 2.0, "worker 10", 1, "compute", "load"),
+        (1.5, 1.0, "worker 10", 1, "transfer", "load"),
+        (2.5, 1.0, "worker 10", 1, "compute", "load"),
+    ]
+    names = ("t", "duration", "worker", "thread", "kind", "prefix")
+    columns: dict[str, list[Any]] = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    more: dict[str, Any] = {"key": "k", "outcome": "ok", "nbytes": -1, "source": ""}
+    table = Table(columns | {name: [value] * len(rows) for name, value in more.items()})
+    found = json.loads("".join(trace_parts(table, "all")))
+    assert found["metadata"]["note"] == "all"
+    events = found["traceEvents"]
+    named = [e["args"]["name"] for e in events if e["name"] == "process_name"]
+    assert named == ["worker 2", "worker 10"]
+    slices = [(e["pid"], e["tid"], e["ts"], e["dur"]) for e in events if e["ph"] == "X"]
+    assert slices == [(2, 1, 0, 1e6), (1, 1, 1e6, 250_000), (2, 1, 1e6, 2e6)]
+    pairs = [(e["ph"], e["id"], e["name"], e["ts"]) for e in events if e["ph"] in ("b", "e")]
+    transfer = [("b", "0x3", "transfer", 1.5e6), ("e", "0x3", "transfer", 2.5e6)]
+    assert pairs == [*transfer, ("b", "0x4", "load", 2.5e6), ("e", "0x4", "load", 3.5e6)]
+    assert events[-2]["args"] == {"prefix": "load", "key": "k", "outcome": "ok"}
+
+
+def test_a_speedscope_file_has_each_stack_with_its_time() -> None:
+    table = Situation().page().view.table()
+    found = json.loads("".join(speedscope_parts(table, "of now")))
+    frames = [frame["name"] for frame in found["shared"]["frames"]]
+    (profile,) = found["profiles"]
+    stacks = [";".join(frames[i] for i in stack) for stack in profile["samples"]]
+    seconds = dict(zip(stacks, profile["weights"], strict=True))
+    assert seconds == pytest.approx({"inc": 0.1, "inc;svd": 0.5, "inc;helper": 0.2, "load": 0.2})
+    assert (profile["unit"], profile["endValue"]) == ("seconds", pytest.approx(1.0))
+    assert found["shared"]["frames"][1]["line"] == 3
+
 
 ODD = [
     *("('x-1', 0, 1)", "b'\\x00\\xff'", 'say "hi", please', "<script>alert(1)</script>", "a/b\\c"),

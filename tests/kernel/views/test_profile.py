@@ -42,6 +42,17 @@ def test_the_headline_has_the_time_and_the_note_how_it_was_measured(situation: S
     assert caption.note.startswith("10 ms per sample over 2.00 s")
 
 
+def test_a_period_can_be_asked_for_and_files_have_what_the_reader_chose(
+    situation: Situation,
+) -> None:
+    page = situation.page(start="1000", prefix="load")
+    assert situation.cluster.of("profile")[-1].arguments["start"] == 1000
+    page.view.set_control("subject", "inc")
+    drag(page, 1000, 1001)
+    chosen = page.view.table_arguments
+    assert (chosen["prefix"], float(chosen["start"]), float(chosen["stop"])) == ("inc", 2000, 2001)
+
+
 def test_the_same_answer_again_sends_nothing(situation: Situation) -> None:
     page = situation.page()
     assert page.sent() == []

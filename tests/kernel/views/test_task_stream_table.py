@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime
 
 import pytest
 
@@ -12,6 +13,10 @@ from dask_diag_lab.views.view import ArgumentError
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.task_streams import built, many
+
+
+def iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat()
 
 
 def test_the_table_has_every_action_and_works_without_a_picture(feed: Feed) -> None:
@@ -63,6 +68,13 @@ def test_count_bounds_a_table_to_the_newest_and_the_rest_is_noted(feed: Feed) ->
     table = TaskStream(feed.store, arguments={"count": "2"}).table()
     assert table.columns["t"] == pytest.approx([3, 4])
     assert table.note == "the newest 2 of 5 actions"
+
+
+@pytest.mark.parametrize("start", [f"{T0 + 2.5}", "-2.5s", "2500 ms", iso(T0 + 2.5)])
+def test_a_time_is_told_in_three_ways(feed: Feed, start: str) -> None:
+    feed.maker.action(0, 1).action(3, 4)
+    feed.send(5)
+    assert TaskStream(feed.store, arguments={"start": start}).table().columns["start"] == [T0 + 3]
 
 
 @pytest.mark.parametrize("given", [{"start": "soon"}, {"count": "inf"}, {"first": "1"}])
