@@ -6,8 +6,11 @@ the cluster's diagnostics, in a thread of its own, so that a cell that runs does
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import contextvars
 import logging
+import pickle
 import threading
 import time
 import weakref
@@ -16,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dask.utils import key_split, parse_timedelta
-from distributed.client import Client, Future, futures_of
+from distributed.client import Client, Future, default_client, futures_of
 from distributed.utils import is_kernel
 
 from dask_diag_lab.notebook.progress_bars import GroupCount, ProgressBars, ProgressLine, Report
@@ -31,18 +34,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 GROUPS: Final = ("prefix", "spans")
+# What becomes of a task; one that is skipped will not run: something it needs failed, or nobody
+# wants it any more.
 PENDING, DONE, FAILED, SKIPPED = range(4)
-"""What becomes of a task; one that is skipped will not run: something it needs failed, or nobody
-wants it any more."""
-PENDING_STATES: Final = frozenset({"pending", "lost"})
-"""Of futures."""
+PENDING_STATES: Final = frozenset({"pending", "lost"})  # of futures
 
+# A scheduler that takes in a large graph is silent for long.
 CALL_TIMEOUT_S: Final = 60.0
-"""A scheduler that takes in a large graph is silent for long."""
+# Between two looks for keys that the scheduler has not heard of yet.
 APPEARS_S: Final = 0.05
-"""Pause between two looks for keys that the scheduler has not heard of yet."""
 # Reading so many takes about 5 ms, for which every plot waits.
 ROWS_AT_ONCE: Final = 10_000
+# So many the scheduler reads in one turn of its loop.
+KEYS_AT_ONCE: Final = 5_000
 JOIN_S: Final = 0.2
 
 GroupBy = str | Callable[[Any], Hashable] | None
@@ -54,20 +58,24 @@ def progress(
     multi: bool = True,
     complete: bool = True,
     group_by: str | Callable[[Any], Hashable] = "prefix",
-    interval: str | float = "200ms",
+    interval: str | float = "100ms",
     width: int = 40,
-) -> ProgressBars | None:
+    **kwargs: Any,  # noqa: ARG001  # what the bars of `distributed` take, or ignore, as well
+) -> Any:  # what it depends on is the caller's: bars, nothing, or a coroutine
     """Show how far futures are, with all the tasks that they need.
 
-    Takes what the function of this name of `distributed` takes. In a notebook it returns a widget
-    at once, which goes on while cells run; a cell shows it as its result or with ``display``. In a
-    console it blocks until all is done. It ends by itself with the computation or the client.
-    Failed tasks are counted and the first one is named, and the others are waited for.
+    Takes what the function of this name of `distributed` takes; its ``loop``, ``scheduler`` and
+    the like have no effect, because there is a thread for this and the futures know their
+    scheduler. In a notebook it returns a widget at once, which goes on while cells run; a cell
+    shows it as its result or with ``display``. Failed tasks are counted there, the first one is
+    named, and the others are waited for. In a console it blocks until all is done or a task has
+    failed, and with an asynchronous client it returns a coroutine that does. It ends by itself
+    with the computation or the client.
 
     Parameters
     ----------
     *futures
-        Futures, collections that were persisted, and lists of such.
+        Futures, collections that were persisted, and lists of such; of several clients, too.
     notebook : bool, optional
         Default: whether this is a Jupyter kernel.
     multi : bool
@@ -81,13 +89,18 @@ def progress(
     width : int
         Characters of the bar in a console.
 
+    Returns
+    -------
+    ProgressBars, None or coroutine
+        In a notebook, in a console, and there with an asynchronous client.
+
     Raises
     ------
     ValueError
         For another ``group_by``, or an ``interval`` that is not above 0.
     """
     if group_by not in GROUPS and not callable(group_by):
-        raise ValueError(f"group_by is {group_by!r}; it may be 'prefix', 'spans' or a callable")
+        raise ValueError(f"`group_by` should be 'prefix', 'spans' or a callable, not {group_by!r}")
     interval_s = float(parse_timedelta(interval, default="s"))
     if not interval_s > 0:
         raise ValueError(f"interval is {interval!r}; it has to be above 0")
@@ -95,19 +108,41 @@ def progress(
     bars_by = group_by if is_notebook and multi else None
     bars, line = ProgressBars() if is_notebook else None, ProgressLine(width)
     draw = line.show if bars is None else bars.show
-    follower = Follower(futures_of(futures), bars_by, interval_s, draw, is_complete=complete)
-    follower.start()
+    known = futures_of(futures)
+    follower = Follower(known, bars_by, interval_s, draw, is_complete=complete)
     if bars is not None:
+        follower.start()
         bars.on_close = follower.stop.set
         return bars
+    is_asynchronous = False
+    with contextlib.suppress(ValueError):  # there is none
+        is_asynchronous = (known[0].client if known else default_client()).asynchronous
+    if is_asynchronous:
+        return _show_line_off_loop(follower, line)
+    _show_line(follower, line)
+    return None
+
+
+def _show_line(follower: Follower, line: ProgressLine) -> None:
+    """Block until all is done, or a task has failed: as `distributed` does, so that scripts go on.
+
+    Nobody may be told of the failure later.
+    """
+    follower.start()
     try:
-        while follower.is_alive():
+        while follower.is_alive() and not line.report.failure:
             follower.join(JOIN_S)  # without a timeout it would not hear Ctrl-C on every system
     finally:
         follower.stop.set()
         follower.join(JOIN_S)
-        print()  # noqa: T201  # goes on to the next line of the console
-    return None
+        line.close()
+
+
+async def _show_line_off_loop(follower: Follower, line: ProgressLine) -> None:
+    try:
+        await asyncio.to_thread(_show_line, follower, line)
+    finally:
+        follower.stop.set()
 
 
 class Follower(threading.Thread):
@@ -142,17 +177,21 @@ class Follower(threading.Thread):
     ) -> None:
         super().__init__(name="dask-diag-lab-progress", daemon=True)
         self.stop = threading.Event()
-        self._client = weakref.ref(futures[0].client) if futures else lambda: None
+        self._clients = weakref.WeakSet(future.client for future in futures)
         self._keys = list({future.key for future in futures})
+        self._pending = list(self._keys)
+        self._ended: set[str] = set()  # states of the others
         self._group_by = group_by
         self._interval_s = interval_s
         self._draw = draw
         self._is_complete = is_complete
-        self._labels: dict[str, str] = {}  # by key as text, as in the store
+        self._groups: dict[str, Hashable] = {}  # by key as text, as in the store
         self._classes: dict[str, int] = {}
+        self._counts: dict[Hashable, list[int]] = {}  # of each group, by class
         self._failure = ""
         self._cursor = 0
-        self._began = time.perf_counter()
+        self._began = self._counted = time.perf_counter()
+        self._done_before = 0
         # IPython finds the cell that output belongs to in the context.
         self._context = contextvars.copy_context()
 
@@ -161,43 +200,40 @@ class Follower(threading.Thread):
         try:
             self._context.run(self._follow)
         except Exception as error:
-            client = self._client()
             note = f"Progress cannot be followed: {error!r}."
-            if client is None or client.status in {"closing", "closed"}:
+            if not self._open_clients:
                 note = "The client was closed."
             elif isinstance(error, (LinkLostError, OSError)):
                 note = f"The scheduler is gone: {error}."
             else:
                 logger.exception("Progress is not followed any more; the computation goes on")
-            is_counted = bool(self._labels)
+            is_counted = bool(self._groups)
             self._context.run(self._tell, is_counted=is_counted, is_last=True, note=note)
 
     def _follow(self) -> None:
-        client = self._client()
-        if client is None or not self._keys:
+        if not self._keys:
             self._tell(is_counted=True, is_last=True)
             return
-        diagnostics = attach(client)
-        del client
+        diagnostics = attach(self._open_clients[0])
         # What ends from here on is in the log, what ended before is in the scheduler's answer.
         end = diagnostics.submit(lambda store: store.actions.total, is_fresh=True)
         self._cursor = end.result(CALL_TIMEOUT_S)
         is_found = False
         while not self.stop.is_set():
             # Asked first: what has ended by then is in the log that is read afterwards.
-            states = self._states()
-            is_pending = bool(states & PENDING_STATES)
+            is_pending = self._is_pending()
             if not is_found:
-                self._labels, self._classes = {}, {}
-                missing = self._ask_scheduler()
+                missing = self._ask_scheduler(is_last=not is_pending)
                 # Others come with all that they need once the scheduler has heard of them.
-                is_found = not (missing and is_pending)
+                is_found = not missing
+                self._counted, self._done_before = time.perf_counter(), self._sum(DONE)
             self._read(diagnostics)
-            is_failed = FAILED in self._classes.values()
-            if not is_pending or (is_failed and not self._failure):
-                self._ask_scheduler()
+            left = DONE if self._ended == {"finished"} else SKIPPED
+            is_over = not is_pending and left != DONE
+            if is_over or (self._sum(FAILED) and not self._failure):
+                self._ask_scheduler(is_last=True)
             if not is_pending:
-                self._settle(missing, DONE if states == {"finished"} else SKIPPED)
+                self._settle(missing, left)
                 return
             self._tell(is_counted=is_found)
             self.stop.wait(self._interval_s if is_found else APPEARS_S)
@@ -206,28 +242,36 @@ class Follower(threading.Thread):
         """Show all tasks as ended, those that were never reported too."""
         # What the client has let go is counted, as what will not run.
         is_prefix = self._group_by == "prefix"
-        self._labels |= {str(key): str(key_split(key)) if is_prefix else "" for key in missing}
-        known = {key: found for key, found in self._classes.items() if found != PENDING}
-        self._classes = dict.fromkeys(self._labels, left) | known
+        for key in missing:
+            self._groups.setdefault(str(key), str(key_split(key)) if is_prefix else "")
+        for key in self._groups:
+            if self._classes.get(key, PENDING) == PENDING:
+                self._count(key, left)
         self._tell(is_counted=True, is_last=True)
 
-    def _ask_scheduler(self) -> list[Any]:  # any hashables
-        """Learn of all tasks behind the keys; return the keys that the scheduler does not know."""
-        is_first = not self._labels
+    def _ask_scheduler(self, *, is_last: bool) -> list[Any]:  # any hashables
+        """Learn of all tasks behind the keys; return the keys that the scheduler does not know.
+
+        While there are such it is not asked for the others, unless it will not hear of more.
+        """
+        is_first = not self._groups
+        starts = range(0, len(self._keys), KEYS_AT_ONCE)
         # What `tasks_behind` returns.
-        answer: dict[str, Any] = self._live_client().run_on_scheduler(
+        answer: dict[str, Any] = self._open_clients[0].run_on_scheduler(
             _question(),
-            self._keys,
+            [pickle.dumps(self._keys[start : start + KEYS_AT_ONCE]) for start in starts],
             self._group_by,
             is_complete=self._is_complete or not is_first,
+            is_last=is_last,
             asynchronous=False,
             callback_timeout=CALL_TIMEOUT_S,
         )
-        for key, label, found in answer["tasks"]:
-            if is_first:
-                self._labels[key] = label
-            if key in self._labels and self._classes.get(key, PENDING) in (PENDING, FAILED):
-                self._classes[key] = found
+        for part in answer["tasks"]:
+            for key, group, found in pickle.loads(part):  # noqa: S301  # of our own scheduler
+                if is_first:
+                    self._groups[key] = group
+                if key in self._groups and self._classes.get(key, PENDING) in (PENDING, FAILED):
+                    self._count(key, found)
         self._failure = self._failure or answer["failure"]
         return list(answer["missing"])
 
@@ -238,27 +282,45 @@ class Follower(threading.Thread):
             is_first, before = before < 0, self._cursor
             read = diagnostics.submit(partial(_ended, cursor=before), is_fresh=is_first)
             self._cursor, ended = read.result(CALL_TIMEOUT_S)
-            self._classes.update(each for each in ended if each[0] in self._labels)
+            for key, became in ended:
+                if key in self._groups:
+                    self._count(key, became)
 
-    def _live_client(self) -> Client:
-        client: Client | None = self._client()
-        if client is None or client.status in {"closing", "closed"}:
-            raise RuntimeError("the client was closed")
-        return client
+    @property
+    def _open_clients(self) -> list[Client]:
+        return [one for one in self._clients if one.status not in {"closing", "closed"}]
 
-    def _states(self) -> set[str]:
-        """Return what the client says of the futures."""
-        known = self._live_client().futures
-        states = (known.get(key) for key in self._keys)
-        return {"gone" if state is None else state.status for state in states}
+    def _is_pending(self) -> bool:
+        """Whether a future is pending, by what the clients know; each that is not is let go."""
+        known = [client.futures for client in self._open_clients]
+        while self._pending:
+            key = self._pending[-1]
+            state = next(filter(None, (futures.get(key) for futures in known)), None)
+            if state is not None and state.status in PENDING_STATES:
+                return True
+            self._ended.add("gone" if state is None else state.status)
+            self._pending.pop()
+        return False
+
+    def _count(self, key: str, became: int) -> None:
+        """Count a task as what became of it: of half a million, none is counted twice."""
+        counts = self._counts.setdefault(self._groups[key], [0, 0, 0, 0])
+        if key in self._classes:
+            counts[self._classes[key]] -= 1
+        counts[became] += 1
+        self._classes[key] = became
+
+    def _sum(self, found: int) -> int:
+        return sum(counts[found] for counts in self._counts.values())
 
     def _tell(self, *, is_counted: bool = False, is_last: bool = False, note: str = "") -> None:
-        counts: dict[str, list[int]] = {}
-        for key, label in self._labels.items():
-            counts.setdefault(label, [0, 0, 0, 0])[self._classes.get(key, PENDING)] += 1
-        groups = tuple(GroupCount(label, *numbers) for label, numbers in counts.items())
-        elapsed_s = time.perf_counter() - self._began
-        self._draw(Report(groups, elapsed_s, is_counted, is_last, self._failure, note))
+        groups = tuple(GroupCount(group, *numbers) for group, numbers in self._counts.items())
+        now = time.perf_counter()
+        left_s = None
+        if is_counted and (n_done := self._sum(DONE) - self._done_before) > 0:
+            left_s = (now - self._counted) / n_done * self._sum(PENDING)
+        took_s = now - self._began
+        self._draw(Report(groups, took_s, left_s, is_counted, is_last, self._failure, note))
 
 
 def _ended(store: Store, cursor: int) -> tuple[int, list[tuple[str, int]]]:
@@ -275,22 +337,29 @@ def _question() -> Callable[..., Any]:  # noqa: C901  # sent by value: all it ne
     """Return a function that is sent by value: the scheduler may lack this package."""
 
     async def tasks_behind(  # noqa: C901  # as above
-        keys: list[Any],  # any hashable
+        keys: list[bytes],
         group_by: Any,  # `GroupBy`
         *,
         is_complete: bool,
+        is_last: bool,
         dask_scheduler: Any,  # a Scheduler, untyped there
     ) -> dict[str, Any]:
-        """Return all tasks that the keys need: key, group, and 0 to 3 for what became of it."""
-        import asyncio
+        """Return all tasks that the keys need: key, group, and 0 to 3 for what became of it.
 
-        def label_of(ts: Any) -> str:  # a TaskState
+        Keys come and tasks leave in pickles, each of one turn of the loop: it is held neither by
+        the walk nor by half a million tasks that become bytes.
+        """
+        import asyncio
+        import pickle
+        import time
+
+        def group_of(ts: Any) -> Any:  # a TaskState; any hashable
             if group_by == "prefix":
-                return str(ts.group.prefix.name)
+                return ts.group.prefix.name
             if group_by == "spans":
                 spans = dask_scheduler.extensions["spans"].spans
-                return ", ".join(spans[ts.group.span_id].name)
-            return str(group_by(ts.key)) if group_by else ""
+                return ", ".join(spans[ts.group.span_id].name), ts.group.span_id
+            return group_by(ts.key) if group_by else ""
 
         def class_of(ts: Any, dependent: int) -> int:
             if ts.state == "erred":
@@ -300,23 +369,32 @@ def _question() -> Callable[..., Any]:  # noqa: C901  # sent by value: all it ne
             return 3 if ts.state in {"released", "forgotten"} else 0
 
         known = dask_scheduler.tasks
-        missing = [key for key in keys if key not in known]
-        tasks, failure, seen = [], "", set()
-        stack = [(known[key], 0) for key in keys if key in known]
+        first, missing, parts, failure, seen = [], [], [], "", set()
+        for part in keys:
+            for key in pickle.loads(part):  # noqa: S301  # of our own client
+                if key in known:
+                    first.append(known[key])
+                else:
+                    missing.append(key)
+            await asyncio.sleep(0)
+        stack = [] if missing and not is_last else [(iter(first), 0)]
         while stack:
-            ts, dependent = stack.pop()
-            if ts.key in seen:
-                continue
-            seen.add(ts.key)
-            if len(seen) % 1000 == 0:
-                await asyncio.sleep(0)  # a few milliseconds of work
-            found = class_of(ts, dependent)
-            if found == 1 and not is_complete:
-                continue
-            tasks.append((str(ts.key), label_of(ts), found))
-            if found == 2 and not failure:
-                failure = f"{ts.key}: {ts.exception_text}"[:1000]
-            stack += [(other, found) for other in ts.dependencies if other.key not in seen]
-        return {"tasks": tasks, "missing": missing, "failure": failure}
+            tasks, end = [], time.perf_counter() + 0.005
+            while stack and time.perf_counter() < end:
+                others, dependent = stack[-1]
+                ts = next(others, None)
+                if ts is None:
+                    stack.pop()
+                elif ts.key not in seen:
+                    seen.add(ts.key)
+                    found = class_of(ts, dependent)
+                    if found != 1 or is_complete:
+                        tasks.append((str(ts.key), group_of(ts), found))
+                        stack.append((iter(list(ts.dependencies)), found))
+                    if found == 2 and not failure:
+                        failure = f"{ts.key}: {ts.exception_text}"[:1000]
+            parts.append(pickle.dumps(tasks))
+            await asyncio.sleep(0)
+        return {"tasks": parts, "missing": missing, "failure": failure}
 
     return tasks_behind

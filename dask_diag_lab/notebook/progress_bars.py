@@ -5,48 +5,43 @@ Must not count: it shows reports, from whatever thread they come.
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from html import escape
-from typing import Final
+from typing import Any, Final
 
-from ipywidgets import HTML
+from ipywidgets import HTML, FloatProgress, HBox, Layout, VBox
 
 from dask_diag_lab.views.format import count, duration, elide, plural
 
-MAX_BARS: Final = 100
-"""All of them are sent with each report."""
+# Each is four widgets, of each of which the browser is told.
+MAX_BARS: Final = 50
 FAILURE_CHARACTERS: Final = 300
 
-_BREAKS: Final = "overflow-wrap: anywhere; white-space: normal"
-# In a narrow cell the bar gives way first, then the name goes on a line of its own.
-_ROW: Final = """
-<div style="display: flex; flex-flow: row wrap; align-items: center; line-height: 1.8">
-  <span style="flex: none; width: 12em; text-align: right; margin-right: 8px">{counts}</span>
-  <div role="progressbar" aria-label="{label}" aria-valuenow="{percent:.0f}" style="height: 1.4em;
-       flex: 1 1 6em; min-width: 4em; max-width: 300px; background: var(--jp-layout-color2, #eee)">
-    <div style="width: {percent}%; height: 100%; background: {color}"></div>
-  </div>
-  <code style="flex: 1 1 8em; min-width: 8em; margin-left: 1em; {breaks}">{label}</code>
-</div>"""
-_COLORS: Final = {
-    "info": "var(--jp-brand-color1, #2196f3)",
-    "success": "var(--jp-success-color1, #4caf50)",
-    "warning": "var(--jp-warn-color1, #ff9800)",
-    "danger": "var(--jp-error-color1, #f44336)",
-}
+_BREAKS: Final = "overflow-wrap: anywhere; white-space: normal; line-height: 1.6"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCount:
-    """Tasks of one group by how far they are; ``skipped`` will not run."""
+    """Tasks of one group by how far they are; ``skipped`` will not run.
 
-    label: str
+    ``key`` is what the tasks are grouped by: a prefix, name and id of a span, or what a function
+    returned.
+    """
+
+    key: Hashable
     pending: int = 0
     done: int = 0
     failed: int = 0
     skipped: int = 0
+
+    @property
+    def label(self) -> str:
+        """What people read; an id is not for them."""
+        return str(self.key[0] if isinstance(self.key, tuple) and self.key else self.key)
 
     @property
     def total(self) -> int:
@@ -68,6 +63,9 @@ class Report:
         In the order in which they were found.
     elapsed_s : float
         Since it was asked for.
+    left_s : float or None
+        Until the end, if the rest takes as long as what has been done meanwhile; None where
+        nothing has.
     is_counted : bool
         All tasks have been found; until then there are more.
     is_last : bool
@@ -80,6 +78,7 @@ class Report:
 
     groups: tuple[GroupCount, ...] = ()
     elapsed_s: float = 0.0
+    left_s: float | None = None
     is_counted: bool = False
     is_last: bool = False
     failure: str = ""
@@ -99,7 +98,7 @@ class Report:
     @property
     def summary(self) -> str:
         """One line about all tasks."""
-        counts, elapsed = self.all, duration(self.elapsed_s)
+        counts, elapsed = self.all, _time(self.elapsed_s)
         if not self.is_counted and not self.is_last:
             return f"Counting tasks · {elapsed}"
         if not counts.total and not self.note:
@@ -112,79 +111,139 @@ class Report:
             parts.append(f"{count(counts.failed)} failed")
         if counts.skipped:
             parts.append(f"{count(counts.skipped)} will not run")
-        return " · ".join([*parts, elapsed])
+        parts.append(elapsed)
+        if self.left_s is not None and not self.is_last:
+            parts.append(f"about {_time(self.left_s)} left")
+        return " · ".join(parts)
 
 
 class ProgressLine:
-    """The last line of a console, written over and over.
+    """The last line of a console, written over and over: that of Dask's own bar.
 
     Parameters
     ----------
     width : int
         Characters of the bar.
-    """
-
-    def __init__(self, width: int) -> None:
-        self._width = max(width, 1)
-        self._written = ""
-
-    def show(self, report: Report) -> None:
-        """Write what is true now over what was there."""
-        bar = "#" * int(self._width * report.all.share) if report.is_counted else ""
-        parts = (f"[{bar:<{self._width}}]", report.summary, report.problem)
-        line = " ".join(" | ".join(filter(None, parts)).splitlines())
-        sys.stdout.write(f"\r{line:<{len(self._written)}}")
-        sys.stdout.flush()
-        self._written = line
-
-
-class ProgressBars(HTML):  # type: ignore[misc]  # ipywidgets has no types
-    """Bars that move until all tasks have ended.
 
     Attributes
     ----------
     report : Report
         What is shown.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.report = Report()
+        self._width = max(width, 1)
+        self._written = ""
+
+    def show(self, report: Report) -> None:
+        """Write what is true now over what was there."""
+        self.report = report
+        share = report.all.share if report.is_counted else 0.0
+        bar = "#" * int(self._width * share)
+        line = f"[{bar:<{self._width}}] | {int(100 * share)}% Completed | {_time(report.elapsed_s)}"
+        sys.stdout.write(f"\r{line:<{len(self._written)}}")
+        sys.stdout.flush()
+        self._written = line
+
+    def close(self) -> None:
+        """Erase the line where all is done, as Dask's own bar does; else say below it what is."""
+        report = self.report
+        is_done = report.is_last and report.all.share == 1 and not report.problem
+        rest = " · ".join(filter(None, (report.summary, report.problem)))
+        sys.stdout.write("\33[2K\r" if is_done else f"\n{rest}\n")
+        sys.stdout.flush()
+
+
+class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """Bars that move until all tasks have ended.
+
+    What stands in them has the names that it has in the widget of `distributed`.
+
+    Attributes
+    ----------
+    report : Report
+        What is shown.
+    elapsed_time : HTML
+        One line about all tasks, and what went wrong.
+    bars, bar_texts, bar_labels : dict
+        The widgets of each group, by what the tasks are grouped by.
     on_close : callable
         Called when the bars are taken away: nobody has to count any more.
     """
 
     def __init__(self) -> None:
         self.on_close: Callable[[], None] = lambda: None
-        super().__init__()
+        self.elapsed_time = HTML()
+        self.bars: dict[Hashable, Any] = {}  # ipywidgets has no types
+        self.bar_texts: dict[Hashable, Any] = {}
+        self.bar_labels: dict[Hashable, Any] = {}
+        self._has_ended = threading.Event()
+        super().__init__([self.elapsed_time])
         self.show(Report())
 
     def __repr__(self) -> str:
         return f"<{self.report.summary}>"
 
+    @property
+    def status(self) -> str | None:
+        """``"finished"`` or ``"error"``; None before the end."""
+        is_finished = self.report.all.share == 1 and not self.report.problem
+        return ("finished" if is_finished else "error") if self.report.is_last else None
+
+    @property
+    def _last_response(self) -> dict[str, Any]:  # as in the widget of `distributed`
+        every = {group.key: group.total for group in self.report.groups}
+        left = {group.key: group.total - group.done for group in self.report.groups}
+        return {"all": every, "remaining": left, "status": self.status}
+
+    async def listen(self) -> None:
+        """Return when the bars move no more: all has ended, or they were closed."""
+        await asyncio.to_thread(self._has_ended.wait)
+
     def show(self, report: Report) -> None:
         """Bring the bars up to ``report``."""
         self.report = report
         groups = sorted(report.groups, key=lambda group: (-group.total, group.label))
-        parts = [f"<b>{escape(report.summary)}</b>"]
+        for group in groups:
+            if group.key in self.bars or len(self.bars) < MAX_BARS:
+                self._show_group(group, is_last=report.is_last)
+        text = f"<b>{escape(report.summary)}</b>"
+        if len(groups) > len(self.bars):
+            text += f"<br>{count(len(groups) - len(self.bars))} smaller groups are not shown."
         if report.problem:
-            parts.append(f'<br><span style="{_BREAKS}">{escape(report.problem)}</span>')
-        parts += [_row(group, is_last=report.is_last) for group in groups[:MAX_BARS]]
-        if len(groups) > MAX_BARS:
-            parts.append(f"<p>{count(len(groups) - MAX_BARS)} smaller groups are not shown.</p>")
-        self.value = "".join(parts)
+            text += f"<br>{escape(report.problem)}"
+        self.elapsed_time.value = f'<div style="{_BREAKS}">{text}</div>'
+        if report.is_last:
+            self._has_ended.set()
+
+    def _show_group(self, group: GroupCount, *, is_last: bool) -> None:
+        """Bring one group up: how many of how many, the bar, and the name."""
+        if group.key not in self.bars:
+            text = self.bar_texts[group.key] = HTML(layout=Layout(width="12em"))
+            bar = self.bars[group.key] = FloatProgress(max=1, tooltip=group.label)
+            name = f'<code style="{_BREAKS}">{escape(group.label)}</code>'
+            # In a narrow cell the name goes on a line of its own.
+            label = self.bar_labels[group.key] = HTML(name, layout=Layout(flex="1 1 8em"))
+            row = HBox((text, bar, label), layout=Layout(flex_flow="row wrap"))
+            self.children: Any = (*self.children, row)  # as above
+        counts = f"{count(group.done)} / {count(group.total)}"
+        failed = f", {count(group.failed)} failed" if group.failed else ""
+        self.bar_texts[group.key].value = f'<div style="text-align: right">{counts}{failed}</div>'
+        state = "success" if group.share == 1 else "warning" if is_last else "info"
+        self.bars[group.key].bar_style = "danger" if group.failed else state
+        self.bars[group.key].value = group.share
 
     def close(self) -> None:
         """Stop counting and take the bars away."""
         self.on_close()
+        self._has_ended.set()
+        for row in self.children:
+            for widget in (*getattr(row, "children", ()), row):
+                widget.close()
         super().close()
 
 
-def _row(group: GroupCount, *, is_last: bool) -> str:
-    """Return one group: how many of how many, the bar, and the name."""
-    counts = f"{count(group.done)} / {count(group.total)}"
-    if group.failed:
-        counts += f", {count(group.failed)} failed"
-    state = "success" if group.done == group.total else "warning" if is_last else "info"
-    return _ROW.format(
-        counts=counts,
-        percent=100 * group.share,
-        color=_COLORS["danger" if group.failed else state],
-        label=escape(group.label),
-        breaks=_BREAKS,
-    )
+def _time(seconds: float) -> str:
+    """Return a time as consoles have had it: ``1.2 s``; from a minute on in larger units."""
+    return f"{seconds:.1f} s" if seconds < 59.95 else duration(seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 import time
@@ -107,12 +108,10 @@ def test_failures_are_counted_named_and_do_not_hide_the_rest(client: Client) -> 
     Event("later").set()
     groups = ended(widget)
     assert (groups["fail"].failed, groups["inc"].skipped, groups["held"].done) == (3, 3, 1)
-    assert "ValueError" in widget.value
-    assert "3 failed" in widget.value
-    colors = re.findall(
-        "--jp-(error|warn|success)-color1.*?>(fail|inc|held)<", widget.value, re.DOTALL
-    )
-    assert dict(colors) == {"error": "fail", "warn": "inc", "success": "held"}
+    assert "ValueError" in widget.elapsed_time.value
+    assert "3 failed" in widget.elapsed_time.value
+    styles = {name: bar.bar_style for name, bar in widget.bars.items()}
+    assert styles == {"fail": "danger", "inc": "warning", "held": "success"}
 
 
 def test_what_was_done_before_counts_unless_told_otherwise(client: Client) -> None:
@@ -170,7 +169,7 @@ def test_a_grouping_function_that_fails_says_so(client: Client) -> None:
     future = client.submit(inc, 1, pure=False)
     widget = bars(future, group_by=lambda key: 1 // 0)
     ended(widget)
-    assert "ZeroDivisionError" in widget.value
+    assert "ZeroDivisionError" in widget.elapsed_time.value
 
 
 def test_futures_that_the_client_let_go_end_it(client: Client) -> None:
@@ -186,14 +185,14 @@ def test_futures_that_the_client_let_go_end_it(client: Client) -> None:
 
 @pytest.mark.parametrize("wrong", ["nope", 3, None])
 def test_other_groupings_are_refused(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="'prefix', 'spans' or a callable"):
+    with pytest.raises(ValueError, match="`group_by` should be 'prefix', 'spans' or a callable"):
         dask_diag_lab.progress(group_by=wrong)
 
 
 def test_no_tasks_are_finished_at_once() -> None:
     widget = bars([])
     ended(widget)
-    assert "no tasks" in widget.value
+    assert "no tasks" in widget.elapsed_time.value
 
 
 def test_closing_the_bars_ends_the_counting(client: Client) -> None:
@@ -211,7 +210,7 @@ def test_a_closed_client_ends_it(cluster: LocalCluster, client: Client) -> None:
         widget = bars(future)
         wait_until(lambda: widget.report.is_counted, "never counted")
     ended(widget)
-    assert "client was closed" in widget.value
+    assert "client was closed" in widget.elapsed_time.value
     client.run(lambda: None)
     Event("second", client=client).set()
 
@@ -224,16 +223,91 @@ def test_a_lost_scheduler_ends_it() -> None:
         wait_until(lambda: widget.report.is_counted, "never counted")
         cluster.close()
         ended(widget)
-    assert "is gone" in widget.value or "client was closed" in widget.value
+    said = widget.elapsed_time.value
+    assert "is gone" in said or "client was closed" in said
 
 
+def test_the_widget_has_what_that_of_distributed_has(client: Client) -> None:
+    with span("load"):
+        first = client.map(inc, range(3), pure=False)
+    last = client.submit(fail, first, pure=False)
+    widget = bars([[last]], group_by="spans")
+    client.sync(widget.listen)
+    assert {key[0]: bar.value for key, bar in widget.bars.items()} == {"load": 1, "default": 0}
+    assert [text.value for key, text in widget.bar_texts.items() if "3 / 3" in text.value]
+    assert all(f">{key[0]}<" in label.value for key, label in widget.bar_labels.items())
+    assert sorted(widget._last_response["all"].values()) == [1, 3]
+    assert widget.status == "error"
+
+
+def test_futures_of_several_clients_are_waited_for(cluster: LocalCluster, client: Client) -> None:
+    with Client(cluster, set_as_default=False) as second:
+        mine = client.submit(inc, 1, pure=False)
+        wait(mine)
+        theirs = second.submit(held, 2, "theirs", pure=False)
+        widget = bars(mine, theirs)
+        wait_until(lambda: widget.report.all.total == 2, "not all are counted")
+        Event("theirs").set()
+        assert {label: g.done for label, g in ended(widget).items()} == {"inc": 1, "held": 1}
+
+
+def test_the_time_left_is_told_once_something_is_done(client: Client) -> None:
+    futures = [client.submit(held, i, f"left-{i}", pure=False) for i in range(2)]
+    widget = bars(futures)
+    wait_until(lambda: widget.report.is_counted, "never counted")
+    assert widget.report.left_s is None
+    Event("left-0").set()
+    wait_until(lambda: widget.report.left_s is not None, "never estimated")
+    assert " left<" in widget.elapsed_time.value
+    Event("left-1").set()
+    ended(widget)
+    assert " left<" not in widget.elapsed_time.value
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return what was written one over the other."""
+    return [line.strip() for line in capsys.readouterr().out.split("\r")]
+
+
+@pytest.mark.parametrize("n_tasks", [0, 5])
 def test_a_console_is_held_until_the_end(
+    client: Client, capsys: pytest.CaptureFixture[str], n_tasks: int
+) -> None:
+    futures = client.map(inc, range(n_tasks), pure=False)
+    for _ in range(2):  # the second time, all is done
+        options: Any = {"interval": 0.02, "width": 10, "loop": client.loop}  # of several types
+        assert dask_diag_lab.progress([futures], notebook=False, **options) is None
+        assert all(future.done() for future in futures)
+        *_, last, erased = lines(capsys)
+        assert re.fullmatch(r"\[#{10}] \| 100% Completed \| \d+\.\d s *\x1b\[2K", last)
+        assert erased == ""
+
+
+def test_a_console_goes_on_with_the_first_failure(
     client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    futures = client.map(inc, range(5), pure=False)
-    assert dask_diag_lab.progress(futures, notebook=False, interval=0.02, width=10) is None
-    assert all(future.done() for future in futures)
-    out = capsys.readouterr().out
-    assert out.endswith("\n")
-    last = out.rstrip().rpartition("\r")[2]
-    assert last.startswith("[##########] | Finished: 5 of 5 tasks")
+    waits = client.submit(held, 1, "console", pure=False)
+    fails = client.submit(fail, 1, pure=False)
+    dask_diag_lab.progress(fails, waits, notebook=False)
+    assert not waits.done()
+    Event("console").set()
+    bar, _, said = lines(capsys)[-1].partition("\n")
+    assert "| 0% Completed |" in bar
+    assert "ValueError('not 1')" in said
+
+
+def test_an_asynchronous_client_awaits_the_end(
+    cluster: LocalCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def compute() -> None:
+        async with Client(cluster.scheduler_address, asynchronous=True) as client:
+            futures = client.map(inc, range(5), pure=False)
+            await dask_diag_lab.progress(futures, notebook=False)
+            assert all(future.done() for future in futures)
+            widget = bars(futures)
+            await widget.listen()
+            assert widget.status == "finished"
+            await dask_diag_lab.progress([], notebook=False)
+
+    asyncio.run(compute())
+    assert "100% Completed" in capsys.readouterr().out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -75,8 +74,8 @@ def until_idle(kernel: BlockingKernelClient, cell: str) -> list[Message]:
 def values(messages: list[Message]) -> list[int]:
     """Return the per cent of each state of the one bar."""
     states = (m["content"]["data"].get("state", {}) for m in messages)
-    found = (re.search('aria-valuenow="([0-9]+)"', str(state.get("value"))) for state in states)
-    return [int(match[1]) for match in found if match]
+    found = (state.get("value") for state in states)
+    return [round(100 * value) for value in found if isinstance(value, float)]
 
 
 @pytest.mark.parametrize("processes", [True, False], ids=["processes", "threads"])
