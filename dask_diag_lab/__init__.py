@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dask_diag_lab.capture.listen import Listener, listen
+    from dask_diag_lab.capture.performance_report import performance_report
+    from dask_diag_lab.capture.profile import profile
     from dask_diag_lab.capture.task_stream import get_task_stream
     from dask_diag_lab.notebook.plot import plot, plots
     from dask_diag_lab.notebook.progress import progress
@@ -42,14 +44,18 @@ __all__ = [
     "attach",
     "get_task_stream",
     "listen",
+    "performance_report",
     "plot",
     "plots",
+    "profile",
     "progress",
     "register_plot",
 ]
 
 _HOME = {
     "capture.listen": ("Listener", "listen"),
+    "capture.performance_report": ("performance_report",),
+    "capture.profile": ("profile",),
     "capture.task_stream": ("get_task_stream",),
     "notebook.plot": ("plot", "plots"),
     "notebook.progress": ("progress",),

@@ -11,7 +11,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +29,7 @@ from dask_diag_lab.views.asked import UNASKED
 if TYPE_CHECKING:
     from distributed import Client
 
+    from dask_diag_lab.server.saved import Panel, Wanted
     from dask_diag_lab.store.queries import Query
 
 logger = logging.getLogger(__name__)
@@ -240,6 +241,10 @@ class Composition:
         if is_fresh:
             await self.feed.pull()
         return function(self._store)
+
+    async def saved(self, wanted: Sequence[Wanted]) -> tuple[list[Panel], dict[str, Any]]:
+        """Return plots, and facts about the cluster, to be saved to a file; see `Server.saved`."""
+        return await self._server.saved(wanted)
 
     def _state_changed(self, state: FeedState) -> None:
         if not self._has_left:  # else `retire` says when it closed, and why

@@ -17,7 +17,7 @@ import secrets
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.capture.task_rows import Moment
     from dask_diag_lab.capture.task_stream import Plotting
+    from dask_diag_lab.server.saved import Panel, Wanted
     from dask_diag_lab.store import Store
 
 T = TypeVar("T")
@@ -229,19 +230,30 @@ class Diagnostics:
             Its exception is that of ``function``, a ``LinkLostError`` when the scheduler could not
             be reached, or a RuntimeError when these diagnostics ended.
         """
+        return self._run_soon(lambda: self._composition.ask(function, is_fresh=is_fresh))
 
-        async def ask() -> T:
+    def saved(self, wanted: Sequence[Wanted]) -> Future[tuple[list[Panel], dict[str, Any]]]:
+        """Return plots with the data of now, and facts about the cluster, to be saved to a file.
+
+        Fails as `submit` does; see `Server.saved`.
+        """
+        return self._run_soon(lambda: self._composition.saved(wanted))
+
+    def _run_soon(self, make: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Run a coroutine on the loop once it serves; see `submit`."""
+
+        async def run() -> T:
             try:
                 await self._is_serving.wait()
-                return await self._composition.ask(function, is_fresh=is_fresh)
+                return await make()
             except asyncio.CancelledError:  # with all that was on the loop when it ended
                 raise RuntimeError(CLOSED) from None
 
-        asking = ask()
+        running = run()
         with contextlib.suppress(RuntimeError):  # the loop has been closed
             if not self.is_closed:
-                return asyncio.run_coroutine_threadsafe(asking, self._loop)
-        asking.close()
+                return asyncio.run_coroutine_threadsafe(running, self._loop)
+        running.close()
         refused: Future[T] = Future()
         refused.set_exception(RuntimeError(CLOSED))
         return refused

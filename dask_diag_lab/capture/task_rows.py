@@ -6,8 +6,9 @@ Must not talk to anybody; what takes the store runs on the loop that this belong
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -35,6 +36,9 @@ STATUS: Final = {Outcome.OK: "OK", Outcome.ERRED: "error", Outcome.KILLED: "kill
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 Moment = float | str
 """Seconds since the epoch, or a text such as ``"60s"``: so long before now."""
+
+
+Ask = Callable[[Callable[["Store"], "TaskRows"]], "TaskRows"]
 
 
 class Position(NamedTuple):
@@ -138,6 +142,22 @@ def capture_rows(store: Store, cursor: int, stop: int) -> TaskRows:
         dict(zip(tasks.tolist(), store.actions.keys(tasks).tolist(), strict=True)),
         cursor,
     )
+
+
+def between(ask: Ask, begin: Position, end: Position) -> TaskRows:
+    """Return what was recorded between two positions, copied in parts.
+
+    Parameters
+    ----------
+    ask : callable
+        Takes a function of the store, returns what that returned on the store's loop.
+    """
+    cursor = begin.cursor
+    parts: list[TaskRows] = []
+    while not parts or cursor < end.cursor:
+        parts.append(ask(partial(capture_rows, cursor=cursor, stop=end.cursor)))
+        cursor = parts[-1].cursor
+    return join(parts)
 
 
 def join(parts: Sequence[TaskRows]) -> TaskRows:

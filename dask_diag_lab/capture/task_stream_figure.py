@@ -23,6 +23,8 @@ from bokeh.resources import INLINE, Resources
 from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts
 from dask_diag_lab.schema import ACTIONS, EVENTS, WORKERS, Batch, Change, SchedulerInfo
 from dask_diag_lab.schema.columns import arrays, columns_of, default_row
+from dask_diag_lab.server.page import Page
+from dask_diag_lab.server.saved import Panel
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.figure import restyle_figure
 from dask_diag_lab.views.format import count
@@ -66,6 +68,26 @@ def store_of(rows: TaskRows, workers: Sequence[WorkerFacts], time: float) -> Sto
     store.apply(left)
     store.set_feed_state("closed", "", time)
     return store
+
+
+class SavedStream(TaskStream):
+    """The task stream of a file: nothing can be fetched when it is magnified."""
+
+    buckets = 200_000
+    max_blocks = 120_000
+
+
+def stream_panel(rows: TaskRows, workers: Sequence[WorkerFacts], time: float) -> Panel:
+    """Return all of these actions as a panel of a saved page; see `store_of`."""
+    page = Page(SavedStream, store_of(rows, workers, time), Document(), LIGHT, {})
+    try:
+        assert page.view is not None
+        page.view.command("fit")
+        page.draw()
+        return Panel.of(page)
+    finally:
+        page.close()
+        page.document.clear()
 
 
 def figure_of(store: Store) -> tuple[Plot, str]:

@@ -14,6 +14,7 @@ from dask_diag_lab.server.pages import INFO, PageHandler
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
+    from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.store import Store
 
 MAX_WORKERS: Final = 1000
@@ -43,33 +44,45 @@ class InfoHandler(PageHandler):
     """``/info``."""
 
     async def get(self) -> None:
-        from dask import config
-
-        store = self.site.store
         if self.site.catch_up is not None:
             await self.site.catch_up()
-        log = store.queries.ask("logs", worker="")
-        store.queries.ask_again(log)
-        await until(lambda: log.state != "asked", LOG_WAIT_S)
-        lines = [] if log.answer is None else log.answer.get("lines", ())
-        no_log = "It is empty." if log.answer else "It has not come yet; load the page again."
-        with config.config_lock:  # a cell may be setting something
-            settings = shown_configuration(config.config)
-        left = len(store.workers.address) - MAX_WORKERS
+        facts = await facts_of(self.site)
+        workers = self.site.store.workers
+        left = len(workers.address) - MAX_WORKERS
         self.show(
             "info.html",
             "Info",
             INFO,
             kind="info",
             now=fmt.clock(time.time()),
-            cluster=_cluster(store, self.site.info()),
-            installed=[(name, number or "not installed") for name, number in versions().items()],
-            workers=list(_workers(store)),
+            workers=list(_workers(self.site.store)),
             more=fmt.plural(left, "more worker") if left > 0 else "",
-            log="\n".join(lines),
-            no_log=log.error or no_log,
-            settings=settings,
+            **facts,
         )
+
+
+async def facts_of(site: Site) -> dict[str, Any]:
+    """Return ``cluster``, ``installed`` and ``settings`` as names and values, and the ``log``.
+
+    Where there is no ``log``, ``no_log`` says why.
+    """
+    from dask import config
+
+    store = site.store
+    log = store.queries.ask("logs", worker="")
+    store.queries.ask_again(log)
+    await until(lambda: log.state != "asked", LOG_WAIT_S)
+    lines = [] if log.answer is None else log.answer.get("lines", ())
+    no_log = "It is empty." if log.answer else "It has not come yet; load the page again."
+    with config.config_lock:  # a cell may be setting something
+        settings = shown_configuration(config.config)
+    return {
+        "cluster": _cluster(store, site.info()),
+        "installed": [(name, number or "not installed") for name, number in versions().items()],
+        "settings": settings,
+        "log": "\n".join(lines),
+        "no_log": log.error or no_log,
+    }
 
 
 def shown_configuration(config: Mapping[str, Any]) -> list[tuple[str, str]]:

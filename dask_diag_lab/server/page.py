@@ -94,6 +94,8 @@ class Page:
     ----------
     socket : PlotSocket or None
         To the browser that has the document.
+    view : View or None
+        None where it could not be built.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class Page:
         self.control = PaneControl(name=CONTROL_NAME, formats=" ".join(plot.formats))
         self.socket: PlotSocket | None = None
         self._store = store
-        self._view: View | None = None
+        self.view: View | None = None
         self._n_opened = 0
         self._error = ""  # of the picture; `_fault` is of what was asked last
         self._fault = ""
@@ -123,14 +125,14 @@ class Page:
         with document.models.freeze():  # looks for models once, not after each root
             self._error = self._guarded(_DRAW, self._build, look, arguments)
             document.add_root(self.control)
-        self._update()
+        self.draw()
         for name in ("visible", "look", "command"):
             self.control.on_change(name, self._changed)
 
     @property
     def needs(self) -> frozenset[str]:
         """What its view has to be sent while it is looked at."""
-        return frozenset() if self._view is None else frozenset(self._view.needs)
+        return frozenset() if self.view is None else frozenset(self.view.needs)
 
     @property
     def is_watched(self) -> bool:
@@ -143,7 +145,7 @@ class Page:
         """Whether `update` has something to do, and the browser took what it was sent before."""
         if self._is_closed or (self.socket is not None and self.socket.is_sending):
             return False
-        view, rests = self._view, self._is_frozen or self._error
+        view, rests = self.view, self._is_frozen or self._error
         is_behind = view is not None and not rests and view.is_behind
         has_moved = self._seen != self._store.version
         return self._is_asked or (self.is_watched and (has_moved or is_behind))
@@ -153,7 +155,7 @@ class Page:
 
         async def update(_document: Document) -> None:  # Bokeh >= 3.10 runs no coroutine in threads
             if not self._is_closed:  # while it waited for the lock
-                self._update()
+                self.draw()
 
         self._is_asked, self._seen = False, self._store.version
         if (context := self.document.session_context) is not None:
@@ -169,17 +171,17 @@ class Page:
     def close(self) -> None:
         """Let go of the view."""
         self._is_closed = True
-        if self._view is not None:
-            close_view(self._view)
+        if self.view is not None:
+            close_view(self.view)
 
     def _build(self, look: Look, arguments: Mapping[str, str]) -> None:
         view = self.plot(self._store, look, arguments)
         self.document.add_root(view.build())
-        self._view = view
+        self.view = view
 
     def _changed(self, attr: str, _old: object, new: Any) -> None:  # a bool or a text
         """The page has set one of the control's properties."""
-        if attr == "visible" or self._view is None:
+        if attr == "visible" or self.view is None:
             return
         try:
             given = read_object(new)
@@ -188,7 +190,7 @@ class Page:
         except ValueError as error:
             logger.info("A page sent what cannot be understood: %s", error)
         else:
-            self._fault = self._guarded(_OBEY, obey, self._view, read)
+            self._fault = self._guarded(_OBEY, obey, self.view, read)
 
     def _restyle(self, view: View, look: Look) -> None:
         view.look = look
@@ -208,9 +210,10 @@ class Page:
                 self._is_frozen = verb == "freeze" and not self._is_frozen
             view.command(verb)
 
-    def _update(self) -> None:
+    def draw(self) -> None:
+        """Bring picture and control up to date at once: for a document that nobody else has."""
         self._seen = self._store.version
-        if (view := self._view) is not None:
+        if (view := self.view) is not None:
             if self._must_draw or not self._is_frozen:
                 self._must_draw = False
                 self._error = self._guarded(_DRAW, view.update)

@@ -15,6 +15,7 @@ import { LivePlot } from '../plot/live';
 import { readLook } from '../plot/look';
 import { openSession, type Verb } from '../plot/session';
 import { english, helpNodes } from '../plot/text';
+import { openSaved, unpack } from './saved';
 import { PageServer } from './server';
 import { followTabs } from './tabs';
 import { followTheme } from './theme';
@@ -32,6 +33,10 @@ const given =
     ? argumentsOf(Object.fromEntries(new URLSearchParams(window.location.search)))
     : NO_ARGUMENTS;
 
+/** Of a page that was saved to a file, what it carries. */
+const packed = document.getElementById('saved')?.textContent;
+const saved = packed ? unpack(packed) : null;
+
 const look = (): ILook =>
   readLook(document.documentElement.style.colorScheme !== 'dark', '', 'viridis');
 
@@ -42,7 +47,10 @@ function livePlot(article: HTMLElement): LivePlot {
     arguments: given,
     look: look(),
     trans: english,
-    open: (_, name, colors, shown) => openSession(server, loader, english, name, colors, shown)
+    open: (_, name, colors, shown) =>
+      saved
+        ? openSaved(saved, article)
+        : openSession(server, loader, english, name, colors, shown)
   });
   const around = {
     plotTitle: title,
@@ -103,7 +111,9 @@ async function follow(): Promise<void> {
 }
 
 const plots: LivePlot[] = [];
-followTheme(server.jupyterPath, () => plots.forEach(plot => plot.setLook(look())));
+if (saved === null) {
+  followTheme(server.jupyterPath, () => plots.forEach(plot => plot.setLook(look())));
+}
 document.querySelectorAll<HTMLElement>('[role="tablist"]').forEach(followTabs);
 for (const help of document.querySelectorAll<HTMLElement>('[data-help]')) {
   help.replaceChildren(...helpNodes(help.textContent ?? ''));

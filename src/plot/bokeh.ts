@@ -49,6 +49,10 @@ export interface IBokeh {
   require(module: 'client/connection'): {
     ClientConnection: new (url: string, token: string, query: string) => IBokehConnection;
   };
+  require(module: 'document'): {
+    // eslint-disable-next-line @typescript-eslint/naming-convention -- a class of Bokeh's
+    Document: { from_json(json: object): IBokehDocument };
+  };
   require(module: 'embed'): {
     add_document_standalone(doc: IBokehDocument, element: HTMLElement): Promise<IBokehView[]>;
   };

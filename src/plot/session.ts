@@ -62,6 +62,13 @@ export async function openSession(
   return new PlotSession(bokeh, session, trans);
 }
 
+/** Show a document that was saved: nobody answers what is asked of it. */
+export function savedSession(bokeh: IBokeh, json: object, trans: ITranslate): PlotSession {
+  const { Document } = bokeh.require('document');
+  const session = { document: Document.from_json(json), close: () => undefined };
+  return new PlotSession(bokeh, session, trans);
+}
+
 /** What BokehJS writes into a figure at each layout. */
 const SIZES: ReadonlySet<string> = new Set([
   'inner_width',

@@ -91,13 +91,18 @@ class Frame:
 
 
 def frame_job(
-    store: Store, window: TimeWindow, rows: Rows, asked: slice, buckets: int = BUCKETS
+    store: Store,
+    window: TimeWindow,
+    rows: Rows,
+    asked: slice,
+    buckets: int = BUCKETS,
+    max_blocks: int = MAX_BLOCKS,
 ) -> tuple[Hashable, Callable[[], Frame]]:
     """Return what equal frames have in common, and what makes one, in any thread."""
     start, end, zero, beside = window.start, window.end, window.zero, BESIDE * window.width
     slots = None if asked == slice(0, store.slots.count) else rows.slots[asked]
     width_px = int(buckets * (1 + 2 * BESIDE))
-    query = store.actions.query(start - beside, end + beside, slots, width_px, MAX_BLOCKS)
+    query = store.actions.query(start - beside, end + beside, slots, width_px, max_blocks)
     colors = store.palette.indices(np.arange(len(store.strings)))
 
     def make() -> Frame:

@@ -21,6 +21,7 @@ from dask_diag_lab.views.stream import caption as text
 from dask_diag_lab.views.stream.figure import StreamFigure
 from dask_diag_lab.views.stream.frame import (
     BUCKETS,
+    MAX_BLOCKS,
     Columns,
     Frame,
     Target,
@@ -56,6 +57,8 @@ class TaskStream(View):
         What was clicked.
     buckets : int
         What is closer than one of so many parts of the window is merged.
+    max_blocks : int
+        More are merged as well.
     """
 
     name = "task-stream"
@@ -110,13 +113,14 @@ class TaskStream(View):
     formats: ClassVar[Sequence[str]] = (*View.formats, "trace.json")
     table_waits: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"activities"})
+    buckets: int = BUCKETS
+    max_blocks: int = MAX_BLOCKS
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
         self.window = TimeWindow()
         self.figure: StreamFigure | None = None
         self.chosen: Target | None = None
-        self.buckets = BUCKETS
         self._frame: Frame | None = None
         self._is_awaiting = False
         self._frames: Latest[Frame] = Latest(self.store.jobs)
@@ -232,7 +236,7 @@ class TaskStream(View):
             is_there = ends == (window.start, window.end, window.zero, asked)
             if self._is_awaiting or (window.is_frozen and is_there):
                 return frame
-        key, make = frame_job(self.store, window, rows, asked, self.buckets)
+        key, make = frame_job(self.store, window, rows, asked, self.buckets, self.max_blocks)
         return self._frames.of(self, key, make)
 
     def _is_settling(self, figure: StreamFigure) -> bool:

@@ -1,0 +1,153 @@
+"""``profile``: the statistical profile of a cluster as data, and as a page that opens from disk."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from bokeh.models.ui import UIElement
+    from distributed import Client
+
+    from dask_diag_lab.server.saved import Panel
+    from dask_diag_lab.store.queries import Query
+
+Tree = dict[str, Any]  # `distributed`'s: count, children, identifier, description
+TITLE: Final = "Dask Profile"
+FILENAME: Final = "dask-profile.html"
+
+
+def profile(
+    key: str | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+    workers: str | Sequence[str] | None = None,
+    merge_workers: bool = True,
+    plot: bool | Literal["save"] = False,
+    filename: str | os.PathLike[str] | None = None,
+    server: bool = False,
+    scheduler: bool = False,
+    *,
+    client: Client | None = None,
+) -> Any:  # see Returns; of an asynchronous client a coroutine
+    """Return where the threads of the workers spent their time, as `Client.profile` does.
+
+    Parameters
+    ----------
+    key : str, optional
+        Prefix of the tasks to look at, such as ``"inc"``; default: all.
+    start, stop : float, optional
+        Seconds since the epoch.
+    workers : str or sequence of str, optional
+        Addresses; default: all.
+    merge_workers : bool
+        Add the workers up. False: a tree for each address.
+    plot : bool or 'save'
+        Make a picture as well, and with ``'save'`` write it to ``filename``.
+    filename : path, optional
+        Write a page there that opens without network; default with ``'save'``:
+        ``dask-profile.html``.
+    server : bool
+        The event loops of the workers instead of their tasks.
+    scheduler : bool
+        The event loop of the scheduler.
+    client : distributed.Client, optional
+        Default: the current client.
+
+    Returns
+    -------
+    dict
+        A tree of ``count`` (samples), ``identifier``, ``description`` (``filename``, ``name``,
+        ``line_number``, ``line``) and ``children`` by identifier; of several workers that are not
+        merged one by address. With ``plot`` or ``filename`` the tree and the picture, a Bokeh
+        model.
+
+    Raises
+    ------
+    ValueError
+        Another ``plot``, or there is no client.
+    OSError
+        The file cannot be written.
+    """
+    from distributed import default_client
+
+    if plot not in (True, False, "save"):
+        raise ValueError(f"plot is {plot!r}; it may be True, False or 'save'")
+    asked = {"key": key, "start": start, "stop": stop, "merge_workers": merge_workers}
+    asked |= {"workers": [workers] if isinstance(workers, str) else workers}
+    asked |= {"server": server, "scheduler": scheduler}
+    client = default_client() if client is None else client
+    if plot == "save" and filename is None:
+        filename = FILENAME
+    return client.sync(_profile, client, asked, plot, filename)
+
+
+async def _profile(
+    client: Client,
+    asked: Mapping[str, object],
+    plot: bool | str,
+    filename: str | os.PathLike[str] | None,
+) -> Tree | tuple[Tree, UIElement]:
+    tree: Tree = await client.scheduler.profile(**asked)
+    if not plot and filename is None:
+        return tree
+    trees = [tree] if asked["merge_workers"] or asked["scheduler"] else list(tree.values())
+    # Drawing takes longer than the loop of a client, often the scheduler's, may be held.
+    panel, picture = await asyncio.to_thread(_draw, trees, is_of_loops=bool(asked["server"]))
+    if filename is not None:
+        await asyncio.to_thread(_save, panel, Path(filename))
+    return tree, picture
+
+
+def _draw(trees: Sequence[Tree], *, is_of_loops: bool) -> tuple[Panel, UIElement]:
+    """Draw trees that are added up as the plot *Profile* does, in any thread."""
+    import dask.config
+    from bokeh.document import Document
+    from dask.utils import parse_timedelta
+
+    from dask_diag_lab.server.page import Page
+    from dask_diag_lab.server.saved import Panel
+    from dask_diag_lab.store import Store
+    from dask_diag_lab.transport.trees import add_tree, empty_tree, prune_tree
+    from dask_diag_lab.views.look import LIGHT
+    from dask_diag_lab.views.registry import get_plot
+
+    total = empty_tree()
+    for tree in trees:
+        add_tree(total, tree)
+    interval = dask.config.get(
+        f"distributed.worker.profile.{'cycle' if is_of_loops else 'interval'}"
+    )
+    answer = {"tree": total, "pruned": prune_tree(total), "missing": {}}
+    answer["interval_s"] = parse_timedelta(interval, default="ms")
+    store = Store()
+
+    def reply(query: Query) -> None:
+        if query.kind == "profile":
+            store.answer(query, answer)
+        else:
+            store.fail(query, "")
+
+    store.queries.on_ask = reply
+    plot = get_plot("profile-server" if is_of_loops else "profile")
+    page = Page(plot, store, Document(), LIGHT, {})
+    try:
+        page.draw()
+        panel = Panel.of(page)
+    finally:
+        page.close()
+        page.document.clear()
+    # A copy has no callbacks into this process; Bokeh takes out of the JSON what it has read.
+    copy = Document.from_json({**panel.document})
+    picture = copy.roots[0]
+    copy.clear()
+    return panel, picture
+
+
+def _save(panel: Panel, path: Path) -> None:
+    from dask_diag_lab.server.saved import saved_page
+
+    path.write_text(saved_page(TITLE, "", [panel]), encoding="utf-8")

@@ -1,0 +1,35 @@
+/** What a saved page carries: BokehJS and its documents, packed; nothing is fetched. */
+
+import { savedSession, type PlotSession } from '../plot/session';
+import { english } from '../plot/text';
+
+interface ISaved {
+  readonly bokeh: string;
+  readonly scripts: readonly string[];
+  readonly documents: readonly object[];
+}
+
+/** Unpack what the page carries, and run the scripts that draw it. */
+export async function unpack(text: string): Promise<ISaved> {
+  const bytes = Uint8Array.from(atob(text), char => char.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const saved = (await new Response(stream).json()) as ISaved; // written by `server/saved.py`
+  for (const script of saved.scripts) {
+    document.head.append(Object.assign(document.createElement('script'), { text: script }));
+  }
+  return saved;
+}
+
+/** Open the plot of an article of the page. */
+export async function openSaved(
+  unpacked: Promise<ISaved>,
+  article: HTMLElement
+): Promise<PlotSession> {
+  const { bokeh, documents } = await unpacked;
+  const library = window.Bokeh?.[bokeh];
+  const json = documents[Number(article.dataset.document)];
+  if (library === undefined || json === undefined) {
+    throw new Error('This file is damaged.');
+  }
+  return savedSession(library, json, english);
+}

@@ -1,0 +1,112 @@
+"""A performance report: what ran in a block, in one file that needs nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import distributed
+import fsspec
+import pytest
+from distributed import Client, wait
+
+import dask_diag_lab
+from dask_diag_lab import performance_report
+from tests.kernel.capture.saved import control, plots, tabs
+from tests.kernel.dashboards import attached_client
+from tests.kernel.serving import run
+
+pytestmark = pytest.mark.usefixtures("runtime_dir")
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with attached_client(2) as made:
+        yield made
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def test_a_report_has_what_ran_the_plots_and_the_code_and_needs_no_network(
+    client: Client, tmp_path: Path
+) -> None:
+    wait(client.map(abs, range(5), pure=False))
+    with performance_report(tmp_path / "report.html"):
+        wait(client.map(inc, range(300), pure=False))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert tabs(page)[:3] == ["Summary", "Task Stream", "Progress"]
+    assert re.search(r"<th[^>]*>Tasks</th><td>300</td>", page)
+    assert "<td>inc</td><td>300</td>" in page
+    assert "<td>abs</td>" not in page
+    assert "wait(client.map(inc, range(300), pure=False))" in page  # this very code
+    assert distributed.__version__ in page
+    assert not re.search(r'(?:src|href)="(?!data:)', page)
+    documents = plots(page)
+    assert control(documents["task-stream"], "headline").endswith("2 threads")
+    assert {control(one, "state") for one in documents.values()} == {"live"}
+    assert {"progress", "profile", "profile-server", "transfers"} <= set(documents)
+    assert len(page) < 3_000_000
+
+
+def test_a_report_is_written_where_the_block_raises(client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    with pytest.raises(ZeroDivisionError), performance_report(str(path)):
+        client.submit(lambda: 1 / 0).result()
+    assert re.search(r"<th[^>]*>Failed</th><td>1</td>", path.read_text(encoding="utf-8"))
+
+
+def test_reports_nest_and_each_has_its_own_block(client: Client, tmp_path: Path) -> None:
+    with performance_report(str(tmp_path / "outer.html")):
+        wait(client.map(abs, range(20), pure=False))
+        with performance_report(str(tmp_path / "inner.html")):
+            wait(client.map(inc, range(10), pure=False))
+    outer, inner = ((tmp_path / f"{name}.html").read_text() for name in ("outer", "inner"))
+    assert "<td>abs</td><td>20</td>" in outer
+    assert "<td>inc</td><td>10</td>" in outer
+    assert "<td>abs</td>" not in inner
+    assert "<td>inc</td><td>10</td>" in inner
+
+
+def test_a_report_goes_where_fsspec_writes(client: Client) -> None:
+    with performance_report("memory://reports/one.html.gz"):
+        wait(client.submit(inc, 1))
+    with fsspec.open("memory://reports/one.html.gz", "rt", compression="gzip") as file:
+        assert "Task Stream" in tabs(file.read())
+
+
+def test_an_asynchronous_client_writes_one_too(tmp_path: Path) -> None:
+    async def report() -> None:
+        cluster = distributed.LocalCluster(
+            n_workers=1, processes=False, dashboard_address=":0", asynchronous=True
+        )
+        async with cluster, Client(cluster, asynchronous=True) as client:
+            async with performance_report(str(tmp_path / "report.html")):
+                await client.gather(client.map(inc, range(30), pure=False))
+
+    run(report())
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<td>inc</td><td>30</td>" in page
+    assert "await client.gather" in page
+
+
+def test_what_cannot_be_written_is_an_error_and_no_other_error_is_lost(
+    client: Client, tmp_path: Path
+) -> None:
+    with pytest.raises(OSError, match="directory"), performance_report(str(tmp_path)):
+        wait(client.submit(inc, 1))
+    with pytest.warns(RuntimeWarning, match="could not be written"):
+        with pytest.raises(KeyError, match="mine"), performance_report(str(tmp_path)):
+            raise KeyError("mine")
+
+
+def test_without_a_client_there_is_no_report_and_a_closed_one_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="No (global )?client found"), performance_report():
+        pass
+    with attached_client() as client:
+        with pytest.raises(RuntimeError, match="closed"):
+            with performance_report(str(tmp_path / "report.html")):
+                client.close()
+                dask_diag_lab  # noqa: B018
