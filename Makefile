@@ -93,6 +93,7 @@ bench: ui-tests/node_modules/.yarn-state.yml
 pictures: ui-tests/node_modules/.yarn-state.yml
 	PYTHONWARNINGS="ignore:Port 8787 is already in use"; export PYTHONWARNINGS; $(call playwright,.venv) pictures
 	.venv/bin/python scripts/gallery.py
+	.venv/bin/python scripts/api.py
 
 clean:
 	rm -rf .make build dist lib node_modules ui-tests/node_modules dask_diag_lab/labextension dask_diag_lab/dist dask_diag_lab/server/static *.egg-info

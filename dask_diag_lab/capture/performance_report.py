@@ -138,7 +138,7 @@ class performance_report:  # noqa: N801  # `distributed`'s name for it
             note = f"The end is missing: {error}."
         rows = task_rows.between(self._ask, self._begin, end)
         workers, _ = self._ask(task_rows.surroundings)
-        live, facts = self._diagnostics.saved(_wanted(self._start_s, stop_s)).result(TIMEOUT_S)
+        live, facts = self._diagnostics.saved(_wanted()).result(TIMEOUT_S)
         if lost := end.cursor - self._begin.cursor - len(rows) + end.dropped - self._begin.dropped:
             note += f" {fmt.plural(lost, 'action')} of this time were lost: buffers were full."
         prefixes, more = _prefixes(rows)
@@ -164,11 +164,10 @@ def _moment(store: Store) -> tuple[Position, float]:
     return task_rows.position(store), store.time
 
 
-def _wanted(start_s: float, stop_s: float) -> list[Wanted]:
+def _wanted() -> list[Wanted]:
     """Return the live plots of a report, in the order of its tabs."""
     from dask_diag_lab.server.saved import Wanted
 
-    period = {"start": f"{start_s:.3f}", "stop": f"{stop_s:.3f}"}
     return [
         Wanted("progress", {}),
         Wanted("workers-memory-timeseries", {}, "Memory"),

@@ -76,9 +76,9 @@ def profile(
 
     if plot not in (True, False, "save"):
         raise ValueError(f"plot is {plot!r}; it may be True, False or 'save'")
-    asked = {"key": key, "start": start, "stop": stop, "merge_workers": merge_workers}
+    asked: dict[str, Any] = {"key": key, "start": start, "stop": stop}
     asked |= {"workers": [workers] if isinstance(workers, str) else workers}
-    asked |= {"server": server, "scheduler": scheduler}
+    asked |= {"merge_workers": merge_workers, "server": server, "scheduler": scheduler}
     client = default_client() if client is None else client
     if plot == "save" and filename is None:
         filename = FILENAME
@@ -87,11 +87,21 @@ def profile(
 
 async def _profile(
     client: Client,
-    asked: Mapping[str, object],
+    asked: Mapping[str, Any],  # of `Client.profile`
     plot: bool | str,
     filename: str | os.PathLike[str] | None,
 ) -> Tree | tuple[Tree, UIElement]:
-    tree: Tree = await client.scheduler.profile(**asked)
+    tree: Tree
+    scheduler: Any = client.scheduler  # its handlers are methods of it, which have no types
+    if asked["merge_workers"] or asked["scheduler"]:
+        tree = await scheduler.profile(**asked)
+    else:
+        # The scheduler's own answer mixes up the addresses once a worker has not answered.
+        names = ("key", "start", "stop", "server")
+        message = {"op": "profile", **{name: asked[name] for name in names}}
+        known = await scheduler.ncores(workers=None)
+        workers = [one for one in asked["workers"] or known if one in known]
+        tree = await scheduler.broadcast(msg=message, workers=workers, on_error="ignore")
     if not plot and filename is None:
         return tree
     trees = [tree] if asked["merge_workers"] or asked["scheduler"] else list(tree.values())
@@ -106,6 +116,7 @@ def _draw(trees: Sequence[Tree], *, is_of_loops: bool) -> tuple[Panel, UIElement
     """Draw trees that are added up as the plot *Profile* does, in any thread."""
     import dask.config
     from bokeh.document import Document
+    from bokeh.models.ui import UIElement
     from dask.utils import parse_timedelta
 
     from dask_diag_lab.server.page import Page
@@ -141,8 +152,10 @@ def _draw(trees: Sequence[Tree], *, is_of_loops: bool) -> tuple[Panel, UIElement
         page.close()
         page.document.clear()
     # A copy has no callbacks into this process; Bokeh takes out of the JSON what it has read.
-    copy = Document.from_json({**panel.document})
+    json: Any = {**panel.document}  # what it has made itself
+    copy = Document.from_json(json)
     picture = copy.roots[0]
+    assert isinstance(picture, UIElement)
     copy.clear()
     return panel, picture
 

@@ -106,10 +106,6 @@ class SeriesPlot(View):
     unit: ClassVar[Unit] = "number"
     has_band: ClassVar[bool] = True
     empty: ClassVar[str] = "Nothing has been recorded yet."
-    accepts: ClassVar[Mapping[str, str]] = {
-        "start": "Seconds since the epoch: the picture begins there.",
-        "stop": "Seconds since the epoch: it ends there.",
-    }
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""

@@ -50,7 +50,6 @@ export interface IBokeh {
     ClientConnection: new (url: string, token: string, query: string) => IBokehConnection;
   };
   require(module: 'document'): {
-    // eslint-disable-next-line @typescript-eslint/naming-convention -- a class of Bokeh's
     Document: { from_json(json: object): IBokehDocument };
   };
   require(module: 'embed'): {

@@ -1,4 +1,4 @@
-// A picture saved to a file draws by itself: without a server, a kernel or a network.
+// What is saved to a file draws by itself: without a server, a kernel or a network.
 import { pathToFileURL } from 'node:url';
 
 import { CLUSTER } from '../harness/ipynb';
@@ -6,11 +6,13 @@ import { expectToShow } from '../harness/picture';
 import { expect, test } from '../harness/test';
 
 const SAVE = `import dask_diag_lab
-with dask_diag_lab.get_task_stream(plot="save", filename="stream.html"):
-    client.gather(client.map(lambda x: x + 1, range(100), pure=False))
+with dask_diag_lab.performance_report("report.html"):
+    with dask_diag_lab.get_task_stream(plot="save", filename="stream.html"):
+        client.gather(client.map(lambda x: x + 1, range(100), pure=False))
+dask_diag_lab.profile(filename="profile.html")
 print("written")`;
 
-test('a saved task stream draws what ran', async ({ browser, lab, server }) => {
+test('saved streams, profiles and reports draw what ran', async ({ browser, lab, server }) => {
   const notebook = await lab.open(server.writeNotebook('save.ipynb', [CLUSTER, SAVE]));
   await notebook.run(0);
   await notebook.run(1);
@@ -20,11 +22,22 @@ test('a saved task stream draws what ran', async ({ browser, lab, server }) => {
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', error => errors.push(error.message));
-  await page.goto(pathToFileURL(server.path('stream.html')).href);
-  await expectToShow(page.locator('body'));
-  // It fills the window, however few its rows are.
-  const box = await page.locator('.bk-Figure').boundingBox();
-  expect(box?.height ?? 0).toBeGreaterThan(0.85 * (page.viewportSize()?.height ?? Infinity));
+  page.on('request', ({ url }) => /^(file|data|blob):/.test(url()) || errors.push(url()));
+  for (const name of ['stream', 'profile']) {
+    await page.goto(pathToFileURL(server.path(`${name}.html`)).href);
+    await expectToShow(page.locator('body'));
+    // It fills the window, however few its rows are.
+    const box = await page.locator('.jp-DaskDiag-stage').boundingBox();
+    expect(box?.height ?? 0).toBeGreaterThan(0.85 * (page.viewportSize()?.height ?? Infinity));
+  }
+  await page.goto(pathToFileURL(server.path('report.html')).href);
+  await expect(page.getByRole('tabpanel')).toContainText('performance_report("report.html")');
+  for (const tab of (await page.getByRole('tab').all()).slice(1, -1)) {
+    await tab.click();
+    const plot = page.getByRole('tabpanel').locator('.jp-DaskDiag-plot');
+    await expect(plot).toHaveAttribute('data-picture', 'true');
+    await expect(plot).toHaveAttribute('data-state', 'live');
+  }
   expect(errors).toEqual([]);
   await context.close();
 });

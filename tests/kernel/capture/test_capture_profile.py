@@ -68,7 +68,9 @@ def test_a_saved_profile_has_its_samples(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    tree, _ = profile(merge_workers=False, workers=list(client.scheduler_info()["workers"]), **given)
+    tree, _ = profile(
+        merge_workers=False, workers=list(client.scheduler_info()["workers"]), **given
+    )
     (file,) = tmp_path.glob("*.html")
     document = plots(file.read_text(encoding="utf-8"))["profile"]
     assert control(document, "state") == "live"
@@ -93,3 +95,16 @@ def test_an_asynchronous_client_is_awaited() -> None:
 def test_another_plot_is_an_error(client: Client) -> None:
     with pytest.raises(ValueError, match="True, False or 'save'"):
         profile(plot="show")  # type: ignore[arg-type]
+
+
+def test_a_worker_that_does_not_answer_lends_no_other_its_address() -> None:
+    with attached_client(2) as client:
+        wait(client.map(slow, range(8), pure=False))
+        first, second = client.scheduler_info()["workers"]
+
+        def forbid(dask_worker: Any) -> None:
+            dask_worker.blocked_handlers = ["profile"]
+            del dask_worker.handlers["profile"]
+
+        client.run(forbid, workers=[first])
+        assert list(profile(merge_workers=False)) == [second]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import distributed
@@ -11,7 +12,6 @@ import fsspec
 import pytest
 from distributed import Client, wait
 
-import dask_diag_lab
 from dask_diag_lab import performance_report
 from tests.kernel.capture.saved import control, plots, tabs
 from tests.kernel.dashboards import attached_client
@@ -34,7 +34,7 @@ def test_a_report_has_what_ran_the_plots_and_the_code_and_needs_no_network(
     client: Client, tmp_path: Path
 ) -> None:
     wait(client.map(abs, range(5), pure=False))
-    with performance_report(tmp_path / "report.html"):
+    with performance_report(str(tmp_path / "report.html")):
         wait(client.map(inc, range(300), pure=False))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert tabs(page)[:3] == ["Summary", "Task Stream", "Progress"]
@@ -42,7 +42,7 @@ def test_a_report_has_what_ran_the_plots_and_the_code_and_needs_no_network(
     assert "<td>inc</td><td>300</td>" in page
     assert "<td>abs</td>" not in page
     assert "wait(client.map(inc, range(300), pure=False))" in page  # this very code
-    assert distributed.__version__ in page
+    assert version("distributed") in page
     assert not re.search(r'(?:src|href)="(?!data:)', page)
     documents = plots(page)
     assert control(documents["task-stream"], "headline").endswith("2 threads")
@@ -82,9 +82,9 @@ def test_an_asynchronous_client_writes_one_too(tmp_path: Path) -> None:
         cluster = distributed.LocalCluster(
             n_workers=1, processes=False, dashboard_address=":0", asynchronous=True
         )
-        async with cluster, Client(cluster, asynchronous=True) as client:
-            async with performance_report(str(tmp_path / "report.html")):
-                await client.gather(client.map(inc, range(30), pure=False))
+        report = performance_report(str(tmp_path / "report.html"))
+        async with cluster, Client(cluster, asynchronous=True) as client, report:
+            await client.gather(client.map(inc, range(30), pure=False))
 
     run(report())
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -97,16 +97,14 @@ def test_what_cannot_be_written_is_an_error_and_no_other_error_is_lost(
 ) -> None:
     with pytest.raises(OSError, match="directory"), performance_report(str(tmp_path)):
         wait(client.submit(inc, 1))
-    with pytest.warns(RuntimeWarning, match="could not be written"):
-        with pytest.raises(KeyError, match="mine"), performance_report(str(tmp_path)):
-            raise KeyError("mine")
+    warned = pytest.warns(RuntimeWarning, match="could not be written")
+    with warned, pytest.raises(KeyError, match="mine"), performance_report(str(tmp_path)):
+        raise KeyError("mine")
 
 
 def test_without_a_client_there_is_no_report_and_a_closed_one_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="No (global )?client found"), performance_report():
+    with pytest.raises(ValueError, match=r"client"), performance_report():
         pass
-    with attached_client() as client:
-        with pytest.raises(RuntimeError, match="closed"):
-            with performance_report(str(tmp_path / "report.html")):
-                client.close()
-                dask_diag_lab  # noqa: B018
+    report = performance_report(str(tmp_path / "report.html"))
+    with attached_client() as client, pytest.raises(RuntimeError, match="closed"), report:
+        client.close()
