@@ -116,7 +116,7 @@ class Diagnostics:
         count: int | None = None,
         plot: Plotting = False,
         filename: str = "task-stream.html",
-        bokeh_resources: Resources | None = None,
+        bokeh_resources: Resources | None = None,  # noqa: ARG002  # as of `get_task_stream`
     ) -> Any:  # rows, rows and figure, or a coroutine of these
         """Return what ran, as ``Client.get_task_stream`` does: recorded since `attach`.
 
@@ -148,7 +148,7 @@ class Diagnostics:
         from dask_diag_lab.capture.task_rows import find_tasks
         from dask_diag_lab.capture.task_stream import TaskStreamCapture
 
-        capture = TaskStreamCapture(None, plot, filename, bokeh_resources)
+        capture = TaskStreamCapture(None, plot, filename)
         find = partial(find_tasks, start=start, stop=stop, count=count)
         return self._call(capture.read, self, find)
 

@@ -127,7 +127,7 @@ class performance_report:  # noqa: N801  # `distributed`'s name for it
             file.write(page)
 
     def _page(self) -> str:
-        from dask_diag_lab.capture.task_stream_figure import stream_panel
+        from dask_diag_lab.capture.task_stream_figure import store_of, stream_panel
         from dask_diag_lab.server.saved import Panel, fill, saved_page
 
         note = ""
@@ -136,9 +136,9 @@ class performance_report:  # noqa: N801  # `distributed`'s name for it
         except (LinkLostError, TimeoutError) as error:
             end, stop_s = self._ask(_moment)
             note = f"The end is missing: {error}."
-        rows = task_rows.between(self._ask, self._begin, end)
+        rows = task_rows.between(self._ask, self._begin.cursor, end.cursor)
         workers, _ = self._ask(task_rows.surroundings)
-        live, facts = self._diagnostics.saved(_wanted()).result(TIMEOUT_S)
+        live, facts = self._diagnostics.saved(_wanted(self._start_s, stop_s)).result(TIMEOUT_S)
         if lost := end.cursor - self._begin.cursor - len(rows) + end.dropped - self._begin.dropped:
             note += f" {fmt.plural(lost, 'action')} of this time were lost: buffers were full."
         prefixes, more = _prefixes(rows)
@@ -151,7 +151,7 @@ class performance_report:  # noqa: N801  # `distributed`'s name for it
             code=self._code,
             **facts,
         )
-        stream = stream_panel(rows, workers, stop_s)
+        stream = stream_panel(store_of(rows, workers, stop_s))
         system = Panel("Logs and Settings", fill("system.html", **facts))
         panels = [Panel("Summary", summary), stream, *live, system]
         return saved_page(TITLE, fmt.clock(self._start_s), panels)
@@ -164,18 +164,19 @@ def _moment(store: Store) -> tuple[Position, float]:
     return task_rows.position(store), store.time
 
 
-def _wanted() -> list[Wanted]:
+def _wanted(start_s: float, stop_s: float) -> list[Wanted]:
     """Return the live plots of a report, in the order of its tabs."""
     from dask_diag_lab.server.saved import Wanted
 
+    period = {"start": f"{start_s:.3f}", "stop": f"{stop_s:.3f}"}
     return [
         Wanted("progress", {}),
-        Wanted("workers-memory-timeseries", {}, "Memory"),
-        Wanted("workers-cpu-timeseries", {}, "CPU"),
+        Wanted("workers-memory-timeseries", period, "Memory"),
+        Wanted("workers-cpu-timeseries", period, "CPU"),
         Wanted("costs", {}),
-        Wanted("profile", {}),
-        Wanted("profile-server", {"source": "worker-loops"}, "Worker Loops"),
-        Wanted("profile-server", {"source": "scheduler-loop"}, "Scheduler Loop"),
+        Wanted("profile", period),
+        Wanted("profile-server", {"source": "worker-loops", **period}, "Worker Loops"),
+        Wanted("profile-server", {"source": "scheduler-loop", **period}, "Scheduler Loop"),
         Wanted("transfers", {}),
         Wanted("bandwidth-workers", {}),
         Wanted("bandwidth-types", {}),

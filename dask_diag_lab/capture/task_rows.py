@@ -144,18 +144,17 @@ def capture_rows(store: Store, cursor: int, stop: int) -> TaskRows:
     )
 
 
-def between(ask: Ask, begin: Position, end: Position) -> TaskRows:
-    """Return what was recorded between two positions, copied in parts.
+def between(ask: Ask, cursor: int, stop: int) -> TaskRows:
+    """Return what was recorded from one cursor on, and before another, copied in parts.
 
     Parameters
     ----------
     ask : callable
         Takes a function of the store, returns what that returned on the store's loop.
     """
-    cursor = begin.cursor
     parts: list[TaskRows] = []
-    while not parts or cursor < end.cursor:
-        parts.append(ask(partial(capture_rows, cursor=cursor, stop=end.cursor)))
+    while not parts or cursor < stop:
+        parts.append(ask(partial(capture_rows, cursor=cursor, stop=stop)))
         cursor = parts[-1].cursor
     return join(parts)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Callable
-from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
@@ -55,8 +54,7 @@ def get_task_stream(
     filename : str
         For ``plot='save'``.
     bokeh_resources : bokeh.resources.Resources, optional
-        What a saved page loads BokehJS from. Default: it has all it needs, and opens without
-        network.
+        Taken for compatibility: a saved page has all it needs, and opens without network.
     start, stop, count
         As of `Diagnostics.get_task_stream`.
 
@@ -73,7 +71,7 @@ def get_task_stream(
         There is no connected client, at the begin of a block at the latest.
     """
     if start is None and stop is None and count is None:
-        return TaskStreamCapture(client, plot, filename, bokeh_resources)
+        return TaskStreamCapture(client, plot, filename)
     from dask_diag_lab.session import attach
 
     return attach(client).get_task_stream(start, stop, count, plot, filename, bokeh_resources)
@@ -110,9 +108,7 @@ class TaskStreamCapture:
     _diagnostics: Diagnostics
     _begin: Position
 
-    def __init__(
-        self, client: Client | None, plot: Plotting, filename: str, resources: Resources | None
-    ) -> None:
+    def __init__(self, client: Client | None, plot: Plotting, filename: str) -> None:
         if plot not in (True, False, "save"):
             raise ValueError(f"plot is {plot!r}; it may be True, False or 'save'")
         self.data: list[dict[str, Any]] = []  # in `distributed`'s form
@@ -121,7 +117,6 @@ class TaskStreamCapture:
         self._client = client
         self._plot = plot
         self._filename = filename
-        self._resources = resources
 
     def __enter__(self) -> Self:
         if self._attach().asynchronous:
@@ -145,7 +140,7 @@ class TaskStreamCapture:
     ) -> Any:  # rows, or a pair
         """Do without a block what `Diagnostics.get_task_stream` does, between cursors."""
         self._diagnostics = diagnostics
-        rows = self._rows(*self._ask_fresh(find))
+        rows = task_rows.between(self._ask, *self._ask_fresh(find))
         self.data.extend(task_rows.as_records(rows))
         if not self._plot:
             return self.data
@@ -184,7 +179,7 @@ class TaskStreamCapture:
             raise RuntimeError(message) from problem
 
     def _collect(self, end: Position) -> None:
-        rows = self._rows(self._begin.cursor, end.cursor)
+        rows = task_rows.between(self._ask, self._begin.cursor, end.cursor)
         self.data.extend(task_rows.as_records(rows))
         n_recorded = end.cursor - self._begin.cursor
         self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
@@ -194,23 +189,16 @@ class TaskStreamCapture:
         if self._plot:
             self._draw(rows, note)
 
-    def _rows(self, cursor: int, stop: int) -> TaskRows:
-        parts: list[TaskRows] = []
-        while not parts or cursor < stop:
-            copy = partial(task_rows.capture_rows, cursor=cursor, stop=stop)
-            parts.append(self._ask(copy))
-            cursor = parts[-1].cursor
-        return task_rows.join(parts)
-
     def _draw(self, rows: TaskRows, lost: str) -> None:
-        from dask_diag_lab.capture.task_stream_figure import figure_of, save, store_of
+        from dask_diag_lab.capture.task_stream_figure import figure_of, save_stream, store_of
 
         workers, now = self._ask(task_rows.surroundings)
         seen = {rows.texts[i] for i in set(rows.columns["worker"].tolist())}
         shown = [w for w in workers if isnan(w.ended) or w.address in seen]
-        self.figure, note = figure_of(store_of(rows, shown, now))
+        store = store_of(rows, shown, now)
+        self.figure = figure_of(store)
         if self._plot == "save":
-            save(self.figure, [note, lost], Path(self._filename), self._resources)
+            save_stream(store, lost, Path(self._filename))
 
     def _ask(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> T:
         return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)

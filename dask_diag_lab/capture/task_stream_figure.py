@@ -6,28 +6,22 @@ Must not draw anything itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from bokeh.document import Document
-from bokeh.embed import file_html
-from bokeh.models import Column, ColumnDataSource, Plot, Rect
+from bokeh.models import ColumnDataSource, Plot, Rect
 from bokeh.models.annotations import Legend, LegendItem, Title
-from bokeh.models.ui import UIElement
-from bokeh.models.widgets import Div
-from bokeh.resources import INLINE, Resources
 
 from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts
 from dask_diag_lab.schema import ACTIONS, EVENTS, WORKERS, Batch, Change, SchedulerInfo
 from dask_diag_lab.schema.columns import arrays, columns_of, default_row
 from dask_diag_lab.server.page import Page
-from dask_diag_lab.server.saved import Panel
+from dask_diag_lab.server.saved import Panel, saved_page
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.figure import restyle_figure
-from dask_diag_lab.views.format import count
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.stream.figure import MIN_ROW_PX
 from dask_diag_lab.views.stream.task_stream import TaskStream
@@ -77,28 +71,32 @@ class SavedStream(TaskStream):
     max_blocks = 120_000
 
 
-def stream_panel(rows: TaskRows, workers: Sequence[WorkerFacts], time: float) -> Panel:
-    """Return all of these actions as a panel of a saved page; see `store_of`."""
-    page = Page(SavedStream, store_of(rows, workers, time), Document(), LIGHT, {})
+def stream_panel(store: Store, note: str = "") -> Panel:
+    """Return the picture of all that is in ``store`` as a panel of a saved page."""
+    page = Page(SavedStream, store, Document(), LIGHT, {})
     try:
         assert page.view is not None
         page.view.command("fit")
         page.draw()
+        page.control.note = " · ".join(filter(None, (note, page.control.note)))
         return Panel.of(page)
     finally:
         page.close()
         page.document.clear()
 
 
-def figure_of(store: Store) -> tuple[Plot, str]:
-    """Return the picture of all that is in ``store``, as a browser gets it, and its note."""
+def save_stream(store: Store, note: str, path: Path) -> None:
+    """Write a page with the picture of all that is in ``store``."""
+    path.write_text(saved_page(TITLE, "", [stream_panel(store, note)]), encoding="utf-8")
+
+
+def figure_of(store: Store) -> Plot:
+    """Return the picture of all that is in ``store`` as a figure by itself."""
     view = TaskStream(store)
     view.buckets = WIDTH_PX * FINER
     figure = view.build()
     assert isinstance(figure, Plot)
-    assert view.figure is not None
     view.command("fit")
-    n_blocks = len(view.figure.blocks.model.data["left"])
     _add_caption(figure, view.caption)
     document = Document()
     document.add_root(figure)
@@ -113,7 +111,7 @@ def figure_of(store: Store) -> tuple[Plot, str]:
     height = min(max(n_rows * ROW_PX + EDGES_PX, LOWEST_PX), 800)
     height = min(max(height, n_rows * MIN_ROW_PX + EDGES_PX), HIGHEST_PX)
     drawn.update(sizing_mode="stretch_width", height=height)
-    return drawn, _note(n_blocks, store.actions.count)
+    return drawn
 
 
 def _add_caption(figure: Plot, caption: Caption) -> None:
@@ -129,35 +127,6 @@ def _add_caption(figure: Plot, caption: Caption) -> None:
         Legend(items=items, orientation="horizontal", border_line_color=None, ncols=8), "above"
     )
     restyle_figure(figure, LIGHT)
-
-
-def _note(n_blocks: int, n_actions: int) -> str:
-    """Return what the picture does not show; the view's own note tells how to get at it live."""
-    if not n_actions:
-        return "Nothing ran."
-    if n_blocks == n_actions:
-        return ""
-    return (
-        f"{count(n_actions)} actions drawn as {count(n_blocks)} blocks: "
-        "those that are close together became one, as high as they were busy."
-    )
-
-
-def save(
-    figure: Plot, notes: Sequence[str], path: Path, resources: Resources | None = None
-) -> None:
-    """Write a page that the picture fills, with what there is to say; by default self-contained."""
-    paragraphs = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
-    parts: list[UIElement] = [figure, Div(text=paragraphs)] if paragraphs else [figure]
-    own = {"sizing_mode": figure.sizing_mode, "min_height": figure.min_height}
-    # Fewer pixels a row than it was made for are none that a window lends.
-    figure.update(sizing_mode="stretch_both", min_height=figure.height)
-    page = Column(children=parts, sizing_mode="stretch_both")
-    try:
-        path.write_text(file_html(page, resources or INLINE, TITLE), encoding="utf-8")
-    finally:
-        page.children = []
-        figure.update(**own)
 
 
 def _batch(time: float, workers: Sequence[WorkerFacts], rows: TaskRows | None = None) -> Batch:

@@ -106,6 +106,10 @@ class SeriesPlot(View):
     unit: ClassVar[Unit] = "number"
     has_band: ClassVar[bool] = True
     empty: ClassVar[str] = "Nothing has been recorded yet."
+    accepts: ClassVar[Mapping[str, str]] = {
+        "start": "Time, see `View.time_argument`: the picture begins there.",
+        "stop": "Time: it ends there.",
+    }
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
@@ -113,6 +117,7 @@ class SeriesPlot(View):
         self._span_s: float | None = LIVE_S
         self._n_in_view = 0
         self._time = MovingRange()
+        self._period = [self.time_argument(name, math.nan) for name in ("start", "stop")]
         numbered = [
             f"{kind}{at}" for at in range(len(self.lines)) for kind in ("mean", "low", "high")
         ]
@@ -212,6 +217,9 @@ class SeriesPlot(View):
             return
         times = np.unique(np.concatenate([of.times for of in points]))
         last = float(times[-1] - times[0])
+        begin, end = (moment - float(times[0]) for moment in self._period)
+        if begin < end and self._span_s is not None:
+            self._time.hold(begin, end)
         self._time.follow(*self._live_window(last))
         self.source.set(self._in_view(points, times))
         self.caption = Caption(
