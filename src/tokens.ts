@@ -39,7 +39,7 @@ export namespace CommandIDs {
   export const freezePlot = 'dask-diag-lab:freeze-plot';
   export const clearPlot = 'dask-diag-lab:clear-plot';
   export const showTable = 'dask-diag-lab:show-table';
-  export const savePicture = 'dask-diag-lab:save-picture';
+  export const savePlot = 'dask-diag-lab:save-plot';
   export const showHelp = 'dask-diag-lab:show-help';
 
   /** The button in Dask's own Client repr runs this one; we answer when nobody else does. */

@@ -119,6 +119,7 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
     /** The picture as Bokeh's layouts put theirs together, to be saved. */
     export(type: 'auto' | 'png' | 'svg' = 'auto', hidpi = true): Untyped {
       const layer = super.export(type, hidpi);
+      layer.ctx.scale(layer.pixel_ratio, layer.pixel_ratio);
       this._paint_all(layer.ctx, this.bbox.width, this.bbox.height);
       return layer;
     }
@@ -224,7 +225,9 @@ export function hatch(
   name: string,
   color: string
 ): CanvasPattern | string {
-  let pattern = patterns.get(name + color);
+  // BokehJS draws SVG with the same commands, but not with a canvas' patterns.
+  const kept = ctx instanceof CanvasRenderingContext2D ? patterns : new Map<string, null>();
+  let pattern = kept.get(name + color);
   if (pattern === undefined) {
     const tile = document.createElement('canvas');
     tile.width = tile.height = 7;
@@ -232,7 +235,7 @@ export function hatch(
     lines.strokeStyle = color;
     lines.stroke(new Path2D(HATCHES[name]));
     pattern = ctx.createPattern(tile, 'repeat');
-    patterns.set(name + color, pattern);
+    kept.set(name + color, pattern);
   }
   return pattern ?? 'transparent';
 }

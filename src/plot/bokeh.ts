@@ -2,10 +2,21 @@
 
 import type { ITranslate } from './text';
 
+/** What is drawn on: pixels, or SVG with the same commands. */
+export interface ICanvasLayer {
+  readonly backend: 'canvas' | 'svg';
+  readonly bbox: { readonly width: number; readonly height: number };
+  readonly canvas: HTMLCanvasElement;
+  readonly ctx: CanvasRenderingContext2D;
+  readonly pixel_ratio: number;
+  resize(width: number, height: number): void;
+  to_blob(): Promise<Blob>;
+}
+
 /** A root's view; `export` gives its picture. */
 export interface IBokehView {
   readonly model: object;
-  export?(type: 'png', hidpi: boolean): { readonly canvas: HTMLCanvasElement };
+  export?(type: 'png' | 'svg', hidpi: boolean): ICanvasLayer;
   /** BokehJS 3.10 has gaps among them. */
   children_views?(): Iterable<IBokehView | null | undefined>;
 }
@@ -51,6 +62,9 @@ export interface IBokeh {
   };
   require(module: 'document'): {
     Document: { from_json(json: object): IBokehDocument };
+  };
+  require(module: 'core/util/canvas'): {
+    CanvasLayer: new (backend: ICanvasLayer['backend'], hidpi: boolean) => ICanvasLayer;
   };
   require(module: 'embed'): {
     add_document_standalone(doc: IBokehDocument, element: HTMLElement): Promise<IBokehView[]>;

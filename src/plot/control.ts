@@ -167,6 +167,8 @@ export class Control {
   readonly isFrozen = this._field('frozen') === true;
   /** What a table of the picture is asked with, such as the stretch of time that it shows. */
   readonly tableArguments = argumentsOf(parsed(this._text('table')));
+  /** Endings of the files of its data, such as `csv`. */
+  readonly formats = this._text('formats').split(' ').filter(Boolean);
   /** What a click in the picture asked for last; null before any. */
   readonly open = openingOf(this._text('open'));
 

@@ -103,11 +103,11 @@ export class LivePlot {
     this._openAgain();
   }
 
-  /** The picture as PNG; rejects with the reason when there is none. */
-  picture(): Promise<Blob> {
+  /** The picture; rejects with the reason when there is none. */
+  picture(type: 'png' | 'svg' = 'png'): Promise<Blob> {
     const missing = this._options.trans.__('There is no picture yet.');
     const title = `${this.node.getAttribute('aria-label') ?? ''}: ${this._caption.headline}`;
-    const picture = this._session?.picture(title, this._look);
+    const picture = this._session?.picture(title, this._look, type);
     return picture ?? Promise.reject(new Error(missing));
   }
 

@@ -17,7 +17,7 @@ import {
   type PlotArguments
 } from './control';
 import { fitFigures } from './figures';
-import { pngOf } from './png';
+import { pictureOf } from './picture';
 import type { ITranslate } from './text';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
@@ -146,15 +146,15 @@ export class PlotSession {
     this._set({ command: JSON.stringify(command) });
   }
 
-  /** The picture with its headline and legend as PNG. */
-  async picture(title: string, look: ILook): Promise<Blob> {
+  /** The picture with its headline and legend. */
+  async picture(title: string, look: ILook, type: 'png' | 'svg'): Promise<Blob> {
     const roots = this._session.document.roots();
     const view = this._views.find(one => one.export !== undefined && roots.includes(one.model));
-    const canvas = view?.export?.('png', true).canvas;
-    if (canvas === undefined) {
+    const picture = view?.export?.(type, true);
+    if (picture === undefined) {
       throw new Error(this._trans.__('There is no picture yet.'));
     }
-    return pngOf(canvas, title, this.control.legend, look, this._trans);
+    return pictureOf(this._bokeh, picture, title, this.control.legend, look, this._trans);
   }
 
   dispose(): void {

@@ -101,6 +101,16 @@ export function addClusterCommands(context: IContext): void {
   });
 }
 
+/** The files of a plot: of its picture, and of its data as `View.formats` has them. */
+const SAVING: Readonly<Record<string, string>> = {
+  png: 'Save picture as PNG',
+  svg: 'Save picture as SVG',
+  csv: 'Save data as CSV',
+  json: 'Save data as JSON',
+  'trace.json': 'Save trace for Perfetto',
+  'speedscope.json': 'Save profile for speedscope'
+};
+
 /** Commands about the pane in front, most of which have keys. */
 export function addPaneCommands(context: IContext): void {
   const { app, services, panes } = context;
@@ -118,7 +128,6 @@ export function addPaneCommands(context: IContext): void {
     [CommandIDs.followLive, trans.__('Follow live data'), send('live')],
     [CommandIDs.freezePlot, trans.__('Freeze or unfreeze the plot'), send('freeze')],
     [CommandIDs.clearPlot, trans.__('Clear the plot'), send('clear')],
-    [CommandIDs.savePicture, trans.__('Save picture'), pane => pane.savePicture()],
     [CommandIDs.showHelp, trans.__('How to read this plot'), pane => pane.toggleHelp()]
   ];
   for (const [id, label, run] of commands) {
@@ -128,6 +137,11 @@ export function addPaneCommands(context: IContext): void {
       execute: () => panes.current && run(panes.current)
     });
   }
+  app.commands.addCommand(CommandIDs.savePlot, {
+    label: args => trans.__(SAVING[textArg(args, 'format') ?? 'png'] ?? 'Save'),
+    isEnabled: () => panes.current !== null,
+    execute: args => panes.current?.save(textArg(args, 'format') ?? 'png')
+  });
   app.commands.addCommand(CommandIDs.showTable, {
     label: trans.__('Show as a table'),
     isEnabled: args => args['isPointed'] === true || panes.current !== null,

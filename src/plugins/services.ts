@@ -90,6 +90,7 @@ export function plotServices(
   preferences.changed.connect(update);
   void app.restored.then(update);
   return {
+    commands: app.commands,
     dashboards,
     server: new Server(serverSettings, trans),
     loader: new BokehLoader(trans),

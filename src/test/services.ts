@@ -21,6 +21,7 @@ export function services(
     socketQuery: ''
   });
   return {
+    commands: new CommandRegistry(),
     dashboards,
     server: Object.assign(Object.create(Server.prototype), { relayed, ...server }) as Server,
     loader: new BokehLoader(trans),

@@ -90,15 +90,10 @@ const MOMENT = 's since the epoch';
 /** Names with numbers in them in the order in which people count: `worker-2` before `worker-10`. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
-/**
- * A plot's data as a table, sorted by any column, with its files.
- *
- * @param href - the address of the data as a file.
- */
+/** A plot's data as a table, sorted by any column. */
 export function tableContent(
   { columns, units, note }: ITable,
   trans: TranslationBundle,
-  href: (format: 'csv' | 'json') => string,
   onRefresh: () => void
 ): JSX.Element {
   const total = Object.values(columns)[0]?.length ?? 0;
@@ -117,11 +112,6 @@ export function tableContent(
         <button className="jp-mod-styled jp-mod-minimal" onClick={onRefresh}>
           {trans.__('Refresh')}
         </button>
-        {(['csv', 'json'] as const).map(format => (
-          <a key={format} href={href(format)} download>
-            {trans.__('Download %1', format.toUpperCase())}
-          </a>
-        ))}
       </p>
       <p>{note}</p>
       <Table

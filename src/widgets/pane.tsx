@@ -5,6 +5,7 @@ import {
   addToolbarButtonClass,
   downloadIcon,
   launchIcon,
+  MenuSvg,
   ReactWidget,
   Toolbar,
   ToolbarButton,
@@ -15,8 +16,9 @@ import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import React from 'react';
 
+import type { PlotArguments } from '../plot/control';
 import { messageOf } from '../plot/text';
-import { PANE_CLASS, TAB_CLASS } from '../tokens';
+import { CommandIDs, PANE_CLASS, TAB_CLASS } from '../tokens';
 import { Card, helpContent, tableContent } from './card';
 import { fitIcon, frozenIcon, helpIcon, liveIcon, plotIcon, tableIcon } from './icons';
 import { PlotWidget, type IPlotWidgetOptions } from './plotwidget';
@@ -67,14 +69,21 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     }
   }
 
-  /** Save the picture as a PNG file; says why where there is none. */
-  async savePicture(): Promise<void> {
-    const { trans } = this._services;
+  /** Save the picture or the data as a file of this format; says why where there is none. */
+  async save(format: string): Promise<void> {
+    const { trans, server } = this._services;
+    const { dashboard, info, live, plot } = this.content;
     try {
-      const url = URL.createObjectURL(await this.content.live.picture());
+      const isPicture = format === 'png' || format === 'svg';
+      const href = isPicture
+        ? URL.createObjectURL(await live.picture(format))
+        : dashboard && server.plotUrl(dashboard.id, info, this._shown, `.${format}`);
+      if (href === undefined) {
+        throw new Error(live.presentation.message);
+      }
       const link = document.createElement('a');
-      Object.assign(link, { href: url, download: `${this.content.plot}.png` }).click();
-      setTimeout(() => URL.revokeObjectURL(url), 0); // the download has begun by then
+      Object.assign(link, { href, download: `${plot}.${format}` }).click();
+      setTimeout(() => URL.revokeObjectURL(href), 0); // the download has begun by then
     } catch (reason) {
       await showErrorMessage(trans.__('Not saved'), messageOf(reason, trans));
     }
@@ -120,7 +129,7 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     const buttons: readonly (readonly [string, string, LabIcon, () => void])[] = [
       ['fit', trans.__('Fit (F)'), fitIcon, () => live.send('fit')],
       ['table', trans.__('Data as a table'), tableIcon, () => void this.toggleTable()],
-      ['picture', trans.__('Save picture'), downloadIcon, () => void this.savePicture()],
+      ['save', trans.__('Save…'), downloadIcon, () => this._openSaveMenu()],
       ['help', trans.__('How to read this (?)'), helpIcon, () => void this.toggleHelp()],
       ['browser', trans.__('Open in browser tab'), launchIcon, () => this.openInBrowser()]
     ];
@@ -168,6 +177,25 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     return card;
   }
 
+  /** Open the menu of files below its button. */
+  private _openSaveMenu(): void {
+    const menu = new MenuSvg({ commands: this._services.commands });
+    for (const format of ['png', 'svg', ...(this.content.live.control?.formats ?? [])]) {
+      menu.addItem({ command: CommandIDs.savePlot, args: { format } });
+    }
+    this.activate(); // the command is about the pane in front
+    menu.aboutToClose.connect(() => this.content.node.focus());
+    const button = this.toolbar.node.querySelector('[data-jp-item-name="save"]');
+    const { left = 0, bottom = 0 } = button?.getBoundingClientRect() ?? {};
+    menu.open(left, bottom);
+  }
+
+  /** What is drawn, such as a stretch of time. */
+  private get _shown(): PlotArguments {
+    const { live } = this.content;
+    return live.control?.tableArguments ?? live.arguments;
+  }
+
   private async _fillTable(card: Card): Promise<void> {
     const { trans, server } = this._services;
     const { dashboard, info, live } = this.content;
@@ -175,13 +203,9 @@ export class Pane extends MainAreaWidget<PlotWidget> {
       card.content = <p>{live.presentation.message}</p>;
       return;
     }
-    // What is drawn, such as a stretch of time.
-    const given = live.control?.tableArguments ?? live.arguments;
     try {
-      const table = await server.table(dashboard.id, info.name, given);
-      const href = (format: string): string =>
-        server.plotUrl(dashboard.id, info, given, `.${format}`);
-      card.content = tableContent(table, trans, href, () => void this._fillTable(card));
+      const table = await server.table(dashboard.id, info.name, this._shown);
+      card.content = tableContent(table, trans, () => void this._fillTable(card));
     } catch (reason) {
       card.content = <p>{messageOf(reason, trans)}</p>;
     }

@@ -1,6 +1,7 @@
 /** What plots and panes are given from outside; made once by a plugin. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { CommandRegistry } from '@lumino/commands';
 import type { ISignal } from '@lumino/signaling';
 
 import type { IDashboards } from '../api/dashboards';
@@ -15,6 +16,7 @@ export interface IKey {
 }
 
 export interface IPlotServices {
+  readonly commands: CommandRegistry;
   readonly dashboards: IDashboards;
   readonly server: Server;
   readonly loader: BokehLoader;

@@ -299,9 +299,10 @@ class ProfileOfTasks(View):
         sampling = self.sampling
         frames = self._profile.frames if self._profile is not None else None
         zoomed = frames.find(self._path) if frames is not None and self._path is not None else 0
-        seconds = bins.stop - float(bins.start[0]) if bins is not None else float("nan")
-        if sampling.has_period:
-            seconds = sampling.stop - sampling.start
+        seconds = float("nan")
+        if bins is not None:
+            start, stop = max(sampling.start, float(bins.start[0])), sampling.stop or bins.stop
+            seconds = min(stop, bins.stop) - start
         n_left_out = int((frames.total > 0).sum()) - len(self._rows) if frames is not None else 0
         return Caption(
             headline=captions.headline(sampling, profile, zoomed),

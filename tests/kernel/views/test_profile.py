@@ -45,8 +45,8 @@ def test_the_headline_has_the_time_and_the_note_how_it_was_measured(situation: S
 def test_a_period_can_be_asked_for_and_files_have_what_the_reader_chose(
     situation: Situation,
 ) -> None:
-    page = situation.page(start="1000", prefix="load")
-    assert situation.cluster.of("profile")[-1].arguments["start"] == 1000
+    page = situation.page(start="1001", prefix="load")
+    assert situation.cluster.of("profile")[-1].arguments["start"] == 1001
     page.view.set_control("subject", "inc")
     drag(page, 1000, 1001)
     chosen = page.view.table_arguments

@@ -1,5 +1,6 @@
 /** A picture as it is saved: its headline and legend above what was drawn, on the page's colour. */
 
+import type { IBokeh, ICanvasLayer } from './bokeh';
 import { LEGEND_MARKS, type ILegendItem, type ILook } from './control';
 import type { ITranslate } from './text';
 
@@ -7,24 +8,23 @@ import type { ITranslate } from './text';
 const LINE_PX = 22;
 const MARGIN_PX = 8;
 
-/** Return a canvas' picture as PNG. */
-export async function pngOf(
-  picture: HTMLCanvasElement,
+/** Return what was drawn as a file of its kind, PNG or SVG. */
+export function pictureOf(
+  bokeh: IBokeh,
+  picture: ICanvasLayer,
   title: string,
   legend: readonly ILegendItem[],
   look: ILook,
   trans: ITranslate
 ): Promise<Blob> {
-  const scale = window.devicePixelRatio; // Bokeh exports in the screen's pixels
-  const size = { width: picture.width, height: picture.height + Math.round(2 * LINE_PX * scale) };
-  const canvas = Object.assign(document.createElement('canvas'), size);
-  const context = canvas.getContext('2d');
-  if (context === null) {
-    throw new Error(trans.__('This browser has no canvas left for the picture.'));
-  }
+  const { CanvasLayer } = bokeh.require('core/util/canvas');
+  const { width, height } = picture.bbox;
+  const layer = new CanvasLayer(picture.backend, true);
+  layer.resize(width, height + 2 * LINE_PX);
+  const { ctx: context, pixel_ratio: scale } = layer; // Bokeh exports in the screen's pixels
   context.fillStyle = look.background;
-  context.fillRect(0, 0, size.width, size.height);
-  context.drawImage(picture, 0, size.height - picture.height);
+  context.fillRect(0, 0, width * scale, (height + 2 * LINE_PX) * scale);
+  context.drawImage(picture.canvas, 0, Math.round(2 * LINE_PX * scale));
   context.scale(scale, scale);
   context.textBaseline = 'middle';
   let x = MARGIN_PX;
@@ -41,9 +41,7 @@ export async function pngOf(
     write(label, 2);
     x += context.measureText(label).width + 2 * MARGIN_PX;
   }
-  const blob = await new Promise<Blob | null>(resolve => canvas.toBlob(resolve));
-  if (blob === null) {
+  return layer.to_blob().catch(() => {
     throw new Error(trans.__('The picture is too large.'));
-  }
-  return blob;
+  });
 }
