@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.capture.listen import Listener, listen
     from dask_diag_lab.capture.performance_report import performance_report
     from dask_diag_lab.capture.profile import profile
-    from dask_diag_lab.capture.task_stream import get_task_stream
+    from dask_diag_lab.capture.task_stream import TaskStreamCapture, get_task_stream
     from dask_diag_lab.notebook.plot import plot, plots
     from dask_diag_lab.notebook.progress import progress
     from dask_diag_lab.session import Diagnostics, attach
@@ -39,6 +39,7 @@ __all__ = [
     "SeriesPlot",
     "Table",
     "TablePlot",
+    "TaskStreamCapture",
     "View",
     "__version__",
     "attach",
@@ -56,7 +57,7 @@ _HOME = {
     "capture.listen": ("Listener", "listen"),
     "capture.performance_report": ("performance_report",),
     "capture.profile": ("profile",),
-    "capture.task_stream": ("get_task_stream",),
+    "capture.task_stream": ("TaskStreamCapture", "get_task_stream"),
     "notebook.plot": ("plot", "plots"),
     "notebook.progress": ("progress",),
     "session": ("Diagnostics", "attach"),

@@ -30,8 +30,8 @@ WANTED_S: Final = 10.0
 """So long a request counts as a viewer: who asks again and again is sent the data all the time."""
 WAIT_S: Final = 3.0
 """So long a request waits at most for data that is under way."""
-ROWS_AT_ONCE: Final = 5_000
-"""Some 10 ms of work, and 0.5 MB."""
+ROWS_AT_ONCE: Final = 2_500
+"""At most some 10 ms of work, for which the encoder holds the interpreter, and 0.4 MB."""
 LATE: Final = f"Not all of this plot's data had come within {WAIT_S:g} s; ask again."
 
 SPEEDSCOPE: Final = "https://www.speedscope.app/file-format-schema.json"
