@@ -74,6 +74,7 @@ class Panel:
         control, document = page.control, page.document
         empty = control.message if control.state == "error" else control.empty
         control.update(state="live", message="", closed_at=0.0, controls="", empty=empty)
+        control.update(behind_s=0.0, frozen=False)
         scripts = scripts_for(document.models)
         json = document.to_json(deferred=False)
         return cls(title or page.plot.title, "", page.plot.name, json, scripts)

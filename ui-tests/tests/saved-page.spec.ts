@@ -5,10 +5,10 @@ import { CLUSTER } from '../harness/ipynb';
 import { expectToShow } from '../harness/picture';
 import { expect, test } from '../harness/test';
 
-const SAVE = `import dask_diag_lab
+const SAVE = `import time, dask_diag_lab
 with dask_diag_lab.performance_report("report.html"):
     with dask_diag_lab.get_task_stream(plot="save", filename="stream.html"):
-        client.gather(client.map(lambda x: x + 1, range(100), pure=False))
+        client.gather(client.map(lambda x: time.sleep(0.02), range(100), pure=False))
 dask_diag_lab.profile(filename="profile.html")
 print("written")`;
 
@@ -22,7 +22,7 @@ test('saved streams, profiles and reports draw what ran', async ({ browser, lab,
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', error => errors.push(error.message));
-  page.on('request', ({ url }) => /^(file|data|blob):/.test(url()) || errors.push(url()));
+  page.on('request', asked => /^(file|data|blob):/.test(asked.url()) || errors.push(asked.url()));
   for (const name of ['stream', 'profile']) {
     await page.goto(pathToFileURL(server.path(`${name}.html`)).href);
     await expectToShow(page.locator('body'));
