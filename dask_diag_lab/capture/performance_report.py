@@ -101,6 +101,8 @@ class performance_report:  # noqa: N801  # `distributed`'s name for it
     def _start(self, caller: FrameType) -> None:
         from distributed import get_client
 
+        # What is missing for the file is said before the block, not after an hour in it.
+        import dask_diag_lab.capture.task_stream_figure  # noqa: F401
         from dask_diag_lab.session import attach
 
         self._code = _source_of(caller)

@@ -91,12 +91,11 @@ def saved_page(title: str, name: str, panels: Sequence[Panel]) -> str:
     plots = [panel for panel in panels if panel.name]
     needed = {script for panel in plots for script in panel.scripts}
     scripts = [one for one in (CORE, *dict.fromkeys(path for _, path in SCRIPTS)) if one in needed]
-    carried = {
-        "bokeh": bokeh.__version__,
-        "scripts": [_file(script).read_text(encoding="utf-8") for script in scripts],
-        "documents": [panel.document for panel in plots],
-    }
-    packed = gzip.compress(json.dumps(carried).encode(), mtime=0)
+    files = [_file(script).read_text(encoding="utf-8") for script in scripts]
+    # One by one: `dumps` lets no other thread run, and a cluster may be in this process.
+    documents = ", ".join(json.dumps(panel.document) for panel in plots)
+    head = json.dumps({"bokeh": bokeh.__version__, "scripts": files})
+    packed = gzip.compress(f'{head[:-1]}, "documents": [{documents}]}}'.encode(), mtime=0)
     return fill(
         "saved.html",
         title=title,
