@@ -32,7 +32,7 @@ FORBIDDEN: Final[dict[str, frozenset[str]]] = {
     "store": ENGINE | {"tornado", "bokeh", "views", "server", "transport", "session", "proxy"},
     "views": ENGINE | {"tornado", "bokeh.server", "server", "transport", "session", "proxy"},
     "server": ENGINE | {"jupyter_server", "transport", "session", "notebook", "proxy"},
-    "capture": frozenset({"server", "proxy"}),
+    "capture": frozenset({"jupyter_server", "proxy"}),
     "notebook": frozenset({"proxy", "jupyter_server"}),
     "session": frozenset({"proxy", "jupyter_server"}),
     "preload": frozenset({"proxy", "jupyter_server", "bokeh"}),
