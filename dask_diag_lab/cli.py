@@ -79,6 +79,8 @@ def _client(address: str, tls: Mapping[str, str | None]) -> Client:
     from distributed import Client
 
     asyncio.run(_target(address, tls))
+    # The end of the cluster is how a capture may end; a client logs it with a traceback.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     return Client(address, security=_security(tls))
 
 
@@ -224,3 +226,34 @@ def task_stream(address: str, duration: float | None, output: IO[str], **tls: st
 
     with _client(address, tls) as client, get_task_stream(client, "save", output.name):
         _wait(client, duration, output)
+
+
+@main.command(epilog="Example: dask-diag-lab report tcp://10.0.0.5:8786 --duration 60")
+@_capture("dask-report.html")
+def report(address: str, duration: float | None, output: IO[str], **tls: str | None) -> None:
+    """Write a report of what the cluster does from now on to a page.
+
+    Task stream, profiles, memory, transfers and more, as dask_diag_lab.performance_report has
+    them. It begins now and ends with Ctrl-C, after --duration seconds, or with the cluster of the
+    scheduler at ADDRESS. The page opens without a network.
+    """
+    from dask_diag_lab.capture.performance_report import performance_report
+
+    with _client(address, tls) as client, performance_report(output.name):
+        _wait(client, duration, output)
+
+
+@main.command(epilog="Example: dask-diag-lab profile tcp://10.0.0.5:8786 --duration 60")
+@_capture("dask-profile.html")
+def profile(address: str, duration: float | None, output: IO[str], **tls: str | None) -> None:
+    """Write where the threads of the workers spend their time from now on to a page.
+
+    It begins now and ends with Ctrl-C or after --duration seconds. ADDRESS is that of the
+    scheduler. The page opens without a network.
+    """
+    from dask_diag_lab.capture import profile as captured
+
+    with _client(address, tls) as client:
+        start_s = time.time()
+        _wait(client, duration, output)
+        captured.profile(start=start_s, filename=output.name, client=client)

@@ -43,7 +43,6 @@ SETTINGS: Final[dict[str, Any]] = {
     "websocket_max_message_size_bytes": 1_048_576,
 }
 MAX_BODY_BYTES: Final = 65_536
-PORTS_TRIED: Final = 50
 CLOSE_GOING_AWAY: Final = 1001
 STATIC: Final = Path(__file__).parent / "static"
 MODELS: Final = Path(__file__).parents[1] / "dist"
@@ -81,8 +80,8 @@ def _load() -> None:
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
-    """Return sockets that listen at the first free port from `port` on; 0 takes any."""
-    for candidate in range(port, port + PORTS_TRIED):
+    """Return sockets at the first free port of fifty from `port` on; 0 takes any."""
+    for candidate in range(port, port + 50):
         try:
             return bind_sockets(candidate, host)
         except OSError as error:

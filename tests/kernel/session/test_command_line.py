@@ -125,7 +125,7 @@ def test_an_address_of_no_scheduler_is_said_in_a_line(start: Start, cluster: Loc
         assert re.fullmatch(rf"Error: .*{address}.*\n", err)
 
 
-@pytest.mark.parametrize("command", ["task-stream"])
+@pytest.mark.parametrize("command", ["task-stream", "report", "profile"])
 def test_a_capture_writes_its_page_when_the_time_is_over(
     start: Start, cluster: LocalCluster, tmp_path: Path, command: str
 ) -> None:
@@ -135,13 +135,16 @@ def test_a_capture_writes_its_page_when_the_time_is_over(
     assert "<!DOCTYPE html>" in page.read_text(encoding="utf-8")
 
 
-def test_a_capture_ends_with_its_cluster_and_writes_its_page(start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["task-stream", "report"])
+def test_a_capture_ends_with_its_cluster_and_writes_its_page(
+    start: Start, tmp_path: Path, command: str
+) -> None:
+    page = tmp_path / "page.html"
     with small_cluster() as cluster:
-        words = (cluster.scheduler_address, "--output", str(tmp_path / "page.html"))
-        capture = start("task-stream", *words)
+        capture = start(command, cluster.scheduler_address, "--output", str(page))
         assert "until Ctrl-C" in line_of(capture.stderr)
-    capture.wait(LIMIT_S)
-    assert (tmp_path / "page.html").exists()
+    ended(capture)
+    assert "<!DOCTYPE html>" in page.read_text(encoding="utf-8")
 
 
 def test_bad_options_are_said_before_anything_else(start: Start) -> None:
