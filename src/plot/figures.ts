@@ -9,23 +9,28 @@ import type { IBokehFigureView, IBokehView } from './bokeh';
  * another stop of the Tab key has neither. And in another size, or unseen, something else lies under
  * a resting pointer, for which Bokeh would go on showing the old tooltip.
  */
-export function fitFigures(views: Iterable<IBokehView | null | undefined>): () => void {
+export function fitFigures(figures: readonly IBokehFigureView[]): () => void {
   const outside = { isPrimary: true, clientX: -1, clientY: -1 };
   const sizes = new ResizeObserver(entries =>
     entries.forEach(({ target }) => target.dispatchEvent(new PointerEvent('pointerout', outside)))
   );
-  const fit = (view: IBokehView | null | undefined): void => {
-    if (view && isFigure(view)) {
-      view.notify_about = () => undefined;
-      view.el.style.setProperty('background-color', 'transparent', 'important'); // Bokeh's is white
-      const { events_el: events } = view.canvas_view;
-      events.tabIndex = -1;
-      sizes.observe(events);
-    }
-    [...(view?.children_views?.() ?? [])].forEach(fit);
-  };
-  [...views].forEach(fit);
+  for (const view of figures) {
+    view.notify_about = () => undefined;
+    view.el.style.setProperty('background-color', 'transparent', 'important'); // Bokeh's is white
+    const { events_el: events } = view.canvas_view;
+    events.tabIndex = -1;
+    sizes.observe(events);
+  }
   return () => sizes.disconnect();
+}
+
+/** Return the figures among views and in them; a table has none. */
+export function figuresIn(
+  views: Iterable<IBokehView | null | undefined>
+): readonly IBokehFigureView[] {
+  return [...views].flatMap(view =>
+    view && isFigure(view) ? [view] : figuresIn(view?.children_views?.() ?? [])
+  );
 }
 
 function isFigure(view: IBokehView): view is IBokehFigureView {

@@ -7,6 +7,9 @@ import type { PlotSession, Verb } from './session';
 import { NOTHING_YET, presentationOf, type ISurroundings, type Link } from './state';
 import { h, messageOf, type ITranslate } from './text';
 
+/** Characters of a picture that is kept in a notebook: 60 kB. */
+const LONGEST_STILL = 80_000;
+
 /** Waits between attempts double from the first to the longest (ms). */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5000;
@@ -109,6 +112,19 @@ export class LivePlot {
     const title = `${this.node.getAttribute('aria-label') ?? ''}: ${this._caption.headline}`;
     const picture = this._session?.picture(title, this._look, type);
     return picture ?? Promise.reject(new Error(missing));
+  }
+
+  /** What is shown now, by mime type: a line of text and a small picture; null when nothing is. */
+  still(): Readonly<Record<string, string>> | null {
+    if (this._session === null) {
+      return null;
+    }
+    const { headline, empty, closedAt } = this._session.control;
+    const date = new Date(closedAt * 1000 || Date.now());
+    const time = date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+    const text = [this.heading, headline || empty, time].join(' · ');
+    const image = this._session.still(text, this._look, LONGEST_STILL);
+    return { 'text/plain': text, ...(image && { 'image/png': image }) };
   }
 
   dispose(): void {

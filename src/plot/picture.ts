@@ -2,29 +2,33 @@
 
 import type { IBokeh, ICanvasLayer } from './bokeh';
 import { LEGEND_MARKS, type ILegendItem, type ILook } from './control';
-import type { ITranslate } from './text';
 
 /** Height of a line and the space left of it, in CSS pixels. */
 const LINE_PX = 22;
 const MARGIN_PX = 8;
 
-/** Return what was drawn as a file of its kind, PNG or SVG. */
+/**
+ * Return what was drawn, as pixels or SVG, with headline and legend.
+ *
+ * @param zoom - of what was drawn; the text stays as large as it is on screen.
+ */
 export function pictureOf(
   bokeh: IBokeh,
   picture: ICanvasLayer,
   title: string,
   legend: readonly ILegendItem[],
   look: ILook,
-  trans: ITranslate
-): Promise<Blob> {
+  zoom = 1
+): ICanvasLayer {
   const { CanvasLayer } = bokeh.require('core/util/canvas');
-  const { width, height } = picture.bbox;
-  const layer = new CanvasLayer(picture.backend, true);
+  const [width, height] = [picture.bbox.width * zoom, picture.bbox.height * zoom];
+  const layer = new CanvasLayer(picture.backend, picture.pixel_ratio !== 1);
   layer.resize(width, height + 2 * LINE_PX);
   const { ctx: context, pixel_ratio: scale } = layer; // Bokeh exports in the screen's pixels
   context.fillStyle = look.background;
   context.fillRect(0, 0, width * scale, (height + 2 * LINE_PX) * scale);
-  context.drawImage(picture.canvas, 0, Math.round(2 * LINE_PX * scale));
+  const top = Math.round(2 * LINE_PX * scale);
+  context.drawImage(picture.canvas, 0, top, width * scale, height * scale);
   context.scale(scale, scale);
   context.textBaseline = 'middle';
   let x = MARGIN_PX;
@@ -41,7 +45,5 @@ export function pictureOf(
     write(label, 2);
     x += context.measureText(label).width + 2 * MARGIN_PX;
   }
-  return layer.to_blob().catch(() => {
-    throw new Error(trans.__('The picture is too large.'));
-  });
+  return layer;
 }

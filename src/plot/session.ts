@@ -4,9 +4,11 @@ import type {
   BokehLoader,
   IBokeh,
   IBokehConnection,
+  IBokehFigureView,
   IBokehModel,
   IBokehSession,
-  IBokehView
+  IBokehView,
+  ICanvasLayer
 } from './bokeh';
 import {
   CONTROL_NAME,
@@ -16,7 +18,7 @@ import {
   type IOpening,
   type PlotArguments
 } from './control';
-import { fitFigures } from './figures';
+import { figuresIn, fitFigures } from './figures';
 import { pictureOf } from './picture';
 import type { ITranslate } from './text';
 
@@ -128,7 +130,8 @@ export class PlotSession {
   async draw(element: HTMLElement): Promise<void> {
     const { add_document_standalone } = this._bokeh.require('embed');
     this._views = [...(await add_document_standalone(this._session.document, element))];
-    this._release = fitFigures(this._views);
+    this._figures = figuresIn(this._views);
+    this._release = fitFigures(this._figures);
   }
 
   setVisible(isVisible: boolean): void {
@@ -148,13 +151,27 @@ export class PlotSession {
 
   /** The picture with its headline and legend. */
   async picture(title: string, look: ILook, type: 'png' | 'svg'): Promise<Blob> {
-    const roots = this._session.document.roots();
-    const view = this._views.find(one => one.export !== undefined && roots.includes(one.model));
-    const picture = view?.export?.(type, true);
+    const picture = this._export(type, true);
     if (picture === undefined) {
       throw new Error(this._trans.__('There is no picture yet.'));
     }
-    return pictureOf(this._bokeh, picture, title, this.control.legend, look, this._trans);
+    const layer = pictureOf(this._bokeh, picture, title, this.control.legend, look);
+    return layer.to_blob().catch(() => {
+      throw new Error(this._trans.__('The picture is too large.'));
+    });
+  }
+
+  /** The same at once, as PNG in base64 of so many characters at most; '' of a table. */
+  still(title: string, look: ILook, longest: number): string {
+    const picture = this._figures.length > 0 ? this._export('png', false) : undefined;
+    for (let zoom = 1; picture !== undefined; zoom *= 0.7) {
+      const layer = pictureOf(this._bokeh, picture, title, this.control.legend, look, zoom);
+      const [, base64 = ''] = layer.canvas.toDataURL().split(',');
+      if (base64.length <= longest) {
+        return base64;
+      }
+    }
+    return '';
   }
 
   dispose(): void {
@@ -168,6 +185,12 @@ export class PlotSession {
     if (index >= 0) {
       this._bokeh.documents.splice(index, 1); // Bokeh keeps every document it ever made
     }
+  }
+
+  private _export(type: 'png' | 'svg', hidpi: boolean): ICanvasLayer | undefined {
+    const roots = this._session.document.roots();
+    const view = this._views.find(one => one.export !== undefined && roots.includes(one.model));
+    return view?.export?.(type, hidpi);
   }
 
   private _set(values: object): void {
@@ -195,6 +218,7 @@ export class PlotSession {
 
   private readonly _control: IBokehModel | null;
   private _views: readonly IBokehView[] = [];
+  private _figures: readonly IBokehFigureView[] = [];
   private _release: () => void = () => undefined;
   private _commands = 0;
   private _opening: number | undefined;

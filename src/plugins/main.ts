@@ -86,7 +86,7 @@ export const diagnosticsPlugin: JupyterFrontEndPlugin<void> = {
     addLinkCommands(context);
     addNotebookCommands(context);
     addSidebar(context, restorer, state);
-    addOutputs(services, rendermime);
+    addOutputs(context, rendermime);
     addStatusItem(context, statusBar);
     addRunning(context, running);
     // The repr button's command is another spelling of “open the usual four”, and Notebook 7 lists

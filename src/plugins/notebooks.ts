@@ -6,7 +6,6 @@ import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { isPlotName } from '../plot/control';
 import { CommandIDs, MimeTypes } from '../tokens';
 import { OutputPlot } from '../widgets/output';
-import type { IPlotServices } from '../widgets/services';
 import { notify, targetOf, textArg, type IContext } from './context';
 import { openInBrowser } from './panelist';
 
@@ -24,16 +23,23 @@ export function plotCode(plot: string): string {
   return `import dask_diag_lab\n\ndask_diag_lab.plot("${plot}")`;
 }
 
-export function addOutputs(services: IPlotServices, registry: IRenderMimeRegistry | null): void {
+export function addOutputs(
+  { services, notebooks }: IContext,
+  registry: IRenderMimeRegistry | null
+): void {
   registry?.addFactory({
     safe: true, // it names a plot of a listed dashboard and can do nothing else
     mimeTypes: [MimeTypes.plot],
     defaultRank: RANK,
-    createRenderer: ({ resolver }) =>
-      new OutputPlot(services, resolver, plot =>
+    createRenderer: ({ resolver }) => {
+      const output = new OutputPlot(services, resolver, plot =>
         // A cell has no place for what a click in its picture asks for.
         plot.opened.connect((_, opening) => openInBrowser(services, plot, opening))
-      )
+      );
+      const panel = notebooks?.find(({ context }) => context.urlResolver === resolver);
+      panel?.context.saveState.connect(output.keep, output);
+      return output;
+    }
   });
 }
 

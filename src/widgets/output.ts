@@ -1,9 +1,16 @@
-/** A live plot as a cell's output; it goes on with its notebook's next cluster. */
+/**
+ * A live plot as a cell's output; it goes on with its notebook's next cluster.
+ *
+ * When the notebook is saved, a picture of it is put beside it, for whoever opens the notebook where
+ * there is no such cluster, or no such extension.
+ */
 
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
 import { plotOutputOf } from '../api/protocol';
+import { isText } from '../plot/control';
+import { h } from '../plot/text';
 import { MimeTypes } from '../tokens';
 import { PlotWidget } from './plotwidget';
 import type { IPlotServices } from './services';
@@ -21,6 +28,10 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
   }
 
   renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    if (model === this._model) {
+      return Promise.resolve(); // its picture was kept
+    }
+    this._model = model;
     [...this._content.widgets].forEach(widget => widget.dispose());
     this.node.textContent = '';
     const asked = plotOutputOf(model.data[MimeTypes.plot]);
@@ -37,8 +48,28 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
     const plot = new PlotWidget({ ...shown, binding, services: this._services });
     this._onMade(plot);
     this._content.addWidget(plot);
+    this._plot = plot;
+    const { 'image/png': image, 'text/plain': text } = model.data;
+    if (isText(image) && isText(text)) {
+      const picture = h('img', { src: `data:image/png;base64,${image}`, alt: text });
+      const saved = this._services.trans.__('Saved with the notebook: %1', text);
+      // The first picture of now takes its place.
+      plot.node.querySelector('.jp-DaskDiag-stage')?.append(h('figure', {}, picture, saved));
+    }
     return Promise.resolve();
   }
 
+  /** Put the picture of now into the output of a notebook that is about to be saved. */
+  keep(_: unknown, saveState: string): void {
+    const still = saveState === 'started' ? this._plot?.live.still() : null;
+    if (still && this._model !== null) {
+      const { [MimeTypes.plot]: shown } = this._model.data;
+      // Without HTML, which others would show in the place of the picture.
+      this._model.setData({ data: { [MimeTypes.plot]: shown, ...still } });
+    }
+  }
+
+  private _model: IRenderMime.IMimeModel | null = null;
+  private _plot: PlotWidget | null = null;
   private readonly _content = new PanelLayout();
 }

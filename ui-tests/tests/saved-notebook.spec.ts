@@ -1,0 +1,63 @@
+// A plot in a cell stays readable in the saved notebook: without its cluster, our extension, a network.
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+import { CLUSTER, WORK } from '../harness/ipynb';
+import { expectToMove } from '../harness/picture';
+import { expect, test } from '../harness/test';
+
+const PLOT = 'application/vnd.dask-diag-lab.plot+json';
+const SHOW = (name: string): string => `import dask_diag_lab\ndask_diag_lab.plot("${name}")`;
+
+interface IOutput {
+  data: Record<string, string | string[]>;
+}
+
+test('a saved notebook shows the last picture of its plots', async ({ browser, lab, server }) => {
+  test.setTimeout(180_000);
+  const cells = [CLUSTER, WORK, SHOW('task-stream'), SHOW('workers')];
+  const path = server.writeNotebook('kept.ipynb', cells);
+  const notebook = await lab.open(path);
+  for (const cell of [0, 1, 2, 3]) {
+    await notebook.run(cell);
+  }
+  const output = notebook.cell(2).locator('.jp-DaskDiag-output');
+  await expectToMove(notebook.cell(2).locator('.jp-OutputArea'));
+  await lab.command('docmanager:save');
+  await expect(lab.page.locator('.jp-mod-dirty')).toHaveCount(0);
+  await expect(output.locator('.jp-DaskDiag-plot')).toHaveAttribute('data-state', 'live');
+
+  const text = fs.readFileSync(server.path(path), 'utf8');
+  expect(text).not.toContain(server.token);
+  expect(text).not.toContain('127.0.0.1');
+  const { cells: saved } = JSON.parse(text) as { cells: { outputs: IOutput[] }[] };
+  const [picture, table] = [saved[2].outputs[0].data, saved[3].outputs[0].data];
+  expect(Object.keys(picture).sort()).toEqual([PLOT, 'image/png', 'text/plain']);
+  expect(picture['image/png'].length).toBeLessThan(80_001);
+  expect(picture['text/plain']).toEqual([expect.stringMatching(/^Task Stream · .+ · /)]);
+  expect(table['text/plain']).toEqual([expect.stringMatching(/^Workers · .+ · /)]);
+
+  const python = process.env.PYTHON || `${__dirname}/../../.venv/bin/python`;
+  execFileSync(python, ['-m', 'nbconvert', '--to', 'html', server.path(path)]);
+  const context = await browser.newContext({ offline: true });
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(server.path('kept.html')).href);
+  const image = page.locator('.jp-RenderedImage img');
+  await expect(image).toBeVisible();
+  expect(await image.evaluate(one => (one as HTMLImageElement).naturalWidth)).toBeGreaterThan(200);
+  await expect(page.getByText(/^Workers · /)).toBeVisible();
+  await context.close();
+
+  await lab.page.goto('about:blank');
+  await server.endKernels();
+  const again = await lab.open(path);
+  const reopened = again.cell(2).locator('.jp-DaskDiag-output');
+  await expect(reopened.getByRole('img', { name: /^Task Stream · / })).toBeVisible();
+  await expect(reopened.locator('figure')).toContainText('Saved with the notebook: Task Stream · ');
+  await expect(reopened.locator('.jp-DaskDiag-plot')).toHaveAttribute('data-greyed', 'true');
+  await again.run(0);
+  await again.run(1);
+  await expectToMove(again.cell(2).locator('.jp-OutputArea'));
+  await expect(reopened.locator('figure')).toHaveCount(0);
+});
