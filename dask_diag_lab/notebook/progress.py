@@ -114,11 +114,9 @@ def progress(
         follower.start()
         bars.on_close = follower.stop.set
         return bars
-    is_asynchronous = False
-    with contextlib.suppress(ValueError):  # there is none
-        is_asynchronous = (known[0].client if known else default_client()).asynchronous
-    if is_asynchronous:
-        return _show_line_off_loop(follower, line)
+    with contextlib.suppress(ValueError):  # there is no client
+        if (known[0].client if known else default_client()).asynchronous:
+            return _show_line_off_loop(follower, line)
     _show_line(follower, line)
     return None
 
@@ -207,8 +205,7 @@ class Follower(threading.Thread):
                 note = f"The scheduler is gone: {error}."
             else:
                 logger.exception("Progress is not followed any more; the computation goes on")
-            is_counted = bool(self._groups)
-            self._context.run(self._tell, is_counted=is_counted, is_last=True, note=note)
+            self._context.run(self._tell, is_counted=bool(self._groups), is_last=True, note=note)
 
     def _follow(self) -> None:
         if not self._keys:
@@ -229,8 +226,7 @@ class Follower(threading.Thread):
                 self._counted, self._done_before = time.perf_counter(), self._sum(DONE)
             self._read(diagnostics)
             left = DONE if self._ended == {"finished"} else SKIPPED
-            is_over = not is_pending and left != DONE
-            if is_over or (self._sum(FAILED) and not self._failure):
+            if (left != DONE and not is_pending) or (self._sum(FAILED) and not self._failure):
                 self._ask_scheduler(is_last=True)
             if not is_pending:
                 self._settle(missing, left)
@@ -371,11 +367,9 @@ def _question() -> Callable[..., Any]:  # noqa: C901  # sent by value: all it ne
         known = dask_scheduler.tasks
         first, missing, parts, failure, seen = [], [], [], "", set()
         for part in keys:
-            for key in pickle.loads(part):  # noqa: S301  # of our own client
-                if key in known:
-                    first.append(known[key])
-                else:
-                    missing.append(key)
+            some = pickle.loads(part)  # noqa: S301  # of our own client
+            first += [known[key] for key in some if key in known]
+            missing += [key for key in some if key not in known]
             await asyncio.sleep(0)
         stack = [] if missing and not is_last else [(iter(first), 0)]
         while stack:
