@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dask_diag_lab.capture.listen import Listener, listen
+    from dask_diag_lab.capture.memory_sampler import MemorySampler
     from dask_diag_lab.capture.performance_report import performance_report
     from dask_diag_lab.capture.profile import profile
     from dask_diag_lab.capture.task_stream import TaskStreamCapture, get_task_stream
+    from dask_diag_lab.capture.transfers import transfers
     from dask_diag_lab.notebook.plot import plot, plots
     from dask_diag_lab.notebook.progress import progress
     from dask_diag_lab.session import Diagnostics, attach
@@ -34,6 +36,7 @@ __all__ = [
     "Level",
     "Line",
     "Listener",
+    "MemorySampler",
     "Part",
     "Points",
     "SeriesPlot",
@@ -51,13 +54,16 @@ __all__ = [
     "profile",
     "progress",
     "register_plot",
+    "transfers",
 ]
 
 _HOME = {
     "capture.listen": ("Listener", "listen"),
+    "capture.memory_sampler": ("MemorySampler",),
     "capture.performance_report": ("performance_report",),
     "capture.profile": ("profile",),
     "capture.task_stream": ("TaskStreamCapture", "get_task_stream"),
+    "capture.transfers": ("transfers",),
     "notebook.plot": ("plot", "plots"),
     "notebook.progress": ("progress",),
     "session": ("Diagnostics", "attach"),

@@ -6,6 +6,7 @@ no Jupyter kernel: any process and any running loop will do.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import secrets
@@ -245,6 +246,25 @@ class Composition:
     async def saved(self, wanted: Sequence[Wanted]) -> tuple[list[Panel], dict[str, Any]]:
         """Return plots, and facts about the cluster, to be saved to a file; see `Server.saved`."""
         return await self._server.saved(wanted)
+
+    async def query(self, kind: str, arguments: Mapping[str, str | float]) -> Any:  # plain data
+        """Return the cluster's answer of now to one of `schema.QUERIES`.
+
+        Raises
+        ------
+        LinkLostError
+            The scheduler could not be reached, or has no collector.
+        RuntimeError
+            There is no answer; the text says why.
+        """
+        await self.feed.pull()  # brings the collector, which passes questions on to workers
+        answer = asyncio.get_running_loop().create_future()
+
+        def fail(text: str) -> None:
+            answer.set_exception(RuntimeError(text))
+
+        self.feed.ask(kind, arguments, answer.set_result, fail)
+        return await answer
 
     def _state_changed(self, state: FeedState) -> None:
         if not self._has_left:  # else `retire` says when it closed, and why

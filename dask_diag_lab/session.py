@@ -239,6 +239,13 @@ class Diagnostics:
         """
         return self._run_soon(lambda: self._composition.saved(wanted))
 
+    def query(self, kind: str, **arguments: str | float) -> Future[Any]:  # plain data, by kind
+        """Ask the cluster one of `schema.QUERIES`; `transport.answers` describes the results.
+
+        Fails as `submit` does, and with a RuntimeError that says why there is no answer.
+        """
+        return self._run_soon(lambda: self._composition.query(kind, arguments))
+
     def _run_soon(self, make: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
         """Run a coroutine on the loop once it serves; see `submit`."""
 

@@ -90,10 +90,10 @@ def read_log(answer: Any) -> Columns:  # plain data, or None before the first an
     NaN where one is not known.
     """
     rows = answer["rows"] if answer else []
-    numbers = ("start", "stop", "nbytes", "compressed", "rate", "keys")
-    log: Columns = {name: np.array([row[name] for row in rows], dtype=float) for name in numbers}
-    for name in ("worker", "peer", "key", "direction"):
-        log[name] = np.array([str(row[name]) for row in rows], dtype=object)
+    texts = ("worker", "peer", "direction", "key")
+    log: Columns = {n: np.array([str(row[n]) for row in rows], dtype=object) for n in texts}
+    for name in ("keys", "nbytes", "compressed", "start", "stop", "rate"):
+        log[name] = np.array([row[name] for row in rows], dtype=float)
     log["is_incoming"] = log["direction"] == "in"
     log["seconds"] = log["stop"] - log["start"]
     with np.errstate(divide="ignore", invalid="ignore"):

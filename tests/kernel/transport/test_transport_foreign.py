@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from distributed import Security
+from distributed import Client, Security
 
 import dask_diag_lab.collector
 import dask_diag_lab.schema
+from dask_diag_lab import MemorySampler
 from dask_diag_lab.collector import Collector
 from dask_diag_lab.transport.link import by_value
 from tests.kernel.transport.live_cluster import cluster, connected, feeding, until
@@ -131,3 +132,16 @@ async def test_tls_is_used_as_the_client_uses_it_and_its_lack_is_reported() -> N
         async with feeding(s.address, timeout_s=1.0) as (_, seen):
             await until(lambda: seen.state == "lost")
             assert s.address in seen.states[-1].reason
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_lacks_this_package_samples_memory_all_the_same(
+    stranger: tuple[str, subprocess.Popen[str]],
+) -> None:
+    address, process = stranger
+    sampler = MemorySampler()
+    with Client(address) as client, sampler.sample("run", client=client):
+        pass
+    assert len(sampler.samples["run"]) == 1
+    out, _ = process.communicate("", timeout=60)
+    assert json.loads(out) == {"loaded": []}
