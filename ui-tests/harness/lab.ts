@@ -188,6 +188,8 @@ export class Lab {
     await mouse.move(from.x + 10, from.y + 60, { steps: 6 });
     await expect(this.page.locator('.lm-mod-drag-image')).toBeVisible();
     await mouse.move(to.x, to.y, { steps: 12 });
+    // As people do: let go where Lab shows that it will be.
+    await expect(this.page.locator('.lm-DockPanel-overlay:not(.lm-mod-hidden)')).toBeVisible();
     // The drop goes where the last pointer event was seen.
     await mouse.move(to.x + 1, to.y, { steps: 2 });
     await mouse.up();

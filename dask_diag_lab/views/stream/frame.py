@@ -146,7 +146,8 @@ def to_sent(blocks: Columns, zero: float, width_s: float) -> Columns:
         "left": left.astype(edge),
         "right": right.astype(edge),
         "y": (blocks["slot"] + to_middle).astype(np.float32),
-        "height": (fill * HEIGHTS[kind]).astype(np.float32),
+        # A thousandth of a row is not seen, and need not be sent again.
+        "height": np.round(fill * HEIGHTS[kind], 3).astype(np.float32),
         "code": blocks["code"].copy(),
         "kind": kind.copy(),
         "prefix": blocks["prefix"].astype(np.uint32),

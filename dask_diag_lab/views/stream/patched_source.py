@@ -67,7 +67,10 @@ class PatchedSource(Source):
         patches: dict[str, Any] = {"left": [(place, np.nan) for place in hidden.tolist()]}
         for name, column in columns.items():
             at = np.flatnonzero(data[name][places] != column[rows])
-            changed = zip(places[at].tolist(), column[rows[at]].tolist(), strict=True)
+            values = column[rows[at]]
+            if values.dtype == np.float32:  # as a double it has twice the digits
+                values = values.astype("U").astype(np.float64)
+            changed = zip(places[at].tolist(), values.tolist(), strict=True)
             patches.setdefault(name, []).extend(changed)
         self.model.patch({name: patch for name, patch in patches.items() if patch})
 
