@@ -452,12 +452,16 @@ if hasattr(os, "register_at_fork"):  # nothing of ours runs in a child, and noth
     os.register_at_fork(after_in_child=lambda: _Attachments.__init__(_attachments))
 
 
+class NoClientError(RuntimeError, ValueError):
+    """There is no client; a ValueError as well, because `distributed` raises one."""
+
+
 def current_client() -> Client:
     """Return the client that `distributed` takes where none is named.
 
     Raises
     ------
-    RuntimeError
+    NoClientError
         There is none; the message says how to make one.
     """
     from distributed import default_client
@@ -466,7 +470,7 @@ def current_client() -> Client:
     try:
         return current()
     except ValueError as error:
-        raise RuntimeError(
+        raise NoClientError(
             "There is no Dask client yet. Make one, for example with"
             " `from distributed import Client; client = Client()`."
         ) from error

@@ -6,29 +6,23 @@ the scheduler is asked what a live plot asks.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
 from dask.utils import format_bytes
 
 from dask_diag_lab.capture import task_rows
-from dask_diag_lab.capture.task_rows import TIMEOUT_S, Position, TaskRows
+from dask_diag_lab.capture.block import Block
+from dask_diag_lab.capture.task_rows import TIMEOUT_S, TaskRows
 from dask_diag_lab.schema import Kind, Outcome
-from dask_diag_lab.transport.link import LinkLostError
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from dask_diag_lab.server.saved import Wanted
-    from dask_diag_lab.session import Diagnostics
-    from dask_diag_lab.store import Store
 
 T = TypeVar("T")
 TITLE: Final = "Dask Performance Report"
@@ -37,7 +31,7 @@ MAX_PREFIXES: Final = 50
 """Rows of the summary, those with most time first."""
 
 
-class performance_report:  # noqa: N801  # `distributed`'s name for it
+class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
     """Write one HTML file of what ran in a block: ``with performance_report("report.html"): …``.
 
     Takes what `distributed`'s context manager of this name takes, and needs no dashboard. The file
@@ -68,10 +62,6 @@ class performance_report:  # noqa: N801  # `distributed`'s name for it
         The file cannot be written. Where the block itself raised, a warning says so instead.
     """
 
-    _diagnostics: Diagnostics
-    _begin: Position
-    _start_s: float
-
     def __init__(
         self,
         filename: str = "dask-report.html",
@@ -79,38 +69,19 @@ class performance_report:  # noqa: N801  # `distributed`'s name for it
         mode: str | None = None,  # noqa: ARG002  # see above
         storage_options: dict[str, Any] | None = None,  # fsspec's own
     ) -> None:
+        super().__init__()
         self.filename = filename
         self.storage_options = storage_options or {}
         self._depth = max(stacklevel, 1)
         self._code = NO_CODE
 
     def __enter__(self) -> Self:
-        self._start(sys._getframe(self._depth))
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._finish(has_failed=kind is not None)
+        self._code = _source_at(self._depth + 1)
+        return super().__enter__()
 
     async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self._start, sys._getframe(self._depth))
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        await asyncio.to_thread(self._finish, has_failed=kind is not None)
-
-    def _start(self, caller: FrameType) -> None:
-        from distributed import get_client
-
-        # What is missing for the file is said before the block, not after an hour in it.
-        import dask_diag_lab.capture.task_stream_figure  # noqa: F401
-        from dask_diag_lab.session import attach
-
-        self._code = _source_of(caller)
-        self._diagnostics = attach(get_client())
-        try:
-            self._begin, self._start_s = self._ask(_moment, is_fresh=True)
-        except (LinkLostError, TimeoutError) as error:
-            raise RuntimeError(f"No report can be made: {error}.") from error
+        self._code = _source_at(self._depth + 1)
+        return await super().__aenter__()
 
     def _finish(self, *, has_failed: bool) -> None:
         try:
@@ -129,41 +100,31 @@ class performance_report:  # noqa: N801  # `distributed`'s name for it
             file.write(page)
 
     def _page(self) -> str:
-        from dask_diag_lab.capture.task_stream_figure import store_of, stream_panel
+        from dask_diag_lab.capture.task_stream_figure import stream_panel
         from dask_diag_lab.server.saved import Panel, fill, saved_page
 
-        note = ""
-        try:
-            end, stop_s = self._ask(_moment, is_fresh=True)
-        except (LinkLostError, TimeoutError) as error:
-            end, stop_s = self._ask(_moment)
-            note = f"The end is missing: {error}."
-        rows = task_rows.between(self._ask, self._begin.cursor, end.cursor)
-        workers, _ = self._ask(task_rows.surroundings)
+        rows, stop_s = self._end()
         live, facts = self._diagnostics.saved(_wanted(self._start_s, stop_s)).result(TIMEOUT_S)
-        if lost := end.cursor - self._begin.cursor - len(rows) + end.dropped - self._begin.dropped:
-            note += f" {fmt.plural(lost, 'action')} of this time were lost: buffers were full."
+        notes = []
+        if self._problem:
+            notes.append(f"The end is missing: {self._problem}.")
+        if self.lost:
+            lost = fmt.plural(self.lost, "action")
+            notes.append(f"{lost} of this time were lost: buffers were full.")
         prefixes, more = _prefixes(rows)
         summary = fill(
             "summary.html",
-            note=note,
+            note=" ".join(notes),
             facts=_facts(rows, self._start_s, stop_s),
             prefixes=prefixes,
             more=more,
             code=self._code,
             **facts,
         )
-        stream = stream_panel(store_of(rows, workers, stop_s))
+        stream = stream_panel(self._store_of(rows))
         system = Panel("Logs and Settings", fill("system.html", **facts))
         panels = [Panel("Summary", summary), stream, *live, system]
         return saved_page(TITLE, fmt.clock(self._start_s), panels)
-
-    def _ask(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> T:
-        return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)
-
-
-def _moment(store: Store) -> tuple[Position, float]:
-    return task_rows.position(store), store.time
 
 
 def _wanted(start_s: float, stop_s: float) -> list[Wanted]:
@@ -188,11 +149,11 @@ def _wanted(start_s: float, stop_s: float) -> list[Wanted]:
     ]
 
 
-def _source_of(frame: FrameType) -> str:
-    """Return the code of the function, cell or file that a frame runs."""
+def _source_at(depth: int) -> str:
+    """Return the code of the function, cell or file that runs so many calls above the caller."""
     try:
-        return inspect.getsource(frame)
-    except (OSError, TypeError):  # as typed at a prompt
+        return inspect.getsource(sys._getframe(depth))
+    except (OSError, TypeError, ValueError):  # as typed at a prompt; there are not so many
         return NO_CODE
 
 

@@ -72,14 +72,14 @@ def profile(
     OSError
         The file cannot be written.
     """
-    from distributed import default_client
+    from dask_diag_lab.session import current_client
 
     if plot not in (True, False, "save"):
         raise ValueError(f"plot is {plot!r}; it may be True, False or 'save'")
     asked: dict[str, Any] = {"key": key, "start": start, "stop": stop}
     asked |= {"workers": [workers] if isinstance(workers, str) else workers}
     asked |= {"merge_workers": merge_workers, "server": server, "scheduler": scheduler}
-    client = default_client() if client is None else client
+    client = current_client() if client is None else client
     if plot == "save" and filename is None:
         filename = FILENAME
     return client.sync(_profile, client, asked, plot, filename)
@@ -106,31 +106,33 @@ async def _profile(
         return tree
     trees = [tree] if asked["merge_workers"] or asked["scheduler"] else list(tree.values())
     # Drawing takes longer than the loop of a client, often the scheduler's, may be held.
-    panel, picture = await asyncio.to_thread(_draw, trees, is_of_loops=bool(asked["server"]))
+    panel, picture = await asyncio.to_thread(_draw, trees, asked)
     if filename is not None:
         await asyncio.to_thread(_save, panel, Path(filename))
     return tree, picture
 
 
-def _draw(trees: Sequence[Tree], *, is_of_loops: bool) -> tuple[Panel, UIElement]:
-    """Draw trees that are added up as the plot *Profile* does, in any thread."""
+def _draw(trees: Sequence[Tree], asked: Mapping[str, Any]) -> tuple[Panel, UIElement]:
+    """Draw trees that are added up as the plot of profiles does, in any thread."""
     import dask.config
-    from bokeh.document import Document
-    from bokeh.models.ui import UIElement
     from dask.utils import parse_timedelta
 
-    from dask_diag_lab.server.page import Page
-    from dask_diag_lab.server.saved import Panel
+    from dask_diag_lab.server.saved import drawn_panel, picture_of
     from dask_diag_lab.store import Store
     from dask_diag_lab.transport.trees import add_tree, empty_tree, prune_tree
-    from dask_diag_lab.views.look import LIGHT
     from dask_diag_lab.views.registry import get_plot
 
     total = empty_tree()
     for tree in trees:
         add_tree(total, tree)
+    arguments = {name: str(asked[name]) for name in ("start", "stop") if asked[name]}
+    is_of_tasks = not (asked["server"] or asked["scheduler"])
+    if is_of_tasks:
+        arguments |= {"prefix": asked["key"] or ""}
+    else:
+        arguments |= {"source": "scheduler-loop" if asked["scheduler"] else "worker-loops"}
     interval = dask.config.get(
-        f"distributed.worker.profile.{'cycle' if is_of_loops else 'interval'}"
+        f"distributed.worker.profile.{'interval' if is_of_tasks else 'cycle'}"
     )
     answer = {"tree": total, "pruned": prune_tree(total), "missing": {}}
     answer["interval_s"] = parse_timedelta(interval, default="ms")
@@ -143,21 +145,9 @@ def _draw(trees: Sequence[Tree], *, is_of_loops: bool) -> tuple[Panel, UIElement
             store.fail(query, "")
 
     store.queries.on_ask = reply
-    plot = get_plot("profile-server" if is_of_loops else "profile")
-    page = Page(plot, store, Document(), LIGHT, {})
-    try:
-        page.draw()
-        panel = Panel.of(page)
-    finally:
-        page.close()
-        page.document.clear()
-    # A copy has no callbacks into this process; Bokeh takes out of the JSON what it has read.
-    json: Any = {**panel.document}  # what it has made itself
-    copy = Document.from_json(json)
-    picture = copy.roots[0]
-    assert isinstance(picture, UIElement)
-    copy.clear()
-    return panel, picture
+    plot = get_plot("profile" if is_of_tasks else "profile-server")
+    panel = drawn_panel(plot, store, arguments)
+    return panel, picture_of(panel)
 
 
 def _save(panel: Panel, path: Path) -> None:

@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dask_diag_lab.server.handlers import until
-from dask_diag_lab.server.page import close_view, empty_text, is_without
+from dask_diag_lab.server.page import Awaited, close_view, empty_text
 
 if TYPE_CHECKING:
-    from dask_diag_lab.jobs import Job
     from dask_diag_lab.server.handlers import Site
-    from dask_diag_lab.store.queries import Query
     from dask_diag_lab.views.view import Table, View
 
 WANTED_S: Final = 10.0
@@ -71,26 +69,12 @@ async def _is_brought_up(site: Site, view: View) -> bool:
     pages.want(needs, WANTED_S)
     if not is_sent and site.catch_up is not None:
         await site.catch_up()
-    asked: list[Query] = []
-    started: list[Job[Any]] = []  # results of any type
-
-    def have(act: Callable[[], object]) -> None:
-        with store.queries.noticed() as queries, store.jobs.noticed() as jobs:
-            act()
-        asked.extend(queries)
-        started.extend(jobs)
-
-    def is_complete() -> bool:
-        have(view.update)
-        if view.is_behind or (view.table_waits and not all(job.is_done for job in started)):
-            return False
-        if store.feed_state.state in ("lost", "closed"):
-            return True
-        is_there = store.scheduler is not None and not is_without(store, view)
-        return is_there and all(query.state != "asked" for query in asked)
-
-    have(view.build)
-    return await until(is_complete, WAIT_S)
+    awaited = Awaited(store)
+    with awaited.noticed():
+        view.build()
+    return await until(
+        lambda: awaited.is_all(view, view.update, with_jobs=view.table_waits), WAIT_S
+    )
 
 
 def json_parts(table: Table, note: str = "") -> Iterator[str]:

@@ -9,7 +9,8 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,8 +32,10 @@ from dask_diag_lab.views.look import Look
 if TYPE_CHECKING:
     from bokeh.document import Document
 
+    from dask_diag_lab.jobs import Job
     from dask_diag_lab.server.sessions import PlotSocket
     from dask_diag_lab.store import Store
+    from dask_diag_lab.store.queries import Query
     from dask_diag_lab.views.registry import Plot
     from dask_diag_lab.views.view import View
 
@@ -58,6 +61,39 @@ def is_without(store: Store, view: View) -> bool:
     if GRAPH in view.needs and not store.graph.is_followed:
         return True
     return not all(store.extras[name].is_known for name in view.needs & EXTRA_NAMES)
+
+
+class Awaited:
+    """What a view has asked the cluster, and has had worked out, since it was begun."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._asked: list[Query] = []
+        self._started: list[Job[Any]] = []  # results of any type
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Collect what is asked and started in this block."""
+        with self._store.queries.noticed() as queries, self._store.jobs.noticed() as jobs:
+            yield
+        self._asked.extend(queries)
+        self._started.extend(jobs)
+
+    def is_all(
+        self, view: View | None, update: Callable[[], None], *, with_jobs: bool = True
+    ) -> bool:
+        """Bring a view up to date; return whether all of it has come."""
+        store = self._store
+        with self.noticed():
+            update()
+        if view is None:  # it could not be built
+            return True
+        if view.is_behind or (with_jobs and not all(job.is_done for job in self._started)):
+            return False
+        if store.feed_state.state in ("lost", "closed"):
+            return True
+        is_there = store.scheduler is not None and not is_without(store, view)
+        return is_there and all(query.state != "asked" for query in self._asked)
 
 
 def empty_text(store: Store, view: View) -> str:

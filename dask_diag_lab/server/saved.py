@@ -13,22 +13,25 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import bokeh
 from bokeh.document import Document
+from bokeh.models.ui import UIElement
 from bokeh.settings import settings
 from tornado.template import Loader
 
-from dask_diag_lab.server.handlers import CORE, PAUSE_S
-from dask_diag_lab.server.page import Page, is_without
+from dask_diag_lab.server.handlers import CORE, until
+from dask_diag_lab.server.page import Awaited, Page
 from dask_diag_lab.server.sessions import SCRIPTS, scripts_for
 from dask_diag_lab.views.look import LIGHT
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.store import Store
+    from dask_diag_lab.views.registry import Plot
 
 WAIT_S: Final = 30.0
 """So long a plot waits at most for what it asks of the cluster: busy workers answer late."""
@@ -60,6 +63,7 @@ class Panel:
         Bokeh's JSON.
     scripts : sequence of str
         Those that draw it, as `sessions.scripts_for` names them.
+    headline : str
     """
 
     title: str
@@ -67,6 +71,7 @@ class Panel:
     name: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)  # JSON
     scripts: Sequence[str] = ()
+    headline: str = ""
 
     @classmethod
     def of(cls, page: Page, title: str = "") -> Panel:
@@ -77,7 +82,34 @@ class Panel:
         control.update(behind_s=0.0, frozen=False)
         scripts = scripts_for(document.models)
         json = document.to_json(deferred=False)
-        return cls(title or page.plot.title, "", page.plot.name, json, scripts)
+        title = title or page.plot.title
+        return cls(title, "", page.plot.name, json, scripts, control.headline)
+
+
+def drawn_panel(
+    plot: Plot, store: Store, arguments: Mapping[str, str], command: str = "", note: str = ""
+) -> Panel:
+    """Return a plot of a store that does not change any more, after a command to it; any thread."""
+    page = Page(plot, store, Document(), LIGHT, arguments)
+    try:
+        if page.view is not None:
+            page.view.command(command)
+        page.draw()
+        page.control.note = " · ".join(filter(None, (note, page.control.note)))
+        return Panel.of(page)
+    finally:
+        page.close()
+        page.document.clear()
+
+
+def picture_of(panel: Panel) -> UIElement:
+    """Return the picture of a plot as a model by itself, without callbacks into this process."""
+    json: Any = {**panel.document}  # Bokeh takes out what it has read
+    copy = Document.from_json(json)
+    picture = copy.roots[0]
+    assert isinstance(picture, UIElement)
+    copy.clear()
+    return picture
 
 
 def saved_page(title: str, name: str, panels: Sequence[Panel]) -> str:
@@ -129,47 +161,34 @@ async def live_panels(site: Site, wanted: Sequence[Wanted]) -> list[Panel]:
     KeyError
         There is no plot of that name.
     """
-    await site.loaded.wait()
     pages: list[Page] = []
     try:
+        waiting = []
         for one in wanted:
-            plot = site.plots[one.name]
+            plot, awaited = site.plots[one.name], Awaited(site.store)
             given = plot.check_arguments(one.arguments)
-            pages.append(Page(plot, site.store, Document(), LIGHT, given))
+            with awaited.noticed():
+                pages.append(Page(plot, site.store, Document(), LIGHT, given))
+            waiting.append((pages[-1], awaited))
             await asyncio.sleep(0)  # each takes some milliseconds
         site.drawing.pages.want(frozenset().union(*(page.needs for page in pages)), WAIT_S)
         if site.catch_up is not None:
             await site.catch_up()
-        late = await _draw(site.store, pages)
-        for page in late:
-            page.control.note = " ".join(filter(None, (LATE, page.control.note)))
-        return [Panel.of(page, one.title) for page, one in zip(pages, wanted, strict=True)]
+        deadline = time.monotonic() + WAIT_S
+        for page, awaited in waiting:
+            if not await until(partial(_is_drawn, page, awaited), deadline - time.monotonic()):
+                page.control.note = " ".join(filter(None, (LATE, page.control.note)))
+            page.close()
+        # JSON of some plots takes longer than the loop may be held.
+        return [
+            await asyncio.to_thread(Panel.of, page, one.title)
+            for page, one in zip(pages, wanted, strict=True)
+        ]
     finally:
         for page in pages:
             page.close()
             page.document.clear()
 
 
-async def _draw(store: Store, pages: Sequence[Page]) -> list[Page]:
-    """Draw pages until their data has come; return those that it has not come for in time."""
-    deadline, waiting = time.monotonic() + WAIT_S, list(pages)
-    while waiting and time.monotonic() < deadline:
-        for page in list(waiting):
-            if _is_drawn(store, page):
-                waiting.remove(page)
-            await asyncio.sleep(0)
-        await asyncio.sleep(PAUSE_S)
-    return waiting
-
-
-def _is_drawn(store: Store, page: Page) -> bool:
-    """Draw a page; return whether nothing more will come."""
-    with store.queries.noticed() as queries:
-        page.draw()
-    if page.view is None or page.control.state == "error":
-        return True
-    if page.view.is_behind or store.jobs.n_open:
-        return False
-    if store.feed_state.state in ("lost", "closed"):
-        return True
-    return not is_without(store, page.view) and all(one.state != "asked" for one in queries)
+def _is_drawn(page: Page, awaited: Awaited) -> bool:
+    return awaited.is_all(page.view, page.draw) or page.control.state == "error"

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 _PACKED = re.compile(r'<script type="text/plain" id="saved">([^<]*)</script>')
@@ -27,6 +28,6 @@ def plots(page: str) -> dict[str, dict[str, Any]]:
     return dict(zip(_PLOT.findall(page), carried["documents"], strict=True))
 
 
-def control(document: dict[str, Any], name: str) -> str:
+def control(document: Mapping[str, Any], name: str) -> str:
     """Return one of the texts around a plot."""
     return str(document["roots"][1]["attributes"].get(name, ""))

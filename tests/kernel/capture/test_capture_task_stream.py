@@ -30,9 +30,8 @@ from dask_diag_lab.capture.task_rows import (
     find_tasks,
     key_of,
 )
-from dask_diag_lab.capture.task_stream_figure import figure_of, save_stream, store_of
+from dask_diag_lab.capture.task_stream_figure import figure_of, store_of, stream_panel
 from dask_diag_lab.schema import Kind, Outcome
-from dask_diag_lab.views.stream.frame import MAX_BLOCKS
 from tests.kernel.capture.saved import control, plots
 from tests.kernel.serving import run, wait_until
 
@@ -307,17 +306,22 @@ def test_a_worker_that_died_is_drawn_until_its_end() -> None:
     assert store.slots.label == ["a · 1", "a · 2", "b"]
     assert store.slots.ended.tolist()[:2] == [1002.0, 1002.0]
     assert store.time == 1003.0
-    assert drawn(figure_of(store)) == 3
+    assert drawn(figure_of(stream_panel(store), 3)) == 3
     assert [row["status"] for row in as_records(rows)] == ["killed"] * 3
     assert "nbytes" not in next(as_records(rows))
 
 
-def test_a_figure_merges_what_a_saved_page_draws_one_by_one(tmp_path: Path) -> None:
+def test_many_tasks_are_drawn_one_by_one() -> None:
     store = store_of(rows_of(30_000), [WorkerFacts("tcp://w:7", "a", 1, nan)], 1031.0)
-    assert 0 < drawn(figure_of(store)) <= MAX_BLOCKS
-    save_stream(store, "3 actions were lost", tmp_path / "all.html")
-    document = plots((tmp_path / "all.html").read_text(encoding="utf-8"))["task-stream"]
-    assert control(document, "note") == "3 actions were lost"  # and none was merged
+    panel = stream_panel(store, "3 actions were lost")
+    assert drawn(figure_of(panel, 1)) == 30_000
+    assert control(panel.document, "note") == "3 actions were lost"  # and none was merged
+
+
+def test_workers_that_left_and_did_nothing_have_no_row() -> None:
+    idle = [WorkerFacts("tcp://w:8", "b", 1, 900.0), WorkerFacts("tcp://w:9", "c", 1, nan)]
+    store = store_of(rows_of(3), [WorkerFacts("tcp://w:7", "a", 1, 1002.0), *idle], 1003.0)
+    assert store.slots.label == ["a", "c"]
 
 
 @pytest.mark.parametrize(

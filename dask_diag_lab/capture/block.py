@@ -1,0 +1,113 @@
+"""What runs in a block, between two positions of the log; the base of the context managers.
+
+Must not touch the store but through `Diagnostics.submit`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from dask_diag_lab.capture import task_rows
+from dask_diag_lab.capture.task_rows import TIMEOUT_S, Position, TaskRows
+from dask_diag_lab.transport.link import LinkLostError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from dask_diag_lab.session import Diagnostics
+    from dask_diag_lab.store import Store
+
+T = TypeVar("T")
+
+
+class Block:
+    """A block whose tasks are collected; used with ``async with`` for an asynchronous client.
+
+    Attributes
+    ----------
+    lost : int
+        Actions of the block that are missing because buffers were full.
+    """
+
+    _diagnostics: Diagnostics
+    _begin: Position
+    _start_s: float
+    _client: Client | None = None
+    _draws = True
+
+    def __init__(self) -> None:
+        self.lost = 0
+        self._problem = ""
+
+    def __enter__(self) -> Self:
+        if self._attach().asynchronous:
+            raise TypeError("The client is asynchronous: write `async with`.")
+        self._start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._finish(has_failed=kind is not None)
+
+    async def __aenter__(self) -> Self:
+        self._attach()
+        await asyncio.to_thread(self._start)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        await asyncio.to_thread(self._finish, has_failed=kind is not None)
+
+    def _finish(self, *, has_failed: bool) -> None:
+        """Do what the block was for, when it is over."""
+        raise NotImplementedError
+
+    def _attach(self) -> Client:
+        from dask_diag_lab.session import attach, current_client
+
+        if self._draws:
+            # What is missing for a picture is said before the block, not after an hour in it.
+            import dask_diag_lab.capture.task_stream_figure  # noqa: F401
+        client = current_client() if self._client is None else self._client
+        self._diagnostics = attach(client)
+        return client
+
+    def _start(self) -> None:
+        self._begin, self._start_s = self._ask_fresh(_moment)
+
+    def _end(self) -> tuple[TaskRows, float]:
+        """Return what ran, and when it was over; note a `_problem` where that is not all."""
+        try:
+            end, stop_s = self._ask(_moment, is_fresh=True)
+        except (LinkLostError, TimeoutError) as error:
+            end, stop_s = self._ask(_moment)
+            self._problem = _error_text(error)
+        rows = task_rows.between(self._ask, self._begin.cursor, end.cursor)
+        n_recorded = end.cursor - self._begin.cursor
+        self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
+        return rows, stop_s
+
+    def _store_of(self, rows: TaskRows) -> Store:
+        """Return a store with what ran, for its picture."""
+        from dask_diag_lab.capture.task_stream_figure import store_of
+
+        return store_of(rows, *self._ask(task_rows.surroundings))
+
+    def _ask_fresh(self, function: Callable[[Store], T]) -> T:
+        try:
+            return self._ask(function, is_fresh=True)
+        except (LinkLostError, TimeoutError) as error:
+            raise RuntimeError(f"Nothing can be captured: {_error_text(error)}.") from error
+
+    def _ask(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> T:
+        return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)
+
+
+def _moment(store: Store) -> tuple[Position, float]:
+    return task_rows.position(store), store.time
+
+
+def _error_text(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return f"the diagnostics did not answer in {TIMEOUT_S:g} s"
+    return str(error).rstrip(".")
