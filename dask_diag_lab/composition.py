@@ -30,7 +30,7 @@ from dask_diag_lab.views.asked import UNASKED
 if TYPE_CHECKING:
     from distributed import Client
 
-    from dask_diag_lab.server.saved import Panel, Wanted
+    from dask_diag_lab.server.saved import Panel, PlotRequest
     from dask_diag_lab.store.queries import Query
 
 logger = logging.getLogger(__name__)
@@ -243,7 +243,7 @@ class Composition:
             await self.feed.pull()
         return function(self._store)
 
-    async def saved(self, wanted: Sequence[Wanted]) -> tuple[list[Panel], dict[str, Any]]:
+    async def saved(self, wanted: Sequence[PlotRequest]) -> tuple[list[Panel], dict[str, Any]]:
         """Return plots, and facts about the cluster, to be saved to a file; see `Server.saved`."""
         return await self._server.saved(wanted)
 

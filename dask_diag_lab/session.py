@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.capture.task_rows import Moment
     from dask_diag_lab.capture.task_stream import Plotting
-    from dask_diag_lab.server.saved import Panel, Wanted
+    from dask_diag_lab.server.saved import Panel, PlotRequest
     from dask_diag_lab.store import Store
 
 T = TypeVar("T")
@@ -124,7 +124,7 @@ class Diagnostics:
         ----------
         start, stop : float or str, optional
             Tasks that ended from one time on, and before the other: seconds since the epoch by the
-            scheduler's clock, or so long before now, as in ``"60s"`` or ``"500 ms"``.
+            scheduler's clock, so long before now, as ``"60s"`` or ``"-500 ms"``, or ISO 8601.
         count : int, optional
             So many: the first after ``start`` or, without one, the last. Not obeyed where both
             ``start`` and ``stop`` are given.
@@ -140,7 +140,7 @@ class Diagnostics:
 
         Raises
         ------
-        TypeError, ValueError, KeyError
+        TypeError, ValueError
             A time that is none; for another ``plot``.
         RuntimeError
             The scheduler cannot be reached, or these diagnostics are closed.
@@ -232,7 +232,7 @@ class Diagnostics:
         """
         return self._run_soon(lambda: self._composition.ask(function, is_fresh=is_fresh))
 
-    def saved(self, wanted: Sequence[Wanted]) -> Future[tuple[list[Panel], dict[str, Any]]]:
+    def saved(self, wanted: Sequence[PlotRequest]) -> Future[tuple[list[Panel], dict[str, Any]]]:
         """Return plots with the data of now, and facts about the cluster, to be saved to a file.
 
         Fails as `submit` does; see `Server.saved`.

@@ -1,4 +1,7 @@
-"""What stays of a computation when it is over: task streams, memory and transfers, for later."""
+"""What stays of a computation: task streams, reports, profiles, memory, transfers, and files.
+
+`listen` tells of each task as it ends. Must not touch the store but through `Diagnostics`.
+"""
 
 from __future__ import annotations
 

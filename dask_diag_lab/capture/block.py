@@ -91,7 +91,7 @@ class Block:
         """Return a store with what ran, for its picture."""
         from dask_diag_lab.capture.task_stream_figure import store_of
 
-        return store_of(rows, *self._ask(task_rows.surroundings))
+        return store_of(rows, *self._ask(task_rows.workers_and_clock))
 
     def _ask_fresh(self, function: Callable[[Store], T]) -> T:
         try:

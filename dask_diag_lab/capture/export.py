@@ -24,12 +24,12 @@ from dask_diag_lab.views.view import Table
 if TYPE_CHECKING:
     from dask_diag_lab.session import Diagnostics
 
-_KIND: Final = re.compile(r"\.((?:trace\.|speedscope\.)?\w+)(?:\.(?:gz|bz2|xz|zip|zst))?$")
+_KIND: Final = re.compile(r"\.((?:(?:trace|speedscope)\.)?json|\w+)(?:\.(?:gz|bz2|xz|zip|zst))?$")
 
 
 def table(diagnostics: Diagnostics, plot: str, arguments: Mapping[str, str]) -> Table:
-    """Return what `Diagnostics.table` does."""
-    with _asked(diagnostics, plot, "json", arguments) as reply:
+    """Read the columns of a plot; see `Diagnostics.table`."""
+    with _fetch(diagnostics, plot, "json", arguments) as reply:
         answer = json.load(reply)
     return Table(answer["columns"], answer["units"], answer["note"])
 
@@ -37,16 +37,16 @@ def table(diagnostics: Diagnostics, plot: str, arguments: Mapping[str, str]) -> 
 def export(
     diagnostics: Diagnostics, plot: str, path: str | os.PathLike[str], arguments: Mapping[str, str]
 ) -> None:
-    """Do what `Diagnostics.export` does."""
+    """Write the file of a plot as it comes; see `Diagnostics.export`."""
     kind = "".join(_KIND.findall(os.fspath(path)))
     with (
-        _asked(diagnostics, plot, kind, arguments) as reply,
+        _fetch(diagnostics, plot, kind, arguments) as reply,
         fsspec.open(path, "wb", compression="infer") as file,
     ):
         shutil.copyfileobj(reply, file)
 
 
-def _asked(
+def _fetch(
     diagnostics: Diagnostics, plot: str, kind: str, arguments: Mapping[str, str]
 ) -> HTTPResponse:
     """Return the answer of the server; its reasons are errors here."""

@@ -10,7 +10,7 @@ import inspect
 import sys
 import time
 import warnings
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from dask.utils import format_bytes
@@ -22,9 +22,8 @@ from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.saved import Wanted
+    from dask_diag_lab.server.saved import PlotRequest
 
-T = TypeVar("T")
 TITLE: Final = "Dask Performance Report"
 NO_CODE: Final = "<Code not available>"
 MAX_PREFIXES: Final = 50
@@ -101,10 +100,10 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
 
     def _page(self) -> str:
         from dask_diag_lab.capture.task_stream_figure import stream_panel
-        from dask_diag_lab.server.saved import Panel, fill, saved_page
+        from dask_diag_lab.server.saved import Panel, render, saved_page
 
         rows, stop_s = self._end()
-        live, facts = self._diagnostics.saved(_wanted(self._start_s, stop_s)).result(TIMEOUT_S)
+        live, facts = self._diagnostics.saved(_requests(self._start_s, stop_s)).result(TIMEOUT_S)
         notes = []
         if self._problem:
             notes.append(f"The end is missing: {self._problem}.")
@@ -112,7 +111,7 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
             lost = fmt.plural(self.lost, "action")
             notes.append(f"{lost} of this time were lost: buffers were full.")
         prefixes, more = _prefixes(rows)
-        summary = fill(
+        summary = render(
             "summary.html",
             note=" ".join(notes),
             facts=_facts(rows, self._start_s, stop_s),
@@ -122,30 +121,30 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
             **facts,
         )
         stream = stream_panel(self._store_of(rows))
-        system = Panel("Logs and Settings", fill("system.html", **facts))
+        system = Panel("Logs and Settings", render("system.html", **facts))
         panels = [Panel("Summary", summary), stream, *live, system]
         return saved_page(TITLE, fmt.clock(self._start_s), panels)
 
 
-def _wanted(start_s: float, stop_s: float) -> list[Wanted]:
+def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:
     """Return the live plots of a report, in the order of its tabs."""
-    from dask_diag_lab.server.saved import Wanted
+    from dask_diag_lab.server.saved import PlotRequest
 
     period = {"start": f"{start_s:.3f}", "stop": f"{stop_s:.3f}"}
     return [
-        Wanted("progress", {}),
-        Wanted("workers-memory-timeseries", period, "Memory"),
-        Wanted("workers-cpu-timeseries", period, "CPU"),
-        Wanted("costs", {}),
-        Wanted("profile", period),
-        Wanted("profile-server", {"source": "worker-loops", **period}, "Worker Loops"),
-        Wanted("profile-server", {"source": "scheduler-loop", **period}, "Scheduler Loop"),
-        Wanted("transfers", {}),
-        Wanted("bandwidth-workers", {}),
-        Wanted("bandwidth-types", {}),
-        Wanted("fine-performance-metrics", {}, "Fine Metrics"),
-        Wanted("exceptions", {}),
-        Wanted("scheduler-system", {}, "Scheduler"),
+        PlotRequest("progress", {}),
+        PlotRequest("workers-memory-timeseries", period, "Memory"),
+        PlotRequest("workers-cpu-timeseries", period, "CPU"),
+        PlotRequest("costs", {}),
+        PlotRequest("profile", period),
+        PlotRequest("profile-server", {"source": "worker-loops", **period}, "Worker Loops"),
+        PlotRequest("profile-server", {"source": "scheduler-loop", **period}, "Scheduler Loop"),
+        PlotRequest("transfers", {}),
+        PlotRequest("bandwidth-workers", {}),
+        PlotRequest("bandwidth-types", {}),
+        PlotRequest("fine-performance-metrics", {}, "Fine Metrics"),
+        PlotRequest("exceptions", {}),
+        PlotRequest("scheduler-system", {}, "Scheduler"),
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
     from distributed import Client
 
-    from dask_diag_lab.server.saved import Panel
     from dask_diag_lab.store.queries import Query
 
 Tree = dict[str, Any]  # `distributed`'s: count, children, identifier, description
@@ -77,10 +77,10 @@ def profile(
     if plot not in (True, False, "save"):
         raise ValueError(f"plot is {plot!r}; it may be True, False or 'save'")
     asked: dict[str, Any] = {"key": key, "start": start, "stop": stop}
-    asked |= {"workers": [workers] if isinstance(workers, str) else workers}
+    asked |= {"workers": [workers] if isinstance(workers, str | Number) else workers}
     asked |= {"merge_workers": merge_workers, "server": server, "scheduler": scheduler}
     client = current_client() if client is None else client
-    if plot == "save" and filename is None:
+    if plot == "save" and not filename:
         filename = FILENAME
     return client.sync(_profile, client, asked, plot, filename)
 
@@ -102,22 +102,21 @@ async def _profile(
         known = await scheduler.ncores(workers=None)
         workers = [one for one in asked["workers"] or known if one in known]
         tree = await scheduler.broadcast(msg=message, workers=workers, on_error="ignore")
-    if not plot and filename is None:
+    if not (plot or filename):
         return tree
     trees = [tree] if asked["merge_workers"] or asked["scheduler"] else list(tree.values())
     # Drawing takes longer than the loop of a client, often the scheduler's, may be held.
-    panel, picture = await asyncio.to_thread(_draw, trees, asked)
-    if filename is not None:
-        await asyncio.to_thread(_save, panel, Path(filename))
-    return tree, picture
+    return tree, await asyncio.to_thread(_draw, trees, asked, filename)
 
 
-def _draw(trees: Sequence[Tree], asked: Mapping[str, Any]) -> tuple[Panel, UIElement]:
-    """Draw trees that are added up as the plot of profiles does, in any thread."""
+def _draw(
+    trees: Sequence[Tree], asked: Mapping[str, Any], filename: str | os.PathLike[str] | None
+) -> UIElement:
+    """Draw, and save, trees that are added up as the plot of profiles does; in any thread."""
     import dask.config
     from dask.utils import parse_timedelta
 
-    from dask_diag_lab.server.saved import drawn_panel, picture_of
+    from dask_diag_lab.server.saved import drawn_panel, picture_of, saved_page
     from dask_diag_lab.store import Store
     from dask_diag_lab.transport.trees import add_tree, empty_tree, prune_tree
     from dask_diag_lab.views.registry import get_plot
@@ -131,9 +130,8 @@ def _draw(trees: Sequence[Tree], asked: Mapping[str, Any]) -> tuple[Panel, UIEle
         arguments |= {"prefix": asked["key"] or ""}
     else:
         arguments |= {"source": "scheduler-loop" if asked["scheduler"] else "worker-loops"}
-    interval = dask.config.get(
-        f"distributed.worker.profile.{'interval' if is_of_tasks else 'cycle'}"
-    )
+    setting = "interval" if is_of_tasks else "cycle"
+    interval = dask.config.get(f"distributed.worker.profile.{setting}")
     answer = {"tree": total, "pruned": prune_tree(total), "missing": {}}
     answer["interval_s"] = parse_timedelta(interval, default="ms")
     store = Store()
@@ -147,10 +145,6 @@ def _draw(trees: Sequence[Tree], asked: Mapping[str, Any]) -> tuple[Panel, UIEle
     store.queries.on_ask = reply
     plot = get_plot("profile" if is_of_tasks else "profile-server")
     panel = drawn_panel(plot, store, arguments)
-    return panel, picture_of(panel)
-
-
-def _save(panel: Panel, path: Path) -> None:
-    from dask_diag_lab.server.saved import saved_page
-
-    path.write_text(saved_page(TITLE, "", [panel]), encoding="utf-8")
+    if filename:
+        Path(filename).write_text(saved_page(TITLE, "", [panel]), encoding="utf-8")
+    return picture_of(panel)

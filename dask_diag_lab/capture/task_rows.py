@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from dask.utils import parse_timedelta
 
 from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.views.view import parse_time
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
@@ -35,7 +35,7 @@ STATUS: Final = {Outcome.OK: "OK", Outcome.ERRED: "error", Outcome.KILLED: "kill
 
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 Moment = float | str
-"""Seconds since the epoch, or a text such as ``"60s"``: so long before now."""
+"""Seconds since the epoch, or a text for `parse_time`, such as ``"60s"``: so long before now."""
 
 
 Ask = Callable[[Callable[["Store"], "TaskRows"]], "TaskRows"]
@@ -100,14 +100,14 @@ def find_tasks(
 
     Raises
     ------
-    TypeError, ValueError, KeyError
+    TypeError, ValueError
         A time that is none.
     """
     log = store.actions
 
     def task_at(moment: Moment | None, otherwise: float) -> int:
         if isinstance(moment, str):
-            moment = store.time - parse_timedelta(moment)
+            moment = parse_time(moment, store.time)
         return log.first("stop", otherwise if moment is None else float(moment))[1]
 
     first, end = task_at(start, -inf), task_at(stop, inf)
@@ -119,7 +119,7 @@ def find_tasks(
     return cursor, max(cursor, log.first("task", end)[0])
 
 
-def surroundings(store: Store) -> tuple[list[WorkerFacts], float]:
+def workers_and_clock(store: Store) -> tuple[list[WorkerFacts], float]:
     """Return the workers that have slots, in the order of these, and the scheduler's clock."""
     slots = store.slots
     facts = []

@@ -28,7 +28,7 @@ from dask_diag_lab.server.info import InfoHandler, facts_of
 from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.saved import Panel, Wanted
+    from dask_diag_lab.server.saved import Panel, PlotRequest
     from dask_diag_lab.server.sessions import PlotTornado
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
@@ -162,7 +162,7 @@ class Server:
         host, port = listening[0].getsockname()[:2]
         return f"http://{in_url(host)}:{port}"
 
-    async def saved(self, wanted: Sequence[Wanted]) -> tuple[list[Panel], dict[str, Any]]:
+    async def saved(self, wanted: Sequence[PlotRequest]) -> tuple[list[Panel], dict[str, Any]]:
         """Return plots to be saved to a file, see `saved`, and facts about the cluster.
 
         Raises

@@ -121,8 +121,10 @@ def trace_parts(table: Table, note: str = "") -> Iterator[str]:
 
 
 def _trace_events(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:  # JSON
-    threads = set(zip(columns["worker"], columns["thread"], strict=True))
-    tracks = sorted(threads, key=lambda track: (len(track[0]), track))  # worker 2 before worker 10
+    threads = zip(columns["worker"], columns["thread"], strict=True)
+    # As a loop: `set(threads)` would hold the interpreter for half a second with a million rows.
+    # Worker 2 comes before worker 10.
+    tracks = [track[1:] for track in sorted({(len(name), name, of) for name, of in threads})]
     pids = {worker: pid for pid, worker in enumerate(dict(tracks), 1)}
     for worker, thread in tracks:
         for what, name in (("process", worker), ("thread", f"thread {thread}")):

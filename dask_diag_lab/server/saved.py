@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
-WAIT_S: Final = 30.0
+DATA_WAIT_S: Final = 30.0
 """So long a plot waits at most for what it asks of the cluster: busy workers answer late."""
-LATE: Final = f"Not all of this plot's data had come within {WAIT_S:g} s."
+INCOMPLETE: Final = f"Not all of this plot's data had come within {DATA_WAIT_S:g} s."
 HERE: Final = Path(__file__).parent
-OWN: Final = "static/dask-diag-lab/"
+OWN_SCRIPTS: Final = "static/dask-diag-lab/"
 
 
-class Wanted(NamedTuple):
+class PlotRequest(NamedTuple):
     """A plot to save: its name and arguments, and what it is called in the file."""
 
     name: str
@@ -128,7 +128,7 @@ def saved_page(title: str, name: str, panels: Sequence[Panel]) -> str:
     documents = ", ".join(json.dumps(panel.document) for panel in plots)
     head = json.dumps({"bokeh": bokeh.__version__, "scripts": files})
     packed = gzip.compress(f'{head[:-1]}, "documents": [{documents}]}}'.encode(), mtime=0)
-    return fill(
+    return render(
         "saved.html",
         title=title,
         name=name,
@@ -140,7 +140,7 @@ def saved_page(title: str, name: str, panels: Sequence[Panel]) -> str:
     )
 
 
-def fill(template: str, **values: object) -> str:
+def render(template: str, **values: object) -> str:
     """Return a template with values, which it escapes."""
     page: bytes = Loader(str(HERE / "templates")).load(template).generate(**values)
     return page.decode()
@@ -148,12 +148,12 @@ def fill(template: str, **values: object) -> str:
 
 def _file(script: str) -> Path:
     """Return the file of a script of `SCRIPTS`."""
-    if script.startswith(OWN):
-        return HERE.parent / script.removeprefix(OWN)
+    if script.startswith(OWN_SCRIPTS):
+        return HERE.parent / script.removeprefix(OWN_SCRIPTS)
     return Path(settings.bokehjs_path()) / script.removeprefix("static/")
 
 
-async def live_panels(site: Site, wanted: Sequence[Wanted]) -> list[Panel]:
+async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
     """Return plots of a live store, each with the data of now once that has come.
 
     Raises
@@ -171,13 +171,13 @@ async def live_panels(site: Site, wanted: Sequence[Wanted]) -> list[Panel]:
                 pages.append(Page(plot, site.store, Document(), LIGHT, given))
             waiting.append((pages[-1], awaited))
             await asyncio.sleep(0)  # each takes some milliseconds
-        site.drawing.pages.want(frozenset().union(*(page.needs for page in pages)), WAIT_S)
+        site.drawing.pages.want(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)
         if site.catch_up is not None:
             await site.catch_up()
-        deadline = time.monotonic() + WAIT_S
+        deadline = time.monotonic() + DATA_WAIT_S
         for page, awaited in waiting:
             if not await until(partial(_is_drawn, page, awaited), deadline - time.monotonic()):
-                page.control.note = " ".join(filter(None, (LATE, page.control.note)))
+                page.control.note = " ".join(filter(None, (INCOMPLETE, page.control.note)))
             page.close()
         # JSON of some plots takes longer than the loop may be held.
         return [

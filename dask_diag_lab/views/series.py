@@ -107,8 +107,8 @@ class SeriesPlot(View):
     has_band: ClassVar[bool] = True
     empty: ClassVar[str] = "Nothing has been recorded yet."
     accepts: ClassVar[Mapping[str, str]] = {
-        "start": "Time, see `View.time_argument`: the picture begins there.",
-        "stop": "Time: it ends there.",
+        "start": "Time, see `View.time_argument`: the picture, and its table, begin there.",
+        "stop": "Time: they end there.",
     }
 
     def set_up(self) -> None:
@@ -117,7 +117,7 @@ class SeriesPlot(View):
         self._span_s: float | None = LIVE_S
         self._n_in_view = 0
         self._time = MovingRange()
-        self._period = [self.time_argument(name, math.nan) for name in ("start", "stop")]
+        self._period = self.time_argument("start", -np.inf), self.time_argument("stop", np.inf)
         numbered = [
             f"{kind}{at}" for at in range(len(self.lines)) for kind in ("mean", "low", "high")
         ]
@@ -217,9 +217,10 @@ class SeriesPlot(View):
             return
         times = np.unique(np.concatenate([of.times for of in points]))
         last = float(times[-1] - times[0])
-        begin, end = (moment - float(times[0]) for moment in self._period)
-        if begin < end and self._span_s is not None:
-            self._time.hold(begin, end)
+        period = np.subtract(self._period, times[0])
+        begin, end = np.nan_to_num(period, neginf=0.0, posinf=last).tolist()
+        if not self._n_in_view and begin < end and np.isfinite(self._period).any():
+            self._time.hold(begin, end)  # once, before there is a picture to move
         self._time.follow(*self._live_window(last))
         self.source.set(self._in_view(points, times))
         self.caption = Caption(
@@ -254,12 +255,13 @@ class SeriesPlot(View):
         columns: dict[str, Sequence[Any]] = {}  # numbers and None
         for line in self.lines:
             of = self.points(line.name)
-            columns.setdefault("time", of.times.tolist())
+            part = slice(*np.searchsorted(of.times, self._period))
+            columns.setdefault("time", of.times[part].tolist())
             kinds = {"_mean": of.mean, "_low": of.low, "_high": of.high, "_total": of.total}
             for kind, values in kinds.items() if self.has_band else [("", of.mean)]:
                 if values is not None:
                     name = f"{line.label.replace(' ', '_')}{kind}"
-                    columns[name] = [v if math.isfinite(v) else None for v in values.tolist()]
+                    columns[name] = [v if math.isfinite(v) else None for v in values[part].tolist()]
         unit = TABLE_UNITS.get(self.unit)
         units = {name: unit for name in columns if unit and name != "time"}
         return Table(columns, {"time": "s", **units})

@@ -155,6 +155,28 @@ class ArgumentError(ValueError):
     """A plot was asked to show what there is not; the text is for the user."""
 
 
+def parse_time(text: str, now: float) -> float:
+    """Return the time that a text means, in seconds since the epoch as `now`.
+
+    Raises
+    ------
+    ArgumentError
+        It means none; the message has what can be given.
+    """
+    for read in (
+        float,
+        lambda text: now - parse_timedelta(text.removeprefix("-")),
+        lambda text: datetime.fromisoformat(text).timestamp(),
+    ):
+        with suppress(ValueError, LookupError, OverflowError):
+            if isfinite(moment := read(text)):
+                return moment
+    raise ArgumentError(
+        f"“{text[:40]}” is no time: give seconds since the epoch, -30s or 30s for so long"
+        " before now, or ISO 8601, such as 2026-11-24T14:05:30Z."
+    )
+
+
 class View(ABC):
     """One plot of one page: built once, updated as often as the store changes.
 
@@ -336,21 +358,8 @@ class View(ABC):
         ArgumentError
             It is none; the message has what can be given.
         """
-        given = self.arguments.get(name, "")
-        if not given:
-            return otherwise
-        for read in (
-            float,
-            lambda text: self.store.time - parse_timedelta(text.removeprefix("-")),
-            lambda text: datetime.fromisoformat(text).timestamp(),
-        ):
-            with suppress(ValueError, LookupError, OverflowError):
-                if isfinite(moment := read(given)):
-                    return moment
-        raise ArgumentError(
-            f"“{name}” is a time, not “{given[:40]}”: seconds since the epoch, -30s for so long"
-            " before now, or ISO 8601, such as 2026-11-24T14:05:30Z."
-        )
+        given = self.arguments.get(name)
+        return parse_time(given, self.store.time) if given else otherwise
 
     @property
     def is_behind(self) -> bool:

@@ -47,6 +47,7 @@ def names(tree: dict[str, Any]) -> set[str]:
         {"server": True},
         {"scheduler": True},
         {"start": 0, "stop": 1},
+        {"workers": 7, "filename": ""},
     ],
 )
 def test_the_tree_is_that_of_the_client(client: Client, arguments: dict[str, Any]) -> None:
@@ -63,7 +64,9 @@ def test_a_picture_comes_with_the_tree_and_is_of_one_prefix(client: Client) -> N
     assert picture.document is None
 
 
-@pytest.mark.parametrize("given", [{"filename": "own.html"}, {"plot": "save"}])
+@pytest.mark.parametrize(
+    "given", [{"filename": "own.html"}, {"plot": "save"}, {"plot": "save", "filename": ""}]
+)
 def test_a_saved_profile_has_its_samples(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
 ) -> None:
@@ -76,7 +79,7 @@ def test_a_saved_profile_has_its_samples(
     assert control(document, "state") == "live"
     assert "samples" in control(document, "headline")
     assert len(tree) == 2
-    assert file.name == given.get("filename", "dask-profile.html")
+    assert file.name == (given.get("filename") or "dask-profile.html")
 
 
 def test_an_asynchronous_client_is_awaited() -> None:

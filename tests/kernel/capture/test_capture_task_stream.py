@@ -142,7 +142,7 @@ def test_a_call_draws_and_saves(client: Client, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "error"), [("soon", KeyError), ("5 parsecs", KeyError), ([1], TypeError)]
+    ("start", "error"), [("soon", ValueError), ("5 parsecs", ValueError), ([1], TypeError)]
 )
 def test_a_start_that_is_no_time_is_refused(
     client: Client, start: Any, error: type[Exception]
@@ -284,6 +284,7 @@ def rows_of(n: int, outcome: Outcome = Outcome.OK, worker: int = 7) -> TaskRows:
         (None, 1000.5, 10, (490, 500)),
         (1000.5, 1001.5, 10, (500, 1500)),
         ("9 s", "8.5 s", None, (1000, 1500)),
+        ("-9s", "1970-01-01T00:16:41.5+00:00", None, (1000, 1500)),
         (1001.0, 1000.0, None, (1000, 1000)),
         (None, None, 0, (3000, 3000)),
         (2000.0, None, None, (3000, 3000)),

@@ -160,8 +160,8 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
             "progress.json?by=colour": "“by” is one of",
             "progress.json?sort=name": "has no argument “sort”; those it has: “by”, “order”.",
             "task-stream.csv?rows=5": "those it has: “count”, “start”, “stop”.",
-            "task-stream.json?start=soon": "“start” is a time, not “soon”: seconds since the epoch",
-            "profile.json?stop=-1eon": "“stop” is a time",
+            "task-stream.json?start=soon": "“soon” is no time: give seconds since the epoch",
+            "profile.json?stop=-1eon": "“-1eon” is no time",
             "cpu.json?rows=5": "has no argument “rows”; those it has: none.",
             "task.json?" + urlencode({"key": "x" * 5000}): "4096",
         }

@@ -32,8 +32,8 @@ def test_a_plot_is_columns_and_files(tmp_path: Path) -> None:
         with gzip.open(tmp_path / "run.1.trace.json.gz", "rt", encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
         assert [event["name"] for event in events if event["ph"] == "X"] == ["inc"] * 7
-        diagnostics.export("progress", f"file://{tmp_path}/progress.csv")
-        assert (tmp_path / "progress.csv").read_text().startswith("prefix,")
+        diagnostics.export("progress", f"file://{tmp_path}/run.trace.csv")
+        assert (tmp_path / "run.trace.csv").read_text().startswith("prefix,")
 
 
 def test_what_there_is_not_is_said(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
+import pytest
 from bokeh.document import Document
 from bokeh.protocol import Protocol
 
@@ -48,8 +49,8 @@ class Cpu(SeriesPlot):
         return times.start, times.end
 
 
-def drawn(n: int) -> Drawn[Cpu]:
-    view = Cpu(Store())
+def drawn(n: int, **arguments: str) -> Drawn[Cpu]:
+    view = Cpu(Store(), arguments=arguments)
     view.given = points(n)
     return Drawn(view)
 
@@ -79,6 +80,29 @@ def test_a_picture_that_the_reader_moved_stays_and_tells_how_far_it_is_behind() 
     view.command("live")
     view.update()
     assert view.caption.behind_s == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "window"),
+    [
+        ({"start": 900, "stop": 950}, (900, 950)),
+        ({"start": 900}, (900, 999)),
+        ({"stop": 9}, (0, 9)),
+    ],
+)
+def test_picture_and_table_begin_and_end_where_asked_until_the_reader_moves_on(
+    given: dict[str, int], window: tuple[int, int]
+) -> None:
+    view = drawn(1000, **{name: str(T0 + at) for name, at in given.items()}).view
+    assert view.window == window
+    shown = range(given.get("start", 0), given.get("stop", 1000))
+    assert view.table().columns["time"] == [T0 + at for at in shown]
+    view.figure.x_range.update(start=100, end=200)
+    view.show_points(points(1001))
+    assert view.window == (100, 200)
+    view.command("live")
+    view.show_points(points(1001))
+    assert view.window == (700, 1000)
 
 
 def test_long_history_is_merged_keeps_its_extremes_and_has_gaps_where_nothing_is_known() -> None:

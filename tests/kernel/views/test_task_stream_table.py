@@ -79,7 +79,7 @@ def test_a_time_is_told_in_three_ways(feed: Feed, start: str) -> None:
 
 @pytest.mark.parametrize("given", [{"start": "soon"}, {"count": "inf"}, {"first": "1"}])
 def test_arguments_that_mean_nothing_are_refused(feed: Feed, given: dict[str, str]) -> None:
-    with pytest.raises(ArgumentError, match=next(iter(given))):
+    with pytest.raises(ArgumentError, match=r"“(soon|count|first)”"):
         TaskStream(feed.store, arguments=given).table()
 
 
