@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 import secrets
 import signal
@@ -16,7 +17,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import reduce
 from math import inf
-from typing import IO, TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 Option = Callable[[Any], Any]  # click's decorators return what they are given
 logger = logging.getLogger(__name__)
 
-_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{32,512}")
 _PEM: Final = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
 
@@ -84,6 +85,19 @@ def _client(address: str, tls: Mapping[str, str | None]) -> Client:
     return Client(address, security=_security(tls))
 
 
+def checked_token(token: str) -> str:
+    """Return a token that was given, or '' for none.
+
+    Raises
+    ------
+    click.BadParameter
+        It is none.
+    """
+    if token and not re.fullmatch(r"[A-Za-z0-9_-]{32,512}", token):
+        raise click.BadParameter("A token is 32 to 512 of A-Z a-z 0-9 _ -: `openssl rand -hex 32`.")
+    return token
+
+
 async def serve_until(end: Callable[[], Awaitable[object]], target: Target, listen: Listen) -> None:
     """Serve diagnostics of a scheduler, print where, and stop serving when ``end()`` is over.
 
@@ -100,7 +114,9 @@ async def serve_until(end: Callable[[], Awaitable[object]], target: Target, list
     composition = Composition(target, secrets.token_hex(8), target.address, listen)
     try:
         await composition.start()
-        host = get_ip() if listen.host in ("0.0.0.0", "::") else listen.host  # noqa: S104  # asked
+        # `::` is of IPv6 alone. What is reached is any host of the Internet; nothing is sent.
+        reached = "2001:4860:4860::8888" if ":" in listen.host else "8.8.8.8"
+        host = get_ip(reached) if listen.host in ("0.0.0.0", "::") else listen.host  # noqa: S104  # asked
         # One that was given is known to those who need it, and stays out of logs.
         token = "…" if listen.token else composition.token
         taken = f"Port {listen.port} is taken. " if composition.port != listen.port != 0 else ""
@@ -119,7 +135,7 @@ class _Commands(click.Group):
             return super().invoke(context)
         except (click.exceptions.Exit, click.Abort):  # they are RuntimeErrors
             raise
-        except (OSError, OverflowError, RuntimeError) as error:
+        except (OSError, ImportError, OverflowError, RuntimeError, ValueError) as error:
             raise click.ClickException(str(error)) from error
 
 
@@ -156,11 +172,10 @@ def serve(address: str, host: str, port: int, token: str, **tls: str | None) -> 
     """
     from dask_diag_lab.composition import Listen
 
-    if token and not _TOKEN.fullmatch(token):
-        raise click.BadParameter("A token is 32 to 512 of A-Z a-z 0-9 _ -: `openssl rand -hex 32`.")
+    listen = Listen(host, port, checked_token(token))
     target = asyncio.run(_target(address, tls))
     with suppress(KeyboardInterrupt):  # asyncio ends what it runs before that is raised
-        asyncio.run(serve_until(asyncio.Event().wait, target, Listen(host, port, token)))
+        asyncio.run(serve_until(asyncio.Event().wait, target, listen))
 
 
 @main.command("list", epilog="Example: dask-diag-lab list")
@@ -171,12 +186,14 @@ def list_dashboards() -> None:
     address that opens its plots in a browser on this machine. It has the token in it: it is not
     for sharing.
     """
+    from dask_diag_lab.views.format import plural
+
     dashboards = asyncio.run(_examined())
     if not dashboards:
         click.echo("Nothing runs here. Make a Client() in a notebook, or see `serve --help`.")
     for one in dashboards:
         info, record = one.info, one.record
-        size = info["summary"] and f"{info['summary']['workers']} workers"
+        size = info["summary"] and plural(info["summary"]["workers"], "worker")
         facts = (info["name"], info["state"], size, info["scheduler"]["address"], info["reason"])
         click.echo(" · ".join(filter(None, facts)))
         click.echo(f"    {record['url']}/status?token={record['token']}")
@@ -193,22 +210,33 @@ async def _examined() -> list[DiagnosticsDashboard]:
     return found
 
 
-def _capture(output: str) -> Option:
-    """Return the options of what observes a scheduler for a while and writes a page.
+def _writable(_context: click.Context, _parameter: click.Parameter, output: str) -> str:
+    """Return where to write, if that can be written, which is to be said before an hour is over."""
+    from fsspec.core import url_to_fs
+    from fsspec.implementations.local import LocalFileSystem
 
-    The file is opened before: that it cannot be is to be said then, not after an hour.
-    """
+    output = "/dev/stdout" if output == "-" else output
+    files, path = url_to_fs(output)
+    file = Path(path)
+    is_writable = os.access(file if file.exists() else file.parent, os.W_OK) and not file.is_dir()
+    if isinstance(files, LocalFileSystem) and not is_writable:
+        raise click.BadParameter(f"{output} cannot be written: name a file in a folder of yours.")
+    return output
+
+
+def _capture(output: str) -> Option:
+    """Return the options of what observes a scheduler for a while and writes a page."""
     return _with(
         SCHEDULER,
         click.option("--duration", type=click.FloatRange(0), help="Seconds; else until Ctrl-C."),
-        click.option("--output", type=click.File("a"), default=output, help="The page to write."),
+        click.option("--output", default=output, callback=_writable, help="A path or URL; or -."),
     )
 
 
-def _wait(client: Client, duration_s: float | None, output: IO[str]) -> None:
+def _wait(client: Client, duration_s: float | None, output: str) -> None:
     """Wait until the time is over, Ctrl-C, or until the cluster has ended."""
     ends = time.monotonic() + (inf if duration_s is None else duration_s)
-    click.echo(f"Watching until Ctrl-C, then writing {output.name}.", err=True)
+    click.echo(f"Watching until Ctrl-C, then writing {output}.", err=True)
     with suppress(KeyboardInterrupt):
         while client.status == "running" and time.monotonic() < ends:
             time.sleep(0.1)
@@ -216,7 +244,7 @@ def _wait(client: Client, duration_s: float | None, output: IO[str]) -> None:
 
 @main.command("task-stream", epilog="Example: dask-diag-lab task-stream tcp://10.0.0.5:8786")
 @_capture("task-stream.html")
-def task_stream(address: str, duration: float | None, output: IO[str], **tls: str | None) -> None:
+def task_stream(address: str, duration: float | None, output: str, **tls: str | None) -> None:
     """Write what workers do from now on to a page.
 
     It begins now and ends with Ctrl-C, after --duration seconds, or with the cluster of the
@@ -224,13 +252,13 @@ def task_stream(address: str, duration: float | None, output: IO[str], **tls: st
     """
     from dask_diag_lab.capture.task_stream import get_task_stream
 
-    with _client(address, tls) as client, get_task_stream(client, "save", output.name):
+    with _client(address, tls) as client, get_task_stream(client, "save", output):
         _wait(client, duration, output)
 
 
 @main.command(epilog="Example: dask-diag-lab report tcp://10.0.0.5:8786 --duration 60")
 @_capture("dask-report.html")
-def report(address: str, duration: float | None, output: IO[str], **tls: str | None) -> None:
+def report(address: str, duration: float | None, output: str, **tls: str | None) -> None:
     """Write a report of what the cluster does from now on to a page.
 
     Task stream, profiles, memory, transfers and more, as dask_diag_lab.performance_report has
@@ -239,13 +267,13 @@ def report(address: str, duration: float | None, output: IO[str], **tls: str | N
     """
     from dask_diag_lab.capture.performance_report import performance_report
 
-    with _client(address, tls) as client, performance_report(output.name):
+    with _client(address, tls) as client, performance_report(output):
         _wait(client, duration, output)
 
 
 @main.command(epilog="Example: dask-diag-lab profile tcp://10.0.0.5:8786 --duration 60")
 @_capture("dask-profile.html")
-def profile(address: str, duration: float | None, output: IO[str], **tls: str | None) -> None:
+def profile(address: str, duration: float | None, output: str, **tls: str | None) -> None:
     """Write where the threads of the workers spend their time from now on to a page.
 
     It begins now and ends with Ctrl-C or after --duration seconds. ADDRESS is that of the
@@ -256,4 +284,4 @@ def profile(address: str, duration: float | None, output: IO[str], **tls: str | 
     with _client(address, tls) as client:
         start_s = time.time()
         _wait(client, duration, output)
-        captured.profile(start=start_s, filename=output.name, client=client)
+        captured.profile(start=start_s, filename=output, client=client)

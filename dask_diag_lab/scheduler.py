@@ -1,20 +1,20 @@
 """``dask scheduler --preload dask_diag_lab.scheduler``: serves diagnostics beside the scheduler.
 
 Prints what ``dask-diag-lab serve`` prints, for a browser on the scheduler's machine; the settings
-``diag-lab.host`` and ``diag-lab.port`` say where. In a thread with its own event loop, which
-follows the scheduler over a comm as from another process: nothing of it runs on the scheduler's
-loop, and a fault here never ends the scheduler.
+``diag-lab.host`` and ``diag-lab.port`` say where, the environment variable ``DASK_DIAG_LAB_TOKEN``
+what opens it. In a thread with its own event loop, which follows the scheduler over a comm as from
+another process: nothing of it runs on the scheduler's loop, and a fault here never ends it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.cli import serve_until
+from dask_diag_lab.cli import checked_token, serve_until
 
 if TYPE_CHECKING:
     from distributed import Scheduler
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("distributed.dask_diag_lab")
 
 CLOSE_TIMEOUT_S: Final = 5.0
+END_CHECK_S: Final = 0.2
 
 _running: Final[dict[str, tuple[threading.Thread, threading.Event]]] = {}
 """By the id of their scheduler."""
@@ -38,18 +39,27 @@ def dask_setup(scheduler: Scheduler) -> None:
 
 async def dask_teardown(scheduler: Scheduler) -> None:
     """End what `dask_setup` began, before the scheduler closes its comms."""
+    from dask_diag_lab.server.handlers import until
+
     if scheduler.id in _running:
         thread, stop = _running.pop(scheduler.id)
         stop.set()
-        await asyncio.to_thread(thread.join, CLOSE_TIMEOUT_S)
+        # Not in a thread: none can be had any more where Python is ending.
+        await until(lambda: not thread.is_alive(), CLOSE_TIMEOUT_S)
 
 
 def _run(target: tuple[str, str, Any], stop: threading.Event) -> None:
     # Takes longer than the scheduler's loop may wait.
     from dask_diag_lab.composition import Target, own_listen
 
-    end = partial(asyncio.to_thread, stop.wait)
+    async def end() -> None:
+        # Not in a thread of a pool: Python waits for those before it ends.
+        while not stop.is_set():  # noqa: ASYNC110  # it is set from another thread
+            await asyncio.sleep(END_CHECK_S)
+
     try:
-        asyncio.run(serve_until(end, Target(*target), own_listen()))
+        token = checked_token(os.environ.get("DASK_DIAG_LAB_TOKEN", ""))
+        listen = own_listen()._replace(token=token)
+        asyncio.run(serve_until(end, Target(*target), listen))
     except Exception as error:  # whatever is wrong here, the scheduler comes first
         logger.warning("The diagnostics beside the scheduler ended: %s", error, exc_info=error)

@@ -70,7 +70,7 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
     ) -> None:
         super().__init__()
         self.filename = filename
-        self.storage_options = storage_options or {}
+        self.storage_options = storage_options
         self._depth = max(stacklevel, 1)
         self._code = NO_CODE
 
@@ -83,20 +83,15 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         return await super().__aenter__()
 
     def _finish(self, *, has_failed: bool) -> None:
+        from dask_diag_lab.server.saved import save_page
+
         try:
-            self._write(self._page())
+            save_page(self.filename, self._page(), self.storage_options)
         except Exception as error:
             if not has_failed:
                 raise
             message = f"The performance report {self.filename} could not be written: {error}"
             warnings.warn(message, RuntimeWarning, stacklevel=3)
-
-    def _write(self, page: str) -> None:
-        import fsspec
-
-        to = {"mode": "w", "encoding": "utf-8", "compression": "infer"}
-        with fsspec.open(self.filename, **to, **self.storage_options) as file:
-            file.write(page)
 
     def _page(self) -> str:
         from dask_diag_lab.capture.task_stream_figure import stream_panel
@@ -149,9 +144,12 @@ def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:
 
 
 def _source_at(depth: int) -> str:
-    """Return the code of the function, cell or file that runs so many calls above the caller."""
+    """Return the code that runs so many calls above the caller, '' where it is of this package."""
     try:
-        return inspect.getsource(sys._getframe(depth))
+        frame = sys._getframe(depth)
+        if str(frame.f_globals.get("__name__")).startswith("dask_diag_lab."):  # the command
+            return ""
+        return inspect.getsource(frame)
     except (OSError, TypeError, ValueError):  # as typed at a prompt; there are not so many
         return NO_CODE
 

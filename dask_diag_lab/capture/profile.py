@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from numbers import Number
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ def profile(
     plot : bool or 'save'
         Make a picture as well, and with ``'save'`` write it to ``filename``.
     filename : path, optional
-        Write a page there that opens without network; default with ``'save'``:
-        ``dask-profile.html``.
+        Write a page there that opens without network; also a URL that ``fsspec`` can write.
+        Default with ``'save'``: ``dask-profile.html``.
     server : bool
         The event loops of the workers instead of their tasks.
     scheduler : bool
@@ -116,7 +115,7 @@ def _draw(
     import dask.config
     from dask.utils import parse_timedelta
 
-    from dask_diag_lab.server.saved import drawn_panel, picture_of, saved_page
+    from dask_diag_lab.server.saved import drawn_panel, picture_of, save_page, saved_page
     from dask_diag_lab.store import Store
     from dask_diag_lab.transport.trees import add_tree, empty_tree, prune_tree
     from dask_diag_lab.views.registry import get_plot
@@ -146,5 +145,5 @@ def _draw(
     plot = get_plot("profile" if is_of_tasks else "profile-server")
     panel = drawn_panel(plot, store, arguments)
     if filename:
-        Path(filename).write_text(saved_page(TITLE, "", [panel]), encoding="utf-8")
+        save_page(filename, saved_page(TITLE, "", [panel]))
     return picture_of(panel)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from dask_diag_lab.capture import task_rows
@@ -50,7 +49,7 @@ def get_task_stream(
     plot : bool or 'save'
         Make a figure as well, and with ``'save'`` write it to ``filename``.
     filename : str
-        For ``plot='save'``.
+        For ``plot='save'``: a path, or a URL that ``fsspec`` can write; ``.gz`` compresses.
     bokeh_resources : bokeh.resources.Resources, optional
         Taken for compatibility: a saved page has all it needs, and opens without network.
     start, stop, count
@@ -136,10 +135,11 @@ class TaskStreamCapture(Block):
         self.data.extend(task_rows.as_records(rows))
         if not self._plot:
             return
-        from dask_diag_lab.capture.task_stream_figure import figure_of, save_stream, stream_panel
+        from dask_diag_lab.capture.task_stream_figure import TITLE, figure_of, stream_panel
+        from dask_diag_lab.server.saved import save_page, saved_page
 
         store = self._store_of(rows)
         panel = stream_panel(store, note)
         self.figure = figure_of(panel, store.slots.count)
         if self._plot == "save":
-            save_stream(panel, Path(self._filename))
+            save_page(self._filename, saved_page(TITLE, "", [panel]))

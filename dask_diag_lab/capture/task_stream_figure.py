@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -17,7 +16,7 @@ from bokeh.models.annotations import Title
 from dask_diag_lab.capture.task_rows import TaskRows, WorkerFacts
 from dask_diag_lab.schema import ACTIONS, EVENTS, WORKERS, Batch, Change, SchedulerInfo
 from dask_diag_lab.schema.columns import arrays, columns_of, default_row
-from dask_diag_lab.server.saved import Panel, drawn_panel, picture_of, saved_page
+from dask_diag_lab.server.saved import Panel, drawn_panel, picture_of
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.stream.task_stream import TaskStream
 
@@ -63,11 +62,6 @@ class SavedStream(TaskStream):
 def stream_panel(store: Store, note: str = "") -> Panel:
     """Return the picture of all that is in ``store`` as a panel of a saved page."""
     return drawn_panel(SavedStream, store, {}, "fit", note)
-
-
-def save_stream(panel: Panel, path: Path) -> None:
-    """Write a page with the picture."""
-    path.write_text(saved_page(TITLE, "", [panel]), encoding="utf-8")
 
 
 def figure_of(panel: Panel, n_rows: int) -> Plot:

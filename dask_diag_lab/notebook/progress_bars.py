@@ -5,16 +5,17 @@ Must not count: it shows reports, from whatever thread they come.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from html import escape
+from math import inf
 from typing import Any, Final
 
 from ipywidgets import HTML, FloatProgress, HBox, Layout, VBox
 
+from dask_diag_lab.server.handlers import until
 from dask_diag_lab.views.format import count, duration, elide, plural
 
 # Each is four widgets, of each of which the browser is told.
@@ -199,7 +200,7 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     async def listen(self) -> None:
         """Return when the bars move no more: all has ended, or they were closed."""
-        await asyncio.to_thread(self._has_ended.wait)
+        await until(self._has_ended.is_set, inf)
 
     def show(self, report: Report) -> None:
         """Bring the bars up to ``report``."""

@@ -10,6 +10,7 @@ import asyncio
 import base64
 import gzip
 import json
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import bokeh
+import fsspec
 from bokeh.document import Document
 from bokeh.models.ui import UIElement
 from bokeh.settings import settings
@@ -138,6 +140,21 @@ def saved_page(title: str, name: str, panels: Sequence[Panel]) -> str:
         style=(HERE / "static" / "page.css").read_text(encoding="utf-8"),
         script=(HERE / "static" / "page.js").read_text(encoding="utf-8"),
     )
+
+
+def save_page(
+    filename: str | os.PathLike[str], page: str, storage_options: Mapping[str, Any] | None = None
+) -> None:
+    """Write a page to a path, or to a URL that ``fsspec`` can write; ``.gz`` at its end compresses.
+
+    Raises
+    ------
+    OSError
+        It cannot be written there.
+    """
+    to = {"encoding": "utf-8", "compression": "infer"} | dict(storage_options or {})
+    with fsspec.open(filename, "w", **to) as file:
+        file.write(page)
 
 
 def render(template: str, **values: object) -> str:

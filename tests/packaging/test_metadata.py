@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 import nbformat
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -20,6 +22,19 @@ def test_python_and_npm_packages_have_one_version_and_licence() -> None:
     assert package["version"] == PROJECT["version"]
     assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
     assert package["license"] == PROJECT["license"] == "BSD-3-Clause"
+
+
+def test_what_is_imported_is_required() -> None:
+    required: set[str] = {
+        canonicalize_name(Requirement(one).name) for one in PROJECT["dependencies"]
+    }
+    # Looked for where it may be missing, or brought by what a public interface is made of.
+    required |= {"dask-diag-lab", "ipython", "pandas", "traitlets"}
+    for file in (ROOT / "dask_diag_lab").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        found = set(re.findall(r"^ *(?:import|from) (\w+).*", text, re.MULTILINE))
+        missing = {canonicalize_name(name) for name in found - sys.stdlib_module_names} - required
+        assert not missing, file
 
 
 @pytest.mark.parametrize("name", ["yarn.lock", "ui-tests/yarn.lock"])

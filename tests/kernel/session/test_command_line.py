@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
@@ -78,7 +79,7 @@ def test_serve_opens_the_plots_and_is_listed_until_it_is_told_to_end(
     wait_until(lambda: is_live(url, token), "never live")
     code, listed, _ = ended(start("list"))
     assert code == 0
-    assert listed.startswith(f"{cluster.scheduler_address} · live · 1 workers")
+    assert listed.startswith(f"{cluster.scheduler_address} · live · 1 worker · ")
     assert f"{url}/status?token={token}" in listed
     serve.send_signal(number)
     assert ended(serve) == (0, "", "")
@@ -107,6 +108,16 @@ def test_another_address_is_served_to_those_who_have_the_token(
     assert " · live · " in ended(start("list"))[1]  # found by this machine's own address
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6")
+def test_every_address_of_ipv6_is_served_and_one_is_printed(
+    start: Start, cluster: LocalCluster
+) -> None:
+    command = ("serve", cluster.scheduler_address, "--port", "0", "--address", "::")
+    url, token = opened(start(*command))
+    assert url.startswith("http://[")
+    wait_until(lambda: is_live(url, token), "never live")
+
+
 def test_certificates_are_given_as_to_dask_worker(start: Start, tmp_path: Path) -> None:
     security = Security.temporary()
     words = []
@@ -118,11 +129,15 @@ def test_certificates_are_given_as_to_dask_worker(start: Start, tmp_path: Path) 
         wait_until(lambda: is_live(url, token), "never live")
 
 
-def test_an_address_of_no_scheduler_is_said_in_a_line(start: Start, cluster: LocalCluster) -> None:
+def test_an_address_of_no_scheduler_is_said_in_a_line(
+    start: Start, cluster: LocalCluster, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
     for address in ("tcp://127.0.0.1:1", *cluster.scheduler_info["workers"]):
-        code, out, err = ended(start("serve", address))
+        code, out, err = ended(start("report", address, "--output", str(page)))
         assert (code, out) == (1, "")
         assert re.fullmatch(rf"Error: .*{address}.*\n", err)
+        assert not page.exists()
 
 
 @pytest.mark.parametrize("command", ["task-stream", "report", "profile"])
@@ -132,7 +147,19 @@ def test_a_capture_writes_its_page_when_the_time_is_over(
     page = tmp_path / "page.html"
     words = (command, cluster.scheduler_address, "--output", str(page), "--duration", "0.5")
     assert ended(start(*words))[0] == 0
-    assert "<!DOCTYPE html>" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert "<!DOCTYPE html>" in text
+    assert "Calling code" not in text  # it would be ours
+
+
+def test_a_page_goes_to_stdout_or_is_compressed(
+    start: Start, cluster: LocalCluster, tmp_path: Path
+) -> None:
+    words = ("task-stream", cluster.scheduler_address, "--duration", "0", "--output")
+    assert "<!DOCTYPE html>" in ended(start(*words, "-"))[1]
+    page = tmp_path / "page.html.gz"
+    assert ended(start(*words, page.as_uri()))[0] == 0
+    assert b"<!DOCTYPE html>" in gzip.decompress(page.read_bytes())
 
 
 @pytest.mark.parametrize("command", ["task-stream", "report"])
@@ -155,11 +182,28 @@ def test_bad_options_are_said_before_anything_else(start: Start) -> None:
 
 
 def test_the_preload_serves_beside_the_scheduler_and_ends_with_it(start: Start) -> None:
-    scheduler = start(*BESIDE, module="dask")
-    url, token = opened(scheduler)
-    wait_until(lambda: answer_at(url, token, "/health")["state"] == "live", "never live")
+    scheduler = start(*BESIDE, module="dask", DASK_DIAG_LAB_TOKEN=TOKEN)
+    url, shown = opened(scheduler)
+    assert shown == "…"
+    wait_until(lambda: answer_at(url, TOKEN, "/health")["state"] == "live", "never live")
     scheduler.send_signal(signal.SIGTERM)
     assert "Traceback" not in ended(scheduler)[2]
+
+
+def test_the_preload_lets_a_process_end_that_closes_nothing(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import dask, distributed, sys\n"
+        "dask.config.set({'distributed.scheduler.preload': ['dask_diag_lab.scheduler']})\n"
+        "cluster = distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None)\n"
+        "sys.stdin.readline()\n"
+    )
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with Popen([sys.executable, str(program)], text=True, **pipes) as process:
+        opened(process)
+        out, err = process.communicate("\n", timeout=LIMIT_S)
+    assert (process.returncode, out) == (0, "")
+    assert "Traceback" not in err
 
 
 def test_a_fault_of_the_preload_leaves_the_scheduler_alone(start: Start, tmp_path: Path) -> None:
