@@ -14,8 +14,8 @@ const START_LIMIT_MS = 90_000;
 const BASE_URL = '/user/ada/';
 
 const SETTINGS: Record<string, object> = {
-  // Lab would ask in a dialog whether it may fetch news.
-  '@jupyterlab/apputils-extension/notification': { fetchNews: 'false' },
+  // Lab would ask in a dialog whether it may fetch news, and lay word of a newer version over panes.
+  '@jupyterlab/apputils-extension/notification': { fetchNews: 'false', checkForUpdates: false },
   // Cells outside the view stay in the page, so a test can reach any of them by its number.
   '@jupyterlab/notebook-extension/tracker': { windowingMode: 'none' }
 };
