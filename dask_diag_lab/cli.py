@@ -38,13 +38,13 @@ def _with(*options: Option) -> Option:
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
+# Which scheduler, and how it is reached: the flags of ``dask worker``.
 SCHEDULER: Final = _with(
     click.argument("address"),
     click.option("--tls-ca-file", type=_PEM, help="Authorities of tls:// addresses, as PEM."),
     click.option("--tls-cert", "tls_client_cert", type=_PEM, help="Your certificate, as PEM."),
     click.option("--tls-key", "tls_client_key", type=_PEM, help="The key of it, as PEM."),
 )
-"""Which scheduler, and how it is reached: the flags of ``dask worker``."""
 
 
 def _security(tls: Mapping[str, str | None]) -> Security:

@@ -12,7 +12,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -30,12 +30,12 @@ from dask_diag_lab.views.asked import UNASKED
 if TYPE_CHECKING:
     from distributed import Client
 
-    from dask_diag_lab.server.saved import Panel, PlotRequest
     from dask_diag_lab.store.queries import Query
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+# Default, least and most of each setting; times in seconds. `dask_diag_lab.yaml` explains them.
 LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
     "max-actions": (2_000_000, 1000, inf),
     # Half of the collector's lease: it must not take a slow follower for one that has left.
@@ -43,7 +43,6 @@ LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
     "idle-interval": ("2s", 0.05, LEASE_S / 2),
     "port": (0, 0, 65_535),
 }
-"""Default, least and most of each setting; times in seconds. `dask_diag_lab.yaml` explains them."""
 
 MAY_RUN: Final = "The client was closed; its cluster may still run."
 NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more."
@@ -147,6 +146,8 @@ class Composition:
         That of ``listen.host``, once it serves.
     feed : Feed
         What fills the store.
+    server : Server
+        What draws it.
     """
 
     def __init__(self, target: Target, dashboard_id: str, name: str, listen: Listen) -> None:
@@ -170,7 +171,7 @@ class Composition:
             interval_s=setting("interval"),
             idle_interval_s=setting("idle-interval"),
         )
-        self._server = Server(
+        self.server = Server(
             self._store,
             info=lambda: self._info,
             token=self.token,
@@ -179,7 +180,7 @@ class Composition:
             host=listen.host,
             port=listen.port,
         )
-        self._store.on_change = self._server.tick
+        self._store.on_change = self.server.tick
 
     @property
     def has_data(self) -> bool:
@@ -191,9 +192,9 @@ class Composition:
         opened = self._to_close  # last first, each also where another one fails
         opened.push_async_callback(self.leave)
         opened.callback(JobRunner(self._store).close)
-        opened.push_async_callback(self._server.stop)
-        self.url = await self._server.start()
-        self.port = self._server.port
+        opened.push_async_callback(self.server.stop)
+        self.url = await self.server.start()
+        self.port = self.server.port
         record = {
             "schema": announce.SCHEMA,
             **self._info,
@@ -242,10 +243,6 @@ class Composition:
         if is_fresh:
             await self.feed.pull()
         return function(self._store)
-
-    async def saved(self, wanted: Sequence[PlotRequest]) -> tuple[list[Panel], dict[str, Any]]:
-        """Return plots, and facts about the cluster, to be saved to a file; see `Server.saved`."""
-        return await self._server.saved(wanted)
 
     async def query(self, kind: str, arguments: Mapping[str, str | float]) -> Any:  # plain data
         """Return the cluster's answer of now to one of `schema.QUERIES`.

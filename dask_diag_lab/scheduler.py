@@ -25,8 +25,8 @@ logger = logging.getLogger("distributed.dask_diag_lab")
 CLOSE_TIMEOUT_S: Final = 5.0
 END_CHECK_S: Final = 0.2
 
+# By the id of their scheduler.
 _running: Final[dict[str, tuple[threading.Thread, threading.Event]]] = {}
-"""By the id of their scheduler."""
 
 
 def dask_setup(scheduler: Scheduler) -> None:

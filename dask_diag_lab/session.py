@@ -17,9 +17,8 @@ import secrets
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from dask_diag_lab.composition import Composition, Target, own_listen
@@ -27,12 +26,9 @@ from dask_diag_lab.server import announce, missing_bokeh
 from dask_diag_lab.server.handlers import until
 
 if TYPE_CHECKING:
-    from bokeh.resources import Resources
     from distributed import Client
 
-    from dask_diag_lab.capture.task_rows import Moment
-    from dask_diag_lab.capture.task_stream import Plotting
-    from dask_diag_lab.server.saved import Panel, PlotRequest
+    from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.store import Store
 
 T = TypeVar("T")
@@ -41,10 +37,10 @@ logger = logging.getLogger(__name__)
 START_TIMEOUT_S: Final = 30.0
 CLOSE_TIMEOUT_S: Final = 10.0
 CLOSED: Final = "These Dask diagnostics are closed: their client was."
+# How often the clients are looked at: one that says nothing of its end is missed this soon.
 CLIENT_CHECK_S: Final = 0.5
-"""How often the clients are looked at: one that says nothing of its end is missed this soon."""
+# So long closing a client waits until its history has its end.
 LAST_S: Final = 1.0
-"""So long closing a client waits until its history has its end."""
 
 
 class Diagnostics:
@@ -108,49 +104,6 @@ class Diagnostics:
     def __repr__(self) -> str:
         state = "closed" if self.is_closed else "open"
         return f"<Diagnostics {self.id} of {self.name!r}: {state}, {len(self.plots)} plots>"
-
-    def get_task_stream(
-        self,
-        start: Moment | None = None,
-        stop: Moment | None = None,
-        count: int | None = None,
-        plot: Plotting = False,
-        filename: str = "task-stream.html",
-        bokeh_resources: Resources | None = None,  # noqa: ARG002  # as of `get_task_stream`
-    ) -> Any:  # rows, rows and figure, or a coroutine of these
-        """Return what ran, as ``Client.get_task_stream`` does: recorded since `attach`.
-
-        Parameters
-        ----------
-        start, stop : float or str, optional
-            Tasks that ended from one time on, and before the other: seconds since the epoch by the
-            scheduler's clock, so long before now, as ``"60s"`` or ``"-500 ms"``, or ISO 8601.
-        count : int, optional
-            So many: the first after ``start`` or, without one, the last. Not obeyed where both
-            ``start`` and ``stop`` are given.
-        plot, filename, bokeh_resources
-            As of `dask_diag_lab.get_task_stream`.
-
-        Returns
-        -------
-        list of dict
-            One for each task, in order of arrival; see `TaskStreamCapture.data`. With ``plot`` a
-            pair of that and the `bokeh.models.Plot`. On the loop of an asynchronous client a
-            coroutine of these.
-
-        Raises
-        ------
-        TypeError, ValueError
-            A time that is none; for another ``plot``.
-        RuntimeError
-            The scheduler cannot be reached, or these diagnostics are closed.
-        """
-        from dask_diag_lab.capture.task_rows import find_tasks
-        from dask_diag_lab.capture.task_stream import TaskStreamCapture
-
-        capture = TaskStreamCapture(None, plot, filename)
-        find = partial(find_tasks, start=start, stop=stop, count=count)
-        return self._call(capture.read, self, find)
 
     def table(self, plot: str, **arguments: str) -> Any:  # a `Table`, or a coroutine of it
         """Return what a plot shows as columns, with their units: ``pandas.DataFrame(t.columns)``.
@@ -232,12 +185,13 @@ class Diagnostics:
         """
         return self._run_soon(lambda: self._composition.ask(function, is_fresh=is_fresh))
 
-    def saved(self, wanted: Sequence[PlotRequest]) -> Future[tuple[list[Panel], dict[str, Any]]]:
-        """Return plots with the data of now, and facts about the cluster, to be saved to a file.
+    def draw(self, function: Callable[[Site], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Run a coroutine function with what plots are drawn from; fails as `submit` does."""
 
-        Fails as `submit` does; see `Server.saved`.
-        """
-        return self._run_soon(lambda: self._composition.saved(wanted))
+        async def run() -> T:
+            return await function(await self._composition.server.site())
+
+        return self._run_soon(run)
 
     def query(self, kind: str, **arguments: str | float) -> Future[Any]:  # plain data, by kind
         """Ask the cluster one of `schema.QUERIES`; `transport.answers` describes the results.

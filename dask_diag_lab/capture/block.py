@@ -42,7 +42,7 @@ class Block:
         self._problem = ""
 
     def __enter__(self) -> Self:
-        if self._attach().asynchronous:
+        if self.attach().asynchronous:
             raise TypeError("The client is asynchronous: write `async with`.")
         self._start()
         return self
@@ -51,7 +51,7 @@ class Block:
         self._finish(has_failed=kind is not None)
 
     async def __aenter__(self) -> Self:
-        self._attach()
+        self.attach()
         await asyncio.to_thread(self._start)
         return self
 
@@ -62,12 +62,13 @@ class Block:
         """Do what the block was for, when it is over."""
         raise NotImplementedError
 
-    def _attach(self) -> Client:
+    def attach(self) -> Client:
+        """Find the client, and attach the diagnostics to its cluster."""
         from dask_diag_lab.session import attach, current_client
 
         if self._draws:
             # What is missing for a picture is said before the block, not after an hour in it.
-            import dask_diag_lab.capture.task_stream_figure  # noqa: F401
+            import dask_diag_lab.server.saved  # noqa: F401
         client = current_client() if self._client is None else self._client
         self._diagnostics = attach(client)
         return client
@@ -86,12 +87,6 @@ class Block:
         n_recorded = end.cursor - self._begin.cursor
         self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
         return rows, stop_s
-
-    def _store_of(self, rows: TaskRows) -> Store:
-        """Return a store with what ran, for its picture."""
-        from dask_diag_lab.capture.task_stream_figure import store_of
-
-        return store_of(rows, *self._ask(task_rows.workers_and_clock))
 
     def _ask_fresh(self, function: Callable[[Store], T]) -> T:
         try:

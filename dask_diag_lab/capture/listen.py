@@ -33,8 +33,8 @@ logger = logging.getLogger(__name__)
 Records = list[dict[str, Any]]  # in `distributed`'s form
 
 POLL_S: Final = 0.25
+# So long `Listener.close` waits for the function to end what it does.
 LEFT_S: Final = 1.0
-"""So long `Listener.close` waits for the function to end what it does."""
 
 
 class Listener:

@@ -10,6 +10,7 @@ import inspect
 import sys
 import time
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 TITLE: Final = "Dask Performance Report"
 NO_CODE: Final = "<Code not available>"
+# Rows of the summary, those with most time first.
 MAX_PREFIXES: Final = 50
-"""Rows of the summary, those with most time first."""
 
 
 class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
@@ -94,11 +95,13 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
             warnings.warn(message, RuntimeWarning, stacklevel=3)
 
     def _page(self) -> str:
-        from dask_diag_lab.capture.task_stream_figure import stream_panel
-        from dask_diag_lab.server.saved import Panel, render, saved_page
+        from dask_diag_lab.server.info import facts_of
+        from dask_diag_lab.server.saved import Panel, live_panels, render, saved_page
 
         rows, stop_s = self._end()
-        live, facts = self._diagnostics.saved(_requests(self._start_s, stop_s)).result(TIMEOUT_S)
+        plots = partial(live_panels, wanted=_requests(self._start_s, stop_s))
+        live = self._diagnostics.draw(plots).result(TIMEOUT_S)
+        facts = self._diagnostics.draw(facts_of).result(TIMEOUT_S)
         notes = []
         if self._problem:
             notes.append(f"The end is missing: {self._problem}.")
@@ -115,9 +118,8 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
             code=self._code,
             **facts,
         )
-        stream = stream_panel(self._store_of(rows))
         system = Panel("Logs and Settings", render("system.html", **facts))
-        panels = [Panel("Summary", summary), stream, *live, system]
+        panels = [Panel("Summary", summary), *live, system]
         return saved_page(TITLE, fmt.clock(self._start_s), panels)
 
 
@@ -125,8 +127,9 @@ def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:
     """Return the live plots of a report, in the order of its tabs."""
     from dask_diag_lab.server.saved import PlotRequest
 
-    period = {"start": f"{start_s:.3f}", "stop": f"{stop_s:.3f}"}
+    period = {"start": f"{start_s:.6f}", "stop": f"{stop_s:.6f}"}
     return [
+        PlotRequest("task-stream", period),
         PlotRequest("progress", {}),
         PlotRequest("workers-memory-timeseries", period, "Memory"),
         PlotRequest("workers-cpu-timeseries", period, "CPU"),

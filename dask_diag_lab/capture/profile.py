@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
     from distributed import Client
 
-    from dask_diag_lab.store.queries import Query
 
 Tree = dict[str, Any]  # `distributed`'s: count, children, identifier, description
 TITLE: Final = "Dask Profile"
@@ -135,13 +134,9 @@ def _draw(
     answer["interval_s"] = parse_timedelta(interval, default="ms")
     store = Store()
 
-    def reply(query: Query) -> None:
-        if query.kind == "profile":
-            store.answer(query, answer)
-        else:
-            store.fail(query, "")
-
-    store.queries.on_ask = reply
+    store.queries.on_ask = lambda query: (
+        store.answer(query, answer) if query.kind == "profile" else store.fail(query, "")
+    )
     plot = get_plot("profile" if is_of_tasks else "profile-server")
     panel = drawn_panel(plot, store, arguments)
     if filename:

@@ -22,20 +22,20 @@ from dask_diag_lab.views.view import parse_time
 if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
+# Copying so many takes about 10 ms, for which every plot waits.
 ROWS_AT_ONCE: Final = 20_000
-"""Copying so many takes about 10 ms, for which every plot waits."""
 
+# For answers of the diagnostics: a scheduler that takes in a large graph is silent for long.
 TIMEOUT_S: Final = 60.0
-"""For answers of the diagnostics: a scheduler that takes in a large graph is silent for long."""
 
+# `distributed`'s name of each `Kind`.
 ACTIONS: Final = tuple(kind.name.lower().replace("_", "-") for kind in Kind)
-"""`distributed`'s name of each `Kind`."""
 
 STATUS: Final = {Outcome.OK: "OK", Outcome.ERRED: "error", Outcome.KILLED: "killed"}
 
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
+# Seconds since the epoch, or a text for `parse_time`, such as ``"60s"``: so long before now.
 Moment = float | str
-"""Seconds since the epoch, or a text for `parse_time`, such as ``"60s"``: so long before now."""
 
 
 Ask = Callable[[Callable[["Store"], "TaskRows"]], "TaskRows"]
@@ -46,15 +46,6 @@ class Position(NamedTuple):
 
     cursor: int
     dropped: int
-
-
-class WorkerFacts(NamedTuple):
-    """A worker that the store has slots of; ``ended`` is NaN while it is there."""
-
-    address: str
-    name: str
-    nthreads: int
-    ended: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +97,9 @@ def find_tasks(
     log = store.actions
 
     def task_at(moment: Moment | None, otherwise: float) -> int:
-        if isinstance(moment, str):
-            moment = parse_time(moment, store.time)
+        if isinstance(moment, str):  # seconds before now, where a number is all that it has
+            is_number = moment.replace(".", "", 1).isdecimal()
+            moment = parse_time(f"{moment}s" if is_number else moment, store.time)
         return log.first("stop", otherwise if moment is None else float(moment))[1]
 
     first, end = task_at(start, -inf), task_at(stop, inf)
@@ -117,18 +109,6 @@ def find_tasks(
         end = min(end, first + count)
     cursor = log.first("task", first)[0]
     return cursor, max(cursor, log.first("task", end)[0])
-
-
-def workers_and_clock(store: Store) -> tuple[list[WorkerFacts], float]:
-    """Return the workers that have slots, in the order of these, and the scheduler's clock."""
-    slots = store.slots
-    facts = []
-    firsts = np.flatnonzero(np.diff(slots.worker, prepend=-1))
-    for first, n in zip(firsts, np.diff(firsts, append=slots.count), strict=True):
-        address, label = store.strings[int(slots.worker[first])], slots.label[first]
-        name = label.removesuffix(" · 1") if n > 1 else label
-        facts.append(WorkerFacts(address, name, int(n), float(slots.ended[first])))
-    return facts, store.time
 
 
 def capture_rows(store: Store, cursor: int, stop: int) -> TaskRows:

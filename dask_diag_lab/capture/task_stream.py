@@ -1,36 +1,37 @@
-"""``get_task_stream``: what ran inside a block or between two times, drawn by the stream's view.
+"""``get_task_stream``: what ran inside a block or between two times, as rows and as a picture.
 
-Must not touch the store but through `Diagnostics.submit`.
+Must not touch the store but through `Diagnostics`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.block import Block
-from dask_diag_lab.capture.task_rows import Moment, TaskRows
+from dask_diag_lab.capture.task_rows import TIMEOUT_S, Moment, TaskRows
 
 if TYPE_CHECKING:
     from bokeh.models import Plot
     from bokeh.resources import Resources
     from distributed import Client
 
-    from dask_diag_lab.session import Diagnostics
-    from dask_diag_lab.store import Store
-
-T = TypeVar("T")
 Plotting = bool | Literal["save"]
+TITLE: Final = "Dask task stream"
 LOST: Final = "{n} of the actions in this block were lost: the diagnostics were overrun."
+ROW_PX: Final = 18
+EDGES_PX: Final = 100
 
 
 def get_task_stream(
     client: Client | None = None,
     plot: Plotting = False,
     filename: str = "task-stream.html",
-    bokeh_resources: Resources | None = None,
+    bokeh_resources: Resources | None = None,  # noqa: ARG001  # see below
     *,
     start: Moment | None = None,
     stop: Moment | None = None,
@@ -40,7 +41,7 @@ def get_task_stream(
 
     ``with get_task_stream() as ts: …`` is `distributed`'s context manager of this name. With any of
     ``start``, ``stop`` and ``count`` it returns at once what ended before, as
-    `Diagnostics.get_task_stream` does.
+    ``Client.get_task_stream`` does: recorded since `attach`.
 
     Parameters
     ----------
@@ -52,26 +53,33 @@ def get_task_stream(
         For ``plot='save'``: a path, or a URL that ``fsspec`` can write; ``.gz`` compresses.
     bokeh_resources : bokeh.resources.Resources, optional
         Taken for compatibility: a saved page has all it needs, and opens without network.
-    start, stop, count
-        As of `Diagnostics.get_task_stream`.
+    start, stop : float or str, optional
+        Tasks that ended from one time on, and before the other: seconds since the epoch by the
+        scheduler's clock, so long before now, as ``"60s"`` or ``"-500 ms"``, or ISO 8601.
+    count : int, optional
+        So many: the first after ``start`` or, without one, the last. Not obeyed where both
+        ``start`` and ``stop`` are given.
 
     Returns
     -------
     TaskStreamCapture, list of dict, tuple, or coroutine
-        The context manager; or what `Diagnostics.get_task_stream` returns.
+        The context manager. Or one dict for each task, in order of arrival, see
+        `TaskStreamCapture.data`; with ``plot`` a pair of that and the `bokeh.models.Plot`; of an
+        asynchronous client a coroutine of these.
 
     Raises
     ------
-    ValueError
-        For another ``plot``.
+    TypeError, ValueError
+        A time that is none; for another ``plot``.
     RuntimeError
-        There is no connected client, at the begin of a block at the latest.
+        There is no connected client, at the begin of a block at the latest; or the scheduler
+        cannot be reached.
     """
+    capture = TaskStreamCapture(client, plot, filename)
     if start is None and stop is None and count is None:
-        return TaskStreamCapture(client, plot, filename)
-    from dask_diag_lab.session import attach
-
-    return attach(client).get_task_stream(start, stop, count, plot, filename, bokeh_resources)
+        return capture
+    read = partial(capture.read, start, stop, count)
+    return asyncio.to_thread(read) if capture.attach().asynchronous else read()
 
 
 class TaskStreamCapture(Block):
@@ -113,33 +121,41 @@ class TaskStreamCapture(Block):
         self._draws = bool(plot)
         self._filename = filename
 
-    def read(
-        self, diagnostics: Diagnostics, find: Callable[[Store], tuple[int, int]]
-    ) -> Any:  # rows, or a pair
-        """Do without a block what `Diagnostics.get_task_stream` does, between cursors."""
-        self._diagnostics = diagnostics
-        self._take(task_rows.between(self._ask, *self._ask_fresh(find)), "")
+    def read(self, start: Moment | None, stop: Moment | None, count: int | None) -> Any:
+        """Do without a block what `get_task_stream` does at once; returns rows, or a pair."""
+        find = partial(task_rows.find_tasks, start=start, stop=stop, count=count)
+        rows = task_rows.between(self._ask, *self._ask_fresh(find))
+        starts, stops = rows.columns["start"], rows.columns["stop"]
+        self._take(rows, starts.min(initial=inf), stops.max(initial=-inf))
         return (self.data, self.figure) if self._plot else self.data
 
     def _finish(self, *, has_failed: bool) -> None:  # noqa: ARG002  # the same either way
-        rows, _ = self._end()
-        note = LOST.format(n=self.lost) if self.lost else ""
-        if note:
-            warnings.warn(note, RuntimeWarning, stacklevel=3)
-        self._take(rows, note)
+        rows, stop_s = self._end()
+        if self.lost:
+            warnings.warn(LOST.format(n=self.lost), RuntimeWarning, stacklevel=3)
+        self._take(rows, self._start_s, stop_s)
         if self._problem:
             raise RuntimeError(f"The end of the task stream is missing: {self._problem}.")
 
-    def _take(self, rows: TaskRows, note: str) -> None:
-        """Keep what ran, and its picture where one is wanted."""
+    def _take(self, rows: TaskRows, start_s: float, stop_s: float) -> None:
+        """Keep what ran, and the picture of that time where one is wanted."""
         self.data.extend(task_rows.as_records(rows))
         if not self._plot:
             return
-        from dask_diag_lab.capture.task_stream_figure import TITLE, figure_of, stream_panel
-        from dask_diag_lab.server.saved import save_page, saved_page
+        from dask_diag_lab.server.saved import (
+            PlotRequest,
+            live_panels,
+            picture_of,
+            save_page,
+            saved_page,
+        )
 
-        store = self._store_of(rows)
-        panel = stream_panel(store, note)
-        self.figure = figure_of(panel, store.slots.count)
+        period = {"start": f"{start_s:.6f}", "stop": f"{stop_s:.6f}"}
+        wanted = [PlotRequest("task-stream", period if start_s < stop_s else {})]
+        [panel] = self._diagnostics.draw(partial(live_panels, wanted=wanted)).result(TIMEOUT_S)
+        figure: Any = picture_of(panel)
+        height = min(max((figure.y_range.bounds[1] + 0.5) * ROW_PX + EDGES_PX, 300), 800)
+        figure.update(title=panel.headline, sizing_mode="stretch_width", height=height)
+        self.figure = figure
         if self._plot == "save":
             save_page(self._filename, saved_page(TITLE, "", [panel]))

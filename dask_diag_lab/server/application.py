@@ -24,11 +24,10 @@ from tornado.web import Application
 from dask_diag_lab.server import handlers, pages
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, Gate, in_url
 from dask_diag_lab.server.handlers import FilesHandler, Site, SiteHandler
-from dask_diag_lab.server.info import InfoHandler, facts_of
+from dask_diag_lab.server.info import InfoHandler
 from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.saved import Panel, PlotRequest
     from dask_diag_lab.server.sessions import PlotTornado
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
@@ -162,8 +161,8 @@ class Server:
         host, port = listening[0].getsockname()[:2]
         return f"http://{in_url(host)}:{port}"
 
-    async def saved(self, wanted: Sequence[PlotRequest]) -> tuple[list[Panel], dict[str, Any]]:
-        """Return plots to be saved to a file, see `saved`, and facts about the cluster.
+    async def site(self) -> Site:
+        """Return what plots are drawn from, once they can be.
 
         Raises
         ------
@@ -173,9 +172,7 @@ class Server:
         await self._site.loaded.wait()
         if self._site.missing:
             raise RuntimeError(self._site.missing)
-        from dask_diag_lab.server.saved import live_panels
-
-        return await live_panels(self._site, wanted), await facts_of(self._site)
+        return self._site
 
     def tick(self) -> None:
         """The store may have changed: what is seen is brought up to date soon."""

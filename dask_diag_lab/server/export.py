@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.views.view import Table, View
 
+# So long a request counts as a viewer: who asks again and again is sent the data all the time.
 WANTED_S: Final = 10.0
-"""So long a request counts as a viewer: who asks again and again is sent the data all the time."""
+# So long a request waits at most for data that is under way.
 WAIT_S: Final = 3.0
-"""So long a request waits at most for data that is under way."""
+# At most some 10 ms of work, for which the encoder holds the interpreter, and 0.4 MB.
 ROWS_AT_ONCE: Final = 2_500
-"""At most some 10 ms of work, for which the encoder holds the interpreter, and 0.4 MB."""
 LATE: Final = f"Not all of this plot's data had come within {WAIT_S:g} s; ask again."
 
 SPEEDSCOPE: Final = "https://www.speedscope.app/file-format-schema.json"
 _WHEN_AND_WHERE: Final = ("t", "duration", "worker", "thread", "kind")
+# Columns of a task stream's table, the latter as they are.
 _TRACE_ARGS: Final = ("prefix", "key", "outcome", "nbytes", "source")
-"""Columns of a task stream's table, the latter as they are."""
 
 Writer = Callable[["Table", str], Iterator[str]]
 
@@ -167,13 +167,13 @@ def speedscope_parts(table: Table, note: str = "") -> Iterator[str]:
     yield "}]}"
 
 
+# Media type of each, and what writes it.
 FORMATS: Final[Mapping[str, tuple[str, Writer]]] = {
     "json": ("application/json", json_parts),
     "csv": ("text/csv", csv_parts),
     "trace.json": ("application/json", trace_parts),
     "speedscope.json": ("application/json", speedscope_parts),
 }
-"""Media type of each, and what writes it."""
 
 
 def _array(values: Iterable[Any]) -> Iterator[str]:  # of JSON

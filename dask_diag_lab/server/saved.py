@@ -29,14 +29,16 @@ from dask_diag_lab.server.handlers import CORE, until
 from dask_diag_lab.server.page import Awaited, Page
 from dask_diag_lab.server.sessions import SCRIPTS, scripts_for
 from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.stream.frame import Detail
+from dask_diag_lab.views.stream.task_stream import TaskStream
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
+# So long a plot waits at most for what it asks of the cluster: busy workers answer late.
 DATA_WAIT_S: Final = 30.0
-"""So long a plot waits at most for what it asks of the cluster: busy workers answer late."""
 INCOMPLETE: Final = f"Not all of this plot's data had come within {DATA_WAIT_S:g} s."
 HERE: Final = Path(__file__).parent
 OWN_SCRIPTS: Final = "static/dask-diag-lab/"
@@ -88,16 +90,17 @@ class Panel:
         return cls(title, "", page.plot.name, json, scripts, control.headline)
 
 
-def drawn_panel(
-    plot: Plot, store: Store, arguments: Mapping[str, str], command: str = "", note: str = ""
-) -> Panel:
-    """Return a plot of a store that does not change any more, after a command to it; any thread."""
+class SavedStream(TaskStream):
+    """The task stream of a file: nothing can be fetched when it is magnified."""
+
+    detail = Detail(buckets=200_000, max_blocks=120_000, beside=0.0)
+
+
+def drawn_panel(plot: Plot, store: Store, arguments: Mapping[str, str]) -> Panel:
+    """Return a plot of a store that nobody changes, in any thread."""
     page = Page(plot, store, Document(), LIGHT, arguments)
     try:
-        if page.view is not None:
-            page.view.command(command)
         page.draw()
-        page.control.note = " · ".join(filter(None, (note, page.control.note)))
         return Panel.of(page)
     finally:
         page.close()
@@ -183,6 +186,7 @@ async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
         waiting = []
         for one in wanted:
             plot, awaited = site.plots[one.name], Awaited(site.store)
+            plot = SavedStream if plot is TaskStream else plot
             given = plot.check_arguments(one.arguments)
             with awaited.noticed():
                 pages.append(Page(plot, site.store, Document(), LIGHT, given))

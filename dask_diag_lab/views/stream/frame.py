@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,12 +28,24 @@ DESERIALIZE_CODE: Final = 218
 ERRED_CODE: Final = 219
 KILLED_CODE: Final = 220
 
-BUCKETS: Final = 2000
-"""What is closer than such a part of the window is merged; the browser adds up what it must."""
-MAX_BLOCKS: Final = 7000
-"""What Chromium redraws in one or two frames without a GPU, when it draws no outlines."""
-BESIDE: Final = 0.5
-"""Of the window's width: so far panning leads on each side before anything is fetched."""
+
+class Detail(NamedTuple):
+    """How much is drawn.
+
+    Attributes
+    ----------
+    buckets : int
+        What is closer than such a part of the window is merged; the browser adds up what it must.
+    max_blocks : int
+        As many as Chromium redraws in one or two frames without a GPU, without outlines.
+    beside : float
+        Of the window's width: so far panning leads on each side before anything is fetched.
+    """
+
+    buckets: int = 2000
+    max_blocks: int = 7000
+    beside: float = 0.5
+
 
 FULL_HEIGHT: Final = 0.8
 LEAST_FILL: Final = 0.15
@@ -87,7 +99,7 @@ class Frame:
         """Return whether its blocks will do for a window, at about its level of detail."""
         width = self.end - self.start
         moved = abs(window.start - self.start) + abs(window.end - self.end)
-        return moved <= 2 * BESIDE * width and 0.5 * width < window.width < 1.5 * width
+        return moved <= 2 * Detail().beside * width and 0.5 * width < window.width < 1.5 * width
 
 
 def frame_job(
@@ -95,14 +107,13 @@ def frame_job(
     window: TimeWindow,
     rows: Rows,
     asked: slice,
-    buckets: int = BUCKETS,
-    max_blocks: int = MAX_BLOCKS,
+    detail: Detail,
 ) -> tuple[Hashable, Callable[[], Frame]]:
     """Return what equal frames have in common, and what makes one, in any thread."""
-    start, end, zero, beside = window.start, window.end, window.zero, BESIDE * window.width
+    start, end, zero, beside = window.start, window.end, window.zero, detail.beside * window.width
     slots = None if asked == slice(0, store.slots.count) else rows.slots[asked]
-    width_px = int(buckets * (1 + 2 * BESIDE))
-    query = store.actions.query(start - beside, end + beside, slots, width_px, max_blocks)
+    width_px = int(detail.buckets * (1 + 2 * detail.beside))
+    query = store.actions.query(start - beside, end + beside, slots, width_px, detail.max_blocks)
     colors = store.palette.indices(np.arange(len(store.strings)))
 
     def make() -> Frame:

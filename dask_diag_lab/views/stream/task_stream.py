@@ -20,9 +20,8 @@ from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
 from dask_diag_lab.views.stream.figure import StreamFigure
 from dask_diag_lab.views.stream.frame import (
-    BUCKETS,
-    MAX_BLOCKS,
     Columns,
+    Detail,
     Frame,
     Target,
     block_at,
@@ -55,10 +54,7 @@ class TaskStream(View):
         None until `build`.
     chosen : Target or None
         What was clicked.
-    buckets : int
-        What is closer than one of so many parts of the window is merged.
-    max_blocks : int
-        More are merged as well.
+    detail : Detail
     """
 
     name = "task-stream"
@@ -113,8 +109,7 @@ class TaskStream(View):
     formats: ClassVar[Sequence[str]] = (*View.formats, "trace.json")
     table_waits: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"activities"})
-    buckets: int = BUCKETS
-    max_blocks: int = MAX_BLOCKS
+    detail: ClassVar[Detail] = Detail()
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
@@ -236,7 +231,7 @@ class TaskStream(View):
             is_there = ends == (window.start, window.end, window.zero, asked)
             if self._is_awaiting or (window.is_frozen and is_there):
                 return frame
-        key, make = frame_job(self.store, window, rows, asked, self.buckets, self.max_blocks)
+        key, make = frame_job(self.store, window, rows, asked, self.detail)
         return self._frames.of(self, key, make)
 
     def _is_settling(self, figure: StreamFigure) -> bool:
@@ -346,6 +341,7 @@ class TaskStream(View):
         self._bounds = start, stop, int(count)
         if -np.inf < start < stop < np.inf:
             self.window.hold(start, stop)
+            self.window.zero = self.window.zero or start
 
     @property
     def table_arguments(self) -> Mapping[str, str]:

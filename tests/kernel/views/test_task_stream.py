@@ -14,7 +14,7 @@ from dask_diag_lab.schema import Change, Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.format import clock as time_of_day
 from dask_diag_lab.views.look import DARK
-from dask_diag_lab.views.stream.frame import ERRED_CODE, KILLED_CODE, MAX_BLOCKS, TRANSFER_CODE
+from dask_diag_lab.views.stream.frame import ERRED_CODE, KILLED_CODE, TRANSFER_CODE, Detail
 from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 from tests.kernel.views.conftest import Clock, Feed
@@ -78,7 +78,7 @@ def test_many_actions_are_merged_as_high_as_they_are_busy_and_noted(feed: Feed) 
     view, figure = built(feed)
     block = figure.blocks.model.data
     is_failed = np.array(block["code"]) == ERRED_CODE
-    assert len(is_failed) <= MAX_BLOCKS
+    assert len(is_failed) <= Detail().max_blocks
     assert int(np.sum(block["count"])) == 12_001
     assert np.array(block["height"])[~is_failed][1:-1] == pytest.approx(0.45, abs=0.05)
     assert list(np.array(block["count"])[is_failed]) == [1]
