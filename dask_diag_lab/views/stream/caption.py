@@ -114,7 +114,7 @@ def picture_note(store: Store, frame: Frame, transfer_note: str) -> str:
         n_actions = int(frame.blocks["count"][frame.inside].sum())
         parts.append(
             f"{count(n_actions)} actions, those closer than {duration(frame.resolution_s)} merged"
-            f" into {count(frame.inside.sum())} blocks; zoom in to see each"
+            f" into {count(frame.inside.sum())} blocks; zoom in to see more"
         )
     if np.any(frame.blocks["code"][frame.inside] == TRANSFER_CODE):
         parts.append(transfer_note)
