@@ -25,6 +25,7 @@ BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
     "task_stream": ("lab", "A task stream of 100 000 and 1 000 000 tasks in Chromium"),
     "kernel_cost": ("kernel", "What the kernel pays"),
     "progress": ("progress", "progress() of 500 000 tasks, until its bars begin"),
+    "get_task_stream": ("captures", "get_task_stream(count=1000) after 100 000 tasks"),
     "performance_reports": ("captures", "A performance report of 100 000 tasks"),
 }
 """Of each name its module, where the function has that name, and the title of its table."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import distributed
+import numpy as np
 from distributed import Client, wait
 
 import dask_diag_lab
@@ -18,6 +20,8 @@ from benchmarks.report import Figure
 
 _TASKS = 100_000
 _AT_ONCE = 5_000
+_ASKED = 1000
+_CALLS = 9
 _EXTENSION = "benchmark-watch"
 
 
@@ -38,17 +42,49 @@ def performance_reports() -> list[Figure]:
 
 def _report(kind: Any, file: Path) -> tuple[float, float, float]:  # a class of either
     """Return the longest turn of the scheduler's loop and the time to write (s), and size (MB)."""
-    with separate_cluster() as cluster, Client(cluster.address) as client:
-        report: AbstractContextManager[object] = kind(str(file))
-        with report:
-            for first in range(0, _TASKS, _AT_ONCE):
-                wait(client.map(_inc, range(first, first + _AT_ONCE)))
-            time.sleep(2)
-            client.run_on_scheduler(_watch)
-            began = time.perf_counter()
-        took_s = time.perf_counter() - began
-        longest_s = client.run_on_scheduler(_longest_s)
+    with separate_cluster() as cluster, Client(cluster.address) as client, ExitStack() as block:
+        block.enter_context(kind(str(file)))
+        _compute(client)
+        longest_s, took_s = _measure(client, block.close)
     return longest_s, took_s, file.stat().st_size / 1e6
+
+
+def get_task_stream() -> list[Figure]:
+    """Return what the last 1000 of 100 000 tasks cost who asks for them, on one cluster."""
+    with separate_cluster() as cluster, Client(cluster.address) as client:
+
+        def stock() -> int:
+            return len(client.get_task_stream(count=_ASKED))
+
+        def ours() -> int:
+            return len(dask_diag_lab.get_task_stream(client, count=_ASKED))
+
+        stock(), ours()  # both record from here on
+        _compute(client)
+        pairs = [(_measure(client, stock), _measure(client, ours)) for _ in range(_CALLS)]
+        assert stock() == ours() == _ASKED
+    (stock_held, stock_took), (ours_held, ours_took) = 1000 * np.median(pairs, axis=0)
+    note = f"median of {_CALLS} calls, scheduler in a process of its own"
+    return [
+        Figure("scheduler's loop held, longest", "ms", ours_held, stock_held, 10, note),
+        Figure("from the call to its rows", "ms", ours_took, stock_took),
+    ]
+
+
+def _compute(client: Client) -> None:
+    """Run the tasks, and wait until what they leave to do is over."""
+    for first in range(0, _TASKS, _AT_ONCE):
+        wait(client.map(_inc, range(first, first + _AT_ONCE)))
+    time.sleep(2)
+
+
+def _measure(client: Client, call: Callable[[], object]) -> tuple[float, float]:
+    """Return for how long a call held the scheduler's loop at most, and how long it took (s)."""
+    client.run_on_scheduler(_watch)
+    began = time.perf_counter()
+    call()
+    took_s = time.perf_counter() - began
+    return client.run_on_scheduler(_longest_s), took_s
 
 
 def _inc(number: int) -> int:

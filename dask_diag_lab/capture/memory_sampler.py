@@ -10,7 +10,7 @@ import uuid
 import warnings
 from array import array
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -91,7 +91,8 @@ class MemorySampler:
         RuntimeError
             There is no client; at either end of the block: it is not connected.
         OSError
-            At either end of the block: the scheduler does not answer.
+            At either end of the block: the scheduler does not answer. Where the block itself
+            raised, its error goes on instead of this and of a `RuntimeError`.
         """
         from distributed.scheduler import MemoryState
 
@@ -121,16 +122,22 @@ class MemorySampler:
         key = run(START, *how)
         try:
             yield
-        finally:
-            self.samples |= _pairs(run(STOP, key))
+        except BaseException:
+            with suppress(OSError, RuntimeError):  # the error of the block says more
+                self.samples |= _pairs(run(STOP, key))
+            raise
+        self.samples |= _pairs(run(STOP, key))
 
     @asynccontextmanager
     async def _sample_async(self, run: Callable[..., Any], *how: object) -> AsyncIterator[None]:
         key = await run(START, *how)
         try:
             yield
-        finally:
-            self.samples |= _pairs(await run(STOP, key))
+        except BaseException:
+            with suppress(OSError, RuntimeError):
+                self.samples |= _pairs(await run(STOP, key))
+            raise
+        self.samples |= _pairs(await run(STOP, key))
 
     def to_pandas(self, *, align: bool = False) -> Any:  # a DataFrame
         """Return a `pandas.DataFrame` with a column of bytes for each series.

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from dask_diag_lab.capture.task_rows import TIMEOUT_S
+
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
     from distributed import Client
@@ -67,9 +69,14 @@ def profile(
     ------
     ValueError
         Another ``plot``, or there is no client.
+    RuntimeError
+        The client is not connected.
+    TimeoutError
+        A worker did not answer within a minute.
     OSError
         The file cannot be written.
     """
+    from dask_diag_lab.composition import Target
     from dask_diag_lab.session import current_client
 
     if plot not in (True, False, "save"):
@@ -78,6 +85,7 @@ def profile(
     asked |= {"workers": [workers] if isinstance(workers, str | Number) else workers}
     asked |= {"merge_workers": merge_workers, "server": server, "scheduler": scheduler}
     client = current_client() if client is None else client
+    Target.of(client)  # raises where it is not connected
     if plot == "save" and not filename:
         filename = FILENAME
     return client.sync(_profile, client, asked, plot, filename)
@@ -89,8 +97,21 @@ async def _profile(
     plot: bool | str,
     filename: str | os.PathLike[str] | None,
 ) -> Tree | tuple[Tree, UIElement]:
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            tree = await _tree(client.scheduler, asked)
+    except TimeoutError as error:
+        message = f"No answer in {TIMEOUT_S:g} s. Name with `workers` those that do answer."
+        raise TimeoutError(message) from error
+    if not (plot or filename):
+        return tree
+    trees = [tree] if asked["merge_workers"] or asked["scheduler"] else list(tree.values())
+    # Drawing takes longer than the loop of a client, often the scheduler's, may be held.
+    return tree, await asyncio.to_thread(_draw, trees, asked, filename)
+
+
+async def _tree(scheduler: Any, asked: Mapping[str, Any]) -> Tree:  # an `rpc`, which has no types
     tree: Tree
-    scheduler: Any = client.scheduler  # its handlers are methods of it, which have no types
     if asked["merge_workers"] or asked["scheduler"]:
         tree = await scheduler.profile(**asked)
     else:
@@ -100,11 +121,7 @@ async def _profile(
         known = await scheduler.ncores(workers=None)
         workers = [one for one in asked["workers"] or known if one in known]
         tree = await scheduler.broadcast(msg=message, workers=workers, on_error="ignore")
-    if not (plot or filename):
-        return tree
-    trees = [tree] if asked["merge_workers"] or asked["scheduler"] else list(tree.values())
-    # Drawing takes longer than the loop of a client, often the scheduler's, may be held.
-    return tree, await asyncio.to_thread(_draw, trees, asked, filename)
+    return tree
 
 
 def _draw(

@@ -79,11 +79,6 @@ def test_what_cannot_be_sampled_is_refused(wrong: dict[str, Any]) -> None:
         MemorySampler().sample("run", **wrong)
 
 
-def test_without_a_client_it_says_what_to_do() -> None:
-    with pytest.raises(RuntimeError, match=r"client = Client\(\)"):
-        MemorySampler().sample()
-
-
 def test_the_error_of_a_block_goes_on_and_its_samples_are_kept(client: Client) -> None:
     sampler = MemorySampler()
     with pytest.raises(KeyError, match="mine"), sampler.sample("run"):

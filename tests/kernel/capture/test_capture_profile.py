@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +17,8 @@ from distributed import Client, wait
 from dask_diag_lab import profile
 from tests.kernel.capture.saved import control, plots
 from tests.kernel.dashboards import attached_client
-from tests.kernel.serving import run
+from tests.kernel.serving import run, wait_until
+from tests.kernel.session.small_clusters import small_cluster
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
@@ -111,3 +114,15 @@ def test_a_worker_that_does_not_answer_lends_no_other_its_address() -> None:
 
         client.run(forbid, workers=[first])
         assert list(profile(merge_workers=False)) == [second]
+        wait_until(lambda: "slow" in names(profile()), "what the other says is not there")
+
+
+def test_a_worker_that_is_silent_is_not_waited_for_forever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dask_diag_lab.capture.profile.TIMEOUT_S", 0.5)
+    with small_cluster(processes=True) as cluster, Client(cluster) as client:
+        (pid,) = client.run(os.getpid).values()
+        os.kill(pid, signal.SIGSTOP)
+        with pytest.raises(TimeoutError, match="those that do answer"):
+            profile()
+        os.kill(pid, signal.SIGCONT)
+        assert profile()["count"] >= 0

@@ -235,11 +235,6 @@ def test_the_error_of_a_block_is_not_hidden(client: Client) -> None:
     assert len(stream.data) == 3
 
 
-def test_without_a_client_it_says_what_to_do() -> None:
-    with pytest.raises(RuntimeError, match=r"client = Client\(\)"), get_task_stream():
-        pass
-
-
 def test_other_plots_are_refused() -> None:
     with pytest.raises(ValueError, match="'save'"):
         get_task_stream(plot="show")  # type: ignore[arg-type]  # what is wrong with it

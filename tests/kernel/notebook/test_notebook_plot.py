@@ -50,11 +50,6 @@ def test_heights_out_of_bounds_are_refused(client: Client, height: int) -> None:
         dask_diag_lab.plot("cpu", client, height=height)
 
 
-def test_without_a_client_it_says_what_to_do() -> None:
-    with pytest.raises(RuntimeError, match=r"client = Client\(\)"):
-        dask_diag_lab.plot("cpu")
-
-
 def test_the_catalogue_is_the_registry_in_words() -> None:
     listed = dask_diag_lab.plots()
     assert tuple(listed) == PLOTS

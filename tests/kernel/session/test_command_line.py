@@ -119,7 +119,7 @@ def test_every_address_of_ipv6_is_served_and_one_is_printed(
 
 
 def test_certificates_are_given_as_to_dask_worker(start: Start, tmp_path: Path) -> None:
-    security = Security.temporary()
+    security, page = Security.temporary(), tmp_path / "page.html"
     words = []
     for flag, name in (("ca-file", "ca_file"), ("cert", "client_cert"), ("key", "client_key")):
         (tmp_path / name).write_text(getattr(security, f"tls_{name}"))
@@ -127,6 +127,9 @@ def test_certificates_are_given_as_to_dask_worker(start: Start, tmp_path: Path) 
     with small_cluster(protocol="tls://", security=security) as cluster:
         url, token = opened(start("serve", cluster.scheduler_address, "--port", "0", *words))
         wait_until(lambda: is_live(url, token), "never live")
+        words += ["--output", str(page), "--duration", "0"]
+        assert ended(start("report", cluster.scheduler_address, *words))[0] == 0
+        assert page.exists()
 
 
 def test_an_address_of_no_scheduler_is_said_in_a_line(

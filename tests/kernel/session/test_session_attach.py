@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import Client, LocalCluster, Security, get_client
+from distributed import Client, LocalCluster, get_client
 
 import dask_diag_lab
 from dask_diag_lab.collector import NAME
@@ -109,17 +109,6 @@ def test_a_forgotten_client_ends_it_too(cluster: LocalCluster) -> None:
     wait_until(lambda: diagnostics.is_closed, "it outlives its client")
 
 
-@pytest.mark.parametrize("protocol", ["inproc", "tls"])
-def test_protocol_and_security_are_taken_from_the_client(protocol: str) -> None:
-    more = {"security": Security.temporary()} if protocol == "tls" else {}
-    with (
-        small_cluster(protocol=f"{protocol}://", **more) as cluster,
-        attached(cluster, **more) as (_, diagnostics),
-    ):
-        assert cluster.scheduler_address.startswith(protocol)
-        assert health(diagnostics)["workers"] == 1
-
-
 async def test_an_asynchronous_client_works() -> None:
     connect: Any = Client
     async with (
@@ -154,15 +143,3 @@ def test_two_clusters_have_dashboards_of_their_own(
         assert len(records_in(runtime_dir)) == 2
         with pytest.raises(urllib.error.HTTPError, match="403"):
             answer_at(address_of(other).url, address_of(one).token, "/health")
-
-
-def test_without_a_client_it_says_what_to_do() -> None:
-    with pytest.raises(RuntimeError, match=r"client = Client\(\)"):
-        dask_diag_lab.attach()
-
-
-def test_a_closed_client_is_named_as_the_reason(cluster: LocalCluster) -> None:
-    client = Client(cluster)
-    client.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        dask_diag_lab.attach(client)
