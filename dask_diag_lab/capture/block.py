@@ -6,6 +6,7 @@ Must not touch the store but through `Diagnostics.submit`.
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -36,6 +37,7 @@ class Block:
     _start_s: float
     _client: Client | None = None
     _draws = True
+    _what = ""  # in words
 
     def __init__(self) -> None:
         self.lost = 0
@@ -48,7 +50,7 @@ class Block:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._finish(has_failed=kind is not None)
+        self._close(has_failed=kind is not None)
 
     async def __aenter__(self) -> Self:
         self.attach()
@@ -56,11 +58,21 @@ class Block:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        await asyncio.to_thread(self._finish, has_failed=kind is not None)
+        await asyncio.to_thread(self._close, has_failed=kind is not None)
 
-    def _finish(self, *, has_failed: bool) -> None:
+    def _finish(self) -> None:
         """Do what the block was for, when it is over."""
         raise NotImplementedError
+
+    def _close(self, *, has_failed: bool) -> None:
+        """Finish; where the block has raised, its error goes on, and one of ours is a warning."""
+        try:
+            self._finish()
+        except Exception as error:
+            if not has_failed:
+                raise
+            message = f"{self._what} could not be kept: {error}"
+            warnings.warn(message, RuntimeWarning, stacklevel=3)
 
     def attach(self) -> Client:
         """Find the client, and attach the diagnostics to its cluster."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -62,6 +61,8 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         The file cannot be written. Where the block itself raised, a warning says so instead.
     """
 
+    _what = "The performance report"
+
     def __init__(
         self,
         filename: str = "dask-report.html",
@@ -83,16 +84,10 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         self._code = _source_at(self._depth + 1)
         return await super().__aenter__()
 
-    def _finish(self, *, has_failed: bool) -> None:
+    def _finish(self) -> None:
         from dask_diag_lab.server.saved import save_page
 
-        try:
-            save_page(self.filename, self._page(), self.storage_options)
-        except Exception as error:
-            if not has_failed:
-                raise
-            message = f"The performance report {self.filename} could not be written: {error}"
-            warnings.warn(message, RuntimeWarning, stacklevel=3)
+        save_page(self.filename, self._page(), self.storage_options)
 
     def _page(self) -> str:
         from dask_diag_lab.server.info import facts_of

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 Tree = dict[str, Any]  # `distributed`'s: count, children, identifier, description
-TITLE: Final = "Dask Profile"
 FILENAME: Final = "dask-profile.html"
 
 
@@ -110,18 +109,15 @@ async def _profile(
     return tree, await asyncio.to_thread(_draw, trees, asked, filename)
 
 
-async def _tree(scheduler: Any, asked: Mapping[str, Any]) -> Tree:  # an `rpc`, which has no types
-    tree: Tree
+async def _tree(scheduler: Any, asked: Mapping[str, Any]) -> Any:  # an `rpc`; `Tree`, or several
     if asked["merge_workers"] or asked["scheduler"]:
-        tree = await scheduler.profile(**asked)
-    else:
-        # The scheduler's own answer mixes up the addresses once a worker has not answered.
-        names = ("key", "start", "stop", "server")
-        message = {"op": "profile", **{name: asked[name] for name in names}}
-        known = await scheduler.ncores(workers=None)
-        workers = [one for one in asked["workers"] or known if one in known]
-        tree = await scheduler.broadcast(msg=message, workers=workers, on_error="ignore")
-    return tree
+        return await scheduler.profile(**asked)
+    # The scheduler's own answer mixes up the addresses once a worker has not answered.
+    message = {"op": "profile", **{n: asked[n] for n in ("key", "start", "stop", "server")}}
+    known = await scheduler.ncores(workers=None)
+    wanted = known if asked["workers"] is None else asked["workers"]
+    workers = [one for one in wanted if one in known]
+    return await scheduler.broadcast(msg=message, workers=workers, on_error="ignore")
 
 
 def _draw(
@@ -157,5 +153,5 @@ def _draw(
     plot = get_plot("profile" if is_of_tasks else "profile-server")
     panel = drawn_panel(plot, store, arguments)
     if filename:
-        save_page(filename, saved_page(TITLE, "", [panel]))
+        save_page(filename, saved_page("Dask Profile", "", [panel]))
     return picture_of(panel)

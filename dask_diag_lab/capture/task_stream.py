@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Plotting = bool | Literal["save"]
-TITLE: Final = "Dask task stream"
 LOST: Final = "{n} of the actions in this block were lost: the diagnostics were overrun."
 ROW_PX: Final = 18
 EDGES_PX: Final = 100
@@ -107,8 +106,11 @@ class TaskStreamCapture(Block):
     ------
     RuntimeError
         At the begin of the block: there is no connected client. At either end: its scheduler
-        cannot be reached; what is known by then is in `data`.
+        cannot be reached; what is known by then is in `data`. Where the block itself raised, a
+        warning says so instead.
     """
+
+    _what = "All of the task stream"
 
     def __init__(self, client: Client | None, plot: Plotting, filename: str) -> None:
         super().__init__()
@@ -129,7 +131,7 @@ class TaskStreamCapture(Block):
         self._take(rows, starts.min(initial=inf), stops.max(initial=-inf))
         return (self.data, self.figure) if self._plot else self.data
 
-    def _finish(self, *, has_failed: bool) -> None:  # noqa: ARG002  # the same either way
+    def _finish(self) -> None:
         rows, stop_s = self._end()
         if self.lost:
             warnings.warn(LOST.format(n=self.lost), RuntimeWarning, stacklevel=3)
@@ -158,4 +160,4 @@ class TaskStreamCapture(Block):
         figure.update(title=panel.headline, sizing_mode="stretch_width", height=height)
         self.figure = figure
         if self._plot == "save":
-            save_page(self._filename, saved_page(TITLE, "", [panel]))
+            save_page(self._filename, saved_page("Dask task stream", "", [panel]))

@@ -85,7 +85,11 @@ def test_progress_counts_a_task_that_died_as_failed(loss: SimpleNamespace) -> No
     assert (loss.progress.failed, loss.progress.total) == (1, 1)
 
 
-@pytest.mark.parametrize("make", [performance_report, lambda _: MemorySampler().sample("run")])
+@pytest.mark.filterwarnings("ignore:All of the task stream could not be kept:RuntimeWarning")
+@pytest.mark.parametrize(
+    "make",
+    [performance_report, lambda _: MemorySampler().sample("run"), lambda _: get_task_stream()],
+)
 def test_the_error_of_a_block_goes_on_though_its_scheduler_is_lost(
     tmp_path: Path, make: Callable[[str], Any]
 ) -> None:

@@ -97,7 +97,7 @@ def test_what_cannot_be_written_is_an_error_and_no_other_error_is_lost(
 ) -> None:
     with pytest.raises(OSError, match="directory"), performance_report(str(tmp_path)):
         wait(client.submit(inc, 1))
-    warned = pytest.warns(RuntimeWarning, match="could not be written")
+    warned = pytest.warns(RuntimeWarning, match="could not be kept")
     with warned, pytest.raises(KeyError, match="mine"), performance_report(str(tmp_path)):
         raise KeyError("mine")
 
