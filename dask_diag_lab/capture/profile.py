@@ -95,7 +95,7 @@ async def _profile(
     asked: Mapping[str, Any],  # of `Client.profile`
     plot: bool | str,
     filename: str | os.PathLike[str] | None,
-) -> Tree | tuple[Tree, UIElement]:
+) -> Any:  # see `profile`
     try:
         async with asyncio.timeout(TIMEOUT_S):
             tree = await _tree(client.scheduler, asked)
