@@ -77,3 +77,8 @@ def test_the_document_shows_how_a_program_reads_a_plot(client: Client) -> None:
     *before, last = code_in("plots.md").strip().splitlines()
     exec("\n".join(before), names)
     wait_until(lambda: eval(last, names)["prefix"].tolist() == ["abs"], "the task is not in it")
+
+
+def test_the_page_of_names_is_that_of_the_docstrings() -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / "api.py"))
+    assert made["page"]() == made["PAGE"].read_text(encoding="utf-8"), "run scripts/api.py"
