@@ -147,6 +147,7 @@ def main() -> None:
     Begin with: dask-diag-lab serve tcp://127.0.0.1:8786
     """
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's `command &` ignores it
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
@@ -236,10 +237,15 @@ def _capture(output: str) -> Option:
 def _wait(client: Client, duration_s: float | None, output: str) -> None:
     """Wait until the time is over, Ctrl-C, or until the cluster has ended."""
     ends = time.monotonic() + (inf if duration_s is None else duration_s)
-    click.echo(f"Watching until Ctrl-C, then writing {output}.", err=True)
+    from dask_diag_lab.session import attach
+
+    until = "Ctrl-C" if duration_s is None else f"Ctrl-C or for {duration_s:g} s"
+    click.echo(f"Watching until {until}, then writing {output}.", err=True)
+    diagnostics = attach(client)
     with suppress(KeyboardInterrupt):
         while client.status == "running" and time.monotonic() < ends:
-            time.sleep(0.1)
+            diagnostics.submit(lambda _: None, is_fresh=True)  # little is missing of a sudden end
+            time.sleep(0.25)
 
 
 @main.command("task-stream", epilog="Example: dask-diag-lab task-stream tcp://10.0.0.5:8786")

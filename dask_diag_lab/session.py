@@ -202,22 +202,26 @@ class Diagnostics:
 
     def _run_soon(self, make: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
         """Run a coroutine on the loop once it serves; see `submit`."""
+        answer: Future[T] = Future()
 
-        async def run() -> T:
-            try:
-                await self._is_serving.wait()
-                return await make()
-            except asyncio.CancelledError:  # with all that was on the loop when it ended
-                raise RuntimeError(CLOSED) from None
+        async def run() -> None:
+            await self._is_serving.wait()
+            answer.set_result(await make())
+
+        def end(ran: Future[None]) -> None:
+            if ran.cancelled():  # with all that was on the loop when it ended
+                answer.set_exception(RuntimeError(CLOSED))
+            elif (error := ran.exception()) is not None:
+                answer.set_exception(error)
 
         running = run()
         with contextlib.suppress(RuntimeError):  # the loop has been closed
             if not self.is_closed:
-                return asyncio.run_coroutine_threadsafe(running, self._loop)
+                asyncio.run_coroutine_threadsafe(running, self._loop).add_done_callback(end)
+                return answer
         running.close()
-        refused: Future[T] = Future()
-        refused.set_exception(RuntimeError(CLOSED))
-        return refused
+        answer.set_exception(RuntimeError(CLOSED))
+        return answer
 
     def _call(self, function: Callable[..., T], *given: Any) -> T | Coroutine[Any, Any, T]:
         """Call what blocks; on the loop of an asynchronous client return a coroutine that does."""

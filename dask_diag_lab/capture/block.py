@@ -78,14 +78,15 @@ class Block:
         """Find the client, and attach the diagnostics to its cluster."""
         from dask_diag_lab.session import attach, current_client
 
-        if self._draws:
-            # What is missing for a picture is said before the block, not after an hour in it.
-            import dask_diag_lab.server.saved  # noqa: F401
         client = current_client() if self._client is None else self._client
         self._diagnostics = attach(client)
         return client
 
     def _start(self) -> None:
+        """Note where the block begins; in the thread of an asynchronous one, as it takes long."""
+        if self._draws:
+            # What is missing for a picture is said before the block, not after an hour in it.
+            import dask_diag_lab.server.saved  # noqa: F401
         self._begin, self._start_s = self._ask_fresh(_moment)
 
     def _end(self) -> tuple[TaskRows, float]:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 TITLE: Final = "Dask Performance Report"
 NO_CODE: Final = "<Code not available>"
-# Rows of the summary, those with most time first.
-MAX_PREFIXES: Final = 50
 
 
 class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
@@ -46,14 +44,14 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
     stacklevel : int
         Whose code is shown: 1 is the function that has the block, 2 its caller.
     mode : str, optional
-        Taken for compatibility: everything is in the file, as with ``"inline"``.
+        One of Bokeh's. Everything is in the file in any case, as with ``"inline"``.
     storage_options : dict, optional
         For ``fsspec.open``.
 
     Raises
     ------
     ValueError
-        There is no client.
+        There is no client; no such ``mode``.
     RuntimeError
         At the begin of the block: its scheduler cannot be reached. At the end: the client was
         closed in the block.
@@ -61,17 +59,20 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         The file cannot be written. Where the block itself raised, a warning says so instead.
     """
 
-    _what = "The performance report"
-
     def __init__(
         self,
         filename: str = "dask-report.html",
         stacklevel: int = 1,
-        mode: str | None = None,  # noqa: ARG002  # see above
+        mode: str | None = None,
         storage_options: dict[str, Any] | None = None,  # fsspec's own
     ) -> None:
         super().__init__()
+        if mode is not None:
+            from bokeh.resources import Resources
+
+            Resources(mode)  # type: ignore[arg-type]  # raises as `distributed` does
         self.filename = filename
+        self._what = f"The performance report {filename}"
         self.storage_options = storage_options
         self._depth = max(stacklevel, 1)
         self._code = NO_CODE
@@ -103,13 +104,11 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         if self.lost:
             lost = fmt.plural(self.lost, "action")
             notes.append(f"{lost} of this time were lost: buffers were full.")
-        prefixes, more = _prefixes(rows)
         summary = render(
             "summary.html",
             note=" ".join(notes),
             facts=_facts(rows, self._start_s, stop_s),
-            prefixes=prefixes,
-            more=more,
+            prefixes=_prefixes(rows),
             code=self._code,
             **facts,
         )
@@ -172,8 +171,8 @@ def _facts(rows: TaskRows, start_s: float, stop_s: float) -> list[tuple[str, str
     ]
 
 
-def _prefixes(rows: TaskRows) -> tuple[list[tuple[str, ...]], str]:
-    """Return what each function took, a header first, and how many are left out in words."""
+def _prefixes(rows: TaskRows) -> list[tuple[str, ...]]:
+    """Return what each function took, most time first, below a header."""
     columns = rows.columns
     ids, of = np.unique(columns["prefix"], return_inverse=True)
     is_last = np.diff(columns["task"], append=-1) != 0
@@ -200,10 +199,7 @@ def _prefixes(rows: TaskRows) -> tuple[list[tuple[str, ...]], str]:
             fmt.duration(transfer[at]),
             format_bytes(int(nbytes[at])),
         )
-        for at in order[:MAX_PREFIXES].tolist()
+        for at in order.tolist()
     ]
-    if not table:
-        return [], ""
     header = ("Function", "Tasks", "Failed", "Computing", "A task", "Transfers", "Results")
-    left = len(ids) - MAX_PREFIXES
-    return [header, *table], fmt.plural(left, "more function") if left > 0 else ""
+    return [header, *table] if table else []

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from numbers import Number
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from dask_diag_lab.capture.task_rows import TIMEOUT_S
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 Tree = dict[str, Any]  # `distributed`'s: count, children, identifier, description
-FILENAME: Final = "dask-profile.html"
 
 
 def profile(
@@ -86,7 +85,7 @@ def profile(
     client = current_client() if client is None else client
     Target.of(client)  # raises where it is not connected
     if plot == "save" and not filename:
-        filename = FILENAME
+        filename = "dask-profile.html"
     return client.sync(_profile, client, asked, plot, filename)
 
 

@@ -6,7 +6,7 @@ Must not talk to anybody; what takes the store runs on the loop that this belong
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -136,11 +136,6 @@ def between(ask: Ask, cursor: int, stop: int) -> TaskRows:
     while not parts or cursor < stop:
         parts.append(ask(partial(capture_rows, cursor=cursor, stop=stop)))
         cursor = parts[-1].cursor
-    return join(parts)
-
-
-def join(parts: Sequence[TaskRows]) -> TaskRows:
-    """Return consecutive parts, at least one, as one."""
     return TaskRows(
         {name: np.concatenate([p.columns[name] for p in parts]) for name in parts[0].columns},
         {i: text for part in parts for i, text in part.texts.items()},
@@ -165,7 +160,7 @@ def as_records(rows: TaskRows) -> Iterator[dict[str, Any]]:  # `distributed`'s r
             "worker": rows.texts[columns["worker"][first]],
             "thread": columns["thread"][first],
             "status": STATUS[columns["outcome"][first]],
-            "startstops": [_action(rows, columns, row) for row in of_task],
+            "startstops": tuple(_action(rows, columns, row) for row in of_task),
         }
         if columns["nbytes"][first] >= 0:
             record["nbytes"] = columns["nbytes"][first]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import warnings
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dask_diag_lab.capture import task_rows
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 Plotting = bool | Literal["save"]
 LOST: Final = "{n} of the actions in this block were lost: the diagnostics were overrun."
-ROW_PX: Final = 18
-EDGES_PX: Final = 100
 
 
 def get_task_stream(
@@ -126,15 +123,16 @@ class TaskStreamCapture(Block):
     def read(self, start: Moment | None, stop: Moment | None, count: int | None) -> Any:
         """Do without a block what `get_task_stream` does at once; returns rows, or a pair."""
         find = partial(task_rows.find_tasks, start=start, stop=stop, count=count)
-        rows = task_rows.between(self._ask, *self._ask_fresh(find))
-        starts, stops = rows.columns["start"], rows.columns["stop"]
-        self._take(rows, starts.min(initial=inf), stops.max(initial=-inf))
+        self._start()
+        rows = task_rows.between(self._ask, *self._ask(find))
+        begin_s = rows.columns["start"].min(initial=self._start_s)
+        self._take(rows, begin_s, rows.columns["stop"].max(initial=begin_s + 0.001))
         return (self.data, self.figure) if self._plot else self.data
 
     def _finish(self) -> None:
         rows, stop_s = self._end()
         if self.lost:
-            warnings.warn(LOST.format(n=self.lost), RuntimeWarning, stacklevel=3)
+            warnings.warn(LOST.format(n=self.lost), RuntimeWarning, stacklevel=4)
         self._take(rows, self._start_s, stop_s)
         if self._problem:
             raise RuntimeError(f"The end of the task stream is missing: {self._problem}.")
@@ -153,10 +151,10 @@ class TaskStreamCapture(Block):
         )
 
         period = {"start": f"{start_s:.6f}", "stop": f"{stop_s:.6f}"}
-        wanted = [PlotRequest("task-stream", period if start_s < stop_s else {})]
+        wanted = [PlotRequest("task-stream", period)]
         [panel] = self._diagnostics.draw(partial(live_panels, wanted=wanted)).result(TIMEOUT_S)
         figure: Any = picture_of(panel)
-        height = min(max((figure.y_range.bounds[1] + 0.5) * ROW_PX + EDGES_PX, 300), 800)
+        height = min(max(18 * (figure.y_range.bounds[1] + 0.5) + 100, 300), 800)  # px, of its rows
         figure.update(title=panel.headline, sizing_mode="stretch_width", height=height)
         self.figure = figure
         if self._plot == "save":

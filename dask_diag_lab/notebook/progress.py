@@ -188,7 +188,7 @@ class Follower(threading.Thread):
         self._counts: dict[Hashable, list[int]] = {}  # of each group, by class
         self._failure = ""
         self._cursor = 0
-        self._began = self._counted = time.perf_counter()
+        self._began = self._counted = self._asks_at = time.perf_counter()
         self._done_before = 0
         # IPython finds the cell that output belongs to in the context.
         self._context = contextvars.copy_context()
@@ -226,8 +226,12 @@ class Follower(threading.Thread):
                 self._counted, self._done_before = time.perf_counter(), self._sum(DONE)
             self._read(diagnostics)
             left = DONE if self._ended == {"finished"} else SKIPPED
-            if (left != DONE and not is_pending) or (self._sum(FAILED) and not self._failure):
+            has_failed = self._sum(FAILED) and not self._failure
+            began = time.perf_counter()
+            if (left != DONE and not is_pending) or (has_failed and began > self._asks_at):
                 self._ask_scheduler(is_last=True)
+                # It walks over all tasks; one that is tried again has not failed yet.
+                self._asks_at = began + 20 * (time.perf_counter() - began)
             if not is_pending:
                 self._settle(missing, left)
                 return

@@ -184,7 +184,8 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.show(Report())
 
     def __repr__(self) -> str:
-        return f"<{self.report.summary}>"
+        # Saved where the bars cannot be: what it said before would stay for ever.
+        return f"<{self.report.summary}>" if self.report.is_last else "<Progress of a computation>"
 
     @property
     def status(self) -> str | None:

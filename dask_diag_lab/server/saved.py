@@ -93,7 +93,7 @@ class Panel:
 class SavedStream(TaskStream):
     """The task stream of a file: nothing can be fetched when it is magnified."""
 
-    detail = Detail(buckets=1_000_000, max_blocks=120_000, beside=0.0)
+    detail = Detail(1_000_000, 120_000, beside=0.0, max_keys=30_000, has_all_rows=True)
 
 
 def drawn_panel(plot: Plot, store: Store, arguments: Mapping[str, str]) -> Panel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import suppress
@@ -166,7 +167,8 @@ def parse_time(text: str, now: float) -> float:
     for read in (
         float,
         lambda text: now - parse_timedelta(text.removeprefix("-")),
-        lambda text: datetime.fromisoformat(text).timestamp(),
+        # In a URL, + is a space.
+        lambda text: datetime.fromisoformat(re.sub(r"(T\S+) (\S+)$", r"\1+\2", text)).timestamp(),
     ):
         with suppress(ValueError, LookupError, OverflowError):
             if isfinite(moment := read(text)):

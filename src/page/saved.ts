@@ -1,6 +1,6 @@
 /** What a saved page carries: BokehJS and its documents, packed; nothing is fetched. */
 
-import { savedSession, type PlotSession } from '../plot/session';
+import { SavedSession, type PlotSession } from '../plot/session';
 import { english } from '../plot/text';
 
 interface ISaved {
@@ -31,5 +31,5 @@ export async function openSaved(
   if (library === undefined || json === undefined) {
     throw new Error('This file is damaged.');
   }
-  return savedSession(library, json, english);
+  return new SavedSession(library, json, english);
 }

@@ -23,6 +23,7 @@ export interface IBokehView {
 
 /** The view of a figure; none of this is in Bokeh's documents, but it is there in Bokeh 3. */
 export interface IBokehFigureView extends IBokehView {
+  readonly model: { readonly x_range: { reset(): void } };
   readonly el: HTMLElement;
   readonly canvas_view: { readonly events_el: HTMLElement };
   /** Puts a hint over the data for two seconds. */

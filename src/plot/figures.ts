@@ -33,6 +33,14 @@ export function figuresIn(
   );
 }
 
+/** Whether something among views and in them is drawn; a table is not. */
+export function isDrawn(views: Iterable<IBokehView | null | undefined>): boolean {
+  return [...views].some(
+    view =>
+      view && (isFigure(view) || 'paint_now' in view || isDrawn(view.children_views?.() ?? []))
+  );
+}
+
 function isFigure(view: IBokehView): view is IBokehFigureView {
   return 'notify_about' in view && 'canvas_view' in view;
 }

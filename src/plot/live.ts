@@ -67,6 +67,12 @@ export class LivePlot {
     return headingOf(this._around.plotTitle, this.arguments, this._controls);
   }
 
+  /** The files there are of what is shown. */
+  get formats(): readonly string[] {
+    const pictures = this._session?.isPictured ? ['png', 'svg'] : [];
+    return [...pictures, ...(this.control?.formats ?? [])];
+  }
+
   /** What the server says now; null without a connection. */
   get control(): Control | null {
     return this._link.phase === 'open' ? this._link.control : null;

@@ -18,7 +18,7 @@ import {
   type IOpening,
   type PlotArguments
 } from './control';
-import { figuresIn, fitFigures } from './figures';
+import { figuresIn, fitFigures, isDrawn } from './figures';
 import { pictureOf } from './picture';
 import type { ITranslate } from './text';
 
@@ -61,13 +61,6 @@ export async function openSession(
   sendChoices(connection);
   const timer = setTimeout(() => connection.close(), OPEN_TIMEOUT_MS);
   const session = await connection.connect().finally(() => clearTimeout(timer));
-  return new PlotSession(bokeh, session, trans);
-}
-
-/** Show a document that was saved: nobody answers what is asked of it. */
-export function savedSession(bokeh: IBokeh, json: object, trans: ITranslate): PlotSession {
-  const { Document } = bokeh.require('document');
-  const session = { document: Document.from_json(json), close: () => undefined };
   return new PlotSession(bokeh, session, trans);
 }
 
@@ -149,6 +142,11 @@ export class PlotSession {
     this._set({ command: JSON.stringify(command) });
   }
 
+  /** Whether there is a picture to save; a table is none. */
+  get isPictured(): boolean {
+    return isDrawn(this._views);
+  }
+
   /** The picture with its headline and legend. */
   async picture(title: string, look: ILook, type: 'png' | 'svg'): Promise<Blob> {
     const picture = this._export(type, true);
@@ -163,7 +161,7 @@ export class PlotSession {
 
   /** The same at once, as PNG in base64 of so many characters at most; '' of a table. */
   still(title: string, look: ILook, longest: number): string {
-    const picture = this._figures.length > 0 ? this._export('png', false) : undefined;
+    const picture = this.isPictured ? this._export('png', false) : undefined;
     for (let zoom = 1; picture !== undefined; zoom *= 0.7) {
       const layer = pictureOf(this._bokeh, picture, title, this.control.legend, look, zoom);
       const [, base64 = ''] = layer.canvas.toDataURL().split(',');
@@ -218,8 +216,22 @@ export class PlotSession {
 
   private readonly _control: IBokehModel | null;
   private _views: readonly IBokehView[] = [];
-  private _figures: readonly IBokehFigureView[] = [];
+  protected _figures: readonly IBokehFigureView[] = [];
   private _release: () => void = () => undefined;
   private _commands = 0;
   private _opening: number | undefined;
+}
+
+/** A document that was saved: nobody answers what is asked of it. */
+export class SavedSession extends PlotSession {
+  constructor(bokeh: IBokeh, json: object, trans: ITranslate) {
+    const { Document } = bokeh.require('document');
+    super(bokeh, { document: Document.from_json(json), close: () => undefined }, trans);
+  }
+
+  override send(verb: Verb | 'show' | 'set'): void {
+    if (verb === 'fit') {
+      this._figures.forEach(({ model }) => model.x_range.reset());
+    }
+  }
 }

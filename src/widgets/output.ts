@@ -50,11 +50,12 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
     this._content.addWidget(plot);
     this._plot = plot;
     const { 'image/png': image, 'text/plain': text } = model.data;
-    if (isText(image) && isText(text)) {
-      const picture = h('img', { src: `data:image/png;base64,${image}`, alt: text });
+    if (isText(text) && !('text/html' in model.data)) {
       const saved = this._services.trans.__('Saved with the notebook: %1', text);
+      const src = `data:image/png;base64,${String(image)}`;
+      const picture = isText(image) ? [h('img', { src, alt: text })] : []; // none of a table
       // The first picture of now takes its place.
-      plot.node.querySelector('.jp-DaskDiag-stage')?.append(h('figure', {}, picture, saved));
+      plot.node.querySelector('.jp-DaskDiag-stage')?.append(h('figure', {}, ...picture, saved));
     }
     return Promise.resolve();
   }

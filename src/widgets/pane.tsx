@@ -180,7 +180,7 @@ export class Pane extends MainAreaWidget<PlotWidget> {
   /** Open the menu of files below its button. */
   private _openSaveMenu(): void {
     const menu = new MenuSvg({ commands: this._services.commands });
-    for (const format of ['png', 'svg', ...(this.content.live.control?.formats ?? [])]) {
+    for (const format of this.content.live.formats) {
       menu.addItem({ command: CommandIDs.savePlot, args: { format } });
     }
     this.activate(); // the command is about the pane in front

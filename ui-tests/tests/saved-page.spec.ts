@@ -30,6 +30,22 @@ test('saved streams, profiles and reports draw what ran', async ({ browser, lab,
     const box = await page.locator('.jp-DaskDiag-stage').boundingBox();
     expect(box?.height ?? 0).toBeGreaterThan(0.85 * (page.viewportSize()?.height ?? Infinity));
   }
+  await page.goto(pathToFileURL(server.path('stream.html')).href);
+  const picture = page.locator('.jp-DaskDiag-stage');
+  await expectToShow(page.locator('body'));
+  const whole = await picture.screenshot();
+  await picture.hover();
+  await page.keyboard.down('Control');
+  await page.mouse.wheel(0, -600);
+  await page.keyboard.up('Control');
+  await page.mouse.move(0, 0);
+  const shot = async (): Promise<boolean> => whole.equals(await picture.screenshot());
+  await expect.poll(shot).toBe(false);
+  await picture.click({ position: { x: 3, y: 3 } });
+  await page.keyboard.press('f');
+  await page.mouse.move(0, 0);
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur()); // its outline
+  await expect.poll(shot).toBe(true);
   await page.goto(pathToFileURL(server.path('report.html')).href);
   await expect(page.getByRole('tabpanel')).toContainText('performance_report("report.html")');
   for (const tab of (await page.getByRole('tab').all()).slice(1, -1)) {

@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 MIN_ROW_PX: Final = 4
 RUNNING_ALPHA: Final = 0.45
 GONE_ALPHA: Final = 0.12
-KEYS_SENT: Final = 1000
-"""Keys of tasks are sent when no more single blocks than this are visible."""
-KEYS_KEPT: Final = 4000
 
 _BLOCK_COLUMNS: Final = (
     *("left", "right", "y", "height", "code", "kind", "prefix", "nbytes", "task"),
@@ -75,7 +72,7 @@ class StreamFigure(Timeline):
         around the chosen block.
     """
 
-    def __init__(self, store: Store, look: Look, window: TimeWindow) -> None:
+    def __init__(self, store: Store, look: Look, window: TimeWindow, max_keys: int) -> None:
         super().__init__(look, window, MIN_ROW_PX)
         self._store = store
         self.blocks = PatchedSource(*_BLOCK_COLUMNS)
@@ -85,6 +82,7 @@ class StreamFigure(Timeline):
         self.gone = Source("left", "right", "top", "bottom", "y")
         self.events = Source("at", "top", "bottom", "title", "text", "clock")
         self.chosen = Source("left", "right", "y", "height")
+        self._max_keys = max_keys
         self._texts: set[int] = set()
         self._sent_keys: set[int] = set()
         self._add_glyphs()
@@ -221,9 +219,9 @@ class StreamFigure(Timeline):
             self.names.stream({"id": new, "text": texts})
 
     def _send_keys(self, tasks: npt.NDArray[np.integer]) -> None:
-        if len(tasks) > KEYS_SENT:
+        if len(tasks) > self._max_keys:
             return
-        if len(self._sent_keys) > KEYS_KEPT:
+        if len(self._sent_keys) > 4 * self._max_keys:
             self._sent_keys.clear()
             self.keys.set({"task": [], "key": []})
         new = sorted(set(tasks.tolist()) - self._sent_keys)

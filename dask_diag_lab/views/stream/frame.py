@@ -40,11 +40,17 @@ class Detail(NamedTuple):
         As many as Chromium redraws in one or two frames without a GPU, without outlines.
     beside : float
         Of the window's width: so far panning leads on each side before anything is fetched.
+    max_keys : int
+        Keys are there where no more single tasks than this are visible.
+    has_all_rows : bool
+        Whether rows that are not visible are drawn, too.
     """
 
     buckets: int = 2000
     max_blocks: int = 7000
     beside: float = 0.5
+    max_keys: int = 1000
+    has_all_rows: bool = False
 
 
 FULL_HEIGHT: Final = 0.8

@@ -126,7 +126,7 @@ class TaskStream(View):
 
     def build(self) -> UIElement:
         """Return the figure; blocks follow with `update`, once they are gathered."""
-        self.figure = StreamFigure(self.store, self.look, self.window)
+        self.figure = StreamFigure(self.store, self.look, self.window, self.detail.max_keys)
         self.figure.figure.on_event(Tap, self._tapped)
         self.figure.figure.on_event(DoubleTap, self._tapped)
         self.update()
@@ -224,7 +224,7 @@ class TaskStream(View):
         """Return what was gathered last; have the next one gathered off the loop."""
         window, frame = self.window, self._frame
         rows = self._rows()
-        asked = rows.near(*figure.rows)
+        asked = slice(0, rows.count) if self.detail.has_all_rows else rows.near(*figure.rows)
         self._is_awaiting = self._is_settling(figure)
         if frame is not None:
             ends = frame.start, frame.end, frame.zero, frame.asked
@@ -339,15 +339,17 @@ class TaskStream(View):
         if not count.isdecimal():
             raise ArgumentError(f"“count” is a whole number, not “{count[:40]}”.")
         self._bounds = start, stop, int(count)
-        if -np.inf < start < stop < np.inf:
-            self.window.hold(start, stop)
-            self.window.zero = self.window.zero or start
+        begin = start if np.isfinite(start) else self._first
+        end = stop if np.isfinite(stop) else self._live
+        if begin < end and np.isfinite([start, stop]).any():
+            self.window.hold(begin, end)
+            self.window.zero = self.window.zero or begin
 
     @property
     def table_arguments(self) -> Mapping[str, str]:
         """What the table of the picture is asked with; see `View.table_arguments`."""
         if self.window.is_following:
-            return {}
+            return self.arguments
         return {"start": f"{self.window.start:.6f}", "stop": f"{self.window.end:.6f}"}
 
     def table_job(self) -> Callable[[], Table]:

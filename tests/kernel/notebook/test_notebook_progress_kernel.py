@@ -87,7 +87,7 @@ def test_bars_move_while_a_cell_runs(kernel: BlockingKernelClient, processes: bo
     assert time.monotonic() - began < 60  # and the first task is held for longer
     (result,) = (m["content"]["data"] for m in first if m["msg_type"] == "execute_result")
     assert "application/vnd.jupyter.widget-view+json" in result
-    assert result["text/plain"].startswith("<Co")
+    assert result["text/plain"].startswith("<Progress of")
     cell = kernel.execute(BLOCK)
     messages = until_idle(kernel, cell)
     updates = [m for m in messages if m["msg_type"] in {"comm_msg", "comm_open"}]

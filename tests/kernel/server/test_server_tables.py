@@ -156,6 +156,8 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
         served.store.set_feed_state("closed", "", time.time())  # no spans will come
         assert (await columns_of(served, "progress.json"))["prefix"] == ["inc"]
         assert (await columns_of(served, "progress.json?by=group"))["group"] == ["inc-1", "inc-2"]
+        moment = "2026-11-24T14:05:30+00:00"  # whose + is a space in a URL
+        assert (await columns_of(served, f"task-stream.json?start={moment}"))["start"] == []
         refused = {
             "progress.json?by=colour": "“by” is one of",
             "progress.json?sort=name": "has no argument “sort”; those it has: “by”, “order”.",
