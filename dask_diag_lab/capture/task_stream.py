@@ -91,7 +91,8 @@ class TaskStreamCapture(Block):
         (address), ``thread``, ``status`` ("OK", "error", or "killed" when the worker died),
         ``startstops`` (what the thread did for it: ``action``, ``start`` and ``stop`` in seconds
         since the epoch on the scheduler's clock, and ``source`` for transfers) and, for results,
-        ``nbytes``. Keys beyond 500 characters are cut.
+        ``nbytes``. Keys beyond 500 characters are cut. Of what `distributed` has in a record,
+        types, metadata and exceptions are not kept.
     figure : bokeh.models.Plot or None
         To see it in a notebook: ``bokeh.io.output_notebook()`` after the block, also where it was
         called before, and then ``bokeh.io.show(ts.figure)``. Bokeh loads the scripts of what is
