@@ -73,7 +73,7 @@ async def facts_of(site: Site) -> dict[str, Any]:
     store.queries.ask_again(log)
     await until(lambda: log.state != "asked", LOG_WAIT_S)
     lines = [] if log.answer is None else log.answer.get("lines", ())
-    no_log = "It is empty." if log.answer else "It had not come yet when this was written."
+    no_log = "No logs to report." if log.answer else "It had not come yet when this was written."
     with config.config_lock:  # a cell may be setting something
         settings = shown_configuration(config.config)
     return {

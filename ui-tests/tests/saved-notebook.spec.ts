@@ -32,9 +32,9 @@ test('a saved notebook shows the last picture of its plots', async ({ browser, l
   expect(text).not.toContain(server.token);
   expect(text).not.toContain('127.0.0.1');
   const { cells: saved } = JSON.parse(text) as { cells: { outputs: IOutput[] }[] };
-  const [picture, table] = [saved[2].outputs[0].data, saved[3].outputs[0].data];
+  const [picture = {}, table = {}] = saved.slice(2).map(cell => cell.outputs[0]?.data);
   expect(Object.keys(picture).sort()).toEqual([PLOT, 'image/png', 'text/plain']);
-  expect(picture['image/png'].length).toBeLessThan(80_001);
+  expect(picture['image/png']?.length).toBeLessThan(80_001);
   expect(picture['text/plain']).toEqual([expect.stringMatching(/^Task Stream · .+ · /)]);
   expect(table['text/plain']).toEqual([expect.stringMatching(/^Workers · .+ · /)]);
 

@@ -211,7 +211,7 @@ def test_who_listens_no_more_leaves_no_thread() -> None:
         before = threading.active_count()
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(ProgressBars().listen(), 0.05)
-        assert threading.active_count() == before
+        assert threading.active_count() <= before  # others may end
 
     asyncio.run(listen())
 
