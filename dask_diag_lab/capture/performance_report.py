@@ -24,7 +24,6 @@ from dask_diag_lab.views import format as fmt
 if TYPE_CHECKING:
     from dask_diag_lab.server.saved import PlotRequest
 
-TITLE: Final = "Dask Performance Report"
 NO_CODE: Final = "<Code not available>"
 
 
@@ -114,7 +113,7 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         )
         system = Panel("Logs and Settings", render("system.html", **facts))
         panels = [Panel("Summary", summary), *live, system]
-        return saved_page(TITLE, fmt.clock(self._start_s), panels)
+        return saved_page("Dask Performance Report", fmt.clock(self._start_s), panels)
 
 
 def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:

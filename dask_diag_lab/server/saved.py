@@ -190,15 +190,17 @@ async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
             given = plot.check_arguments(one.arguments)
             with awaited.noticed():
                 pages.append(Page(plot, site.store, Document(), LIGHT, given))
-            waiting.append((pages[-1], awaited))
+            waiting.append((pages[-1], awaited, given))
             await asyncio.sleep(0)  # each takes some milliseconds
         site.drawing.pages.want(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)
         if site.catch_up is not None:
             await site.catch_up()
         deadline = time.monotonic() + DATA_WAIT_S
-        for page, awaited in waiting:
-            if not await until(partial(_is_drawn, page, awaited), deadline - time.monotonic()):
-                page.control.note = " ".join(filter(None, (INCOMPLETE, page.control.note)))
+        for page, awaited, given in waiting:
+            left_s = deadline - time.monotonic()
+            late = "" if await until(partial(_is_drawn, page, awaited), left_s) else INCOMPLETE
+            notes = (late, "" if given else "All of the cluster's life.", page.control.note)
+            page.control.note = " · ".join(filter(None, notes))
             page.close()
         # JSON of some plots takes longer than the loop may be held.
         return [
