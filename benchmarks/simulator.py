@@ -185,6 +185,8 @@ class Simulation:
             "thread": np.where(outcome == Outcome.KILLED, 0, ident).astype(np.uint64),
             "source": np.where(fetch, peer + 1, 0).astype(np.uint32),
             "prefix": (tasks["prefix"][task] + 1 + self.n_workers).astype(np.uint32),
+            "type": np.zeros(len(task), dtype=np.uint32),
+            "told": np.full(len(task), 0.001, dtype=np.float32),
             "task": task,
             "nbytes": np.where(outcome == Outcome.OK, sizes, -1),
         }

@@ -43,7 +43,8 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
     stacklevel : int
         Whose code is shown: 1 is the function that has the block, 2 its caller.
     mode : str, optional
-        One of Bokeh's. Everything is in the file in any case, as with ``"inline"``.
+        One of Bokeh's. With ``"cdn"`` the file is smaller and the browser fetches BokehJS; with
+        any other, and by default, everything is in the file.
     storage_options : dict, optional
         For ``fsspec.open``.
 
@@ -70,7 +71,7 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
             from bokeh.resources import Resources
 
             Resources(mode)  # type: ignore[arg-type]  # raises as `distributed` does
-        self.filename = filename
+        self.filename, self._mode = filename, mode
         self._what = f"The performance report {filename}"
         self.storage_options = storage_options
         self._depth = max(stacklevel, 1)
@@ -96,7 +97,7 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         rows, stop_s = self._end()
         plots = partial(live_panels, wanted=_requests(self._start_s, stop_s))
         live = self._diagnostics.draw(plots).result(TIMEOUT_S)
-        facts = self._diagnostics.draw(facts_of).result(TIMEOUT_S)
+        facts = self._diagnostics.draw(partial(facts_of, since=self._start_s)).result(TIMEOUT_S)
         notes = []
         if self._problem:
             notes.append(f"The end is missing: {self._problem}.")
@@ -113,7 +114,7 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         )
         system = Panel("Logs and Settings", render("system.html", **facts))
         panels = [Panel("Summary", summary), *live, system]
-        return saved_page("Dask Performance Report", fmt.clock(self._start_s), panels)
+        return saved_page("Dask Performance Report", fmt.clock(self._start_s), panels, self._mode)
 
 
 def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:

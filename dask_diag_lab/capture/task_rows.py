@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from math import inf
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import msgpack
 import numpy as np
 import numpy.typing as npt
 
@@ -58,6 +59,8 @@ class TaskRows:
         Those of `schema.ACTIONS`, with the numbers of the store.
     texts, keys : mapping of int to str
         The text of each string id, and the key of each task, in ``columns``.
+    details : mapping of int to bytes
+        `Batch.details` of these tasks.
     cursor : int
         Where to go on.
     """
@@ -65,6 +68,7 @@ class TaskRows:
     columns: Columns
     texts: Mapping[int, str]
     keys: Mapping[int, str]
+    details: Mapping[int, bytes]
     cursor: int
 
     def __len__(self) -> int:
@@ -115,11 +119,13 @@ def capture_rows(store: Store, cursor: int, stop: int) -> TaskRows:
     """Return some of the actions from ``cursor`` on, none from ``stop`` on."""
     cursor, found = store.actions.since(cursor, min(stop - cursor, ROWS_AT_ONCE))
     tasks = np.unique(found["task"])
-    ids = np.concatenate([found[name] for name in ("worker", "source", "prefix")])
+    ids = np.concatenate([found[name] for name in ("worker", "source", "prefix", "type")])
+    details = store.actions.details
     return TaskRows(
         found,
         {i: store.strings[i] for i in np.unique(ids).tolist()},
         dict(zip(tasks.tolist(), store.actions.keys(tasks).tolist(), strict=True)),
+        {task: details[task] for task in details.keys() & set(tasks.tolist())} if details else {},
         cursor,
     )
 
@@ -140,6 +146,7 @@ def between(ask: Ask, cursor: int, stop: int) -> TaskRows:
         {name: np.concatenate([p.columns[name] for p in parts]) for name in parts[0].columns},
         {i: text for part in parts for i, text in part.texts.items()},
         {task: key for part in parts for task, key in part.keys.items()},
+        {task: packed for part in parts for task, packed in part.details.items()},
         parts[-1].cursor,
     )
 
@@ -163,7 +170,15 @@ def as_records(rows: TaskRows) -> Iterator[dict[str, Any]]:  # `distributed`'s r
             "startstops": tuple(_action(rows, columns, row) for row in of_task),
         }
         if columns["nbytes"][first] >= 0:
-            record["nbytes"] = columns["nbytes"][first]
+            record |= {"nbytes": columns["nbytes"][first], "metadata": {}}
+        if text := rows.texts[columns["type"][first]]:
+            record["typename"], _, pickled = text.partition(" ")
+            record |= {"type": bytes.fromhex(pickled)} if pickled else {}
+        last = max(of_task, key=columns["stop"].__getitem__)
+        if isfinite(told := columns["stop"][last] + columns["told"][last]):
+            record["stimulus_id"] = f"task-finished-{told}"
+        if packed := rows.details.get(columns["task"][first]):
+            record |= msgpack.unpackb(packed, use_list=False, strict_map_key=False)
         yield record
 
 

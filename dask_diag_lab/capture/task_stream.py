@@ -90,9 +90,12 @@ class TaskStreamCapture(Block):
         One for each task that ended, empty until the block has ended: ``key``, ``worker``
         (address), ``thread``, ``status`` ("OK", "error", or "killed" when the worker died),
         ``startstops`` (what the thread did for it: ``action``, ``start`` and ``stop`` in seconds
-        since the epoch on the scheduler's clock, and ``source`` for transfers) and, for results,
-        ``nbytes``. Keys beyond 500 characters are cut. Of what `distributed` has in a record,
-        types, metadata and exceptions are not kept.
+        since the epoch on the scheduler's clock, and ``source`` for transfers), ``stimulus_id``.
+        Of a result ``nbytes``, ``typename``, ``type`` (pickled) and ``metadata``; of a failed task
+        ``cause``, ``exception`` and ``traceback`` (pickled), ``exception_text`` and
+        ``traceback_text``. Left out are what of a key is beyond 500 characters, a type whose pickle
+        is longer than some 240 bytes, such as a class of the notebook itself, and what was raised
+        by more than one in eighty tasks or takes more than 16 kB.
     figure : bokeh.models.Plot or None
         To see it in a notebook: ``bokeh.io.output_notebook()`` after the block, also where it was
         called before, and then ``bokeh.io.show(ts.figure)``. Bokeh loads the scripts of what is

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from math import nan
 from typing import Any, Final
 
-from dask_diag_lab.collector.strings import OTHER, Strings, key_text
+import msgpack
+from distributed.protocol.serialize import Serialize, Serialized
+
+from dask_diag_lab.collector.strings import MAX_TEXT, OTHER, Strings, key_text
 from dask_diag_lab.schema.tables import ACTIONS, Kind, Outcome
 
-CODES: Final = {"<f8": "d", "<i8": "q", "<u8": "Q", "<u4": "I", "<u1": "B"}
+CODES: Final = {"<f8": "d", "<f4": "f", "<i8": "q", "<u8": "Q", "<u4": "I", "<u1": "B"}
 """Of `struct`, by dtype."""
 
 ROW: Final = "<" + "".join(CODES[column.dtype] for column in ACTIONS.columns)
@@ -33,6 +37,16 @@ OK, ERRED, KILLED = int(Outcome.OK), int(Outcome.ERRED), int(Outcome.KILLED)
 
 SURE_S: Final = 0.1
 """A smaller difference may as well be the time that a heartbeat takes: clocks are equal then."""
+DETAILS: Final = (
+    *("metadata", "cause", "exception", "traceback", "exception_text", "traceback_text"),
+    "stimulus_id",
+)
+"""Of a worker's message on a task that failed, or that has metadata: what `distributed` keeps."""
+MAX_DETAILS: Final = 50
+"""Tasks of each chunk that have them: failures beyond that are told by their rows alone."""
+MAX_DETAIL_BYTES: Final = 16_384
+FINISHED: Final = "task-finished-"
+
 REMEMBERED: Final = 100
 """Heartbeats of a worker, some minutes of them, whose smallest difference counts: clocks drift."""
 
@@ -70,7 +84,7 @@ class Clocks:
 class _Chunk:
     """Consecutive rows of whole tasks, and these tasks' keys; sizes are in bytes."""
 
-    __slots__ = ("first_row", "first_task", "keys", "rows", "size", "used")
+    __slots__ = ("details", "first_row", "first_task", "keys", "rows", "size", "used")
 
     def __init__(self, first_row: int, first_task: int, n_rows: int) -> None:
         self.first_row = first_row
@@ -79,6 +93,7 @@ class _Chunk:
         self.rows = bytearray(self.size)
         self.used = 0
         self.keys: list[Any] = []  # any hashable
+        self.details: list[tuple[int, bytes]] = []
 
 
 class ActionLog:
@@ -107,6 +122,7 @@ class ActionLog:
         self._limit = limit
         self._strings = strings
         self._ids = strings.ids
+        self._types: dict[str, int] = {}  # ids, by the type's name
         self._pack = struct.Struct(ROW).pack_into
         self._chunk_rows = min(CHUNK_ROWS, max(1, limit // 4))
         self._chunks: deque[_Chunk] = deque()
@@ -117,17 +133,16 @@ class ActionLog:
         key: Any,  # any hashable
         prefix: str,
         worker: str,
-        thread: int,
-        nbytes: int,
         outcome: int,
-        startstops: Sequence[Mapping[str, Any]],  # `distributed`'s own mappings
+        message: Mapping[str, Any],  # of `distributed`
     ) -> None:
-        """Record one ended task; ``startstops`` are those of the worker's message.
+        """Record one ended task, with the ``startstops`` and more of the worker's message.
 
         Actions of kinds that this version does not know are left out, and so is a task whose
         actions cannot be read.
         """
         try:
+            startstops = message.get("startstops") or ()
             chunk = self._chunk
             offset = chunk.used
             if offset + ROW_BYTES * len(startstops) > chunk.size:
@@ -136,6 +151,9 @@ class ActionLog:
             worker_id = self._ids.get(worker) or self._strings.add_address(worker)
             prefix_id = self._ids.get(prefix) or self._name(prefix)
             task = self.tasks
+            name = message.get("typename")
+            type_id = (self._types.get(name) or self._type(name, message)) if name else 0
+            told = _told(message.get("stimulus_id"))
             for action in startstops:
                 kind = KINDS.get(action["action"])
                 if kind is None:
@@ -147,8 +165,8 @@ class ActionLog:
                     stop += behind_s
                 self._pack(
                     chunk.rows, offset, start, stop, kind, outcome, worker_id,
-                    thread, self._source(action) if kind == TRANSFER else 0, prefix_id, task,
-                    nbytes,
+                    message.get("thread") or 0, self._source(action) if kind == TRANSFER else 0,
+                    prefix_id, type_id, told - stop, task, message.get("nbytes", -1),
                 )  # fmt: skip
                 offset += ROW_BYTES
             if offset != chunk.used:
@@ -156,6 +174,8 @@ class ActionLog:
                 chunk.used = offset
                 chunk.keys.append(key)
                 self.tasks = task + 1
+                if message.get("metadata") or message.get("exception_text"):
+                    self._keep_details(task, message)
         except (KeyError, TypeError, struct.error):
             self.skipped += 1
 
@@ -183,6 +203,12 @@ class ActionLog:
             "dropped": max(0, first - cursor),
             "keys_from": keys_from,
             "keys": self._keys(keys_from, last_task + 1),
+            "details": [
+                one
+                for chunk in self._chunks
+                for one in chunk.details
+                if keys_from <= one[0] <= last_task
+            ],
             "is_more": stop < self.total,
         }
         return answer, stop
@@ -196,7 +222,7 @@ class ActionLog:
                 return [
                     {"action": names[row[2]], "start": row[0], "stop": row[1]}
                     for row in struct.iter_unpack(ROW, memoryview(chunk.rows)[: chunk.used])
-                    if row[8] == task
+                    if row[-2] == task
                 ]
         return []
 
@@ -208,6 +234,21 @@ class ActionLog:
         """Return the string id of the peer that a transfer came from; 0 where none is named."""
         source = action.get("source")
         return (self._ids.get(source) or self._strings.add_address(source)) if source else 0
+
+    def _type(self, name: str, message: Mapping[str, Any]) -> int:  # of `distributed`
+        """Return the string id of a result's type, met for the first time."""
+        text = f"{name} {message['type'].hex()}"
+        self._types[name] = self._strings.add(text if len(text) <= MAX_TEXT else name)
+        return self._types[name]
+
+    def _keep_details(self, task: int, message: Mapping[str, Any]) -> None:  # of `distributed`
+        details = {name: _sent(message[name]) for name in DETAILS if message.get(name)}
+        try:
+            packed = msgpack.packb(details)
+        except (TypeError, ValueError, OverflowError):  # objects of the user
+            return
+        if len(packed) <= MAX_DETAIL_BYTES and len(self._chunk.details) < MAX_DETAILS:
+            self._chunk.details.append((task, packed))
 
     def _name(self, prefix: str) -> int:
         string = self._strings.add(prefix)
@@ -229,3 +270,20 @@ class ActionLog:
         while len(self._chunks) > 1 and self.total - self._chunks[1].first_row >= self._limit:
             self._chunks.popleft()
         return self._chunk
+
+
+def _sent(value: Any) -> Any:  # of `distributed`
+    """Return what the worker sent; an exception is pickled, and not looked into here."""
+    if isinstance(value, Serialize):
+        return value.data
+    return b"".join(value.frames) if isinstance(value, Serialized) else value
+
+
+def _told(stimulus_id: str | None) -> float:
+    """Return the time in the id of a worker's message that a task has finished; NaN: no such id."""
+    if stimulus_id is None or not stimulus_id.startswith(FINISHED):
+        return nan
+    try:
+        return float(stimulus_id[len(FINISHED) :])
+    except ValueError:
+        return nan

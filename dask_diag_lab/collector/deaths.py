@@ -133,7 +133,7 @@ class Deaths:
 
     def _add(self, ts: TaskState, address: str, start: float, stop: float) -> None:
         action = {"action": "compute", "start": min(start, stop), "stop": stop}
-        self._log.add(ts.key, ts.group.prefix.name, address, 0, -1, KILLED, (action,))
+        self._log.add(ts.key, ts.group.prefix.name, address, KILLED, {"startstops": (action,)})
 
     def _cause(self, address: str, stimulus: str, *, is_expected: bool) -> tuple[bool, str]:
         """Return whether a worker that ended was killed, and why it ended."""

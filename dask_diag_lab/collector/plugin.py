@@ -178,15 +178,7 @@ class Collector(SchedulerPlugin):
             if self._graph.is_touched:
                 self._touch_task(key)
             if start == "processing" and finish == "memory":
-                self._add(
-                    key,
-                    group.prefix.name,
-                    message["worker"],
-                    message.get("thread") or 0,
-                    message["nbytes"],
-                    OK,
-                    message.get("startstops") or (),
-                )
+                self._add(key, group.prefix.name, message["worker"], OK, message)
             elif start == "memory" != finish:  # a lost actor stays first, and errs then
                 self._left[group] += ts.nbytes
             elif ts.nbytes >= 0 and finish != "forgotten":
@@ -215,8 +207,7 @@ class Collector(SchedulerPlugin):
         if ts.state != "processing" or not ts.retries:
             return
         worker, prefix = str(message.get("worker", "")), ts.group.prefix.name
-        actions = message.get("startstops") or ()
-        self._log.add(key, prefix, worker, message.get("thread") or 0, -1, ERRED, actions)
+        self._log.add(key, prefix, worker, ERRED, message)
         texts = message.get("exception_text"), message.get("traceback_text")
         self._errors.add(key, prefix, wall_clock(), [worker], *texts, is_attempt=True)
 
@@ -385,8 +376,9 @@ class Collector(SchedulerPlugin):
             return
         if not actions:
             now = wall_clock()
-            actions = ({"action": "compute", "start": now, "stop": now},)
-        self._log.add(ts.key, prefix, worker, message.get("thread") or 0, -1, ERRED, actions)
+            instant = {"action": "compute", "start": now, "stop": now}
+            message = {**message, "startstops": (instant,)}
+        self._log.add(ts.key, prefix, worker, ERRED, message)
 
     def _tick_soon(self) -> None:
         loop = asyncio.get_running_loop()

@@ -104,6 +104,8 @@ class Batch:
         Since when actions are recorded, on the scheduler's clock; 0 where that is not known.
     keys : sequence of str
         Keys of the tasks ``keys_from``, ``keys_from + 1``, …
+    details : sequence of (int, bytes)
+        What else the worker told of some of these tasks, mostly failed ones, as msgpack.
     graph : GraphChange or None
         None where nothing changed, or nobody wants it.
     left_out : mapping of str to int
@@ -127,6 +129,7 @@ class Batch:
     began: float = 0.0
     keys_from: int = 0
     keys: Sequence[str] = ()
+    details: Sequence[tuple[int, bytes]] = ()
     graph: GraphChange | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     cost_s: float = 0.0

@@ -121,6 +121,10 @@ ACTIONS: Final = _table(
     Column("thread", "<u8", "", "Thread identifier on that worker; 0 where none is given"),
     Column("source", "<u4", "", "String id of the peer a transfer came from; 0 elsewhere"),
     Column("prefix", "<u4", "", "String id of the task's prefix"),
+    Column("type", "<u4", "", "String id of the result's type and its pickled class; 0: none"),
+    Column(
+        "told", "<f4", "s", "From ``stop`` to when the worker told, exact below 4 s; NaN: unknown"
+    ),
     Column("task", "<i8", "", "Ordinal of the task since the collector started"),
     Column("nbytes", "<i8", "B", "Size of the task's result; -1 where there is none"),
 )

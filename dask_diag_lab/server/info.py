@@ -61,9 +61,10 @@ class InfoHandler(PageHandler):
         )
 
 
-async def facts_of(site: Site) -> dict[str, Any]:
+async def facts_of(site: Site, since: float = 0.0) -> dict[str, Any]:
     """Return ``cluster``, ``installed`` and ``settings`` as names and values, and the ``log``.
 
+    Of the scheduler's log that is what came at ``since``, seconds since the epoch, or after it.
     Where there is no ``log``, ``no_log`` says why.
     """
     from dask import config
@@ -72,7 +73,8 @@ async def facts_of(site: Site) -> dict[str, Any]:
     log = store.queries.ask("logs", worker="")
     store.queries.ask_again(log)
     await until(lambda: log.state != "asked", LOG_WAIT_S)
-    lines = [] if log.answer is None else log.answer.get("lines", ())
+    found = log.answer or {"times": (), "lines": ()}
+    lines = [line for at, line in zip(found["times"], found["lines"], strict=True) if at >= since]
     no_log = "No logs to report." if log.answer else "It had not come yet when this was written."
     with config.config_lock:  # a cell may be setting something
         settings = shown_configuration(config.config)

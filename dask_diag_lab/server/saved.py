@@ -22,6 +22,7 @@ import bokeh
 import fsspec
 from bokeh.document import Document
 from bokeh.models.ui import UIElement
+from bokeh.resources import Resources
 from bokeh.settings import settings
 from tornado.template import Loader
 
@@ -117,18 +118,22 @@ def picture_of(panel: Panel) -> UIElement:
     return picture
 
 
-def saved_page(title: str, name: str, panels: Sequence[Panel]) -> str:
+def saved_page(title: str, name: str, panels: Sequence[Panel], mode: str | None = None) -> str:
     """Return an HTML page with one panel, or with a tab for each; takes some 100 ms.
 
     Parameters
     ----------
     title, name : str
         What the page is called, and what it is of.
+    mode : str, optional
+        With ``"cdn"`` the browser fetches BokehJS; with any other the page has all it needs.
     """
     plots = [panel for panel in panels if panel.name]
     needed = {script for panel in plots for script in panel.scripts}
     scripts = [one for one in (CORE, *dict.fromkeys(path for _, path in SCRIPTS)) if one in needed]
-    files = [_file(script).read_text(encoding="utf-8") for script in scripts]
+    fetched = [one for one in scripts if mode == "cdn" and not one.startswith(OWN_SCRIPTS)]
+    files = [_file(one).read_text(encoding="utf-8") for one in scripts if one not in fetched]
+    parts: Any = [Path(script).name.removesuffix(".min.js") for script in fetched]  # Bokeh's names
     # One by one: `dumps` lets no other thread run, and a cluster may be in this process.
     documents = ", ".join(json.dumps(panel.document) for panel in plots)
     head = json.dumps({"bokeh": bokeh.__version__, "scripts": files})
@@ -139,6 +144,7 @@ def saved_page(title: str, name: str, panels: Sequence[Panel]) -> str:
         name=name,
         panels=panels,
         documents=plots,
+        fetched=Resources("cdn", components=parts).js_files if parts else [],
         packed=base64.b64encode(packed).decode(),
         style=(HERE / "static" / "page.css").read_text(encoding="utf-8"),
         script=(HERE / "static" / "page.js").read_text(encoding="utf-8"),

@@ -65,12 +65,15 @@ class ActionLog:
     ----------
     total, dropped, evicted : int
         Actions that came, that were lost before they came here, and that were given up.
+    details : dict of int to bytes
+        `Batch.details`, by the store's ordinals.
     """
 
     def __init__(self, slots: SlotTable, keys: KeyTable, max_rows: int = MAX_ROWS) -> None:
         if max_rows < 1:
             raise ValueError(f"a log keeps at least 1 action, not {max_rows}")
         self.version = self.total = self.dropped = self.evicted = 0
+        self.details: dict[int, bytes] = {}
         self._slots = slots
         self._keys = keys
         self._max_rows = max_rows
@@ -273,5 +276,7 @@ class ActionLog:
         # Ordinals ascend in the order of arrival.
         blocks = self._all()
         if blocks:
-            self._keys.forget_before(int(blocks[0].columns["task"].min()))
+            first = int(blocks[0].columns["task"].min())
+            self._keys.forget_before(first)
+            self.details = {task: packed for task, packed in self.details.items() if task >= first}
         self._slots.forget_before(self.first_start)

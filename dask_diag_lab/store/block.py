@@ -66,7 +66,7 @@ class Block:
         # 16-bit keys are sorted by radix: 10 times faster than a comparison.
         order = order[np.argsort(narrow(track)[order], kind="stable")]
         self.columns: Columns = {
-            name: column[order] if column.dtype == np.float64 else narrow(column[order])
+            name: column[order] if column.dtype.kind == "f" else narrow(column[order])
             for name, column in {**rows, "family": family}.items()
         }
         self._arrival = narrow(order)

@@ -175,7 +175,9 @@ class Store:
             self._begin(batch)
         self._set_facts(batch)
         self._epoch.learn(batch.strings_from, batch.strings, self.strings)
-        self._keys.extend(self._epoch.first_task + batch.keys_from, batch.keys)
+        first_task = self._epoch.first_task
+        self._keys.extend(first_task + batch.keys_from, batch.keys)
+        self.actions.details.update((first_task + task, packed) for task, packed in batch.details)
         self._join(batch)
         self._append(batch)
         self.events.hear(batch)
@@ -253,7 +255,7 @@ class Store:
 
     def _log(self, rows: Columns) -> None:
         """Log actions, in the store's numbers."""
-        for name in ("worker", "prefix", "source"):
+        for name in ("worker", "prefix", "source", "type"):
             rows[name] = self._epoch.strings(rows[name])
         rows["task"] = rows["task"] + self._epoch.first_task
         self._next_task = max(self._next_task, int(rows["task"].max()) + 1)

@@ -194,19 +194,19 @@ async def transfers(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
 
 
 async def logs(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
-    """Answer ``logs``: ``lines`` of a worker, or of the scheduler for ''.
+    """Answer ``logs``: ``lines`` of a worker, or of the scheduler for '', and their ``times``.
 
     Newest first, as a log is opened for what happened last; lines that these queries made
     themselves are left out.
     """
     if address := str(arguments["worker"]):
-        answer = await cluster.ask_worker(address, op="get_logs", n=MAX_LINES)
+        answer = await cluster.ask_worker(address, op="get_logs", n=MAX_LINES, timestamps=True)
     else:
-        answer = await cluster.call("get_logs", n=MAX_LINES)
+        answer = await cluster.call("get_logs", n=MAX_LINES, timestamps=True)
     if not isinstance(answer, (list, tuple)):
         raise wire_error("logs", "a list", answer)
-    lines = [str(message)[:MAX_LINE] for _, message in answer]
-    return {"lines": [line for line in lines if OURS not in line]}
+    lines = [(float(at), str(text)[:MAX_LINE]) for at, _, text in answer if OURS not in str(text)]
+    return {"lines": [text for _, text in lines], "times": [at for at, _ in lines]}
 
 
 async def task(cluster: Cluster, arguments: Arguments) -> Mapping[str, Any] | None:

@@ -85,6 +85,7 @@ class Decoder:
             graph=_graph(answer.get("graph"), nodes, states),
             tables=tables,
             left_out=numbers(answer, "left_out"),
+            details=[_detail(pair) for pair in member(answer, "details", list)],
             **given,
         )
         if epoch == self.epoch:  # those of extras that were not wanted this time stay
@@ -156,6 +157,12 @@ def _scheduler(info: Mapping[str, Any]) -> SchedulerInfo:
     )
 
 
+def _detail(pair: Any) -> tuple[int, bytes]:  # what a peer sent
+    if not isinstance(pair, (list, tuple)) or list(map(type, pair)) != [int, bytes]:
+        raise wire_error("details", "a number and bytes", pair)
+    return whole(pair[0], "details"), pair[1]
+
+
 def _actions(value: Any, n_strings: int, n_tasks: int) -> Columns:  # what a peer sent
     """Return packed rows as columns, ``stop`` never before ``start``."""
     if not isinstance(value, (bytes, bytearray, memoryview)):
@@ -169,6 +176,7 @@ def _actions(value: Any, n_strings: int, n_tasks: int) -> Columns:  # what a pee
         "worker": n_strings,
         "source": n_strings,
         "prefix": n_strings,
+        "type": n_strings,
         "task": n_tasks,
     }
     for name, limit in limits.items():

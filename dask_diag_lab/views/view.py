@@ -156,12 +156,18 @@ class ArgumentError(ValueError):
     """A plot was asked to show what there is not; the text is for the user."""
 
 
+class TimeError(ArgumentError, KeyError):
+    """A text is no time; `distributed` raises a `KeyError` then."""
+
+    __str__ = Exception.__str__
+
+
 def parse_time(text: str, now: float) -> float:
     """Return the time that a text means, in seconds since the epoch as `now`.
 
     Raises
     ------
-    ArgumentError
+    TimeError
         It means none; the message has what can be given.
     """
     for read in (
@@ -173,7 +179,7 @@ def parse_time(text: str, now: float) -> float:
         with suppress(ValueError, LookupError, OverflowError):
             if isfinite(moment := read(text)):
                 return moment
-    raise ArgumentError(
+    raise TimeError(
         f"“{text[:40]}” is no time: give seconds since the epoch, -30s or 30s for so long"
         " before now, or ISO 8601, such as 2026-11-24T14:05:30Z."
     )

@@ -31,7 +31,7 @@ _UNITS: Final = {
 
 
 def history_job(
-    store: Store, begin: float, end: float, max_rows: int = MAX_ROWS
+    store: Store, begin: float, end: float, tasks: slice | None = None
 ) -> Callable[[], tuple[Table, str]]:
     """Return what makes a table of the actions between two times, in any thread.
 
@@ -43,11 +43,14 @@ def history_job(
     store : Store
     begin, end : float
         Seconds since the epoch; infinite ones for all.
-    max_rows : int
+    tasks : slice, optional
+        Of the tasks that have ended, in the order in which they did, those that are wanted. Then
+        what runs is not in it.
     """
-    read, keys_of = store.actions.between(begin, end, max_rows), store.actions.keys
+    read, keys_of = store.actions.between(begin, end, MAX_ROWS), store.actions.keys
     first_start, running = store.actions.first_start, running_blocks(store)
     is_in = (running["start"] <= end) & (running["stop"] >= begin) & (running["slot"] >= 0)
+    is_in &= tasks is None
     running = {name: column[is_in] for name, column in running.items()}
     rows = Rows(store, np.ones(store.slots.count, dtype=np.bool_))
     worker_names = np.array([w.label for w in rows.workers for _ in range(w.count)] + [""], object)
@@ -56,6 +59,13 @@ def history_job(
 
     def make() -> tuple[Table, str]:
         actions, total = read()
+        is_cut = total > MAX_ROWS
+        left_out = f"the newest {count(MAX_ROWS)} of {count(total)} actions" if is_cut else ""
+        if tasks is not None:
+            ended = np.unique(actions["task"])
+            is_in = np.isin(actions["task"], ended[tasks])
+            actions = {name: column[is_in] for name, column in actions.items()}
+            left_out = f"{count(len(ended[tasks]))} of {count(len(ended))} tasks"
         of = {name: np.concatenate((actions[name], running[name])) for name in _COLUMNS}
         start, stop = of["start"], of["stop"]
         slot, kind, outcome = (of[name].astype(np.int64) for name in ("slot", "kind", "outcome"))
@@ -73,8 +83,6 @@ def history_job(
             "nbytes": of["nbytes"].tolist(),
             "source": strings.take(of["source"].astype(np.int64).tolist()),
         }
-        is_cut = total > max_rows
-        left_out = f"the newest {count(max_rows)} of {count(total)} actions" if is_cut else ""
         return Table(columns, _UNITS), left_out
 
     return make

@@ -29,7 +29,7 @@ from dask_diag_lab.views.stream.frame import (
     running_blocks,
     share_of_time,
 )
-from dask_diag_lab.views.stream.history import MAX_ROWS, history_job
+from dask_diag_lab.views.stream.history import history_job
 from dask_diag_lab.views.stream.rows import Rows, shown_slots
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
 from dask_diag_lab.views.view import ArgumentError, Caption, Table, View
@@ -103,7 +103,8 @@ class TaskStream(View):
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "Time, see `View.time_argument`: the window, and its table, begin there.",
         "stop": "Time: they end there.",
-        "count": "Rows of the table at most: the newest.",
+        "count": "Tasks of the table: the first after `start` or, without one, the last. Not"
+        " obeyed where both `start` and `stop` are given.",
     }
     freezes_itself: ClassVar[bool] = True
     formats: ClassVar[Sequence[str]] = (*View.formats, "trace.json")
@@ -335,10 +336,12 @@ class TaskStream(View):
     def _take_arguments(self) -> None:
         """Hold the stretch of time that was asked for, if one was."""
         start, stop = self.time_argument("start", -np.inf), self.time_argument("stop", np.inf)
-        count = self.arguments.get("count") or str(MAX_ROWS)
+        count = self.arguments.get("count") or "0"
         if not count.isdecimal():
             raise ArgumentError(f"“count” is a whole number, not “{count[:40]}”.")
-        self._bounds = start, stop, int(count)
+        is_asked = int(count) and not np.isfinite([start, stop]).all()
+        tasks = slice(int(count)) if np.isfinite(start) else slice(-int(count), None)
+        self._bounds = start, stop, tasks if is_asked else None
         begin = start if np.isfinite(start) else self._first
         end = stop if np.isfinite(stop) else self._live
         if begin < end and np.isfinite([start, stop]).any():
@@ -354,11 +357,10 @@ class TaskStream(View):
 
     def table_job(self) -> Callable[[], Table]:
         """Return what makes a table of every action of the window, or of all while it follows."""
-        begin, end, max_rows = self._bounds
+        begin, end, tasks = self._bounds
         if not self.window.is_following:
             begin, end = self.window.start, self.window.end
-        max_rows = min(max(max_rows, 1), MAX_ROWS)
-        make, lost = history_job(self.store, begin, end, max_rows), text.lost(self.store)
+        make, lost = history_job(self.store, begin, end, tasks), text.lost(self.store)
 
         def table() -> Table:
             made, left_out = make()

@@ -53,6 +53,18 @@ def test_a_report_has_what_ran_the_plots_and_the_code_and_needs_no_network(
     assert len(page) < 3_000_000
 
 
+def test_with_a_cdn_only_bokehjs_is_fetched(client: Client, tmp_path: Path) -> None:
+    for mode in ("inline", "cdn"):
+        with performance_report(str(tmp_path / mode), mode=mode):
+            wait(client.submit(inc, 1))
+    page = (tmp_path / "cdn").read_text(encoding="utf-8")
+    fetched = re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page)
+    assert fetched[0] == f"https://cdn.bokeh.org/bokeh/release/bokeh-{version('bokeh')}.min.js"
+    assert all(address.startswith("https://cdn.bokeh.org/") for address in fetched)
+    assert plots(page).keys() == plots((tmp_path / "inline").read_text(encoding="utf-8")).keys()
+    assert len(page) < (tmp_path / "inline").stat().st_size - 200_000
+
+
 def test_a_report_is_written_where_the_block_raises(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     with pytest.raises(ZeroDivisionError), performance_report(str(path)):

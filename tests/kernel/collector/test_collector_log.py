@@ -22,7 +22,7 @@ def action(kind: str = "compute", start: float = 1.0) -> dict[str, Any]:
 def filled(n_tasks: int, limit: int, strings: Strings | None = None) -> ActionLog:
     log = ActionLog(strings or Strings(), limit)
     for i in range(n_tasks):
-        log.add(f"k-{i}", f"p-{i}", f"w-{i}", 1, 0, OK, [action()])
+        log.add(f"k-{i}", f"p-{i}", f"w-{i}", OK, {"startstops": [action()]})
     return log
 
 
@@ -55,10 +55,10 @@ def test_an_answer_is_cut_and_the_next_one_goes_on_without_a_gap() -> None:
 )
 def test_a_task_whose_actions_cannot_be_read_is_skipped_and_counted(bad: dict[str, Any]) -> None:
     log = ActionLog(Strings())
-    log.add("good", "p", "w", 1, 0, OK, [action()])
-    log.add("bad", "p", "w", 1, 0, OK, [action(), bad])
-    log.add("odd kind", "p", "w", 1, 0, OK, [action("dance")])
-    log.add("good too", "p", "w", 1, 0, OK, [action()])
+    log.add("good", "p", "w", OK, {"startstops": [action()]})
+    log.add("bad", "p", "w", OK, {"startstops": [action(), bad]})
+    log.add("odd kind", "p", "w", OK, {"startstops": [action("dance")]})
+    log.add("good too", "p", "w", OK, {"startstops": [action()]})
     assert (log.skipped, log.total) == (1, 2)
     assert log.since(0, 0)[0]["keys"] == ["good", "good too"]
 
@@ -82,7 +82,7 @@ def test_disk_times_are_brought_to_the_scheduler_s_clock_by_the_least_of_the_las
     log = ActionLog(Strings(), clocks=clocks)
     clocks.heard("w", 103.0)  # the scheduler was busy
     clocks.heard("w", 100.0)
-    log.add("k", "p", "w", 1, 0, OK, [action("disk-read"), action("compute", 102.0)])
+    log.add("k", "p", "w", OK, {"startstops": [action("disk-read"), action("compute", 102.0)]})
     assert [row[:2] for row in rows_of(log)] == [(101.0, 102.0), (102.0, 103.0)]
     for i in range(REMEMBERED):  # the worker's clock was set
         clocks.heard("w", 500.0 + i)

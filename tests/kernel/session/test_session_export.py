@@ -27,7 +27,7 @@ def test_a_plot_is_columns_and_files(tmp_path: Path) -> None:
         client.gather(client.map(inc, range(7)))
         table = diagnostics.table("task-stream", count="5")
         assert (table.columns["prefix"], table.units["start"]) == (["inc"] * 5, "s since the epoch")
-        assert "newest 5 of 7" in table.note
+        assert "5 of 7 tasks" in table.note
         diagnostics.export("task-stream", tmp_path / "run.1.trace.json.gz")
         with gzip.open(tmp_path / "run.1.trace.json.gz", "rt", encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]

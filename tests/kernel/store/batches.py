@@ -153,6 +153,8 @@ class BatchMaker:
             "worker": self.string(worker),
             "source": self.string(source),
             "prefix": self.string(prefix),
+            "type": 0,
+            "told": 0.001,
         }
         assert columns.keys() <= row.keys(), columns
         self._rows.append(row | columns)

@@ -112,9 +112,9 @@ async def test_many_rows_come_in_several_batches_without_waiting() -> None:
         await c.register_plugin(Collector(), name=NAME)
         plugin = registered(s)
         assert plugin is not None
-        action = ({"action": "compute", "start": 1.0, "stop": 2.0},)
+        message = {"startstops": [{"action": "compute", "start": 1.0, "stop": 2.0}]}
         for i in range(25_000):
-            plugin._log.add(f"k{i}", "p", w.address, 1, 8, 0, action)
+            plugin._log.add(f"k{i}", "p", w.address, 0, message)
         async with feeding(s.address, idle_interval_s=3600.0) as (_, seen):
             await until(lambda: len(seen.rows) == 25_000)
             assert len(seen.batches) == 3

@@ -61,13 +61,17 @@ def test_a_zoomed_picture_has_the_table_of_its_window_also_for_who_asks_by_argum
     assert figure.times == pytest.approx((0.0, 2.0))
 
 
-def test_count_bounds_a_table_to_the_newest_and_the_rest_is_noted(feed: Feed) -> None:
+def test_count_is_of_tasks_the_last_or_the_first_after_a_start(feed: Feed) -> None:
     for start in range(5):
         feed.maker.action(start, start + 1)
     feed.send(5)
+    both = {"start": f"{T0}", "stop": f"{T0 + 9}"}
     table = TaskStream(feed.store, arguments={"count": "2"}).table()
     assert table.columns["t"] == pytest.approx([3, 4])
-    assert table.note == "the newest 2 of 5 actions"
+    assert table.note == "2 of 5 tasks"
+    table = TaskStream(feed.store, arguments={"count": "2", "start": f"{T0 + 1.5}"}).table()
+    assert table.columns["t"] == pytest.approx([1, 2])
+    assert TaskStream(feed.store, arguments={"count": "1", **both}).table().note == ""
 
 
 @pytest.mark.parametrize("start", [f"{T0 + 2.5}", "-2.5s", "2500 ms", iso(T0 + 2.5)])
