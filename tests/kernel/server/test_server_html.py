@@ -130,7 +130,7 @@ async def test_other_paths_of_the_stock_dashboard_lead_to_ours_behind_any_prefix
 
 async def test_info_has_scheduler_workers_versions_and_log_and_nothing_of_it_is_html() -> None:
     async with serving(EVERY) as served:
-        log = {"lines": ["<script>alert(1)</script>", "first"]}
+        log = {"times": [1.0, 2.0], "lines": ["<script>alert(1)</script>", "first"]}
         soon: Any = asyncio.get_running_loop().call_soon
         served.store.queries.on_ask = lambda query: soon(served.store.answer, query, log)
         batch = make_batch(2)
