@@ -15,10 +15,10 @@ export function services(
   server: Partial<Server> = {}
 ): IPlotServices & { readonly dashboards: DashboardList } {
   const relayed: Server['relayed'] = () => ({
+    get: () => new Promise(() => undefined),
     post: () => new Promise(() => undefined),
     url: path => `http://jupyter/relay/${path}`,
-    socketUrl: path => `ws://jupyter/relay/${path}`,
-    socketQuery: ''
+    ways: () => []
   });
   return {
     commands: new CommandRegistry(),

@@ -28,8 +28,8 @@ export class JupyterServer {
     private readonly _process: ChildProcess
   ) {}
 
-  /** Start a server and wait until it answers. */
-  static async start(): Promise<JupyterServer> {
+  /** Start a server with further lines of configuration, and wait until it answers. */
+  static async start(...config: string[]): Promise<JupyterServer> {
     // Short: socket paths in the runtime folder are limited to 107 bytes.
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ddl-ui-'));
     const port = await freePort();
@@ -38,7 +38,7 @@ export class JupyterServer {
     const python = process.env.PYTHON || path.join(ROOT, '.venv', 'bin', 'python');
     const log = fs.openSync(path.join(folder, 'server.log'), 'w');
     const child = spawn(python, ['-m', 'jupyterlab', '--allow-root'], {
-      cwd: prepare(folder, port),
+      cwd: prepare(folder, port, config),
       env: environment(folder, token, python),
       stdio: ['ignore', log, log],
       detached: true
@@ -136,7 +136,7 @@ export class JupyterServer {
 }
 
 /** Make the server's folders and settings; returns the one that Lab shows. */
-function prepare(folder: string, port: number): string {
+function prepare(folder: string, port: number, more: string[]): string {
   for (const name of ['work', 'config', 'data', 'runtime', 'settings', 'workspaces']) {
     fs.mkdirSync(path.join(folder, name), { mode: 0o700 });
   }
@@ -147,7 +147,8 @@ function prepare(folder: string, port: number): string {
     'c.ServerApp.open_browser = False',
     `c.ServerApp.base_url = '${BASE_URL}'`,
     'c.LabApp.expose_app_in_browser = True',
-    'c.JupyterNotebookApp.expose_app_in_browser = True'
+    'c.JupyterNotebookApp.expose_app_in_browser = True',
+    ...more
   ];
   fs.writeFileSync(path.join(folder, 'config', 'jupyter_server_config.py'), config.join('\n'));
   for (const [name, value] of Object.entries(SETTINGS)) {

@@ -9,8 +9,8 @@ export { expect };
 /** Errors of Lab, Notebook and other extensions are not ours to answer for. */
 const OURS = /dask-diag-lab|bokeh/i;
 
-/** The browser's own line about an HTTP answer; a dashboard that has just gone gives such. */
-const REFUSED = /^Failed to load resource/;
+/** The browser's own lines about an answer; a dashboard that has just gone gives such. */
+const REFUSED = /^Failed to load resource|handshake: Unexpected response code: 403/;
 
 interface IPerTest {
   lab: Lab;
