@@ -131,7 +131,7 @@ class TaskStreamCapture(Block):
         self._start()
         rows = task_rows.between(self._ask, *self._ask(find))
         begin_s = rows.columns["start"].min(initial=self._start_s)
-        self._take(rows, begin_s, rows.columns["stop"].max(initial=begin_s + 0.001))
+        self._take(rows, begin_s, begin_s)
         return (self.data, self.figure) if self._plot else self.data
 
     def _finish(self) -> None:
@@ -155,6 +155,9 @@ class TaskStreamCapture(Block):
             saved_page,
         )
 
+        # A worker's clock is known to some 0.1 s, so that a task may seem to end outside the block.
+        ends_s = rows.columns["stop"]
+        start_s, stop_s = ends_s.min(initial=start_s), ends_s.max(initial=stop_s) + 0.001
         period = {"start": f"{start_s:.6f}", "stop": f"{stop_s:.6f}"}
         wanted = [PlotRequest("task-stream", period)]
         [panel] = self._diagnostics.draw(partial(live_panels, wanted=wanted)).result(TIMEOUT_S)
