@@ -3,6 +3,7 @@
 #   make test [SUITES="…"]      the tests: kernel, cluster, proxy, jest, packaging, ui (and: oldest)
 #   make lint                   ruff, mypy, eslint, prettier, tsc
 #   make bench [BENCH="…"]      measurements beside Dask's own dashboard
+#   make soak [SOAK_MINUTES=30] whether anything grows while clusters and viewers come and go
 #   make pictures | clean       the pictures of the documents; remove what was built
 
 # The first Python that is new enough; another one: make demo PYTHON=/path/to/python3
@@ -24,10 +25,10 @@ playwright = $(with_chromium) cd ui-tests && PYTHON="$(CURDIR)/$(1)/bin/python" 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench pictures clean python
+.PHONY: help demo test lint bench soak pictures clean python
 
 help:
-	@sed -n '2,6s/^# //p' Makefile
+	@sed -n '2,7s/^# //p' Makefile
 
 # Jupyter's own folders are of this run alone; changes to the notebook stay where it was copied.
 demo: .venv/.demo
@@ -88,6 +89,9 @@ lint-ui: ui-tests/node_modules/.yarn-state.yml
 
 bench: ui-tests/node_modules/.yarn-state.yml
 	$(with_chromium) .venv/bin/python -m benchmarks $(or $(BENCH),--write docs/benchmarks.md)
+
+soak: ui-tests/node_modules/.yarn-state.yml
+	$(with_chromium) .venv/bin/python -m benchmarks.soak --minutes=$(or $(SOAK_MINUTES),30)
 
 # Another cluster on this machine is no business of the pictures.
 pictures: ui-tests/node_modules/.yarn-state.yml
