@@ -2,7 +2,7 @@
 import { test as base, expect } from '@playwright/test';
 
 import { Lab } from './lab';
-import { JupyterServer } from './server';
+import { IPlace, JupyterServer, USUAL_PLACE } from './server';
 
 export { expect };
 
@@ -17,13 +17,16 @@ interface IPerTest {
 }
 
 interface IPerWorker {
+  place: IPlace;
   server: JupyterServer;
 }
 
 export const test = base.extend<IPerTest, IPerWorker>({
+  place: [USUAL_PLACE, { scope: 'worker', option: true }],
+
   server: [
-    async ({}, use) => {
-      const server = await JupyterServer.start();
+    async ({ place }, use) => {
+      const server = await JupyterServer.start(place);
       await use(server);
       await server.stop();
     },
