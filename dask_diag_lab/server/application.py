@@ -102,9 +102,13 @@ def _listen(host: str, port: int) -> list[socket.socket]:
 class _Listener(HTTPServer):
     """Takes `MAX_CONNECTIONS` at once, each of which has to say what it wants in `REQUEST_S`."""
 
-    def initialize(self, *args: Any, **kwargs: Any) -> None:  # as tornado's
-        limits: dict[str, Any] = {"idle_connection_timeout": REQUEST_S, "body_timeout": REQUEST_S}
-        super().initialize(*args, max_body_size=MAX_BODY_BYTES, **limits, **kwargs)
+    def initialize(self, gate: Gate) -> None:  # type: ignore[override]  # no other arguments
+        super().initialize(
+            gate,
+            max_body_size=MAX_BODY_BYTES,
+            idle_connection_timeout=REQUEST_S,
+            body_timeout=REQUEST_S,
+        )
         self._streams: set[IOStream] = set()
 
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
