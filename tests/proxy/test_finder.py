@@ -93,7 +93,7 @@ async def kernel(client: Client) -> AsyncIterator[tuple[str, AsyncKernelClient]]
         await channels.wait_for_ready(60)
         yield kernel_id, channels
     finally:
-        channels.stop_channels()
+        channels.stop_channels()  # type: ignore[no-untyped-call]  # Jupyter's own
         await manager.shutdown_kernel(kernel_id, now=True)
 
 

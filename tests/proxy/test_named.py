@@ -50,7 +50,7 @@ async def test_added_ones_are_kept_and_removed_ones_are_not(
     assert [one.name for one in path.parent.iterdir()] == [path.name]
     (kept,) = (await after_restart(extension).refresh())["dashboards"]
     for field in ("id", "name", "state", "scheduler", "is_removable"):
-        assert kept[field] == dashboard[field]  # type: ignore[literal-required]
+        assert kept[field] == dashboard[field]
     await client.get("api", "dashboards", dashboard["id"], method="DELETE")
     assert (await after_restart(extension).refresh())["dashboards"] == []
 

@@ -145,6 +145,7 @@ function prepare(folder: string, port: number): string {
     `c.ServerApp.port = ${port}`,
     'c.ServerApp.port_retries = 0',
     'c.ServerApp.open_browser = False',
+    'c.DaskDiagLab.discover = False',
     `c.ServerApp.base_url = '${BASE_URL}'`,
     'c.LabApp.expose_app_in_browser = True',
     'c.JupyterNotebookApp.expose_app_in_browser = True'
