@@ -154,6 +154,7 @@ function prepare(folder: string, port: number, place: IPlace): string {
     'c.ServerApp.port_retries = 0',
     'c.ServerApp.open_browser = False',
     `c.ServerApp.base_url = '${place.baseUrl}'`,
+    'c.DaskDiagLab.discover = False',
     'c.LabApp.expose_app_in_browser = True',
     'c.JupyterNotebookApp.expose_app_in_browser = True',
     ...place.config
