@@ -8,6 +8,7 @@ import React from 'react';
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
 import type { ISummary } from '../api/protocol';
 import { count } from '../models/units';
+import { clustersOf } from '../plot/clusters';
 import { diagIcon, warningIcon } from './icons';
 
 export interface IStatusItemOptions {
@@ -28,7 +29,7 @@ export function statusItem(options: IStatusItemOptions): ReactWidget {
 }
 
 function content({ dashboards, trans, onClick, onErred }: IStatusItemOptions): JSX.Element | null {
-  const live = dashboards.all.filter(one => one.state === 'live');
+  const live = clustersOf(dashboards.all).filter(one => one.state === 'live');
   const failed = live.filter(one => (one.summary?.tasks.erred ?? 0) > 0);
   const sum = (numberOf: (summary: ISummary) => number): number =>
     live.reduce((all, { summary }) => all + (summary ? numberOf(summary) : 0), 0);
