@@ -18,6 +18,9 @@ const SANDBOX = 'allow-scripts allow-popups allow-downloads';
 /** The scheduler draws for a frame that nobody sees: after this it is taken away (ms). */
 const UNSEEN_MS = 30_000;
 
+/** How soon a pane is marked as the one in use after a click in its frame (ms). */
+const WATCH_MS = 250;
+
 /** A page of a scheduler that is busy comes late (ms). */
 const LOAD_TIMEOUT_MS = 60_000;
 
@@ -45,6 +48,7 @@ class FrameSession implements IPlotSession {
     const attributes = { src, title: whose, sandbox: SANDBOX, referrerpolicy: 'no-referrer' };
     this._frame = h('iframe', { class: 'jp-DaskDiag-frame', ...attributes });
     window.addEventListener('blur', this._onBlur);
+    window.addEventListener('focus', this._onFocus);
   }
 
   readonly control: Control;
@@ -76,16 +80,38 @@ class FrameSession implements IPlotSession {
     this.isOpen = false;
     clearTimeout(this._unseen);
     window.removeEventListener('blur', this._onBlur);
+    window.removeEventListener('focus', this._onFocus);
+    clearInterval(this._watch);
     this._frame.remove();
   }
 
-  /** A click in a frame says nothing to Lab, which marks the pane in use by events of focus. */
+  /**
+   * A click in a frame says nothing to Lab, which marks the pane in use by events of focus. Lab's
+   * window loses it to the first frame, and hears nothing when it goes on to another one.
+   */
   private readonly _onBlur = (): void => {
-    if (document.activeElement === this._frame) {
+    this._onFocus();
+    if (document.activeElement instanceof HTMLIFrameElement) {
+      this._watch = setInterval(() => this._tellFocus(), WATCH_MS);
+    }
+    this._tellFocus();
+  };
+
+  private readonly _onFocus = (): void => {
+    clearInterval(this._watch);
+    this._isFocused = false;
+  };
+
+  private _tellFocus(): void {
+    const isFocused = document.activeElement === this._frame;
+    if (isFocused && !this._isFocused) {
       this._frame.dispatchEvent(new FocusEvent('focus'));
     }
-  };
+    this._isFocused = isFocused;
+  }
 
   private readonly _frame: HTMLIFrameElement;
   private _unseen: ReturnType<typeof setTimeout> | undefined;
+  private _watch: ReturnType<typeof setInterval> | undefined;
+  private _isFocused = false;
 }

@@ -9,6 +9,7 @@ import * as path from 'node:path';
 import { writeNotebook } from './ipynb';
 
 const ROOT = path.resolve(__dirname, '..', '..');
+export const PYTHON = process.env.PYTHON || path.join(ROOT, '.venv', 'bin', 'python');
 const START_LIMIT_MS = 90_000;
 /** As behind a hub: nothing may assume that Lab lives at the root. */
 const BASE_URL = '/user/ada/';
@@ -35,11 +36,10 @@ export class JupyterServer {
     const port = await freePort();
     const token = randomBytes(24).toString('hex');
     const url = `http://127.0.0.1:${port}${BASE_URL}`;
-    const python = process.env.PYTHON || path.join(ROOT, '.venv', 'bin', 'python');
     const log = fs.openSync(path.join(folder, 'server.log'), 'w');
-    const child = spawn(python, ['-m', 'jupyterlab', '--allow-root'], {
+    const child = spawn(PYTHON, ['-m', 'jupyterlab', '--allow-root'], {
       cwd: prepare(folder, port),
-      env: environment(folder, token, python),
+      env: environment(folder, token),
       stdio: ['ignore', log, log],
       detached: true
     });
@@ -158,10 +158,10 @@ function prepare(folder: string, port: number): string {
   return path.join(folder, 'work');
 }
 
-function environment(folder: string, token: string, python: string): NodeJS.ProcessEnv {
+function environment(folder: string, token: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    PATH: `${path.dirname(python)}${path.delimiter}${process.env.PATH}`,
+    PATH: `${path.dirname(PYTHON)}${path.delimiter}${process.env.PATH}`,
     JUPYTER_TOKEN: token,
     JUPYTER_CONFIG_DIR: path.join(folder, 'config'),
     JUPYTER_DATA_DIR: path.join(folder, 'data'),
@@ -171,7 +171,7 @@ function environment(folder: string, token: string, python: string): NodeJS.Proc
   };
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);
