@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Awaitable, Mapping
-from typing import ClassVar, Final
+from typing import Final
 from urllib.parse import unquote, urljoin, urlsplit
 
 from jupyter_server.auth.decorator import ws_authenticated
@@ -35,6 +35,7 @@ from dask_diag_lab.proxy.client import (
 )
 from dask_diag_lab.proxy.dashboard import Dashboard
 from dask_diag_lab.proxy.handlers import BaseWebSocketHandler, allowed_to
+from dask_diag_lab.proxy.keys import Closable, Key
 from dask_diag_lab.proxy.messages import Kind
 from dask_diag_lab.proxy.stock import StockDashboard
 
@@ -169,7 +170,6 @@ class RelayHandler(BaseWebSocketHandler):
 
     route = "dask-diag-lab/dashboards"
     max_message_size = MAX_MESSAGE_BYTES
-    open_sockets: ClassVar[set[RelayHandler]] = set()
     _dashboard: Dashboard
     _target: str  # what is asked of the dashboard, without the browser's own arguments
     _exchange: Exchange | None = None
@@ -196,6 +196,11 @@ class RelayHandler(BaseWebSocketHandler):
             self.refuse(error.status, str(error))
 
     head = post = get
+
+    @property
+    def _sockets(self) -> set[Closable]:
+        """Those that are closed together with this one."""
+        return self._dashboard.sockets
 
     @property
     def _place(self) -> tuple[str, str]:
@@ -262,7 +267,7 @@ class RelayHandler(BaseWebSocketHandler):
             self._exchange.close()
 
     def _redirect_to_frame(self, dashboard: StockDashboard, path: str) -> None:
-        key = dashboard.issue_key(self.current_user)
+        key = self.registry.keys.issue(self.current_user, dashboard.id)
         place = url_path_join(self.base_url, FrameHandler.route, key)
         self.set_header("Cache-Control", "no-store")
         self.set_header("Referrer-Policy", "no-referrer")
@@ -279,11 +284,11 @@ class RelayHandler(BaseWebSocketHandler):
         except (HTTPClientError, WebSocketError, OSError):
             self._dashboard.is_suspect = True
             raise RefusedError(f"{self._dashboard.name} does not open this plot.", 502) from None
-        self.open_sockets.add(self)
+        self._sockets.add(self)
         try:
             await super().get()
         finally:
-            self.open_sockets.discard(self)
+            self._sockets.discard(self)
             self._upstream.close(*sendable_close(self.close_code, self.close_reason))
             if self._pump is not None:
                 await self._pump
@@ -341,15 +346,21 @@ class FrameHandler(RelayHandler):
     """
 
     route = "dask-diag-lab/frames"
+    _key: Key
     _is_page = False  # it is in its frame already
 
     async def prepare(self, **_options: object) -> None:
         """Let the key speak for the user that it was made for; cookies are not looked at."""
-        found = self.registry.find_key(self.path_args[0]) if self.check_host() else None
-        self.current_user = self._jupyter_current_user = found and found[1]
-        if found is None:
+        key = self.registry.keys.find(self.path_args[0]) if self.check_host() else None
+        if key is None:
+            self.current_user = self._jupyter_current_user = None
             raise web.HTTPError(403, "This page is no longer open. Open it again from the sidebar.")
-        self.path_args[0] = found[0]
+        self.current_user = self._jupyter_current_user = key.user
+        self._key, self.path_args[0] = key, key.dashboard_id
+
+    @property
+    def _sockets(self) -> set[Closable]:
+        return self._key.sockets
 
     def check_origin(self, origin: str = "") -> bool:  # noqa: ARG002  # tornado's
         """Let any origin in: a sandboxed page has none, and its key is what lets it in."""

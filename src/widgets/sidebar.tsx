@@ -358,7 +358,8 @@ function section(
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
       </div>
-      {taskProgress(dashboard.summary?.tasks, trans)}
+      {(dashboard.kind === 'diagnostics' || dashboard.summary?.tasks) &&
+        taskProgress(dashboard.summary?.tasks, trans)}
       <div hidden={!isOpen}>
         {sidebar.query === '' && dashboard.plots.length > 0 && (
           <button

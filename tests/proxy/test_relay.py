@@ -155,7 +155,7 @@ class TestTimeouts:
 
     @pytest.fixture
     def settings(self) -> dict[str, object]:
-        return {"answer_timeout_s": 2.5}
+        return {"answer_timeout_s": 2.5, "discover": False}
 
     async def test_late_answer_is_a_timeout(self, client: Client, announced: Backend) -> None:
         answer = await client.relayed(announced, "slow", params={"first": "15"})

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.proxy.stock import is_allowed
+from dask_diag_lab.proxy.policy import is_allowed
 from tests.proxy.backends import Backend, StockScheduler
 from tests.proxy.client import Client, message
 

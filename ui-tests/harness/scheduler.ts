@@ -48,7 +48,9 @@ export class DaskScheduler {
   async start(): Promise<void> {
     const here = ['--host', '127.0.0.1'];
     const at = ['--port', String(this._port), '--dashboard-address', this.name];
-    const size = ['--nworkers', '2', '--nthreads', '2', '--no-dashboard'];
+    // So little that bars of memory are wide enough to be clicked.
+    const memory = ['--memory-limit', '500MiB'];
+    const size = ['--nworkers', '2', '--nthreads', '2', '--no-dashboard', ...memory];
     this._run(['-m', 'dask', 'scheduler', ...here, ...at]);
     this._run(['-m', 'dask', 'worker', this.address, ...here, ...size]);
     const until = Date.now() + START_LIMIT_MS;

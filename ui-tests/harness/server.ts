@@ -29,8 +29,12 @@ export class JupyterServer {
     private readonly _process: ChildProcess
   ) {}
 
-  /** Start a server and wait until it answers. */
-  static async start(): Promise<JupyterServer> {
+  /**
+   * Start a server and wait until it answers.
+   *
+   * @param finds - whether it lists Dask's own dashboards of this machine, which may be other people's.
+   */
+  static async start(finds: boolean): Promise<JupyterServer> {
     // Short: socket paths in the runtime folder are limited to 107 bytes.
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ddl-ui-'));
     const port = await freePort();
@@ -38,7 +42,7 @@ export class JupyterServer {
     const url = `http://127.0.0.1:${port}${BASE_URL}`;
     const log = fs.openSync(path.join(folder, 'server.log'), 'w');
     const child = spawn(PYTHON, ['-m', 'jupyterlab', '--allow-root'], {
-      cwd: prepare(folder, port),
+      cwd: prepare(folder, port, finds),
       env: environment(folder, token),
       stdio: ['ignore', log, log],
       detached: true
@@ -136,7 +140,7 @@ export class JupyterServer {
 }
 
 /** Make the server's folders and settings; returns the one that Lab shows. */
-function prepare(folder: string, port: number): string {
+function prepare(folder: string, port: number, finds: boolean): string {
   for (const name of ['work', 'config', 'data', 'runtime', 'settings', 'workspaces']) {
     fs.mkdirSync(path.join(folder, name), { mode: 0o700 });
   }
@@ -146,6 +150,7 @@ function prepare(folder: string, port: number): string {
     'c.ServerApp.port_retries = 0',
     'c.ServerApp.open_browser = False',
     `c.ServerApp.base_url = '${BASE_URL}'`,
+    `c.DaskDiagLab.discover = ${finds ? 'True' : 'False'}`,
     'c.LabApp.expose_app_in_browser = True',
     'c.JupyterNotebookApp.expose_app_in_browser = True'
   ];

@@ -9,6 +9,9 @@ export { expect };
 /** Errors of Lab, Notebook and other extensions are not ours to answer for. */
 const OURS = /dask-diag-lab|bokeh/i;
 
+/** A page of Dask's own, in its frame, says itself that its scheduler has gone. */
+const FRAMED = /\(\S*\/dask-diag-lab\/frames\/\S*\)$/;
+
 /** The browser's own line about an HTTP answer; a dashboard that has just gone gives such. */
 const REFUSED = /^Failed to load resource/;
 
@@ -17,13 +20,17 @@ interface IPerTest {
 }
 
 interface IPerWorker {
+  /** Whether the server finds Dask's own dashboards, also those of others on this machine. */
+  finds: boolean;
   server: JupyterServer;
 }
 
 export const test = base.extend<IPerTest, IPerWorker>({
+  finds: [false, { option: true, scope: 'worker' }],
+
   server: [
-    async ({}, use) => {
-      const server = await JupyterServer.start();
+    async ({ finds }, use) => {
+      const server = await JupyterServer.start(finds);
       await use(server);
       await server.stop();
     },
@@ -39,7 +46,12 @@ export const test = base.extend<IPerTest, IPerWorker>({
     });
     page.on('console', message => {
       const text = `${message.text()} (${message.location().url})`;
-      if (message.type() === 'error' && OURS.test(text) && !REFUSED.test(text)) {
+      if (
+        message.type() === 'error' &&
+        OURS.test(text) &&
+        !REFUSED.test(text) &&
+        !FRAMED.test(text)
+      ) {
         errors.push(text);
       }
     });
