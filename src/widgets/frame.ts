@@ -27,31 +27,29 @@ const LOAD_TIMEOUT_MS = 60_000;
 /** Make the frame of a plot; rejects with the reason in words where its dashboard cannot be shown. */
 export async function openFrame(
   server: Server,
-  { id, shownName, shown_with }: IKnownDashboard,
+  { id, shownName }: IKnownDashboard,
   plot: IPlot
 ): Promise<IPlotSession> {
-  await server.reach(id);
   const { trans } = server;
-  const whose = shown_with ? shownName : trans.__('Dask’s dashboard of %1', shownName);
+  await server.reach(id);
+  const title = trans.__('%1 of %2', trans.__(plot.title), shownName);
   const late = trans.__('Its page does not arrive.');
-  return new FrameSession(server.plotUrl(id, plot, NO_ARGUMENTS), whose, late);
+  return new FrameSession(server.plotUrl(id, plot, NO_ARGUMENTS), title, late);
 }
 
 class FrameSession implements IPlotSession {
   constructor(
     src: string,
-    whose: string,
+    title: string,
     private readonly _late: string
   ) {
-    // What is in the frame says what it shows.
-    this.control = new Control({ state: 'live', headline: whose });
-    const attributes = { src, title: whose, sandbox: SANDBOX, referrerpolicy: 'no-referrer' };
+    const attributes = { src, title, sandbox: SANDBOX, referrerpolicy: 'no-referrer' };
     this._frame = h('iframe', { class: 'jp-DaskDiag-frame', ...attributes });
     window.addEventListener('blur', this._onBlur);
     window.addEventListener('focus', this._onFocus);
   }
 
-  readonly control: Control;
+  readonly control = new Control({ state: 'live' });
   readonly isPictured = false; // Dask's own tools save it
   isOpen = true;
   onChanged = (): void => undefined;

@@ -166,7 +166,10 @@ export class PlotWidget extends Widget {
     const tag = dashboards.tag(this.binding.dashboard);
     const { isStock } = this;
     const around = { plotTitle, dashboardName, trouble: this._trouble(), isStock };
-    this.live.setSurroundings(around, '', tag);
+    // What is in a frame says what it shows, not whose it is.
+    const isNamed = !isStock || this.dashboard?.shown_with !== undefined;
+    const whose = isNamed ? dashboardName : trans.__('Dask’s dashboard of %1', dashboardName);
+    this.live.setSurroundings(around, isStock ? whose : '', tag);
     this._showHint();
   }
 
@@ -188,6 +191,7 @@ export class PlotWidget extends Widget {
       close.addEventListener('click', () => stockHint.dismiss());
       // What stands between backticks is code.
       const parts = text.split('`').map((part, i) => (i % 2 === 1 ? h('code', {}, part) : part));
+      hint.title = text.replaceAll('`', '');
       hint.replaceChildren(h('span', {}, ...parts), ...(text === advice ? [close] : []));
       this.node.append(hint);
     }
@@ -270,11 +274,11 @@ function stockHintText(
   const client = `Client(${JSON.stringify(scheduler.address || 'tcp://…')})`;
   return kernel_id === null
     ? trans.__(
-        'For history, tables and your theme: `pip install dask_diag_lab` in a notebook’s environment, and there `%1`.',
+        '`pip install dask_diag_lab`, then `%1` in a notebook: history, tables, your theme',
         client
       )
     : trans.__(
-        'For history, tables and your theme, run `import dask_diag_lab; dask_diag_lab.attach()` in its kernel; where it is missing, `pip install dask_diag_lab` first.'
+        '`import dask_diag_lab; dask_diag_lab.attach()` in its kernel: history, tables, your theme; where it is missing, `pip install dask_diag_lab` first'
       );
 }
 

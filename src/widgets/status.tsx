@@ -37,7 +37,10 @@ function content({ dashboards, trans, onClick, onErred }: IStatusItemOptions): J
   const erred = count(sum(one => one.tasks?.erred ?? 0));
   const parts = [
     live.length > 1 ? trans.__('%1 clusters', live.length) : '',
-    trans._n('%2 worker', '%2 workers', workers, count(workers)),
+    // One of Dask's own does not always tell what it has.
+    live.some(one => one.summary)
+      ? trans._n('%2 worker', '%2 workers', workers, count(workers))
+      : (live[0]?.shownName ?? ''),
     live.some(one => one.summary?.tasks)
       ? trans.__('%1 processing', count(sum(one => one.tasks?.processing ?? 0)))
       : ''

@@ -49,7 +49,7 @@ export class DaskScheduler {
     const here = ['--host', '127.0.0.1'];
     const at = ['--port', String(this._port), '--dashboard-address', this.name];
     // So little that bars of memory are wide enough to be clicked.
-    const memory = ['--memory-limit', '500MiB'];
+    const memory = ['--memory-limit', '512MiB'];
     const size = ['--nworkers', '2', '--nthreads', '2', '--no-dashboard', ...memory];
     this._run(['-m', 'dask', 'scheduler', ...here, ...at]);
     this._run(['-m', 'dask', 'worker', this.address, ...here, ...size]);

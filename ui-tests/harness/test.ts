@@ -9,8 +9,8 @@ export { expect };
 /** Errors of Lab, Notebook and other extensions are not ours to answer for. */
 const OURS = /dask-diag-lab|bokeh/i;
 
-/** A page of Dask's own, in its frame, says itself that its scheduler has gone. */
-const FRAMED = /\(\S*\/dask-diag-lab\/frames\/\S*\)$/;
+/** Dask's own pages, in their frames, and their errors are not ours, such as when a scheduler goes. */
+const FRAMED = /\/dask-diag-lab\/frames\//;
 
 /** The browser's own line about an HTTP answer; a dashboard that has just gone gives such. */
 const REFUSED = /^Failed to load resource/;
@@ -40,8 +40,9 @@ export const test = base.extend<IPerTest, IPerWorker>({
   lab: async ({ page, server }, use, info) => {
     const errors: string[] = [];
     page.on('pageerror', error => {
-      if (OURS.test(error.stack ?? error.message)) {
-        errors.push(error.stack ?? error.message);
+      const text = error.stack ?? error.message;
+      if (OURS.test(text) && !FRAMED.test(text)) {
+        errors.push(text);
       }
     });
     page.on('console', message => {

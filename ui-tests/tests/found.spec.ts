@@ -20,7 +20,7 @@ test('a scheduler is found by itself, and is one entry with ours once a notebook
   const notebook = await lab.open(server.writeNotebook('found.ipynb', [connect]));
   const sidebar = await lab.sidebar();
   const alone = sidebar.locator('section', { hasText: scheduler.name });
-  await expect(alone).toContainText('2 workers · 4 threads · 1000 MiB');
+  await expect(alone).toContainText('2 workers · 4 threads · 1 GiB');
   scheduler.work();
   const fold = alone.locator('.jp-DaskDiag-fold');
   if ((await fold.getAttribute('aria-expanded')) === 'false') {
