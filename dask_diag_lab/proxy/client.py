@@ -72,15 +72,19 @@ def tls_context(ca_file: str) -> ssl.SSLContext:
 
     Raises
     ------
-    OSError
+    UpstreamError
         When the file cannot be read, or has no certificate.
     """
     context = ssl.create_default_context()
     if not context.cert_store_stats()["x509_ca"]:
         for bundle in filter(os.path.exists, _BUNDLES):
             context.load_verify_locations(bundle)
-    if ca_file:
-        context.load_verify_locations(ca_file)
+    try:
+        if ca_file:
+            context.load_verify_locations(ca_file)
+    except OSError:
+        message = f"cannot be trusted: the certificate authorities in {ca_file} cannot be read"
+        raise UpstreamError(message) from None
     return context
 
 

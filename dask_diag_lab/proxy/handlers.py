@@ -63,6 +63,11 @@ class BaseHandler(JupyterHandler):
         message = getattr(kwargs.get("exc_info", (None, None))[1], "log_message", None)
         self.refuse(status_code, message or responses.get(status_code, "Error"))
 
+    def log_exception(self, kind: Any, value: Any, traceback: Any) -> None:  # Any: tornado's
+        """Log what nobody has foreseen, without the address: a key or a token may be in it."""
+        if not isinstance(value, web.HTTPError):
+            self.log.error("%s failed", type(self).__name__, exc_info=(kind, value, traceback))
+
     def answer(self, status: int, content: object) -> None:
         """End with JSON that nothing may keep."""
         self.set_status(status)

@@ -161,7 +161,9 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     const { plot, binding, heading, dashboardName } = content;
     const { state, pill } = content.live.presentation;
     Object.assign(node.dataset, { plot, dashboard: binding.dashboard, state });
-    title.label = heading;
+    // Beside ours of the same name.
+    const isSecond = content.dashboard?.shown_with !== undefined;
+    title.label = isSecond ? trans.__('%1 (Dask)', heading) : heading;
     title.caption = trans.__('%1 of %2', heading, dashboardName);
     const tag = dashboards.tag(binding.dashboard);
     const { tag: letter, color, ...others } = title.dataset;

@@ -6,13 +6,15 @@ import asyncio
 import os
 import select
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
+from dask_diag_lab.proxy.extension import DaskDiagLab
+from dask_diag_lab.proxy.sockets import Listener
 from tests.proxy.backends import Backend, Program, StockScheduler
 from tests.proxy.client import Client, Listing
 
@@ -85,13 +87,13 @@ async def kernel(client: Client) -> AsyncIterator[tuple[str, AsyncKernelClient]]
     assert manager is not None
     environment = {**os.environ, "JPY_SESSION_NAME": "/work/analysis.ipynb"}
     kernel_id = await manager.start_kernel(env=environment)
-    channels = manager.get_kernel(kernel_id).client()
+    channels = AsyncKernelClient(**manager.get_kernel(kernel_id).get_connection_info(session=True))
     channels.start_channels()
     try:
         await channels.wait_for_ready(60)
         yield kernel_id, channels
     finally:
-        channels.stop_channels()
+        channels.stop_channels()  # type: ignore[no-untyped-call]  # Jupyter's own
         await manager.shutdown_kernel(kernel_id, now=True)
 
 
@@ -137,20 +139,21 @@ async def test_no_dashboard_and_somebody_elses_program_are_not_even_connected_to
     with Program("bystander.py", *arguments) as program:
         assert of(stock.scheduler_id, await client.dashboards())
         await client.dashboards()
-        heard, _, _ = select.select([program.process.stdout], [], [], 0)
-        assert heard == []
+        assert program.process.stdout is not None
+        assert select.select([program.process.stdout], [], [], 0)[0] == []
 
 
 async def test_idle_is_idle(
-    client: Client, stock: StockScheduler, extension: Any, monkeypatch: pytest.MonkeyPatch
+    client: Client, stock: StockScheduler, extension: DaskDiagLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks = []
     async with client.events() as events:
         await events.until(lambda found: of(stock.scheduler_id, found))
     async with asyncio.timeout(30):
         while extension.registry.is_watching:
             await asyncio.sleep(0.02)
-    look: Callable[[], Any] = __import__("dask_diag_lab.proxy.finder").proxy.finder.listeners
-    monkeypatch.setattr("dask_diag_lab.proxy.finder.listeners", lambda: looks.append(1) or look())
+
+    def look() -> list[Listener]:
+        pytest.fail("it still looks")
+
+    monkeypatch.setattr("dask_diag_lab.proxy.finder.listeners", look)
     await asyncio.sleep(1.5)  # longer than between two looks: the claim is that nothing happens
-    assert looks == []

@@ -149,6 +149,7 @@ function prepare(folder: string, port: number, finds: boolean): string {
     `c.ServerApp.port = ${port}`,
     'c.ServerApp.port_retries = 0',
     'c.ServerApp.open_browser = False',
+    'c.DaskDiagLab.discover = False',
     `c.ServerApp.base_url = '${BASE_URL}'`,
     `c.DaskDiagLab.discover = ${finds ? 'True' : 'False'}`,
     'c.LabApp.expose_app_in_browser = True',

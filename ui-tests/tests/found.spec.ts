@@ -47,10 +47,10 @@ test('a scheduler is found by itself, and is one entry with ours once a notebook
   // What was open goes on, and ours is beside it.
   await expect(stream).toContainText('Dask’s dashboard of found.ipynb');
   await expect(stream).not.toContainText('Client(');
+  await expect(page.locator('.jp-DaskDiag-paneTab')).toHaveText('Task Stream (Dask)');
   await lab.command('dask-diag-lab:open-plot', { plot: 'task-stream' });
   await expect(stream).toHaveCount(2);
   const ours = page.locator(`.jp-DaskDiag-pane[data-plot]:not([data-dashboard="${id}"])`);
   await expectToMove(ours);
   await expect(ours.locator('iframe')).toHaveCount(0);
-  await page.screenshot({ path: '/tmp/s-found.png' });
 });

@@ -82,7 +82,6 @@ test('a dashboard that is added by its address is listed, drawn in panes and rem
   // The scheduler goes and comes back.
   await scheduler.stop();
   await expect(stream).toHaveAttribute('data-state', 'stale');
-  await page.screenshot({ path: '/tmp/s-gone.png' });
   await expect(stream).toContainText(scheduler.name);
   await scheduler.start();
   scheduler.work();
@@ -96,16 +95,7 @@ test('a dashboard that is added by its address is listed, drawn in panes and rem
     await expectToShow(picture(await lab.livePane(plot)));
   }
 
-  await page.screenshot({ path: '/tmp/s-four.png' });
-  await lab.command('apputils:change-theme', { theme: 'JupyterLab Dark' });
-  await page.waitForTimeout(1500);
-  await page.screenshot({ path: '/tmp/s-dark.png' });
-  await page.setViewportSize({ width: 800, height: 560 });
-  await page.waitForTimeout(1500);
-  await page.screenshot({ path: '/tmp/s-narrow.png' });
-  await page.setViewportSize({ width: 1400, height: 900 });
   await section.getByRole('button', { name: 'Actions of this cluster' }).click();
-  await page.screenshot({ path: '/tmp/s-menu.png' });
   await page.getByRole('menuitem', { name: 'Remove from the list' }).click();
   await expect(section).toHaveCount(0);
   await expect(stream).toHaveAttribute('data-state', 'offline');
