@@ -17,6 +17,7 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClientConnection, WebSocketError
 
 from dask_diag_lab.proxy.client import RefusedError
+from dask_diag_lab.proxy.dashboard import Dashboard
 from dask_diag_lab.proxy.handlers import BaseHandler, allowed_to
 from dask_diag_lab.proxy.relay import check_request, connect_socket
 
@@ -49,10 +50,12 @@ class Poll:
         self._has_room.set()
         self._end = asyncio.get_running_loop().call_later(LEASE_S, self.close)
 
-    def add(self, name: str, socket: WebSocketClientConnection) -> None:
-        """Begin to read a socket that was opened."""
+    def add(self, name: str, socket: WebSocketClientConnection, dashboard: Dashboard) -> None:
+        """Begin to read a socket that was opened; it ends with its dashboard."""
         self._sockets[name] = socket
-        self._pumps[name] = asyncio.create_task(self._read_socket(name, socket))
+        dashboard.sockets.add(socket)
+        pump = self._pumps[name] = asyncio.create_task(self._read_socket(name, socket))
+        pump.add_done_callback(lambda _: dashboard.sockets.discard(socket))
 
     async def write(self, name: str, text: str) -> None:
         """Send a message; one to a socket that has closed is dropped."""
@@ -178,4 +181,4 @@ class PollHandler(BaseHandler):
         poll = self.polls.get(key)
         if poll is None:
             poll = self.polls[key] = Poll(lambda: self.polls.pop(key, None))
-        poll.add(name, socket)
+        poll.add(name, socket, dashboard)

@@ -17,6 +17,9 @@ const TIMEOUT_MS = 30_000;
 /** A longer answer is a page of whatever is between Jupyter and us, and no reason to show. */
 const MAX_REASON = 500;
 
+/** What Dask's own dashboard answers at little cost: its pages make it draw. */
+const INDEX = 'individual-plots.json';
+
 /** The Jupyter server: every request carries its credentials and its XSRF token. */
 export class Server {
   constructor(
@@ -79,9 +82,19 @@ export class Server {
     return protocol.dashboardsOf(await this._json(Routes.dashboards, 'GET'));
   }
 
-  /** Add a dashboard by its address. */
-  async addDashboard(url: string): Promise<void> {
-    await this._json(Routes.dashboards, 'POST', { url });
+  /** Add a dashboard by its address; resolves with its id. */
+  async addDashboard(url: string): Promise<string> {
+    return protocol.dashboardOf(await this._json(Routes.dashboards, 'POST', { url })).id;
+  }
+
+  /** Take a dashboard that was added by hand off the list. */
+  async removeDashboard(id: string): Promise<void> {
+    await this._json(`${Routes.dashboards}/${encodeURIComponent(id)}`, 'DELETE');
+  }
+
+  /** Reject with the reason in words where one of Dask's own dashboards cannot be shown. */
+  async reach(dashboard: string): Promise<void> {
+    await this._json(`${Routes.relay}/${encodeURIComponent(dashboard)}/${INDEX}`, 'GET');
   }
 
   /** How to read a plot, in its dashboard's own words; '' for nothing. */
@@ -101,8 +114,9 @@ export class Server {
     return appendToken && token !== '' ? `${url}?token=${encodeURIComponent(token)}` : url;
   }
 
-  private async _json(path: string, method: 'GET' | 'POST', body?: object): Promise<unknown> {
-    return (await this._request(path, method, body)).json();
+  private async _json(...given: Parameters<Ask>): Promise<unknown> {
+    const response = await this._request(...given);
+    return response.status === 204 ? null : response.json();
   }
 
   private async _request(...[path, method, body]: Parameters<Ask>): Promise<Response> {

@@ -5,7 +5,11 @@ import type { IWay } from './socket';
 import { randomId, Tunnel, type IPart } from './tunnel';
 
 /** Ask the Jupyter server; the path is below its base URL. */
-export type Ask = (path: string, method: 'GET' | 'POST', body?: object) => Promise<Response>;
+export type Ask = (
+  path: string,
+  method: 'GET' | 'POST' | 'DELETE',
+  body?: object
+) => Promise<Response>;
 
 /** One exchange for all plots of the page: browsers have six connections to a server. */
 export class Poll {

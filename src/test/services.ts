@@ -14,20 +14,22 @@ export function services(
   dashboards = new DashboardList(),
   server: Partial<Server> = {}
 ): IPlotServices & { readonly dashboards: DashboardList } {
+  const relayUrl: Server['relayUrl'] = (_, path) => `http://jupyter/relay/${path}`;
   const relayed: Server['relayed'] = () => ({
     get: () => new Promise(() => undefined),
     post: () => new Promise(() => undefined),
-    url: path => `http://jupyter/relay/${path}`,
+    url: path => relayUrl('', path),
     ways: () => []
   });
   return {
     commands: new CommandRegistry(),
     dashboards,
-    server: Object.assign(Object.create(Server.prototype), { relayed, ...server }) as Server,
+    server: Object.assign(Object.create(Server.prototype), { relayed, relayUrl, ...server }) as Server,
     loader: new BokehLoader(trans),
     trans,
     look: LOOK,
     lookChanged: new Signal<object, void>({}),
+    stockHint: { isShown: true, changed: new Signal<object, void>({}), dismiss: () => undefined },
     keys: () => [{ keys: 'F', label: 'Fit' }]
   };
 }

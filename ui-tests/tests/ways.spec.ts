@@ -8,7 +8,7 @@ import { CLUSTER, WORK } from '../harness/ipynb';
 import { Lab } from '../harness/lab';
 import { expectPictures, expectToShow } from '../harness/picture';
 import { ReverseProxy } from '../harness/proxy';
-import { JupyterServer } from '../harness/server';
+import { JupyterServer, USUAL_PLACE } from '../harness/server';
 import { expect, test } from '../harness/test';
 
 const NOTE = '.jp-DaskDiag-note';
@@ -57,10 +57,11 @@ const gateway = test.extend<object, { far: JupyterServer }>({
   ],
   server: [
     async ({ far }, use) => {
-      const server = await JupyterServer.start(
+      const config = [
         `c.GatewayClient.url = '${far.url.replace(/\/$/, '')}'`,
         `c.GatewayClient.auth_token = '${far.token}'`
-      );
+      ];
+      const server = await JupyterServer.start({ ...USUAL_PLACE, config });
       await use(server);
       await server.stop();
     },
