@@ -1,8 +1,9 @@
 # The commands of this repository. Each sets up what it needs in .venv, once.
 #   make demo [PORT=8899]       JupyterLab on a notebook with a cluster to watch
-#   make test [SUITES="…"]      the tests: kernel, cluster, proxy, jest, packaging, ui (and: oldest)
+#   make test [SUITES="…"]      the tests: kernel, cluster, proxy, reach, jest, packaging, ui (and: oldest)
 #   make lint                   ruff, mypy, eslint, prettier, tsc
 #   make bench [BENCH="…"]      measurements beside Dask's own dashboard
+#   make soak [SOAK_MINUTES=30] whether anything grows while clusters and viewers come and go
 #   make pictures | clean       the pictures of the documents; remove what was built
 
 # The first Python that is new enough; another one: make demo PYTHON=/path/to/python3
@@ -10,7 +11,7 @@ PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& command -v "$$python" && break; done)
 
-suites := $(or $(SUITES),kernel cluster proxy jest packaging ui)
+suites := $(or $(SUITES),kernel cluster proxy reach jest packaging ui)
 # What `pip install --editable` copies or builds; the package itself is used in place.
 installed_from := $(shell find pyproject.toml install.json jupyter-config package.json yarn.lock \
 	tsconfig*.json src style schema dask_diag_lab/dask_diag_lab.yaml scripts/*.py -type f -not -name '* *')
@@ -24,10 +25,10 @@ playwright = $(with_chromium) cd ui-tests && PYTHON="$(CURDIR)/$(1)/bin/python" 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench pictures clean python
+.PHONY: help demo test lint bench soak pictures clean python
 
 help:
-	@sed -n '2,6s/^# //p' Makefile
+	@sed -n '2,7s/^# //p' Makefile
 
 # Jupyter's own folders are of this run alone; changes to the notebook stay where it was copied.
 demo: .venv/.demo
@@ -54,6 +55,10 @@ test-cluster: .venv/.dev
 # A command of its own: the fixtures of pytest-jupyter clash with asyncio plugins.
 test-proxy: .venv/.dev
 	$(pytest) tests/proxy
+
+# In network namespaces, where these are permitted: for root on Linux, with iproute2.
+test-reach: .venv/.dev
+	.venv/bin/python -m pytest tests/reach
 
 test-jest: node_modules/.yarn-state.yml
 	.venv/bin/jlpm test --ci
@@ -88,6 +93,9 @@ lint-ui: ui-tests/node_modules/.yarn-state.yml
 
 bench: ui-tests/node_modules/.yarn-state.yml
 	$(with_chromium) .venv/bin/python -m benchmarks $(or $(BENCH),--write docs/benchmarks.md)
+
+soak: ui-tests/node_modules/.yarn-state.yml
+	$(with_chromium) .venv/bin/python -m benchmarks.soak --minutes=$(or $(SOAK_MINUTES),30)
 
 # Another cluster on this machine is no business of the pictures.
 pictures: ui-tests/node_modules/.yarn-state.yml

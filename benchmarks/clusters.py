@@ -23,12 +23,14 @@ class RunningCluster:
 
 
 @contextmanager
-def separate_cluster() -> Iterator[RunningCluster]:
-    """Run a scheduler and a worker of four threads, each in a process."""
+def separate_cluster(
+    n_workers: int = 1, worker_class: str = "distributed.Worker"
+) -> Iterator[RunningCluster]:
+    """Run a scheduler and workers of four threads, each in a process."""
     with SubprocessCluster(
-        n_workers=1,
+        n_workers=n_workers,
         threads_per_worker=4,
-        worker_class="distributed.Worker",
+        worker_class=worker_class,
         dashboard_address="127.0.0.1:0",
     ) as cluster:
         dashboard = cluster.dashboard_link.removesuffix("/status")

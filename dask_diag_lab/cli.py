@@ -62,13 +62,14 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
         Nobody answers there, or no scheduler.
     """
     from dask_diag_lab.composition import Target
+    from dask_diag_lab.schema.columns import WireError
     from dask_diag_lab.transport.feed import CONNECT_TIMEOUT_S
     from dask_diag_lab.transport.link import Link, RefusedError
 
     arguments = _security(tls).get_connection_args("client")
     link = await Link.open(address, arguments, timeout_s=CONNECT_TIMEOUT_S)
     identity = None
-    with suppress(RefusedError):  # a worker's answer
+    with suppress(RefusedError, WireError):  # a worker's answer, or that of something else
         identity = await link.call("identity", timeout_s=CONNECT_TIMEOUT_S, n_workers=0)
     await link.close()
     if identity is None:
