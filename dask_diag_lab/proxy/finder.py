@@ -20,9 +20,9 @@ import psutil
 
 from dask_diag_lab.proxy.client import UpstreamTimeoutError
 from dask_diag_lab.proxy.config import Settings
-from dask_diag_lab.proxy.discovery import USER_ID
 from dask_diag_lab.proxy.policy import Place
 from dask_diag_lab.proxy.sockets import (
+    USER_ID,
     Listener,
     greets,
     listeners,

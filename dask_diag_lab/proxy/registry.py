@@ -14,7 +14,7 @@ from typing import Final
 from dask_diag_lab.proxy.client import RefusedError
 from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.dashboard import Dashboard, DiagnosticsDashboard
-from dask_diag_lab.proxy.discovery import Discovery, ProcessError
+from dask_diag_lab.proxy.discovery import Discovery
 from dask_diag_lab.proxy.finder import Finder
 from dask_diag_lab.proxy.keys import Keys
 from dask_diag_lab.proxy.messages import (
@@ -24,6 +24,7 @@ from dask_diag_lab.proxy.messages import (
     MessageError,
 )
 from dask_diag_lab.proxy.policy import read_place
+from dask_diag_lab.proxy.sockets import ProcessError
 from dask_diag_lab.proxy.stock import Keeper, StockDashboard
 
 # Between two looks for new clusters.
