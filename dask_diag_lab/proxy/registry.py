@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Final
 
@@ -32,7 +31,7 @@ POLL_S: Final = 0.5
 # Between two looks for stock dashboards, and the share of the time that looking may take: the table
 # of a machine with very many connections is long.
 LOOK_S: Final = 0.7
-LOOK_SHARE: Final = 0.05
+LOOK_SHARE: Final = 0.02
 # Whoever asks for the list once waits so long for those that are being asked.
 ASKED_S: Final = 2.0
 # After an error that nobody has foreseen.
@@ -334,11 +333,9 @@ class Registry:
 
     async def _keep_looking(self) -> None:
         while self.settings.discover:
-            begun_s = time.thread_time()
             await self._finder.look(self._own_ports)
             self._take_found()
-            took_s = time.thread_time() - begun_s
-            await asyncio.sleep(max(LOOK_S, took_s / LOOK_SHARE))
+            await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
 
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:
