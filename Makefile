@@ -4,6 +4,7 @@
 #   make lint                   ruff, mypy, eslint, prettier, tsc
 #   make bench [BENCH="…"]      measurements beside Dask's own dashboard
 #   make compat                 the oldest and newest versions of what it needs, into docs/compatibility.md
+#   make soak [SOAK_MINUTES=30] whether anything grows while clusters and viewers come and go
 #   make pictures | clean       the pictures of the documents; remove what was built
 
 # The first Python that is new enough; another one: make demo PYTHON=/path/to/python3
@@ -25,10 +26,10 @@ playwright = $(with_chromium) cd ui-tests && PYTHON="$(CURDIR)/.venv/bin/python"
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench compat pictures clean python
+.PHONY: help demo test lint bench compat soak pictures clean python
 
 help:
-	@sed -n '2,7s/^# //p' Makefile
+	@sed -n '2,8s/^# //p' Makefile
 
 # Jupyter's own folders are of this run alone; changes to the notebook stay where it was copied.
 demo: .venv/.demo
@@ -96,6 +97,9 @@ bench: ui-tests/node_modules/.yarn-state.yml
 
 compat: ui-tests/node_modules/.yarn-state.yml
 	$(with_chromium) .venv/bin/python scripts/compatibility.py --write docs/compatibility.md
+
+soak: ui-tests/node_modules/.yarn-state.yml
+	$(with_chromium) .venv/bin/python -m benchmarks.soak --minutes=$(or $(SOAK_MINUTES),30)
 
 # Another cluster on this machine is no business of the pictures.
 pictures: ui-tests/node_modules/.yarn-state.yml

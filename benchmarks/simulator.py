@@ -146,13 +146,17 @@ class Simulation:
         return tasks[~is_dead | (tasks["start"] < time)]
 
     def _make_keys(self) -> list[str]:
+        """Return keys as Dask makes them: of a collection, and every second one of a function."""
         names = [
             f"{name}-{self._random.bytes(16).hex()}"
             for name, _, _ in PREFIXES * (1 + len(self._tasks) // 100_000)
         ]
         batch = len(PREFIXES)
+        tokens = self._random.bytes(16 * len(self._tasks)).hex()
         return [
             f"('{names[p + i // 100_000 * batch]}', {i // 100}, {i % 100})"
+            if p % 2
+            else f"{PREFIXES[p][0]}-{tokens[32 * i : 32 * (i + 1)]}"
             for i, p in enumerate(self._tasks["prefix"].tolist())
         ]
 

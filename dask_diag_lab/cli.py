@@ -62,13 +62,14 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
         Nobody answers there, or no scheduler.
     """
     from dask_diag_lab.composition import Target
+    from dask_diag_lab.schema.columns import WireError
     from dask_diag_lab.transport.feed import CONNECT_TIMEOUT_S
     from dask_diag_lab.transport.link import Link, RefusedError
 
     arguments = _security(tls).get_connection_args("client")
     link = await Link.open(address, arguments, timeout_s=CONNECT_TIMEOUT_S)
     identity = None
-    with suppress(RefusedError):  # a worker's answer
+    with suppress(RefusedError, WireError):  # a worker's answer, or that of something else
         identity = await link.call("identity", timeout_s=CONNECT_TIMEOUT_S, n_workers=0)
     await link.close()
     if identity is None:
@@ -256,10 +257,15 @@ def task_stream(address: str, duration: float | None, output: str, **tls: str | 
     It begins now and ends with Ctrl-C, after --duration seconds, or with the cluster of the
     scheduler at ADDRESS. The page opens without a network.
     """
+    from dask_diag_lab.capture.block import IncompleteError
     from dask_diag_lab.capture.task_stream import get_task_stream
 
-    with _client(address, tls) as client, get_task_stream(client, "save", output):
-        _wait(client, duration, output)
+    with _client(address, tls) as client:
+        try:
+            with get_task_stream(client, "save", output):
+                _wait(client, duration, output)
+        except IncompleteError as error:  # the page is written
+            click.echo(str(error), err=True)
 
 
 @main.command(epilog="Example: dask-diag-lab report tcp://10.0.0.5:8786 --duration 60")

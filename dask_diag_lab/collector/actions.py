@@ -176,7 +176,7 @@ class ActionLog:
                 self.tasks = task + 1
                 if message.get("metadata") or message.get("exception_text"):
                     self._keep_details(task, message)
-        except (KeyError, TypeError, struct.error):
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, struct.error):
             self.skipped += 1
 
     def since(

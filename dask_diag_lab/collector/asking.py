@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+import msgpack
+from distributed.protocol.serialize import Serialize, Serialized
+
 from dask_diag_lab.collector.actions import ActionLog
-from dask_diag_lab.collector.strings import cut, key_text, plain
+from dask_diag_lab.collector.strings import MAX_TEXT, cut, key_text, plain
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskState
@@ -27,6 +30,14 @@ MAX_TRACEBACK: Final = 20_000
 MAX_WORKERS: Final = 1_000
 """Addresses that have a task's result; scattered data may be everywhere."""
 
+MAX_ASKED: Final = 1_000
+"""Workers of one question."""
+
+LONGEST_S: Final = 60.0
+"""Wait for one worker."""
+
+MAX_ANSWER_BYTES: Final = 16_000_000
+"""Of one worker; a profile of 50 000 nodes has as much."""
 
 AT_ONCE: Final = 32
 """Workers that are asked side by side: those that are busy take half a second to answer."""
@@ -36,13 +47,30 @@ def ask_handler(scheduler: Scheduler) -> Callable[..., Awaitable[dict[str, Any]]
     """Return the RPC handler that has some workers answer one ``message``.
 
     It answers ``{"answers": {address: answer}, "missing": {address: reason}}`` within
-    ``worker_timeout_s`` for each `AT_ONCE` workers; answers are as the workers serialized them.
+    ``worker_timeout_s`` for each `AT_ONCE` workers. Each answer is msgpack of its own: one that
+    cannot be sent, or cannot be read, costs no other. What a worker pickled stays as it is.
+
+    Raises
+    ------
+    ValueError
+        To whom asked, for what is no question.
     """
 
     async def dask_diag_lab_ask(
-        workers: Sequence[str], message: Mapping[str, Any], worker_timeout_s: float
+        workers: Any,
+        message: Any,
+        worker_timeout_s: Any,  # whatever a client sent
     ) -> dict[str, Any]:
-        answers: dict[str, Any] = {}
+        if not (
+            isinstance(workers, (list, tuple))
+            and len(workers) <= MAX_ASKED
+            and all(type(worker) is str for worker in workers)
+            and isinstance(message, Mapping)
+            and type(worker_timeout_s) in {int, float}
+            and 0 < worker_timeout_s <= LONGEST_S
+        ):
+            raise ValueError("what was asked names no workers, message and seconds")
+        answers: dict[str, bytes] = {}
         missing: dict[str, str] = {}
         places = asyncio.Semaphore(AT_ONCE)
 
@@ -50,7 +78,8 @@ def ask_handler(scheduler: Scheduler) -> Callable[..., Awaitable[dict[str, Any]]
             async with places:
                 try:
                     broadcast = scheduler.broadcast(msg=dict(message), workers=[worker])
-                    answers.update(await asyncio.wait_for(broadcast, worker_timeout_s))
+                    found = await asyncio.wait_for(broadcast, worker_timeout_s)
+                    answers[worker] = _packed(found[worker])
                 except TimeoutError:
                     missing[worker] = f"no answer in {worker_timeout_s:.0f} s"
                 except OSError:
@@ -62,6 +91,22 @@ def ask_handler(scheduler: Scheduler) -> Callable[..., Awaitable[dict[str, Any]]
         return {"answers": answers, "missing": missing}
 
     return dask_diag_lab_ask
+
+
+def _packed(answer: Any) -> bytes:  # what a worker sent
+    """Return an answer as msgpack, which takes no objects, nor what is nested deeply."""
+    packed: bytes = msgpack.packb(answer, default=_frames)
+    if len(packed) > MAX_ANSWER_BYTES:
+        raise ValueError(f"its answer has {len(packed)} bytes, more than {MAX_ANSWER_BYTES}")
+    return packed
+
+
+def _frames(value: Any) -> bytes:  # what a worker serialized, in this process or another
+    if isinstance(value, Serialized) and not any(value.header.get("compression") or ()):
+        return b"".join(value.frames)
+    if isinstance(value, Serialize) and isinstance(value.data, bytes):
+        return value.data
+    raise TypeError(f"its answer has a {type(value).__name__} in it")
 
 
 def task_handler(scheduler: Scheduler, log: ActionLog) -> Callable[..., dict[str, Any]]:
@@ -85,9 +130,10 @@ def _find(scheduler: Scheduler, text: str) -> TaskState | None:
     tasks = scheduler.tasks
     if text in tasks:
         return tasks[text]
-    # No literal after all, or not one that can be a key.
-    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError, KeyError):
-        return tasks[ast.literal_eval(text)]
+    if len(text) <= MAX_TEXT:  # what is longer was cut, and could take the parser long
+        # No literal after all, or not one that can be a key.
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError, KeyError):
+            return tasks[ast.literal_eval(text)]
     newest = islice(reversed(tasks.items()), MAX_SEARCHED)
     return next((ts for key, ts in newest if key_text(key) == text), None)
 

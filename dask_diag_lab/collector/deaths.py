@@ -12,6 +12,7 @@ from distributed.metrics import time as wall_clock
 
 from dask_diag_lab.collector.actions import KILLED, ActionLog
 from dask_diag_lab.collector.events import EventLog
+from dask_diag_lab.collector.workers import number
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskState, WorkerState
@@ -102,19 +103,20 @@ class Deaths:
         tasks that it names, and before the others are handed on.
         """
         now, address = wall_clock(), message["worker"]
+        if address in self._scheduler.workers or address not in self._workers:
+            return  # an event of somebody's own: any client may log one
         stimulus, is_expected = str(message.get("stimulus_id", "")), bool(message.get("expected"))
         is_killed, cause = self._cause(address, stimulus, is_expected=is_expected)
         self._foreseen.pop(address, None)
-        ws = self._workers.pop(address, None)
+        ws = self._workers.pop(address)
         n_lost = self._n_killed
-        if ws is not None:
-            n_given = min(ws.nthreads, len(ws.processing) + self._n_killed)
-            for ts in ws.processing:
-                start = self._began(ws, ts, is_killed=is_killed)
-                if start is not None and ts.processing_on is ws:
-                    self._add(ts, address, start, now)
-                    n_lost += 1
-            self.n_lost_runs += max(n_given - n_lost, 0) if is_killed else 0
+        n_given = min(ws.nthreads, len(ws.processing) + self._n_killed)
+        for ts in ws.processing:
+            start = self._began(ws, ts, is_killed=is_killed)
+            if start is not None and ts.processing_on is ws:
+                self._add(ts, address, start, now)
+                n_lost += 1
+        self.n_lost_runs += max(n_given - n_lost, 0) if is_killed else 0
         self._n_killed = 0
         kind = "worker-killed" if is_killed else "worker-removed"
         self._events.add(now, kind, worker=address, cause=cause, lost_tasks=n_lost)
@@ -127,7 +129,7 @@ class Deaths:
         """
         elapsed_s = ws.executing.get(ts)
         if elapsed_s is not None:
-            return ws.last_seen - elapsed_s
+            return ws.last_seen - number(elapsed_s)
         has_threads = len(ws.processing) + self._n_killed <= ws.nthreads
         return ws.last_seen if is_killed and has_threads else None
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.strings import key_text
-from dask_diag_lab.collector.wire import Answer, log_since
+from dask_diag_lab.collector.wire import Answer, log_since, whole
 from dask_diag_lab.schema.tables import EVENTS
 
 if TYPE_CHECKING:
@@ -72,12 +72,15 @@ class EventLog:
             self._append(*event)
 
     def _append(self, time: float, kind: str, detail: Mapping[str, object]) -> None:
-        plain = tuple(
-            (name, value if value is None or isinstance(value, (int, float)) else key_text(value))
-            for name, value in detail.items()
-        )
+        plain = tuple((name, _scalar(value)) for name, value in detail.items())
         self._events.append((time, kind, plain))
         self._total += 1
+
+
+def _scalar(value: object) -> object:
+    if value is None or isinstance(value, (float, bool)):
+        return value
+    return whole(value) if isinstance(value, int) else key_text(value)
 
 
 def recall(scheduler: Scheduler, events: EventLog) -> None:
@@ -88,7 +91,7 @@ def recall(scheduler: Scheduler, events: EventLog) -> None:
         if action == "add-worker" and (ws := scheduler.workers.get(str(message.get("worker")))):
             detail = {"worker": ws.address, "name": ws.name, "nthreads": ws.nthreads}
             came[ws.address] = time, "worker-added", detail
-        elif action == "add-client" and (client := message.get("client")) in scheduler.clients:
-            came[str(client)] = time, "client-added", {"client": client}
+        elif action == "add-client" and (client := str(message.get("client"))) in scheduler.clients:
+            came[client] = time, "client-added", {"client": client}
     for time, kind, detail in sorted(came.values(), key=lambda event: event[0]):
         events.add(time, kind, **detail)

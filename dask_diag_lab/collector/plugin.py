@@ -28,9 +28,16 @@ from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
 from dask_diag_lab.collector.strings import Strings
 from dask_diag_lab.collector.tasks import TaskTables, n_ended
-from dask_diag_lab.collector.wire import Answer, WholeTable, log_since
+from dask_diag_lab.collector.wire import LARGEST, Answer, WholeTable, log_since, whole
 from dask_diag_lab.collector.workers import RunningTasks, WorkerTable
-from dask_diag_lab.schema.tables import GRAPH, NTHREADS, PROTOCOL, RUNNING, THRESHOLDS
+from dask_diag_lab.schema.tables import (
+    EXTRA_NAMES,
+    GRAPH,
+    NTHREADS,
+    PROTOCOL,
+    RUNNING,
+    THRESHOLDS,
+)
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskState
@@ -54,6 +61,13 @@ REFRESH_S: Final = 0.2
 TASK_ERRED: Final = "task-erred"
 """The workers' message of a task that failed. Where the task has retries left, the scheduler passes
 nothing of it on to plugins, so the handler is wrapped."""
+
+WANTED: Final = EXTRA_NAMES | {GRAPH}
+"""What is only worked out for who wants it."""
+
+MAX_SUBSCRIBERS: Final = 1_000
+MAX_NAME: Final = 100
+"""Characters of what a subscriber calls itself."""
 
 SAMPLED: Final = 128
 """One transition in so many is timed, for the cost."""
@@ -213,6 +227,12 @@ class Collector(SchedulerPlugin):
 
     @_safely
     def log_event(self, topic: str, msg: Any) -> None:  # `distributed`'s events are of any type
+        try:
+            self._hear(topic, msg)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return  # any client may log what it likes under any name
+
+    def _hear(self, topic: str, msg: Any) -> None:  # as `log_event`
         if topic == "stealing":
             if isinstance(msg, tuple) and msg[:1] == ("confirm",):  # a task has been moved
                 self._events.add_move(wall_clock())
@@ -232,7 +252,7 @@ class Collector(SchedulerPlugin):
         elif action == "update-graph" and topic in self._scheduler.clients:
             # Without those that the scheduler had already; None of a graph that was cancelled.
             n_tasks = (msg.get("metrics") or {}).get("new_tasks")
-            if n_tasks is not None:
+            if isinstance(n_tasks, int):
                 self._events.add_graph(wall_clock(), topic, n_tasks)
 
     @_safely
@@ -261,10 +281,14 @@ class Collector(SchedulerPlugin):
     ) -> dict[str, Any]:
         """Answer what is new after ``cursors``, which count for nothing in another ``epoch``.
 
-        ``wanted`` names the tables that are only worked out for who wants them.
+        ``wanted`` names the tables that are only worked out for who wants them. Where there is no
+        answer, ``error`` says why; what was asked wrongly is nobody's affair but the asker's.
         """
-        if self._error:
-            return {"error": self._error}
+        refusal = self._error or _wrong(subscriber, epoch, cursors, wanted)
+        if not refusal and len(self._leases) >= MAX_SUBSCRIBERS and subscriber not in self._leases:
+            refusal = f"it has {MAX_SUBSCRIBERS} subscribers already"
+        if refusal:
+            return {"error": refusal}
         self._leases.pop("", None)
         self._leases[subscriber] = time.monotonic() + self._lease_s
         began = time.perf_counter()
@@ -297,7 +321,8 @@ class Collector(SchedulerPlugin):
         }
 
     def leave(self, subscriber: str) -> None:
-        self._leases.pop(subscriber, None)
+        if subscriber and isinstance(subscriber, str):
+            self._leases.pop(subscriber, None)
         if not self._leases:
             self._detach()
 
@@ -328,8 +353,8 @@ class Collector(SchedulerPlugin):
                 "address": scheduler.address,
                 "started": scheduler.time_started,
                 "n_workers": len(scheduler.workers),
-                "nthreads": scheduler.total_nthreads,
-                "memory_limit": scheduler.total_memory,
+                "nthreads": whole(scheduler.total_nthreads),
+                "memory_limit": whole(scheduler.total_memory),
                 "n_erred": self._counts.n_erred,
                 "thresholds": dict(self._thresholds),
             },
@@ -400,7 +425,9 @@ class Collector(SchedulerPlugin):
 
     def _switch_off(self, error: Exception) -> None:
         """Make every hook do nothing, let the data go, and say so once."""
-        self._error = f"{type(error).__name__}: {error}"[:1000]
+        self._error = (
+            f"it switched itself off after an error of its own: {type(error).__name__}: {error}"
+        )[:1000]
         self.transition = _nothing  # type: ignore[method-assign]  # the other hooks look first
         self._clear()
         logger.error(
@@ -420,13 +447,30 @@ class Collector(SchedulerPlugin):
             handlers[TASK_ERRED] = self._erred_before
         if self._scheduler.plugins.get(NAME) is self:
             self._scheduler.remove_plugin(NAME)
-        self._error = self._error or "The collector has ended."
+        self._error = self._error or "it has ended"
         self._clear()
 
     def _clear(self) -> None:
         """Let all data go."""
         self._log.clear()
         self._graph.clear()
+
+
+def _wrong(subscriber: object, epoch: object, cursors: object, wanted: object) -> str:
+    """Return what is wrong with the arguments of a pull, '' if nothing is."""
+    if not (isinstance(subscriber, str) and 0 < len(subscriber) <= MAX_NAME):
+        return f"a subscriber is text of up to {MAX_NAME} characters"
+    if not isinstance(epoch, str):
+        return "an epoch is text"
+    if not isinstance(cursors, dict) or not all(
+        type(at) is int and 0 <= at < LARGEST for at in cursors.values()
+    ):
+        return "cursors are whole numbers by table"
+    if not isinstance(wanted, (list, tuple)) or not all(
+        isinstance(name, str) and name in WANTED for name in wanted
+    ):
+        return f"wanted are some of: {', '.join(sorted(WANTED))}"
+    return ""
 
 
 def _nothing(*args: object, **kwargs: object) -> None:

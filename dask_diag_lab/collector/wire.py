@@ -36,10 +36,11 @@ def _coerce(column: Column) -> Callable[[Any], Any]:
         return key_text
     if column.size > 1 or not column.is_number:
         return tuple
-    return float if column.dtype == "<f8" else bool if column.dtype == "?" else _whole
+    return float if column.dtype == "<f8" else bool if column.dtype == "?" else whole
 
 
-def _whole(value: Any) -> int:  # of several types of numbers
+def whole(value: Any) -> int:  # of several types of numbers
+    """Return a whole number that a message has room for."""
     return min(max(int(value), -LARGEST), LARGEST)
 
 

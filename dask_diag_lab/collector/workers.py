@@ -95,6 +95,11 @@ class WorkerTable(NamedRows):
                 continue
 
 
+def number(value: object) -> float:
+    """Return what a worker sent as a number, 0 where it is none."""
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
 def _occupancy(ws: WorkerState) -> float:
     """Return the expected seconds of its work: a sum over prefixes, not over tasks."""
     try:
@@ -127,7 +132,9 @@ class RunningTasks:
                 start = self._starts.get(ts.run_id)
                 if ts.processing_on is not ws or (start is None and is_read):
                     continue
-                start = starts[ts.run_id] = ws.last_seen - elapsed_s if start is None else start
+                if start is None:
+                    start = ws.last_seen - number(elapsed_s)
+                starts[ts.run_id] = start
                 worker = self._strings.add_address(address)
                 yield key_text(ts.key), worker, self._strings.add(ts.group.prefix.name), start
         self._starts = starts

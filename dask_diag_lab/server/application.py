@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
+from tornado.iostream import IOStream
 from tornado.netutil import bind_sockets
 from tornado.routing import Rule, URLSpec
 from tornado.web import Application
@@ -42,6 +43,15 @@ SETTINGS: Final[dict[str, Any]] = {
     "websocket_max_message_size_bytes": 1_048_576,
 }
 MAX_BODY_BYTES: Final = 65_536
+REQUEST_S: Final = 20.0
+"""For the headers of a request, from the connection's begin or the last answer, and as long for its
+body: nothing that talks to this server takes longer. Websockets are not concerned."""
+MAX_CONNECTIONS: Final = 500
+"""Half of the files that a process may usually have open; a pane needs one."""
+TOO_MANY: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
+    b"This dashboard has as many connections as it takes: close some of its plots.\n"
+)
 CLOSE_GOING_AWAY: Final = 1001
 STATIC: Final = Path(__file__).parent / "static"
 MODELS: Final = Path(__file__).parents[1] / "dist"
@@ -87,6 +97,29 @@ def _listen(host: str, port: int) -> list[socket.socket]:
             if error.errno != errno.EADDRINUSE:
                 raise OSError(f"Cannot listen at {host}: {error.strerror}") from error
     raise OSError(errno.EADDRINUSE, f"Port {port} of {host} and those after it are taken")
+
+
+class _Listener(HTTPServer):
+    """Takes `MAX_CONNECTIONS` at once, each of which has to say what it wants in `REQUEST_S`."""
+
+    def initialize(self, gate: Gate) -> None:  # type: ignore[override]  # no other arguments
+        super().initialize(
+            gate,
+            max_body_size=MAX_BODY_BYTES,
+            idle_connection_timeout=REQUEST_S,
+            body_timeout=REQUEST_S,
+        )
+        self._streams: set[IOStream] = set()
+
+    def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
+        """Serve a connection, or refuse it."""
+        if len(self._streams) >= MAX_CONNECTIONS:
+            self._streams = {one for one in self._streams if not one.closed()}
+        if len(self._streams) < MAX_CONNECTIONS:
+            self._streams.add(stream)
+            super().handle_stream(stream, address)
+        else:
+            stream.write(TOO_MANY).add_done_callback(lambda _: stream.close())
 
 
 class Server:
@@ -151,7 +184,7 @@ class Server:
         OSError
             Nothing can listen at that host, or all ports that were tried are taken.
         """
-        self._http = HTTPServer(self._gate, max_body_size=MAX_BODY_BYTES)
+        self._http = _Listener(self._gate)
         listening = _listen(self._host, self.port)
         self.port = listening[0].getsockname()[1]
         if not self._is_loopback:

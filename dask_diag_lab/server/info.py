@@ -21,23 +21,45 @@ MAX_WORKERS: Final = 1000
 LOG_WAIT_S: Final = 2.0
 """So long the page waits at most for the scheduler's log."""
 
-# Configuration is where people keep passwords and tokens, so only sections that are named here are
-# shown, and of these no text that could be one.
-SECTIONS: Final = (
-    *("diag-lab.", "array.", "dataframe.", "optimization.", "distributed.scheduler."),
-    *("distributed.worker.", "distributed.comm.", "distributed.deploy.", "distributed.p2p."),
-    *("distributed.admin.", "distributed.diagnostics."),
-)
-"""Beginnings of the names that are shown."""
-_HIDDEN: Final = re.compile(
-    r"pass|secret|token|credential|auth|cookie|cert|\bpwd?\b|key\b|private|tls|environ|preload|argv"
-    r"|proxy|socks|jupyter|bokeh-application|contact",
-    re.IGNORECASE,
-)
-"""Names that may hold a secret, or code with one."""
+# Configuration is where people keep passwords and tokens, so what is shown is named here.
+SHOWN: Final[Mapping[str, str]] = {
+    "diag-lab": "auto-attach interval idle-interval max-actions port",
+    "array": "backend chunk-size chunk-size-tolerance rechunk.method rechunk.threshold"
+    " slicing.split-large-chunks query-planning",
+    "dataframe": "backend shuffle.method shuffle.compression convert-string query-planning",
+    "optimization": "annotations.fuse tune.active fuse.active fuse.ave-width fuse.max-width"
+    " fuse.max-height fuse.max-depth-new-edges fuse.rename-keys fuse.delayed",
+    "distributed.scheduler": "allowed-failures bandwidth default-data-size events-cleanup-delay"
+    " idle-timeout no-workers-timeout work-stealing work-stealing-interval worker-saturation"
+    " worker-ttl unknown-task-duration validate active-memory-manager.start"
+    " active-memory-manager.interval active-memory-manager.measure locks.lease-timeout"
+    " locks.lease-validation-interval rootish-taskgroup rootish-taskgroup-dependencies"
+    " reuse-broadcast-comm",
+    "distributed.worker": "multiprocessing-method use-file-locking daemon validate"
+    " connections.incoming connections.outgoing transfer.message-bytes-limit lifetime.duration"
+    " lifetime.stagger lifetime.restart profile.enabled profile.interval profile.cycle"
+    " profile.low-level",
+    "distributed.worker.memory": "target spill pause terminate transfer max-spill monitor-interval"
+    " spill-compression recent-to-old-time rebalance.measure rebalance.sender-min"
+    " rebalance.recipient-max rebalance.sender-recipient-gap",
+    "distributed.comm": "retry.count retry.delay.min retry.delay.max compression shard offload"
+    " default-scheme socket-backlog timeouts.connect timeouts.tcp require-encryption zstd.level"
+    " zstd.threads websockets.shard",
+    "distributed.deploy": "lost-worker-timeout cluster-repr-interval",
+    "distributed.p2p": "comm.buffer comm.concurrency comm.message-bytes-limit comm.retry.count"
+    " comm.retry.delay.min comm.retry.delay.max storage.buffer storage.disk threads",
+    "distributed.diagnostics": "nvml cudf computations.max-history computations.nframes"
+    " erred-tasks.max-history",
+    "distributed.admin": "large-graph-warning-threshold tick.interval tick.limit tick.cycle"
+    " max-error-length log-length low-level-log-length pdb-on-err system-monitor.interval"
+    " system-monitor.log-length system-monitor.disk system-monitor.host-cpu"
+    " system-monitor.gil.enabled system-monitor.gil.interval event-loop",
+}
+"""Names that are shown, by their section."""
+_NAMES: Final = frozenset(f"{top}.{name}" for top, names in SHOWN.items() for name in names.split())
 _PLAIN: Final = re.compile(r"[A-Za-z0-9 ._%+-]{0,24}")
-"""Values that are numbers, words, sizes and durations; a list, a URL, a path or a long random text
-is none."""
+"""Values that are numbers, words, sizes and durations, as those names have; a list, a URL, a path
+or a long random text is none."""
 
 
 class InfoHandler(PageHandler):
@@ -98,7 +120,7 @@ def shown_configuration(config: Mapping[str, Any]) -> list[tuple[str, str]]:
     return sorted(
         (name, str(value))
         for name, value in _leaves(config, "")
-        if name.startswith(SECTIONS) and not _HIDDEN.search(name) and _PLAIN.fullmatch(str(value))
+        if name in _NAMES and _PLAIN.fullmatch(str(value))
     )
 
 

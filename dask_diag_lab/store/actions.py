@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from math import isfinite, nan
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -33,13 +33,15 @@ NAMES: Final = tuple(_DTYPES)
 def _read(block: Block, rows: Ints, slots: SlotRows, names: Collection[str] = NAMES) -> Columns:
     """Return some rows of a block: columns of `ACTIONS`, and ``slot``, row of the slot table."""
     slot = block.columns["slot"][rows]
-    known: Columns = {"worker": slots.worker_of_id, "slot": slots.position}
-    return {
-        name: (known[name][slot] if name in known else block.columns[name][rows]).astype(
-            _DTYPES[name], copy=False
-        )
-        for name in names
-    }
+
+    def values(name: str) -> npt.NDArray[Any]:  # dtypes differ
+        if name in ("worker", "slot"):
+            of_slot = slots.worker_of_id if name == "worker" else slots.position
+            return of_slot[slot]
+        column = block.columns[name][rows]
+        return block.threads[column] if name == "thread" else column
+
+    return {name: values(name).astype(_DTYPES[name], copy=False) for name in names}
 
 
 def _joined(parts: list[Columns], names: Collection[str] = NAMES) -> Columns:

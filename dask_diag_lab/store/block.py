@@ -54,8 +54,11 @@ class Block:
     Attributes
     ----------
     columns : dict of str to ndarray
-        The same in the order of the block, in the smallest types; and ``family``: what is merged
-        only with its like, by outcome first, then by kind.
+        The same in the order of the block, in the smallest types, ``thread`` as indices of
+        `threads`; and ``family``: what is merged only with its like, by outcome first, then by
+        kind.
+    threads : ndarray of uint64
+        Thread identifiers: a few thousand at most, of 8 bytes each.
     """
 
     def __init__(self, rows: Columns) -> None:
@@ -65,9 +68,10 @@ class Block:
         order = np.argsort(rows["start"], kind="stable")
         # 16-bit keys are sorted by radix: 10 times faster than a comparison.
         order = order[np.argsort(narrow(track)[order], kind="stable")]
+        self.threads, thread = np.unique(rows["thread"], return_inverse=True)
         self.columns: Columns = {
             name: column[order] if column.dtype.kind == "f" else narrow(column[order])
-            for name, column in {**rows, "family": family}.items()
+            for name, column in {**rows, "thread": thread, "family": family}.items()
         }
         self._arrival = narrow(order)
         self.start: Floats = self.columns["start"]

@@ -23,6 +23,7 @@ from dask_diag_lab.schema import OTHER_PREFIXES
 from dask_diag_lab.schema.columns import wire_error
 from dask_diag_lab.transport import on_worker
 from dask_diag_lab.transport.cluster import AnswerError, Arguments, Cluster, run_message
+from dask_diag_lab.transport.decode import member, members, numbers
 from dask_diag_lab.transport.trees import MAX_NODES, add_tree, empty_tree, prune_tree
 
 MAX_TASKS: Final = 200
@@ -132,14 +133,16 @@ async def activity(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     width_s = _seconds("cycle")
 
     def take(_: str, answer: Any) -> None:  # what a worker sent
-        try:
-            for at, n in answer["counts"]:
-                counts[_bucket(at, width_s)] += int(n)
-            for at, by_prefix in answer["keys"]:
-                for name, n in by_prefix.items():
-                    prefixes[key_text(name)][_bucket(at, width_s)] += int(n)
-        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-            raise wire_error("profile_metadata", "counts and keys", answer) from error
+        samples = [(_bucket(at, width_s), int(n)) for at, n in answer["counts"]]
+        named = [
+            (key_text(name), _bucket(at, width_s), int(n))
+            for at, by_prefix in answer["keys"]
+            for name, n in by_prefix.items()
+        ]
+        for bucket, n in samples:
+            counts[bucket] += n
+        for name, bucket, n in named:
+            prefixes[name][bucket] += n
 
     workers = await cluster.workers(str(arguments["worker"]))
     missing = await cluster.ask_workers(workers, take, op="profile_metadata", start=0, stop=None)
@@ -165,8 +168,8 @@ async def worker(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     and how many tasks it has ``executed``.
     """
     message = run_message(on_worker.dask_diag_lab_worker, limit=MAX_TASKS)
-    found = await cluster.ask_worker(str(arguments["worker"]), **message)
-    return {**_mapping(found, "worker"), "missing": ""}
+    found = await cluster.ask_worker(str(arguments["worker"]), _worker, **message)
+    return {**found, "missing": ""}
 
 
 async def transfers(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
@@ -182,14 +185,14 @@ async def transfers(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     rows: list[Mapping[str, Any]] = []
     totals: Counter[str] = Counter({"in": 0, "out": 0})
 
-    def take(_: str, answer: Any) -> None:  # what a worker sent
-        found = _mapping(answer, "transfers")
-        rows.extend(found["rows"])
-        totals.update(found["totals"])
+    def take(place: str, answer: Any) -> None:  # what a worker sent
+        new = [_transfer(row, place) for row in member(answer, "rows", list)]
+        totals.update(members(member(answer, "totals", dict), **{"in": int, "out": int}))
+        rows.extend(new)
 
     message = run_message(on_worker.dask_diag_lab_transfers, limit=limit)
     missing = await cluster.ask_workers(workers, take, **message)
-    rows.sort(key=lambda row: float(row["stop"]))
+    rows.sort(key=itemgetter("stop"))
     return {"rows": rows, "missing": missing, "limit": limit, "totals": dict(totals)}
 
 
@@ -199,14 +202,10 @@ async def logs(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     Newest first, as a log is opened for what happened last; lines that these queries made
     themselves are left out.
     """
+    asked: dict[str, Any] = {"n": MAX_LINES, "timestamps": True}
     if address := str(arguments["worker"]):
-        answer = await cluster.ask_worker(address, op="get_logs", n=MAX_LINES, timestamps=True)
-    else:
-        answer = await cluster.call("get_logs", n=MAX_LINES, timestamps=True)
-    if not isinstance(answer, (list, tuple)):
-        raise wire_error("logs", "a list", answer)
-    lines = [(float(at), str(text)[:MAX_LINE]) for at, _, text in answer if OURS not in str(text)]
-    return {"lines": [text for _, text in lines], "times": [at for at, _ in lines]}
+        return await cluster.ask_worker(address, _lines, op="get_logs", **asked)
+    return _lines(await cluster.call("get_logs", **asked))
 
 
 async def task(cluster: Cluster, arguments: Arguments) -> Mapping[str, Any] | None:
@@ -226,13 +225,9 @@ async def call_stacks(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
 
     The answer has ``stacks`` of ``{key, frames: [text], outermost first}``.
     """
-    wanted = str(arguments["key"])
-    found = await cluster.ask_worker(str(arguments["worker"]), op="call_stack", keys=None)
-    stacks = [
-        {"key": key, "frames": [str(frame)[:MAX_FRAME] for frame in frames[-MAX_FRAMES:]]}
-        for name, frames in _mapping(found, "call_stack").items()
-        if (key := key_text(name)) == wanted or not wanted
-    ]
+    wanted, worker = str(arguments["key"]), str(arguments["worker"])
+    found = await cluster.ask_worker(worker, _stacks, op="call_stack", keys=None)
+    stacks = [stack for stack in found if stack["key"] == wanted or not wanted]
     return {"stacks": sorted(stacks, key=itemgetter("key"))}
 
 
@@ -259,6 +254,47 @@ ANSWERS: Final[Mapping[str, Callable[[Cluster, Arguments], Awaitable[object]]]] 
     "hardware": hardware,
 }
 """Who answers, by kind."""
+
+
+TASK_OF_WORKER: Final[dict[str, Any]] = {
+    **dict.fromkeys(("key", "prefix", "state", "priority"), str),
+    "seconds": float | None,
+    "nbytes": int | None,
+}
+TRANSFER: Final[dict[str, Any]] = {
+    **dict.fromkeys(("peer", "direction", "key"), str),
+    **dict.fromkeys(("start", "stop", "rate"), float),
+    **dict.fromkeys(("nbytes", "keys"), int),
+    "compressed": int | None,
+}
+"""Fields of a row by their types, as `on_worker` makes them."""
+
+
+def _worker(answer: Any) -> dict[str, Any]:  # what a worker sent
+    facts = members(answer, connections=int, versions=str, uptime_s=float, executed=int)
+    tasks = [members(task, **TASK_OF_WORKER) for task in member(answer, "tasks", list)]
+    return {**facts, "counts": numbers(answer, "counts"), "tasks": tasks}
+
+
+def _transfer(row: Any, worker: str) -> dict[str, Any]:  # what a worker sent
+    found = members(row, **TRANSFER)
+    if not all(isfinite(found[name]) for name in ("start", "stop", "rate")):
+        raise wire_error("transfers.rows", "times that are finite", row)
+    return {**found, "worker": worker}
+
+
+def _lines(answer: Any) -> dict[str, Any]:  # what a worker or the scheduler sent
+    if not isinstance(answer, (list, tuple)):
+        raise wire_error("logs", "a list", answer)
+    lines = [(float(at), str(text)[:MAX_LINE]) for at, _, text in answer if OURS not in str(text)]
+    return {"lines": [text for _, text in lines], "times": [at for at, _ in lines]}
+
+
+def _stacks(answer: Any) -> list[dict[str, Any]]:  # what a worker sent
+    return [
+        {"key": key_text(name), "frames": [str(one)[:MAX_FRAME] for one in frames[-MAX_FRAMES:]]}
+        for name, frames in _mapping(answer, "call_stack").items()
+    ]
 
 
 def _rates(value: Any, kind: str) -> list[dict[str, float]]:  # what the scheduler sent

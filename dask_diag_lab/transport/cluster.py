@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+import zlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from dask_diag_lab.collector import ASK, strings
+from dask_diag_lab.collector.asking import MAX_ANSWER_BYTES
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport import on_worker
-from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError, by_value
+from dask_diag_lab.transport.decode import member
+from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError, by_value, unpacked
 
 Arguments = Mapping[str, str | float]
+T = TypeVar("T")
 
 WORKER_TIMEOUT_S: Final = 8.0
 """One worker's answer; a stopped process would otherwise hold its place for good."""
@@ -29,6 +33,13 @@ AT_ONCE: Final = 64
 
 CALL_TIMEOUT_S: Final = 25.0
 CONNECT_TIMEOUT_S: Final = 10.0
+
+
+_WRONG_SHAPE: Final = (
+    *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError),
+    *(RecursionError, zlib.error),
+)
+"""What comes of an answer that is not what was asked for."""
 
 
 class AnswerError(Exception):
@@ -77,10 +88,7 @@ class Cluster:
         try:
             if self._link is None:
                 self._link = await Link.open(
-                    self._address,
-                    self._connection_args,
-                    timeout_s=CONNECT_TIMEOUT_S,
-                    deserialize=True,
+                    self._address, self._connection_args, timeout_s=CONNECT_TIMEOUT_S
                 )
             return await self._link.call(op, timeout_s=timeout_s, **message)
         except LinkLostError as error:
@@ -104,18 +112,23 @@ class Cluster:
             raise AnswerError(f"There is no worker {worker:.200}; it may have left the cluster.")
         return [str(address) for address in known]
 
-    async def ask_worker(self, worker: str, **message: Any) -> Any:  # what a worker sent
-        """Return what a handler of one worker answers.
+    async def ask_worker(self, worker: str, read: Callable[[Any], T], **message: Any) -> T:
+        """Return what ``read`` makes of the answer of one worker's handler, in another thread.
 
         Raises
         ------
         AnswerError
-            None was chosen, there is no such worker, it did not answer, or forbids the call.
+            None was chosen, there is no such worker, it did not answer or not what ``read`` can
+            read, or forbids the call.
         """
         if not worker:
             raise AnswerError("No worker was chosen.")
-        answers: dict[str, Any] = {}
-        missing = await self.ask_workers(await self.workers(worker), answers.__setitem__, **message)
+        answers: dict[str, T] = {}
+
+        def take(place: str, answer: Any) -> None:  # what a worker sent
+            answers[place] = read(answer)
+
+        missing = await self.ask_workers(await self.workers(worker), take, **message)
         if missing:
             raise AnswerError(f"Worker {worker} did not answer: {missing[worker]}.")
         return answers[worker]
@@ -125,17 +138,20 @@ class Cluster:
     ) -> dict[str, str]:
         """Ask each of ``workers``, give each answer to ``take``; return who is missing and why.
 
-        ``take`` is called in another thread, and may raise `WireError` for an answer that cannot be
-        used.
+        ``take`` is called in another thread; of an answer that cannot be used it takes nothing and
+        raises `WireError`, or what its first look at it raises.
         """
         missing: dict[str, str] = {}
 
         def take_all(answers: Mapping[str, Any]) -> None:
             for worker, answer in answers.items():
                 try:
-                    take(worker, _unpacked(answer))
+                    take(worker, _result(unpacked(answer)))
                 except WireError as error:
                     missing[worker] = f"its answer cannot be read: {error}"
+                except _WRONG_SHAPE as error:
+                    text = f"{type(error).__name__}: {error!s:.200}"
+                    missing[worker] = f"its answer cannot be read ({text})"
 
         for first in range(0, len(workers), AT_ONCE):
             some = workers[first : first + AT_ONCE]
@@ -148,10 +164,11 @@ class Cluster:
             data = await self.call(
                 ASK, workers=some, message=message, timeout_s=left_s + 1, worker_timeout_s=each_s
             )
-            if not isinstance(data, Mapping):
+            if data is None:
                 raise AnswerError("This needs the collector, which is not on the scheduler.")
-            missing |= {worker: _reason(text, "worker") for worker, text in data["missing"].items()}
-            await asyncio.to_thread(take_all, data["answers"])
+            found, lost = (member(data, name, dict) for name in ("answers", "missing"))
+            missing |= {worker: _reason(text, "worker") for worker, text in lost.items()}
+            await asyncio.to_thread(take_all, found)
         return missing
 
 
@@ -161,13 +178,17 @@ def run_message(function: Callable[..., Any], **arguments: int) -> dict[str, Any
     return {"op": "run", "function": packed, "kwargs": by_value(arguments)}
 
 
-def _unpacked(answer: Any) -> Any:  # what a worker sent
+def _result(answer: Any) -> Any:  # what a worker sent
     """Return an answer; that of ``run`` is in a mapping that tells whether the function raised."""
     if not isinstance(answer, dict) or "status" not in answer:
         return answer
     if answer["status"] != "OK":
         raise WireError(f"it failed there: {answer.get('exception_text', 'unknown')!s:.300}")
-    return answer.get("result")
+    inflating = zlib.decompressobj()
+    inflated = inflating.decompress(member(answer, "result", bytes), MAX_ANSWER_BYTES)
+    if inflating.unconsumed_tail:
+        raise WireError(f"inflated it has more than {MAX_ANSWER_BYTES} bytes")
+    return unpacked(inflated)
 
 
 def _reason(text: object, role: str) -> str:

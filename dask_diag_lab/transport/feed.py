@@ -212,6 +212,10 @@ class Feed:
             except UnreadableError as error:
                 self._set_state("degraded", f"{error} So there is no data for the plots.")
                 least_s = NO_COLLECTOR_RETRY_S
+            except WireError as error:
+                text = f"What the scheduler sends cannot be read: {error}."
+                self._set_state("degraded", f"{text} So there is no data for the plots.")
+                least_s = NO_COLLECTOR_RETRY_S
             except Exception as error:  # whatever it is, plots may not stand still without a word
                 logger.exception("The scheduler at %s could not be followed", self._address)
                 text = f"Following the scheduler failed: {type(error).__name__}: {error}."
@@ -272,15 +276,10 @@ class Feed:
                 await self._sleep(self._interval_s)
                 return
             if isinstance(answer, dict) and answer.get("error"):
-                raise UnreadableError(
-                    "The collector switched itself off after an error of its own:"
-                    f" {answer['error']}."
-                )
+                raise UnreadableError(f"The collector gives no answer: {answer['error']}.")
             batch = self._decoder.decode(answer)
         except RefusedError as error:
             raise UnreadableError(f"The scheduler refused to answer: {error}.") from error
-        except WireError as error:
-            raise UnreadableError(f"The collector's answer cannot be read: {error}.") from error
         if (known := self._scheduler) is not None and self._is_held_back(batch, known):
             if batch.epoch == self._decoder.epoch:  # else the collector has been closed as well
                 tables = {n: change for n, change in batch.tables.items() if n in STAYING}

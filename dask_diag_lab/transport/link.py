@@ -1,15 +1,32 @@
-"""One comm to a scheduler, on the running loop, each call with a timeout; code sent by value."""
+"""One comm to a scheduler, on the running loop, each call with a timeout; code sent by value.
+
+Nothing that comes over it is unpickled, not even in the handshake: answers are msgpack's plain
+data. Code goes one way.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import struct
 import threading
-from collections.abc import Mapping
-from types import ModuleType
+from collections.abc import Mapping, Sequence
+from functools import cache
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import cloudpickle
-from distributed.comm.core import CommClosedError, connect
+import msgpack
+from distributed.comm.addressing import parse_address
+from distributed.comm.core import CommClosedError
+from distributed.comm.registry import backends
+
+from dask_diag_lab.schema.columns import WireError
+
+MAX_MESSAGE_BYTES: Final = 256_000_000
+"""A pull brings at most some 30 MB."""
+
+_GARBLED: Final = (WireError, struct.error, MemoryError, LookupError, EOFError)
+"""What comes of bytes that are no message."""
 
 _REGISTRY: Final = threading.Lock()
 """cloudpickle's registry of packages sent by value is shared by all threads."""
@@ -40,6 +57,68 @@ class RefusedError(Exception):
     """The scheduler answered a call with an error; the text is its own."""
 
 
+def unpacked(data: Any) -> Any:  # bytes of a peer, and what they mean
+    """Return what msgpack says: numbers, text, bytes, tuples and mappings.
+
+    Raises
+    ------
+    WireError
+        It is no msgpack, or too much of it.
+    """
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise WireError(f"it has {len(data)} bytes, more than {MAX_MESSAGE_BYTES}")
+    try:
+        return msgpack.unpackb(data, use_list=False, strict_map_key=False)
+    # The last: a mapping as a key, and a number of items that there is no memory for.
+    except (ValueError, msgpack.UnpackException, TypeError, MemoryError) as error:
+        raise WireError(f"it is no msgpack ({type(error).__name__}: {error!s:.200})") from error
+
+
+async def _plain_message(frames: Sequence[Any], **_: object) -> Any:
+    """Return the first frame of a message; pickles would be in the others.
+
+    Where it refers to one of those, it has a mapping like ``{"__Pickled__": 1}``.
+    """
+    return unpacked(frames[0] if frames else b"")
+
+
+@cache
+def _plain(kind: type) -> type:
+    """Return a kind of comm whose messages are plain data.
+
+    `distributed.protocol.loads` opens pickles in any message, also of a comm that does not
+    deserialize, so ``read`` gets another function in the place of the one that calls it.
+    """
+    read: Any = kind.read  # type: ignore[attr-defined]  # of `distributed`, which has no types
+    if "from_frames" not in read.__code__.co_names:
+        raise TypeError(f"messages of {kind.__name__} cannot be read without opening pickles")
+    names = {**read.__globals__, "from_frames": _plain_message}
+    plain_read = FunctionType(read.__code__, names, "read", read.__defaults__)
+    return type(kind.__name__, (kind,), {"read": plain_read})
+
+
+async def _connected(address: str, connection_args: Mapping[str, Any]) -> Any:  # a Comm
+    """Return a comm after its handshake, which is that of `distributed.comm.connect`."""
+    protocol, place = parse_address(address)
+    if protocol not in backends:
+        raise ValueError(f"unknown protocol {protocol!r}")
+    connector = backends[protocol].get_connector()
+    if protocol != "inproc":  # which passes objects of this process on
+        connector.comm_class = _plain(connector.comm_class)
+    comm = await connector.connect(place, deserialize=False, **connection_args)
+    try:
+        ours = comm.handshake_info()
+        await comm.write(ours)
+        theirs = await comm.read()
+        comm.handshake_options = comm.handshake_configuration(ours, theirs)
+    except BaseException:
+        comm.abort()
+        raise
+    comm.local_info = {**ours, "address": comm.local_address}
+    comm.remote_info = {**theirs, "address": comm.peer_address}
+    return comm
+
+
 class Link:
     """A connected comm; unusable after the first `LinkLostError`.
 
@@ -51,7 +130,8 @@ class Link:
 
     def __init__(self, comm: Any) -> None:  # a `distributed.comm.Comm`, which has no types
         self._comm = comm
-        self.python = tuple(comm.remote_info.get("python") or ())[:2]
+        python = comm.remote_info.get("python")
+        self.python = python[:2] if isinstance(python, tuple) else ()
 
     @classmethod
     async def open(
@@ -60,11 +140,8 @@ class Link:
         connection_args: Mapping[str, Any],
         *,
         timeout_s: float,
-        deserialize: bool = False,
     ) -> Link:
         """Connect with a client's ``connection_args``.
-
-        With ``deserialize``, results that workers pickled are opened, as a client does.
 
         Raises
         ------
@@ -72,14 +149,12 @@ class Link:
             Nobody answers there, or not with this security.
         """
         try:
-            async with asyncio.timeout(timeout_s + 1):
-                comm = await connect(
-                    address, timeout=timeout_s, deserialize=deserialize, **connection_args
-                )
+            async with asyncio.timeout(timeout_s):
+                comm = await _connected(address, connection_args)
         except TimeoutError as error:
             raise LinkLostError(f"no answer from {address} in {timeout_s:g} s") from error
-        except (OSError, RuntimeError, ValueError, TypeError, ImportError) as error:
-            # The last four: a protocol that is not installed, or security that does not fit.
+        except (OSError, RuntimeError, ValueError, TypeError, ImportError, *_GARBLED) as error:
+            # Also a protocol that is not installed, and security that does not fit.
             raise LinkLostError(f"cannot connect to {address}: {_error_text(error)}") from error
         return cls(comm)
 
@@ -92,6 +167,8 @@ class Link:
             The connection broke, or there was no answer in time.
         RefusedError
             The handler is blocked, or raised.
+        WireError
+            The answer cannot be read; the connection is closed then.
         """
         try:
             async with asyncio.timeout(timeout_s):
@@ -105,6 +182,9 @@ class Link:
         except OSError as error:
             self._comm.abort()
             raise LinkLostError(_error_text(error)) from error
+        except _GARBLED as error:
+            self._comm.abort()
+            raise WireError(f"the answer to {op!r} cannot be read: {error}") from error
         except asyncio.CancelledError:
             self._comm.abort()  # the answer would be taken for that of the next call
             raise

@@ -10,10 +10,12 @@ from __future__ import annotations
 import heapq
 import sys
 import time
+import zlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+import msgpack
 import psutil
 
 from dask_diag_lab.collector.strings import key_text
@@ -35,8 +37,26 @@ COUNTED = {
 """Collections of a worker's state, which are counted without a walk over all tasks."""
 
 
-def dask_diag_lab_worker(dask_worker: Any, limit: int) -> dict[str, Any]:
+def dask_diag_lab_worker(dask_worker: Any, limit: int) -> bytes:
     """Return what a worker holds and does: the answer to the query ``worker``."""
+    return _packed(_describe(dask_worker, limit))
+
+
+def dask_diag_lab_transfers(dask_worker: Any, limit: int) -> bytes:
+    """Return the newest entries of both transfer logs: the answer to ``transfers``."""
+    return _packed(_transfers(dask_worker, limit))
+
+
+def _packed(answer: dict[str, Any]) -> bytes:
+    """Return an answer as nobody has to unpickle it.
+
+    Compressed here, so that `distributed`, which would by a setting, finds nothing to compress.
+    """
+    packed: bytes = zlib.compress(msgpack.packb(answer), 1)
+    return packed
+
+
+def _describe(dask_worker: Any, limit: int) -> dict[str, Any]:
     state = dask_worker.state
     now = time.time()
     counts = {name: len(getattr(state, attribute)) for name, attribute in COUNTED.items()}
@@ -53,8 +73,7 @@ def dask_diag_lab_worker(dask_worker: Any, limit: int) -> dict[str, Any]:
     }
 
 
-def dask_diag_lab_transfers(dask_worker: Any, limit: int) -> dict[str, Any]:
-    """Return the newest entries of both transfer logs: the answer to ``transfers``."""
+def _transfers(dask_worker: Any, limit: int) -> dict[str, Any]:
     logs = {"in": dask_worker.transfer_incoming_log, "out": dask_worker.transfer_outgoing_log}
     rows = [
         _transfer(dask_worker.address, direction, entry)

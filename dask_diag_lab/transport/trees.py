@@ -19,6 +19,9 @@ MIN_SHARE: Final = 0.001
 MAX_TEXT: Final = 300
 """Characters of a line of source."""
 
+MAX_COUNT: Final = 10**12
+"""Samples; counts of many workers still add up to what fits 64 bits."""
+
 Tree = dict[str, Any]  # a node: values of several types
 
 
@@ -114,8 +117,11 @@ def _check(tree: Any) -> None:
         if not isinstance(node, dict):
             raise wire_error("profile", "a tree", node)
         children = node.get("children")
-        if type(node.get("count")) is not int or not isinstance(node.get("description"), dict):
-            raise wire_error("profile.count", "a count and a description", node.get("count"))
+        count = node.get("count")
+        if type(count) is not int or not 0 <= count <= MAX_COUNT:
+            raise wire_error("profile.count", "a count", count)
+        if not isinstance(node.get("description"), dict):
+            raise wire_error("profile.description", "a mapping", node.get("description"))
         if not isinstance(children, dict) or not all(type(name) is str for name in children):
             raise wire_error("profile.children", "trees by name", children)
         stack.extend(children.values())

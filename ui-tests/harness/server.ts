@@ -9,6 +9,7 @@ import * as path from 'node:path';
 import { writeNotebook } from './ipynb';
 
 const ROOT = path.resolve(__dirname, '..', '..');
+export const PYTHON = process.env.PYTHON || path.join(ROOT, '.venv', 'bin', 'python');
 const START_LIMIT_MS = 90_000;
 
 export interface IPlace {
@@ -20,6 +21,12 @@ export interface IPlace {
 
 /** As behind a hub: nothing may assume that Lab lives at the root. */
 export const USUAL_PLACE: IPlace = { baseUrl: '/user/ada/', config: [] };
+
+/** The same, with Dask's own dashboards of this machine in the list. */
+export const FINDING_PLACE: IPlace = {
+  ...USUAL_PLACE,
+  config: ['c.DaskDiagLab.discover = True']
+};
 
 const SETTINGS: Record<string, object> = {
   // Lab would ask in a dialog whether it may fetch news, and lay word of a newer version over panes.
@@ -43,11 +50,10 @@ export class JupyterServer {
     const port = await freePort();
     const token = randomBytes(24).toString('hex');
     const url = `http://127.0.0.1:${port}${place.baseUrl}`;
-    const python = process.env.PYTHON || path.join(ROOT, '.venv', 'bin', 'python');
     const log = fs.openSync(path.join(folder, 'server.log'), 'w');
-    const child = spawn(python, ['-m', 'jupyterlab', '--allow-root'], {
+    const child = spawn(PYTHON, ['-m', 'jupyterlab', '--allow-root'], {
       cwd: prepare(folder, port, place),
-      env: environment(folder, token, python),
+      env: environment(folder, token),
       stdio: ['ignore', log, log],
       detached: true
     });
@@ -154,6 +160,8 @@ function prepare(folder: string, port: number, place: IPlace): string {
     'c.ServerApp.port_retries = 0',
     'c.ServerApp.open_browser = False',
     `c.ServerApp.base_url = '${place.baseUrl}'`,
+    // Dashboards on this machine may be other people's.
+    'c.DaskDiagLab.discover = False',
     'c.LabApp.expose_app_in_browser = True',
     'c.JupyterNotebookApp.expose_app_in_browser = True',
     ...place.config
@@ -167,10 +175,10 @@ function prepare(folder: string, port: number, place: IPlace): string {
   return path.join(folder, 'work');
 }
 
-function environment(folder: string, token: string, python: string): NodeJS.ProcessEnv {
+function environment(folder: string, token: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    PATH: `${path.dirname(python)}${path.delimiter}${process.env.PATH}`,
+    PATH: `${path.dirname(PYTHON)}${path.delimiter}${process.env.PATH}`,
     JUPYTER_TOKEN: token,
     JUPYTER_CONFIG_DIR: path.join(folder, 'config'),
     JUPYTER_DATA_DIR: path.join(folder, 'data'),
@@ -180,7 +188,7 @@ function environment(folder: string, token: string, python: string): NodeJS.Proc
   };
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);

@@ -162,7 +162,11 @@ async def test_configuration_is_shown_but_nothing_that_could_be_a_secret() -> No
     comm = {"timeouts": {"connect": "30s"}, "tls": {"ca-file": "ca"}, "apikey": hidden}
     config = {
         "distributed": {
-            "worker": {"memory": {"target": 0.6}, "preload": ["https://me:pw@host/x.py"]},
+            "worker": {
+                "memory": {"target": 0.6, "vault": hidden, "spill": f"https://me:{hidden}@host"},
+                "preload": ["https://me:pw@host/x.py"],
+                "nobody-foresaw-this": hidden,
+            },
             "comm": comm | {"account": "ghp_" + 36 * "x"},
             "nanny": {"environ": {"API": hidden}},
             "scheduler": {"contact-address": hidden, "idle_timeout": None},
@@ -178,7 +182,18 @@ async def test_configuration_is_shown_but_nothing_that_could_be_a_secret() -> No
         ("distributed.worker.memory.target", "0.6"),
     ]
     async with serving(EVERY) as served:
-        with dask.config.set({"distributed.worker.s3-key": "only-for-tests"}):
+        with dask.config.set({"distributed.worker.badge": "onlyfortests"}):
             page = await text_of(served, "/info")
         assert "diag-lab.auto-attach" in page
-        assert "only-for-tests" not in page
+        assert "distributed.worker.memory.target" in page
+        assert "onlyfortests" not in page
+
+
+@pytest.mark.parametrize(("sent", "kept"), [("a" * 22, "a" * 22), ('"><script>', ""), ("a", "")])
+async def test_scripts_have_the_nonce_of_the_relay_and_no_other(sent: str, kept: str) -> None:
+    async with serving(EVERY) as served:
+        reply = await served.ask("/status", headers={"X-Dask-Diag-Nonce": sent})
+    page = Elements(reply.body.decode())
+    scripts = [one for one in page.all if "script" in (one["tag"], one.get("as"))]
+    assert [one.get("nonce", "") for one in scripts] == [kept] * len(scripts)
+    assert len(scripts) > 2

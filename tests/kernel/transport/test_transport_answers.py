@@ -145,7 +145,9 @@ async def test_worker_tells_what_it_runs_and_holds() -> None:
 
 async def test_transfers_tell_both_directions_on_the_scheduler_clock() -> None:
     async with cluster(2) as (s, (a, b), c), asking(s.address) as ask:
-        a.scheduler_delay = b.scheduler_delay = 5000.0  # their clocks are behind
+        for worker in (a, b):
+            worker.periodic_callbacks["heartbeat"].stop()  # it would correct what comes next
+            worker.scheduler_delay = 5000.0  # its clock is behind
         x = c.submit(bytes, 2_000_000, workers=[a.address], key="x")
         y = c.submit(bytes, 10, workers=[b.address], key="y")
         await c.submit(pair, x, y, workers=[b.address])
