@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from tornado.iostream import StreamClosedError
 
 from dask_diag_lab.proxy.client import Address, Exchange, UpstreamError, UpstreamTimeoutError
-from dask_diag_lab.proxy.discovery import Announcement, ProcessError, find_process, is_running
+from dask_diag_lab.proxy.discovery import Announcement, find_process, is_running
 from dask_diag_lab.proxy.keys import Closable
 from dask_diag_lab.proxy.messages import (
     DashboardInfo,
@@ -24,6 +24,7 @@ from dask_diag_lab.proxy.messages import (
     check,
     loopback_address,
 )
+from dask_diag_lab.proxy.sockets import ProcessError
 
 # A stock dashboard's ``identity.json`` lists every worker with all its metrics: some 3 kB each.
 MAX_JSON_BYTES: Final = 16 * 1024 * 1024

@@ -20,9 +20,9 @@ import psutil
 
 from dask_diag_lab.proxy.client import UpstreamTimeoutError
 from dask_diag_lab.proxy.config import Settings
-from dask_diag_lab.proxy.discovery import USER_ID
 from dask_diag_lab.proxy.policy import Place
 from dask_diag_lab.proxy.sockets import (
+    USER_ID,
     Listener,
     greets,
     listeners,
@@ -64,6 +64,8 @@ class Finder:
     ----------
     found : dict
         The dashboards there are, by their sockets.
+    took_s : float
+        Processor time of the last look.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Finder:
         on_found: Callable[[], None],
     ) -> None:
         self.found: dict[Listener, StockDashboard] = {}
+        self.took_s = 0.0
         self._settings, self._runtime_folder = settings, runtime_folder
         self._kernels, self._on_found = kernels, on_found
         # Sockets that were asked, and from when on they may be asked again.
@@ -112,7 +115,7 @@ class Finder:
             LOG.error("Asking a process for a dashboard failed.", exc_info=error)
 
     async def _forget_and_list(self, known_ports: Collection[int]) -> list[Listener]:
-        present = set(await asyncio.to_thread(listeners))
+        present, self.took_s = await asyncio.to_thread(_present)
         for known in (self.found, self._due_s, self._pause_s):
             for gone in known.keys() - present:
                 del known[gone]
@@ -210,6 +213,11 @@ class Finder:
     def _postpone(self, listening: Collection[Listener], pause_s: float) -> None:
         for one in listening:
             self._due_s[one] = time.monotonic() + pause_s
+
+
+def _present() -> tuple[set[Listener], float]:
+    begun_s = time.thread_time()
+    return set(listeners()), time.thread_time() - begun_s
 
 
 def _describe(listener: Listener, process: psutil.Process, kernels: Mapping[int, str]) -> Found:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Final
 
 from dask_diag_lab.proxy.client import RefusedError
 from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.dashboard import Dashboard, DiagnosticsDashboard
-from dask_diag_lab.proxy.discovery import Discovery, ProcessError
+from dask_diag_lab.proxy.discovery import Discovery
 from dask_diag_lab.proxy.finder import Finder
 from dask_diag_lab.proxy.keys import Keys
 from dask_diag_lab.proxy.messages import (
@@ -24,6 +23,7 @@ from dask_diag_lab.proxy.messages import (
     MessageError,
 )
 from dask_diag_lab.proxy.policy import read_place
+from dask_diag_lab.proxy.sockets import ProcessError
 from dask_diag_lab.proxy.stock import Keeper, StockDashboard
 
 # Between two looks for new clusters.
@@ -31,7 +31,7 @@ POLL_S: Final = 0.5
 # Between two looks for stock dashboards, and the share of the time that looking may take: the table
 # of a machine with very many connections is long.
 LOOK_S: Final = 0.7
-LOOK_SHARE: Final = 0.05
+LOOK_SHARE: Final = 0.02
 # Whoever asks for the list once waits so long for those that are being asked.
 ASKED_S: Final = 2.0
 # After an error that nobody has foreseen.
@@ -333,11 +333,9 @@ class Registry:
 
     async def _keep_looking(self) -> None:
         while self.settings.discover:
-            begun_s = time.thread_time()
             await self._finder.look(self._own_ports)
             self._take_found()
-            took_s = time.thread_time() - begun_s
-            await asyncio.sleep(max(LOOK_S, took_s / LOOK_SHARE))
+            await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
 
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:

@@ -27,7 +27,7 @@ from dask_diag_lab.proxy.client import (
     UpstreamTimeoutError,
 )
 from dask_diag_lab.proxy.dashboard import HOLDING, Dashboard
-from dask_diag_lab.proxy.discovery import ProcessError, is_running, read_owned
+from dask_diag_lab.proxy.discovery import is_running, read_owned
 from dask_diag_lab.proxy.messages import (
     MAX_ROWS,
     KeptAddresses,
@@ -39,7 +39,7 @@ from dask_diag_lab.proxy.messages import (
     check,
 )
 from dask_diag_lab.proxy.policy import Place, resolve
-from dask_diag_lab.proxy.sockets import Listener, check_owner, listeners
+from dask_diag_lab.proxy.sockets import Listener, ProcessError, check_owner, listeners
 
 EXAMINE_S: Final = 5.0
 # The longest pause between two tries to reach one that does not answer.

@@ -87,14 +87,16 @@ async def kernel(client: Client) -> AsyncIterator[tuple[str, AsyncKernelClient]]
     assert manager is not None
     environment = {**os.environ, "JPY_SESSION_NAME": "/work/analysis.ipynb"}
     kernel_id = await manager.start_kernel(env=environment)
-    channels = AsyncKernelClient(**manager.get_kernel(kernel_id).get_connection_info(session=True))
+    channels: object = manager.get_kernel(kernel_id).client()
+    assert isinstance(channels, AsyncKernelClient)
     channels.start_channels()
     try:
         await channels.wait_for_ready(60)
         yield kernel_id, channels
     finally:
-        channels.stop_channels()  # type: ignore[no-untyped-call]  # Jupyter's own
-        await manager.shutdown_kernel(kernel_id, now=True)
+        channels.stop_channels()
+        # Jupyter's own, and not typed.
+        await manager.shutdown_kernel(kernel_id, now=True)  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.parametrize(
