@@ -120,7 +120,120 @@ async function resized(page, seen, milliseconds) {
   return { resizes, resize_frames: seen.frames - before };
 }
 
+/** Load JupyterLab and wait until its commands are there. */
+async function openLab(page, url) {
+  await page.goto(url);
+  await page.waitForFunction(() => window.jupyterapp?.commands && true, null, {
+    timeout: 60_000
+  });
+  await page.waitForSelector('#jupyterlab-splash', { state: 'detached', timeout: 60_000 });
+  await page.waitForSelector('#dask-diag-lab-sidebar', { state: 'attached', timeout: 60_000 });
+}
+
+/** Open one of `plots` of any cluster as a pane; nothing when there is none just now. */
+async function openAny(plots) {
+  const answer = await fetch('/dask-diag-lab/api/dashboards');
+  const { dashboards } = await answer.json();
+  const ours = dashboards.filter(({ kind }) => kind === 'diagnostics');
+  const [dashboard, plot] = [ours, plots].map(all => all[Math.floor(Math.random() * all.length)]);
+  if (dashboard) {
+    await window.jupyterapp.commands.execute('dask-diag-lab:open-plot', {
+      plot,
+      dashboard: dashboard.id
+    });
+  }
+}
+
+/** Close all panes. */
+async function closeAll() {
+  for (const widget of [...window.jupyterapp.shell.widgets('main')]) {
+    if (widget.hasClass('jp-DaskDiag-pane') || widget.node.querySelector('.jp-DaskDiag-pane')) {
+      widget.close();
+    }
+  }
+}
+
+/** Count elements of ours that are alive, in the page or not. */
+async function elements(session) {
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: 'HTMLElement.prototype',
+    objectGroup: 'held'
+  });
+  const { objects } = await session.send('Runtime.queryObjects', {
+    prototypeObjectId: result.objectId,
+    objectGroup: 'held'
+  });
+  const counted = await session.send('Runtime.callFunctionOn', {
+    objectId: objects.objectId,
+    returnByValue: true,
+    // A prototype is found too, and has no attributes.
+    functionDeclaration: `function () {
+      const isOurs = one => Object.hasOwn(one, 'constructor')
+        ? false
+        : /jp-DaskDiag|dask_diag_lab/.test(one.className);
+      return this.filter(isOurs).length;
+    }`
+  });
+  await session.send('Runtime.releaseObjectGroup', { objectGroup: 'held' });
+  return counted.result.value;
+}
+
+/** What a page holds after its garbage was collected. */
+async function held(page, session, sockets) {
+  await session.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  const documents = await page.evaluate(() => {
+    const versions = Object.keys(window.Bokeh ?? {}).filter(key => /^\d+\.\d+/.test(key));
+    return versions.reduce((sum, key) => sum + Bokeh[key].documents.length, 0);
+  });
+  return {
+    'JavaScript heap': usedSize / 1e6,
+    elements: await elements(session),
+    documents,
+    websockets: sockets.size
+  };
+}
+
+/** Open and close panes in the rounds of viewers, or load the page again; what it held at rest. */
+async function visit(page, url, { until, round_s, rest_s, plots }, isReloading) {
+  const session = await page.context().newCDPSession(page);
+  const sockets = new Set();
+  await session.send('Network.enable');
+  session.on('Network.webSocketCreated', ({ requestId }) => sockets.add(requestId));
+  session.on('Network.webSocketClosed', ({ requestId }) => sockets.delete(requestId));
+  await openLab(page, url);
+  const samples = [];
+  while (Date.now() / 1000 < until) {
+    const left_s = round_s - ((Date.now() / 1000) % round_s);
+    if (left_s > rest_s) {
+      await page.evaluate(openAny, plots);
+      await page.waitForTimeout(500 + 1500 * Math.random());
+      if (isReloading && Math.random() < 0.2) {
+        await openLab(page, url);
+      } else if (Math.random() < 0.3) {
+        await page.evaluate(closeAll);
+      }
+    } else {
+      await page.evaluate(closeAll);
+      await page.waitForTimeout(500 * left_s);
+      samples.push([Date.now() / 1000, await held(page, session, sockets)]);
+      await page.waitForTimeout(1000 * (round_s - ((Date.now() / 1000) % round_s)));
+    }
+  }
+  return samples;
+}
+
 const scenarios = {
+  /** Two pages that stay for long; the first is never loaded again, and is the one looked at. */
+  async soak(browser, { url, token, ...given }) {
+    const pages = ['stays', 'reloads'].map(async (name, number) => {
+      const page = await (await browser.newContext({ viewport: VIEWPORT })).newPage();
+      const address = `${url}/lab/workspaces/${name}?token=${token}&reset`;
+      return visit(page, address, given, number === 1);
+    });
+    return (await Promise.all(pages))[0];
+  },
+
   /** Open a page that draws a plot some times; how long and how much until there is a picture. */
   async plot(browser, { url, steps, openings }) {
     const first_s = [];
@@ -144,12 +257,7 @@ const scenarios = {
   /** Open plots as Lab panes, one after the other; wait for the picture of one that is `pictured`. */
   async panes(browser, { url, plots, pictured, resize_ms }) {
     const page = await browser.newPage({ viewport: VIEWPORT });
-    await page.goto(url);
-    await page.waitForFunction(() => window.jupyterapp?.commands && true, null, {
-      timeout: 60_000
-    });
-    await page.waitForSelector('#jupyterlab-splash', { state: 'detached', timeout: 60_000 });
-    await page.waitForSelector('#dask-diag-lab-sidebar', { state: 'attached', timeout: 60_000 });
+    await openLab(page, url);
     await page.evaluate(() => window.jupyterapp.commands.execute('dask-diag-lab:show-sidebar'));
     const item = plot => `.jp-DaskDiag-plotItem[data-plot="${plot}"]`;
     await page.waitForSelector(item(plots[0]), { timeout: 60_000 });

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from distributed import Client, wait
 
 import dask_diag_lab
-from benchmarks.clusters import separate_cluster
+from benchmarks.clusters import RunningCluster, own_cluster, separate_cluster
 from benchmarks.report import Figure
 
 _TASKS = 100_000
@@ -28,21 +28,28 @@ _EXTENSION = "benchmark-watch"
 def performance_reports() -> list[Figure]:
     """Return what a report of 100 000 tasks costs, stock's and ours, each on a new cluster."""
     with TemporaryDirectory() as folder:
-        stock, ours = (
-            _report(made.performance_report, Path(folder) / f"{made.__name__}.html")
+        stock, ours, stock_beside, ours_beside = (
+            _report(made.performance_report, Path(folder) / f"{made.__name__}.html", cluster)
+            for cluster in (separate_cluster, own_cluster)
             for made in (distributed, dask_diag_lab)
         )
-    note = f"{_TASKS:,} tasks, scheduler in a process of its own"
+    held, note = "scheduler's loop held, longest", f"{_TASKS:,} tasks, scheduler in a process"
+    apart, beside = f"{note} of its own", f"{note} with the client, as of a plain Client()"
     return [
-        Figure("scheduler's loop held, longest", "ms", 1000 * ours[0], 1000 * stock[0], 50, note),
-        Figure("end of the block", "s", ours[1], stock[1]),
+        Figure(held, "ms", 1000 * ours[0], 1000 * stock[0], 50, apart),
+        Figure(held, "ms", 1000 * ours_beside[0], 1000 * stock_beside[0], 50, beside),
+        Figure("end of the block", "s", ours[1], stock[1], note=apart),
         Figure("file", "MB", ours[2], stock[2], 3),
     ]
 
 
-def _report(kind: Any, file: Path) -> tuple[float, float, float]:  # a class of either
+def _report(
+    kind: Any,  # a class of either
+    file: Path,
+    started: Callable[[], AbstractContextManager[RunningCluster]],
+) -> tuple[float, float, float]:
     """Return the longest turn of the scheduler's loop and the time to write (s), and size (MB)."""
-    with separate_cluster() as cluster, Client(cluster.address) as client, ExitStack() as block:
+    with started() as cluster, Client(cluster.address) as client, ExitStack() as block:
         block.enter_context(kind(str(file)))
         _compute(client)
         longest_s, took_s = _measure(client, block.close)

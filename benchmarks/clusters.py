@@ -1,4 +1,4 @@
-"""The clusters that are measured, with their workers and schedulers in processes of their own."""
+"""The clusters that are measured, most with workers and schedulers in processes of their own."""
 
 from __future__ import annotations
 
@@ -23,13 +23,28 @@ class RunningCluster:
 
 
 @contextmanager
-def separate_cluster() -> Iterator[RunningCluster]:
-    """Run a scheduler and a worker of four threads, each in a process."""
+def separate_cluster(
+    n_workers: int = 1, worker_class: str = "distributed.Worker"
+) -> Iterator[RunningCluster]:
+    """Run a scheduler and workers of four threads, each in a process."""
     with SubprocessCluster(
-        n_workers=1,
+        n_workers=n_workers,
         threads_per_worker=4,
-        worker_class="distributed.Worker",
+        worker_class=worker_class,
         dashboard_address="127.0.0.1:0",
+    ) as cluster:
+        dashboard = cluster.dashboard_link.removesuffix("/status")
+        yield RunningCluster(cluster.scheduler_address, dashboard)
+
+
+@contextmanager
+def own_cluster() -> Iterator[RunningCluster]:
+    """Run a scheduler in this process, as a plain ``Client()`` does, and a worker of four threads.
+
+    The worker has a process of its own.
+    """
+    with LocalCluster(
+        n_workers=1, threads_per_worker=4, dashboard_address="127.0.0.1:0"
     ) as cluster:
         dashboard = cluster.dashboard_link.removesuffix("/status")
         yield RunningCluster(cluster.scheduler_address, dashboard)

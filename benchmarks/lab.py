@@ -47,11 +47,12 @@ while time.monotonic() < end:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """A running JupyterLab: its URL without a trailing slash, its token, its runtime folder."""
+    """A running JupyterLab: its URL without a trailing slash, token, runtime folder, process."""
 
     url: str
     token: str
     runtime: Path
+    pid: int
 
     @property
     def page(self) -> str:
@@ -74,7 +75,7 @@ def running_lab() -> Iterator[Lab]:
         server = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
         try:
             runtime = Path(folder) / "runtime"
-            yield Lab(_url(runtime / f"jpserver-{server.pid}.json"), token, runtime)
+            yield Lab(_url(runtime / f"jpserver-{server.pid}.json"), token, runtime, server.pid)
         finally:
             server.terminate()
             server.wait(timeout=30)
@@ -95,12 +96,14 @@ def _url(info: Path, timeout_s: float = 60) -> str:
     raise RuntimeError(msg)
 
 
-def in_browser(scenario: str, **arguments: object) -> Any:  # JSON of the scenario's shape
+def in_browser(
+    scenario: str, timeout_s: float = 240, **arguments: object
+) -> Any:  # JSON of the scenario's shape
     """Return what a scenario of `browser.mjs` measured."""
     command = ["node", str(_SCRIPT), scenario]
     given = json.dumps(arguments)
     done = subprocess.run(
-        command, input=given, stdout=subprocess.PIPE, text=True, timeout=240, check=True
+        command, input=given, stdout=subprocess.PIPE, text=True, timeout=timeout_s, check=True
     )
     return json.loads(done.stdout)
 

@@ -6,8 +6,8 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +26,24 @@ _INFO: Final[dict[str, Any]] = {
 _TOKEN: Final = "benchmark-" + "0" * 40
 _FOLLOW_S: Final = 0.25
 """Between two batches, as of a watched feed."""
+
+
+@contextmanager
+def announced(url: str, runtime: str) -> Iterator[None]:
+    """Have a server of this process found by the Jupyter server with this ``runtime`` folder."""
+    record = {
+        "schema": announce.SCHEMA,
+        **_INFO,
+        "url": url,
+        "token": _TOKEN,
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "started": time.time(),
+        "versions": announce.versions(),
+    }
+    file = announce.write_record(record, Path(runtime))
+    yield
+    file.unlink()
 
 
 @asynccontextmanager
@@ -64,19 +82,8 @@ async def task_stream(n_tasks: str, runtime: str = "") -> Served:
     for batch in Simulation(16, 4, int(n_tasks)).batches():
         store.apply(batch)
     async with _serving(store, None, 0) as (where, answer):
-        record = {
-            "schema": announce.SCHEMA,
-            **_INFO,
-            **where,
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-            "started": time.time(),
-            "versions": announce.versions(),
-        }
-        announced = announce.write_record(record, Path(runtime)) if runtime else None
-        yield {**where, "url": f"{where['url']}/plots/task-stream"}, answer
-        if announced is not None:
-            announced.unlink()
+        with announced(where["url"], runtime) if runtime else nullcontext():
+            yield {**where, "url": f"{where['url']}/plots/task-stream"}, answer
 
 
 @asynccontextmanager

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from bokeh.util.token import generate_jwt_token, generate_session_id
-from tornado.httpclient import AsyncHTTPClient, HTTPRequest
-from tornado.websocket import WebSocketClientConnection, websocket_connect
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.websocket import (
+    WebSocketClientConnection,
+    WebSocketError,
+    websocket_connect,
+)
 
 from benchmarks.program import Program, Served, running
 from dask_diag_lab.session import Diagnostics
@@ -96,3 +102,81 @@ async def _follow(socket: WebSocketClientConnection, counts: dict[str, float]) -
         counts["frames"] += 1
         counts["bytes"] += len(message)
         counts["last"] = time.time()
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """When viewers look: in each round of `round_s`, but for the last `rest_s` of it.
+
+    By the machine's clock, so that processes keep time without talking.
+    """
+
+    round_s: float
+    rest_s: float
+
+    @property
+    def active_s(self) -> float:
+        return self.round_s - self.rest_s
+
+    def number(self, at: float) -> int:
+        """Return the number of the round of this time."""
+        return int(at // self.round_s)
+
+    def rest_left_s(self, at: float) -> float:
+        """Return the seconds of rest that are left; 0 while viewers look."""
+        passed_s = at % self.round_s
+        return self.round_s - passed_s if passed_s >= self.active_s else 0.0
+
+    def begin_after(self, at: float) -> float:
+        """Return when the next round begins."""
+        return (self.number(at) + 1) * self.round_s
+
+
+@asynccontextmanager
+async def visit(lab: str, token: str, n_viewers: str, round_s: str, rest_s: str) -> Served:
+    """Serve viewers of all plots of a JupyterLab that open one, follow it, leave and open another.
+
+    A third of them leaves without a goodbye, another third reads nothing after the first picture.
+    """
+    counts = {"opened": 0, "refused": 0}
+    rounds = Rounds(float(round_s), float(rest_s))
+    api = f"{lab}/dask-diag-lab"
+    viewers = [
+        asyncio.create_task(_visitor(api, token, rounds, n % 3, counts))
+        for n in range(int(n_viewers))
+    ]
+    yield "ready", lambda: counts
+    for viewer in viewers:
+        viewer.cancel()
+
+
+async def _visitor(
+    api: str, token: str, rounds: Rounds, manner: int, counts: dict[str, int]
+) -> None:
+    headers = {"Authorization": f"token {token}"}
+    while True:
+        await asyncio.sleep(rounds.rest_left_s(time.time()))
+        listed = await AsyncHTTPClient().fetch(f"{api}/api/dashboards", headers=headers)
+        plots = [
+            f"{one['id']}/plots/{plot['name']}"
+            for one in json.loads(listed.body)["dashboards"]
+            if one["kind"] == "diagnostics"
+            for plot in one["plots"]
+        ]
+        try:
+            socket = await _connect(f"{api}/dashboards/{random.choice(plots)}", token)
+        except (HTTPClientError, WebSocketError, OSError, AssertionError, IndexError):
+            counts["refused"] += 1  # its kernel has just gone
+            await asyncio.sleep(0.5)
+            continue
+        counts["opened"] += 1
+        left_s = rounds.active_s - time.time() % rounds.round_s
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(random.uniform(1, 8), left_s)):
+                if manner == 2:
+                    await asyncio.Event().wait()
+                while await socket.read_message() is not None:
+                    pass
+        if manner == 1 and socket.protocol is not None and socket.protocol.stream is not None:
+            socket.protocol.stream.close()
+        socket.close()

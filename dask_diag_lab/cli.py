@@ -257,10 +257,15 @@ def task_stream(address: str, duration: float | None, output: str, **tls: str | 
     It begins now and ends with Ctrl-C, after --duration seconds, or with the cluster of the
     scheduler at ADDRESS. The page opens without a network.
     """
+    from dask_diag_lab.capture.block import IncompleteError
     from dask_diag_lab.capture.task_stream import get_task_stream
 
-    with _client(address, tls) as client, get_task_stream(client, "save", output):
-        _wait(client, duration, output)
+    with _client(address, tls) as client:
+        try:
+            with get_task_stream(client, "save", output):
+                _wait(client, duration, output)
+        except IncompleteError as error:  # the page is written
+            click.echo(str(error), err=True)
 
 
 @main.command(epilog="Example: dask-diag-lab report tcp://10.0.0.5:8786 --duration 60")

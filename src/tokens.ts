@@ -24,6 +24,7 @@ export namespace CommandIDs {
   export const openInBrowser = 'dask-diag-lab:open-in-browser';
   export const copyLink = 'dask-diag-lab:copy-link';
   export const addDashboard = 'dask-diag-lab:add-dashboard';
+  export const removeDashboard = 'dask-diag-lab:remove-dashboard';
   export const showSidebar = 'dask-diag-lab:show-sidebar';
   export const searchPlots = 'dask-diag-lab:search-plots';
   export const toggleFavorite = 'dask-diag-lab:toggle-favorite';
@@ -41,6 +42,7 @@ export namespace CommandIDs {
   export const showTable = 'dask-diag-lab:show-table';
   export const savePlot = 'dask-diag-lab:save-plot';
   export const showHelp = 'dask-diag-lab:show-help';
+  export const reloadPlot = 'dask-diag-lab:reload-plot';
 
   /** The button in Dask's own Client repr runs this one; we answer when nobody else does. */
   export const reprButton = 'dask:populate-and-launch-layout';

@@ -6,9 +6,11 @@ Must not touch the store but through `Diagnostics.submit`.
 from __future__ import annotations
 
 import asyncio
+import gc
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Self, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.task_rows import TIMEOUT_S, Position, TaskRows
@@ -21,6 +23,27 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
 T = TypeVar("T")
+NEVER: Final = 2**31 - 1
+
+
+@contextmanager
+def no_full_collections() -> Iterator[None]:
+    """Put off Python's full collections of garbage while a block is written; others go on.
+
+    What is made for that brings them about, and each holds every thread of the process for 0.1 to
+    0.5 s: with a plain ``Client()``, the scheduler's loop too.
+    """
+    young, middle, full = gc.get_threshold()
+    gc.set_threshold(young, middle, NEVER)
+    try:
+        yield
+    finally:
+        if full != NEVER:  # else in such a block, whose end brings them back
+            gc.set_threshold(young, middle, full)
+
+
+class IncompleteError(RuntimeError):
+    """The end of a block is missing; what was known by then is kept."""
 
 
 class Block:
@@ -64,6 +87,7 @@ class Block:
         """Do what the block was for, when it is over."""
         raise NotImplementedError
 
+    @no_full_collections()
     def _close(self, *, has_failed: bool) -> None:
         """Finish; where the block has raised, its error goes on, and one of ours is a warning."""
         try:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dask_diag_lab.capture import task_rows
-from dask_diag_lab.capture.block import Block
+from dask_diag_lab.capture.block import Block, IncompleteError, no_full_collections
 from dask_diag_lab.capture.task_rows import TIMEOUT_S, Moment, TaskRows
 
 if TYPE_CHECKING:
@@ -124,13 +124,14 @@ class TaskStreamCapture(Block):
         self._draws = bool(plot)
         self._filename = filename
 
+    @no_full_collections()
     def read(self, start: Moment | None, stop: Moment | None, count: int | None) -> Any:
         """Do without a block what `get_task_stream` does at once; returns rows, or a pair."""
         find = partial(task_rows.find_tasks, start=start, stop=stop, count=count)
         self._start()
         rows = task_rows.between(self._ask, *self._ask(find))
         begin_s = rows.columns["start"].min(initial=self._start_s)
-        self._take(rows, begin_s, rows.columns["stop"].max(initial=begin_s + 0.001))
+        self._take(rows, begin_s, begin_s)
         return (self.data, self.figure) if self._plot else self.data
 
     def _finish(self) -> None:
@@ -139,7 +140,7 @@ class TaskStreamCapture(Block):
             warnings.warn(LOST.format(n=self.lost), RuntimeWarning, stacklevel=4)
         self._take(rows, self._start_s, stop_s)
         if self._problem:
-            raise RuntimeError(f"The end of the task stream is missing: {self._problem}.")
+            raise IncompleteError(f"The end of the task stream is missing: {self._problem}.")
 
     def _take(self, rows: TaskRows, start_s: float, stop_s: float) -> None:
         """Keep what ran, and the picture of that time where one is wanted."""
@@ -154,6 +155,9 @@ class TaskStreamCapture(Block):
             saved_page,
         )
 
+        # A worker's clock is known to some 0.1 s, so that a task may seem to end outside the block.
+        ends_s = rows.columns["stop"]
+        start_s, stop_s = ends_s.min(initial=start_s), ends_s.max(initial=stop_s) + 0.001
         period = {"start": f"{start_s:.6f}", "stop": f"{stop_s:.6f}"}
         wanted = [PlotRequest("task-stream", period)]
         [panel] = self._diagnostics.draw(partial(live_panels, wanted=wanted)).result(TIMEOUT_S)

@@ -81,7 +81,7 @@ def progress(
     multi : bool
         One bar for each group, in a notebook.
     complete : bool
-        Count tasks that were done before, too.
+        Count what the futures need and was done before, too.
     group_by : 'prefix', 'spans' or callable
         A callable takes a key, and runs on the scheduler.
     interval : str or float
@@ -156,7 +156,7 @@ class Follower(threading.Thread):
     draw : callable
         Takes each report.
     is_complete : bool
-        Count tasks that were done at the beginning too.
+        Count what the futures need and was done at the beginning too.
 
     Attributes
     ----------
@@ -384,13 +384,13 @@ def _question() -> Callable[..., Any]:  # noqa: C901  # sent by value: all it ne
                 if ts is None:
                     stack.pop()
                 elif ts.key not in seen:
-                    seen.add(ts.key)
                     found = class_of(ts, dependent)
-                    if found != 1 or is_complete:
+                    if found != 1 or is_complete or len(stack) == 1:  # one of the keys
+                        seen.add(ts.key)
                         tasks.append((str(ts.key), group_of(ts), found))
                         stack.append((iter(list(ts.dependencies)), found))
                     if found == 2 and not failure:
-                        failure = f"{ts.key}: {ts.exception_text}"[:1000]
+                        failure = f"Exception in {ts.key}: {ts.exception_text}"[:1000]
             parts.append(pickle.dumps(tasks))
             await asyncio.sleep(0)
         return {"tasks": parts, "missing": missing, "failure": failure}

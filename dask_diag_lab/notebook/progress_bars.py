@@ -180,11 +180,24 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.bar_texts: dict[Hashable, Any] = {}
         self.bar_labels: dict[Hashable, Any] = {}
         self._has_ended = threading.Event()
+        self._displays: list[Any] = []  # IPython's handles, which have no types
         super().__init__([self.elapsed_time])
         self.show(Report())
 
+    def _ipython_display_(self) -> None:
+        """Show them so that the text which a notebook saves beside them can be replaced."""
+        from IPython.display import display
+
+        self._displays.append(display(self._repr_mimebundle_(), raw=True, display_id=True))
+        if self.report.is_last:
+            self._save_text()
+
+    def _save_text(self) -> None:
+        for shown in self._displays:
+            shown.update(self._repr_mimebundle_(), raw=True)
+
     def __repr__(self) -> str:
-        # Saved where the bars cannot be: what it said before would stay for ever.
+        # Replaced at the end only: what it said before would stay where the kernel dies.
         return f"<{self.report.summary}>" if self.report.is_last else "<Progress of a computation>"
 
     @property
@@ -214,9 +227,10 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         if len(groups) > len(self.bars):
             text += f"<br>{count(len(groups) - len(self.bars))} smaller groups are not shown."
         if report.problem:
-            text += f"<br>{escape(report.problem)}"
+            text += f"<br>{escape(report.problem, quote=False)}"
         self.elapsed_time.value = f'<div style="{_BREAKS}">{text}</div>'
         if report.is_last:
+            self._save_text()
             self._has_ended.set()
 
     def _show_group(self, group: GroupCount, *, is_last: bool) -> None:

@@ -7,6 +7,8 @@ decided elsewhere.
 from __future__ import annotations
 
 import asyncio
+import functools
+import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -29,7 +31,20 @@ CONNECT_S: Final = 5.0
 MAX_ANSWER_BYTES: Final = 256 * 1024 * 1024
 
 _PARAMETERS: Final = HTTP1ConnectionParameters(max_body_size=MAX_ANSWER_BYTES)
-_TLS: Final = ssl.create_default_context()
+
+# Where systems keep their authorities, for a Python that was built elsewhere and looks there.
+_BUNDLES: Final = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+
+UNTRUSTED: Final = (
+    "has a certificate for another name, out of date, or of an authority that this Jupyter server "
+    "does not know; its administrator can name a file of authorities with "
+    "c.DaskDiagLab.certificate_authorities"
+)
 
 TakeHead = Callable[[int, HTTPHeaders], None]
 TakeChunk = Callable[[bytes], Awaitable[None]]
@@ -51,6 +66,28 @@ class UpstreamTimeoutError(UpstreamError):
     """The dashboard said nothing for too long."""
 
 
+@functools.cache
+def tls_context(ca_file: str) -> ssl.SSLContext:
+    """Return what checks certificates: by the system's authorities and those of a file.
+
+    Raises
+    ------
+    UpstreamError
+        When the file cannot be read, or has no certificate.
+    """
+    context = ssl.create_default_context()
+    if not context.cert_store_stats()["x509_ca"]:
+        for bundle in filter(os.path.exists, _BUNDLES):
+            context.load_verify_locations(bundle)
+    try:
+        if ca_file:
+            context.load_verify_locations(ca_file)
+    except OSError:
+        message = f"cannot be trusted: the certificate authorities in {ca_file} cannot be read"
+        raise UpstreamError(message) from None
+    return context
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """One dashboard's address, with the IP that every connection to it uses.
@@ -64,6 +101,8 @@ class Address:
     prefix : str
         Path below which the dashboard lives: empty, or starting with a slash and not ending
         with one.
+    ca_file : str
+        Certificate authorities that are trusted in addition to the system's.
     """
 
     scheme: Literal["http", "https"]
@@ -71,6 +110,12 @@ class Address:
     port: int
     ip: str
     prefix: str = ""
+    ca_file: str = ""
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """What checks its certificate; None for plain HTTP."""
+        return tls_context(self.ca_file) if self.scheme == "https" else None
 
     @property
     def netloc(self) -> str:
@@ -132,9 +177,8 @@ class Exchange(HTTPMessageDelegate):
             lines["Content-Length"] = str(len(body))
         try:
             async with asyncio.timeout(self._silence_s) as self._silence:
-                tls = _TLS if address.scheme == "https" else None
                 self._stream = await TCPClient(address.resolver).connect(
-                    address.host, address.port, ssl_options=tls, timeout=CONNECT_S
+                    address.host, address.port, ssl_options=address.tls, timeout=CONNECT_S
                 )
                 connection = HTTP1Connection(self._stream, True, _PARAMETERS)
                 await connection.write_headers(RequestStartLine(method, path, ""), lines, body)
@@ -142,6 +186,8 @@ class Exchange(HTTPMessageDelegate):
                 await connection.read_response(self)
         except TimeoutError:
             raise UpstreamTimeoutError("did not answer in time") from None
+        except ssl.SSLCertVerificationError:
+            raise UpstreamError(UNTRUSTED) from None
         except OSError:
             pass  # reported below
         finally:

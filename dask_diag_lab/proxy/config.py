@@ -16,6 +16,25 @@ class Settings(HasTraits):
         help="""Whether plots are relayed to the browser; when off, dashboards are only listed.""",
     ).tag(config=True)
 
+    discover = Bool(
+        True,
+        help="""Whether Dask's own dashboards that run on this machine are found by themselves, in
+        processes of the user of this server only.""",
+    ).tag(config=True)
+
+    dashboards = List(
+        Unicode(),
+        help="""Addresses of Dask's own dashboards that every user of this server sees, such as
+        "http://scheduler.cluster.local:8787"; their hosts need no entry in allowed_hosts. They
+        are tried again while they cannot be reached.""",
+    ).tag(config=True)
+
+    certificate_authorities = Unicode(
+        "",
+        help="""A file of certificate authorities (PEM) that are trusted for https dashboards, in
+        addition to those of the system.""",
+    ).tag(config=True)
+
     allowed_hosts = List(
         Unicode(),
         default_value=["localhost", "127.0.0.1", "::1"],

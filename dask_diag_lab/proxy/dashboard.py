@@ -10,7 +10,8 @@ from typing import ClassVar, Final
 from tornado.iostream import StreamClosedError
 
 from dask_diag_lab.proxy.client import Address, Exchange, UpstreamError, UpstreamTimeoutError
-from dask_diag_lab.proxy.discovery import Announcement, ProcessError, find_process, is_running
+from dask_diag_lab.proxy.discovery import Announcement, find_process, is_running
+from dask_diag_lab.proxy.keys import Closable
 from dask_diag_lab.proxy.messages import (
     DashboardInfo,
     Health,
@@ -23,6 +24,7 @@ from dask_diag_lab.proxy.messages import (
     check,
     loopback_address,
 )
+from dask_diag_lab.proxy.sockets import ProcessError
 
 # A stock dashboard's ``identity.json`` lists every worker with all its metrics: some 3 kB each.
 MAX_JSON_BYTES: Final = 16 * 1024 * 1024
@@ -47,10 +49,12 @@ class Dashboard(ABC):
         Headers that open the dashboard; they must never leave for anywhere else.
     is_suspect : bool
         True after a failure: something else may be at its address now.
+    sockets : set
+        The websockets that are relayed now.
     """
 
     # Between two questions how it is.
-    examine_s: ClassVar[float] = 1.0
+    examine_s = 1.0
     # What a user may do when it cannot be contacted.
     advice: ClassVar[str]
 
@@ -61,6 +65,7 @@ class Dashboard(ABC):
         self.id, self.name, self.kind = dashboard_id, name, kind
         self.credentials: dict[str, str] = {}
         self.is_suspect = False
+        self.sockets: set[Closable] = set()
         self.info: DashboardInfo = {
             "id": dashboard_id,
             "name": name,
@@ -73,6 +78,11 @@ class Dashboard(ABC):
             "summary": None,
             "plots": [],
         }
+
+    def close_sockets(self, reason: str, code: int = 1008) -> None:
+        """Close what is relayed of it."""
+        for socket in tuple(self.sockets):
+            socket.close(code, reason)
 
     def set_state(self, state: State, reason: str | None = None) -> None:
         """Set how it is, with the reason in words for the user where there is one."""

@@ -13,7 +13,9 @@ import logging
 import os
 import socket
 import stat
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -25,12 +27,16 @@ from dask_diag_lab.proxy.messages import (
     check_record,
     loopback_address,
 )
+from dask_diag_lab.proxy.sockets import USER_ID, ProcessError, listens
 
 # A record has some 600 bytes; more than this is no record.
 MAX_RECORD_BYTES: Final = 64 * 1024
 
-# Who we are; None where the system has no user ids.
-USER_ID: Final = os.getuid() if hasattr(os, "getuid") else None
+# How many records that are not known to be good are looked at in one scan, each again after pauses
+# that grow from the first to the longest: reading one and finding its process takes milliseconds.
+MAX_TRIES: Final = 32
+FIRST_PAUSE_S: Final = 0.25
+MAX_PAUSE_S: Final = 8.0
 
 # O_NOFOLLOW refuses a symlink and O_NONBLOCK keeps a named pipe from blocking the reader; all other
 # checks are on the open file, so that it cannot be exchanged between check and read. Windows has
@@ -39,10 +45,6 @@ _OPEN_FLAGS: Final = os.O_RDONLY | sum(
     getattr(os, flag, 0) for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
 )
 _ENDED: Final = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-
-
-class ProcessError(Exception):
-    """A process that must not be contacted, least of all with a token; the text says why."""
 
 
 class ProcessGoneError(ProcessError):
@@ -55,6 +57,17 @@ class Announcement:
 
     record: RuntimeRecord
     process: psutil.Process
+
+
+@dataclass(slots=True)
+class _File:
+    """What is known of one file."""
+
+    signature: tuple[int, ...]
+    announcement: Announcement | None = None
+    due_s: float = 0.0
+    pause_s: float = FIRST_PAUSE_S
+    reasons: set[str] = field(default_factory=set)
 
 
 class Discovery:
@@ -71,40 +84,64 @@ class Discovery:
     def __init__(self, folder: Path, log: logging.Logger) -> None:
         self.folder = folder
         self._log = log
-        self._found: dict[Path, Announcement] = {}
-        self._warned: set[tuple[Path, str]] = set()
+        self._seen: dict[Path, _File] = {}
 
     def scan(self) -> list[Announcement]:
         """Return what is announced, in order of beginning; remove records of ended processes.
 
-        The process table is searched when a record is new or was not usable so far. From then on
-        it only matters whether that process still runs.
+        The process table is searched when a record is new, has changed or was not usable so far;
+        of those a bounded number at a time, with growing pauses, so that any number of bad records
+        neither slows the scan nor hides a good one. From then on it only matters whether that
+        process still runs.
         """
-        known, self._found = self._found, {}
-        for path in self.folder.glob("dask-diag-lab-*.json"):
-            try:
-                record = read_record(path)
-                if record.get("host") not in (None, socket.gethostname()):
-                    continue  # several machines share the folder: its process is not ours to judge
-                last = known.get(path)
-                if last is None or last.record != record or not is_running(last.process):
-                    last = Announcement(record, find_process(record))
-                self._found[path] = last
-            except FileNotFoundError:
-                continue  # gone meanwhile
-            except ProcessGoneError as error:
-                with contextlib.suppress(OSError):
-                    path.unlink()
-                    self._log.info("Removed the runtime record %s: %s", path.name, error)
-            except (MessageError, ProcessError) as error:
-                self._warn(path, str(error))
-        found = self._found.values()
+        before, self._seen = self._seen, {}
+        for path, signature in _record_files(self.folder):
+            last = before.get(path)
+            self._seen[path] = last if last and last.signature == signature else _File(signature)
+        now_s = time.monotonic()
+        for file in self._seen.values():
+            if file.announcement and not is_running(file.announcement.process):
+                file.announcement, file.due_s, file.pause_s = None, 0.0, FIRST_PAUSE_S
+        due = [one for one in self._seen.items() if not one[1].announcement]
+        due = [(path, file) for path, file in due if file.due_s <= now_s]
+        # Those that were tried least come first, among them the newest.
+        due.sort(key=lambda one: (one[1].pause_s, -one[1].signature[0]))
+        for path, file in due[:MAX_TRIES]:
+            file.due_s, file.pause_s = now_s + file.pause_s, min(MAX_PAUSE_S, file.pause_s * 2)
+            self._try(path, file)
+        found = [one.announcement for one in self._seen.values() if one.announcement]
         return sorted(found, key=lambda one: (one.record["started"], one.record["id"]))
 
-    def _warn(self, path: Path, reason: str) -> None:
-        if (path, reason) not in self._warned:
-            self._warned.add((path, reason))
-            self._log.warning("Ignoring the runtime record %s: %s", path.name, reason)
+    def _try(self, path: Path, file: _File) -> None:
+        try:
+            record = read_record(path)
+            if record.get("host") in (None, socket.gethostname()):
+                file.announcement = Announcement(record, find_process(record))
+            # Else several machines share the folder: its process is not ours to judge.
+        except FileNotFoundError:
+            pass  # gone meanwhile
+        except ProcessGoneError as error:
+            with contextlib.suppress(OSError):
+                path.unlink()
+                self._log.info("Removed the runtime record %s: %s", path.name, error)
+        except (MessageError, ProcessError) as error:
+            if str(error) not in file.reasons:
+                file.reasons.add(str(error))
+                self._log.warning("Ignoring the runtime record %s: %s", path.name, error)
+
+
+def _record_files(folder: Path) -> Iterator[tuple[Path, tuple[int, ...]]]:
+    """Yield the files that are named like records, with what changes when they do."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("dask-diag-lab-") and entry.name.endswith(".json"):
+                    with contextlib.suppress(FileNotFoundError):
+                        s = entry.stat(follow_symlinks=False)
+                        signature = (s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_size)
+                        yield Path(entry.path), signature
+    except FileNotFoundError:
+        return  # no server has run yet
 
 
 def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
@@ -119,6 +156,20 @@ def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
         When it has gone meanwhile.
     """
     try:
+        data = json.loads(read_owned(path, MAX_RECORD_BYTES, user_id))
+    except MessageError:
+        raise
+    except (ValueError, RecursionError):
+        raise MessageError("it is not JSON; it may be cut short") from None
+    record = check_record(data)
+    if path.name != f"dask-diag-lab-{record['id']}.json":
+        raise MessageError("its id is not the one of its file name")
+    return record
+
+
+def read_owned(path: Path, max_bytes: int, user_id: int | None = USER_ID) -> bytes:
+    """Return the content of a file that the user owns alone; raises as `read_record` does."""
+    try:
         descriptor = os.open(path, _OPEN_FLAGS)
         try:
             status = os.fstat(descriptor)
@@ -126,23 +177,16 @@ def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
                 raise MessageError("it is not a regular file")
             if user_id is not None and (status.st_uid != user_id or status.st_mode & 0o077):
                 raise MessageError("it belongs to another user, or its mode is not 0600")
-            content = os.read(descriptor, MAX_RECORD_BYTES + 1)
+            content = os.read(descriptor, max_bytes + 1)
         finally:
             os.close(descriptor)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise MessageError(f"it cannot be read as a plain file ({error.strerror})") from None
-    if len(content) > MAX_RECORD_BYTES:
-        raise MessageError(f"it is larger than {MAX_RECORD_BYTES} bytes")
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        raise MessageError("it is not JSON; it may be cut short") from None
-    record = check_record(data)
-    if path.name != f"dask-diag-lab-{record['id']}.json":
-        raise MessageError("its id is not the one of its file name")
-    return record
+    if len(content) > max_bytes:
+        raise MessageError(f"it is larger than {max_bytes} bytes")
+    return content
 
 
 def find_process(record: RuntimeRecord, user_id: int | None = USER_ID) -> psutil.Process:
@@ -166,13 +210,12 @@ def find_process(record: RuntimeRecord, user_id: int | None = USER_ID) -> psutil
             raise ProcessGoneError(f"process {pid} is a later one with its number")
         if user_id is not None and process.uids().real != user_id:
             raise ProcessError(f"process {pid} belongs to another user")
-        connections = process.net_connections(kind="tcp")
+        is_listening = listens(process, address)
     except psutil.NoSuchProcess:
         raise ProcessGoneError(f"its process {pid} has ended") from None
     except psutil.AccessDenied:
         raise ProcessError(f"process {pid} may not be looked into") from None
-    listening = {one.laddr for one in connections if one.status == psutil.CONN_LISTEN}
-    if (address.ip, address.port) not in listening:
+    if not is_listening:
         raise ProcessError(f"process {pid} does not listen on port {address.port}")
     return process
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from jupyter_core.paths import jupyter_runtime_dir
+from jupyter_core.paths import jupyter_data_dir, jupyter_runtime_dir
 from jupyter_server.extension.application import ExtensionApp
 
 from dask_diag_lab.proxy.config import Settings
@@ -17,6 +17,7 @@ from dask_diag_lab.proxy.handlers import (
 )
 from dask_diag_lab.proxy.registry import Registry
 from dask_diag_lab.proxy.relay import FrameHandler, RelayHandler
+from dask_diag_lab.proxy.stock import Keeper
 
 _ID: Final = r"([A-Za-z0-9_-]{1,100})"
 
@@ -39,12 +40,24 @@ class DaskDiagLab(Settings, ExtensionApp):
     def initialize_handlers(self) -> None:
         """Make the parts and add the routes."""
         discovery = Discovery(Path(jupyter_runtime_dir()), self.log)
-        self.registry = Registry(discovery, self)
+        keeper = Keeper(Path(jupyter_data_dir()) / "dask-diag-lab" / "dashboards.json")
+        self.registry = Registry(discovery, self, keeper, self._kernels)
         shared: dict[str, Any] = {"registry": self.registry}  # Any: jupyter_server's own type
         self.handlers.extend((pattern, handler, shared) for pattern, handler in ROUTES)
 
     async def stop_extension(self) -> None:
         """Close every relayed socket and end all looking."""
-        for socket in tuple(RelayHandler.open_sockets):
-            socket.close(1001, "The Jupyter server stops.")
         await self.registry.close()
+
+    def _kernels(self) -> dict[int, str]:
+        """Return the ids of this server's kernels by the numbers of their processes."""
+        kernels: dict[int, str] = {}
+        manager = self.serverapp.kernel_manager if self.serverapp else None
+        if manager is None:
+            return kernels
+        for kernel_id in manager.list_kernel_ids():
+            # There is no number where the kernel runs on another machine.
+            provisioner = getattr(manager.get_kernel(kernel_id), "provisioner", None)
+            if pid := getattr(provisioner, "pid", None):
+                kernels[int(pid)] = str(kernel_id)
+        return kernels

@@ -47,6 +47,8 @@ class BaseHandler(JupyterHandler):
     async def prepare(self, **options: Any) -> None:  # Any: Jupyter's own options
         """Authenticate, and refuse requests of foreign pages as Jupyter's own API does."""
         await super().prepare(**options)
+        if self.current_user:
+            self.registry.keys.note(self.current_user)
         if not self.check_origin():
             raise web.HTTPError(404)
 
@@ -60,6 +62,11 @@ class BaseHandler(JupyterHandler):
         """Answer with a sentence, never with what was sent in nor with a traceback."""
         message = getattr(kwargs.get("exc_info", (None, None))[1], "log_message", None)
         self.refuse(status_code, message or responses.get(status_code, "Error"))
+
+    def log_exception(self, kind: Any, value: Any, traceback: Any) -> None:  # Any: tornado's
+        """Log what nobody has foreseen, without the address: a key or a token may be in it."""
+        if not isinstance(value, web.HTTPError):
+            self.log.error("%s failed", type(self).__name__, exc_info=(kind, value, traceback))
 
     def answer(self, status: int, content: object) -> None:
         """End with JSON that nothing may keep."""
@@ -103,13 +110,13 @@ class DashboardsHandler(BaseHandler):
         """Add a stock dashboard: ``{"url"}``; 201 for a new one, 200 for a known one."""
         try:
             url = check(json.loads(self.request.body), NewDashboard)["url"]
-            dashboard, is_new = await self.registry.add(url)
+            info, is_new = await self.registry.add(url)
         except RefusedError as error:
             self.refuse(error.status, str(error))
         except (ValueError, RecursionError):
             self.refuse(400, 'Send JSON like {"url": "http://127.0.0.1:8787"}.')
         else:
-            self.answer(201 if is_new else 200, dashboard.info)
+            self.answer(201 if is_new else 200, info)
 
 
 class DashboardHandler(BaseHandler):
@@ -119,7 +126,7 @@ class DashboardHandler(BaseHandler):
     @allowed_to("write")
     async def delete(self, dashboard_id: str) -> None:
         """Remove a dashboard that was added by hand."""
-        if not self.registry.remove(dashboard_id):
+        if not await self.registry.remove(dashboard_id):
             self.refuse(404, "There is no dashboard with this id that was added by hand.")
             return
         self.set_status(204)
@@ -151,7 +158,8 @@ class EventsHandler(BaseWebSocketHandler):
         """Ignore what a browser sends."""
 
     async def _send(self) -> None:
+        user = self.current_user
         async with aclosing(self.registry.messages()) as messages:
-            with suppress(WebSocketClosedError):  # the browser left
+            with self.registry.keys.listening(user), suppress(WebSocketClosedError):  # it left
                 async for message in messages:
                     await self.write_message(json.dumps(message))

@@ -66,13 +66,16 @@ class TaskCounts(TypedDict):
 
 
 class Summary(TypedDict):
-    """The cluster in numbers; memory in bytes."""
+    """The cluster in numbers; memory in bytes.
+
+    A stock dashboard has no ``tasks``: its scheduler would visit every task to count them.
+    """
 
     workers: int
     threads: int
     memory_limit: int
     memory: int
-    tasks: TaskCounts
+    tasks: NotRequired[TaskCounts]
 
 
 class DashboardInfo(TypedDict):
@@ -87,6 +90,10 @@ class DashboardInfo(TypedDict):
     closed_at : float
         Seconds since the epoch; there only where its cluster has closed and its history is still
         shown.
+    shown_with : str
+        Of a stock dashboard whose scheduler has diagnostics here: the id of those.
+    is_removable : bool
+        Of a stock dashboard: whether it was added by hand.
     """
 
     id: str
@@ -100,6 +107,8 @@ class DashboardInfo(TypedDict):
     summary: Summary | None
     plots: NotRequired[list[PlotInfo]]
     closed_at: NotRequired[float]
+    shown_with: NotRequired[str]
+    is_removable: NotRequired[bool]
 
 
 class NewDashboard(TypedDict):
@@ -147,6 +156,19 @@ class RuntimeRecord(TypedDict):
     versions: dict[str, Any]  # of packages, for people who read the file
     host: NotRequired[str | None]
     start_ticks: NotRequired[int | None]
+
+
+class StockIdentity(SchedulerInfo):
+    """Answer of a stock dashboard's ``/json/identity.json``; the workers by their addresses."""
+
+    workers: dict[str, Any]
+
+
+class KeptAddresses(TypedDict):
+    """The file with the addresses that were added by hand."""
+
+    schema: Literal[1]
+    addresses: list[str]
 
 
 class Health(Summary):
@@ -243,8 +265,10 @@ def _is_plain(value: object, expected: Any) -> bool:  # Any: as above
         case int() | float() if expected in (int, float) and not isinstance(value, bool):
             is_whole = 0 <= value < 2**63 and value == int(value)
             return is_whole if expected is int else abs(value) < 2**63  # NaN is neither
+        case bool():
+            return expected is bool
         case str() if expected is str:
             return len(value) <= MAX_TEXT
         case dict():
             return get_origin(expected) is dict
-    return not isinstance(value, bool) and value in get_args(expected)
+    return value in get_args(expected)

@@ -7,20 +7,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Final
-
-from jupyter_server.auth.identity import User
 
 from dask_diag_lab.proxy.client import RefusedError
 from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.dashboard import Dashboard, DiagnosticsDashboard
-from dask_diag_lab.proxy.discovery import Discovery, ProcessError
-from dask_diag_lab.proxy.messages import DashboardChanges, DashboardInfo, DashboardList
-from dask_diag_lab.proxy.stock import StockDashboard, resolve
+from dask_diag_lab.proxy.discovery import Discovery
+from dask_diag_lab.proxy.finder import Finder
+from dask_diag_lab.proxy.keys import Keys
+from dask_diag_lab.proxy.messages import (
+    DashboardChanges,
+    DashboardInfo,
+    DashboardList,
+    MessageError,
+)
+from dask_diag_lab.proxy.policy import read_place
+from dask_diag_lab.proxy.sockets import ProcessError
+from dask_diag_lab.proxy.stock import Keeper, StockDashboard
 
 # Between two looks for new clusters.
 POLL_S: Final = 0.5
+# Between two looks for stock dashboards, and the share of the time that looking may take: the table
+# of a machine with very many connections is long.
+LOOK_S: Final = 0.7
+LOOK_SHARE: Final = 0.02
+# Whoever asks for the list once waits so long for those that are being asked.
+ASKED_S: Final = 2.0
 # After an error that nobody has foreseen.
 RETRY_S: Final = 5.0
 
@@ -59,24 +72,82 @@ class Registry:
         Finds those that announce themselves.
     settings : Settings
         Whether plots are relayed, and the policy for those that are added by hand.
+    keeper : Keeper
+        Keeps those that are added by hand.
+    kernels : callable
+        Returns the ids of this server's kernels by the numbers of their processes.
+
+    Attributes
+    ----------
+    keys : Keys
+        Of the sandboxed pages.
     """
 
-    def __init__(self, discovery: Discovery, settings: Settings) -> None:
-        self._discovery, self.settings = discovery, settings
+    def __init__(
+        self,
+        discovery: Discovery,
+        settings: Settings,
+        keeper: Keeper,
+        kernels: Callable[[], Mapping[int, str]],
+    ) -> None:
+        self._discovery, self.settings, self._keeper = discovery, settings, keeper
+        self.keys = Keys()
+        self._finder = Finder(settings, discovery.folder, kernels, self._take_found)
         self._dashboards: dict[str, Dashboard] = {}
         self._scanning = asyncio.Lock()
         self._listeners: set[asyncio.Event] = set()
         self._watch: asyncio.Task[None] | None = None
+        for url in settings.dashboards:
+            self._name(url, "c.DaskDiagLab.dashboards", is_added=False)
+        try:
+            kept = keeper.load()
+        except MessageError as error:
+            LOG.warning("Dashboards added by hand are lost, as %s: %s.", keeper.path, error)
+            kept = []
+        for url in kept:
+            self._name(url, str(keeper.path), is_added=True)
+
+    def _name(self, url: str, source: str, *, is_added: bool) -> None:
+        """Take a dashboard that was named beforehand, by the administrator or by the user."""
+        try:
+            dashboard = self._stock(url, is_configured=not is_added)
+        except RefusedError as error:
+            LOG.warning("Ignoring an address in %s: %s", source, error)
+            return
+        known = self._dashboards.setdefault(dashboard.id, dashboard)
+        if isinstance(known, StockDashboard):
+            known.is_added |= is_added
+            known.is_configured |= not is_added
+
+    def _stock(self, url: str, *, is_configured: bool) -> StockDashboard:
+        place, allowed = read_place(url), self.settings.allowed_hosts
+        hosts = [*allowed, place.host] if is_configured else allowed
+        return StockDashboard(place, hosts, self.settings.certificate_authorities)
+
+    @property
+    def _stocks(self) -> list[StockDashboard]:
+        return [one for one in self._dashboards.values() if isinstance(one, StockDashboard)]
 
     @property
     def listing(self) -> Listing:
-        """The dashboards as the browser may see them."""
-        return {dashboard.id: dashboard.info for dashboard in self._dashboards.values()}
-
-    def find_key(self, key: str) -> tuple[str, User] | None:
-        """Return the dashboard that the key of a sandboxed page opens, and for whom."""
-        stock = [one for one in self._dashboards.values() if isinstance(one, StockDashboard)]
-        return next(((one.id, user) for one in stock if (user := one.user_of(key))), None)
+        """The dashboards as the browser may see them: each stock one knows whom it belongs to."""
+        listing: Listing = {}
+        shown: dict[str, str] = {}
+        for dashboard in self._dashboards.values():
+            if not isinstance(dashboard, StockDashboard):
+                listing[dashboard.id] = dashboard.info
+                shown.setdefault(dashboard.info["scheduler"]["id"], dashboard.id)
+        named = [one for one in self._stocks if one.is_added or one.is_configured]
+        listed: set[str] = set()  # the same by another name or address is shown once
+        for stock in (*named, *(one for one in self._stocks if one not in named)):
+            scheduler = stock.info["scheduler"]["id"]
+            if scheduler and scheduler in listed and stock not in named:
+                continue
+            listed.add(scheduler)
+            info = listing[stock.id] = {**stock.info, "is_removable": stock.is_added}
+            if scheduler in shown and scheduler:
+                info["shown_with"] = shown[scheduler]
+        return listing
 
     @property
     def is_watching(self) -> bool:
@@ -86,6 +157,9 @@ class Registry:
     async def refresh(self) -> DashboardList:
         """Look once, now, and ask each dashboard how it is."""
         await self._scan()
+        await self._finder.look(self._own_ports)
+        await self._finder.wait(ASKED_S)
+        self._take_found()
         await asyncio.gather(*(one.examine() for one in self._dashboards.values()))
         self._publish()
         return {"dashboards": list(self.listing.values())}
@@ -112,8 +186,8 @@ class Registry:
             raise RefusedError(dashboard.failure(error), 404) from None
         return dashboard
 
-    async def add(self, url: str) -> tuple[Dashboard, bool]:
-        """Add a stock dashboard by hand; the flag tells whether it is new.
+    async def add(self, url: str) -> tuple[DashboardInfo, bool]:
+        """Add a stock dashboard by hand and keep it; the flag tells whether it is new by hand.
 
         Raises
         ------
@@ -123,25 +197,40 @@ class Registry:
         """
         if not self.settings.relay:
             raise RefusedError("Adding dashboards is switched off on this Jupyter server.")
-        reason = None
-        for address in await resolve(url, self.settings.allowed_hosts):
-            added = StockDashboard(address)
-            await added.examine()
-            if added.info["state"] == "live":
-                known = self._dashboards.setdefault(added.id, added)  # its pages keep their keys
-                known.address, known.info = address, added.info
-                self._publish()
-                return known, known is added
-            reason = reason or added.info["reason"]
-        raise RefusedError(reason or "", 502)
+        added = self._stock(url, is_configured=False)
+        known = self._dashboards.get(added.id)
+        dashboard = known if isinstance(known, StockDashboard) else added
+        await dashboard.examine()
+        if dashboard.info["state"] != "live":
+            raise RefusedError(dashboard.info["reason"] or "", dashboard.status)
+        same = (one for one in self._stocks if _is_same(one, dashboard))
+        dashboard = next(same, dashboard)  # found by itself, or by another name
+        is_new, dashboard.is_added = not dashboard.is_added, True
+        dashboard.place = added.place
+        self._dashboards[dashboard.id] = dashboard
+        await self._keep(dashboard, is_kept=True)
+        self._publish()
+        return self.listing[dashboard.id], is_new
 
-    def remove(self, dashboard_id: str) -> bool:
-        """Remove a dashboard that was added by hand; False when there is none."""
-        if not isinstance(self._dashboards.get(dashboard_id), StockDashboard):
+    async def remove(self, dashboard_id: str) -> bool:
+        """Remove a dashboard that was added by hand, and what its pages have open; else False."""
+        dashboard = self._dashboards.get(dashboard_id)
+        if not isinstance(dashboard, StockDashboard) or not dashboard.is_added:
             return False
-        del self._dashboards[dashboard_id]
+        dashboard.is_added = False
+        await self._keep(dashboard, is_kept=False)
+        dashboard.close_sockets("This dashboard was removed.")
+        self.keys.end(dashboard_id)
+        self._drop_unwanted()
         self._publish()
         return True
+
+    async def _keep(self, dashboard: StockDashboard, *, is_kept: bool) -> None:
+        url = dashboard.place.url
+        try:
+            await asyncio.to_thread(self._keeper.change, url, is_kept=is_kept)
+        except OSError as error:
+            LOG.warning("%s cannot be written: %s", self._keeper.path, error.strerror)
 
     async def messages(self) -> AsyncGenerator[DashboardList | DashboardChanges]:
         """Listen: yield the dashboards of now, then what changes, for as long as it is read.
@@ -170,7 +259,11 @@ class Registry:
                 self._watch = None
 
     async def close(self) -> None:
-        """End all looking and wait until it has ended. Closing twice is harmless."""
+        """End all looking and close every socket. Closing twice is harmless."""
+        for dashboard in self._dashboards.values():
+            dashboard.close_sockets("The Jupyter server stops.", 1001)
+        self.keys.end()
+        await self._finder.close()
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.wait([self._watch])
@@ -189,6 +282,33 @@ class Registry:
                 if dashboard_id not in self._dashboards:
                     self._dashboards[dashboard_id] = DiagnosticsDashboard(announcement)
 
+    def _own_ports(self) -> set[int]:
+        """Return the ports of diagnostics servers, which are not asked what they are."""
+        return {
+            one.address.port
+            for one in self._dashboards.values()
+            if isinstance(one, DiagnosticsDashboard)
+        }
+
+    def _take_found(self) -> None:
+        """Bring the dashboards that are found by themselves up to date."""
+        for stock in self._stocks:
+            if stock.found and stock.found.listener not in self._finder.found:
+                stock.lose()
+        for found in self._finder.found.values():
+            same = (one for one in self._stocks if _is_same(one, found))
+            known = next(same, None) or self._dashboards.setdefault(found.id, found)
+            if isinstance(known, StockDashboard) and found.found and known.found != found.found:
+                known.take(found.found)
+        self._drop_unwanted()
+        self._publish()
+
+    def _drop_unwanted(self) -> None:
+        for stock in self._stocks:
+            if not (stock.found or stock.is_added or stock.is_configured):
+                del self._dashboards[stock.id]
+                self.keys.end(stock.id)
+
     async def _keep_watching(self) -> None:
         while True:
             try:
@@ -200,6 +320,7 @@ class Registry:
     async def _watch_all(self) -> None:
         tasks: dict[Dashboard, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as group:
+            group.create_task(self._keep_looking())
             while True:
                 await self._scan()
                 present = set(self._dashboards.values())
@@ -210,12 +331,27 @@ class Registry:
                 self._publish()
                 await asyncio.sleep(POLL_S)
 
+    async def _keep_looking(self) -> None:
+        while self.settings.discover:
+            await self._finder.look(self._own_ports)
+            self._take_found()
+            await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
+
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:
-            await dashboard.examine()
+            try:
+                await dashboard.examine()
+            except Exception:  # a dashboard that nobody has foreseen ends the list of no other
+                LOG.exception("Asking %s how it is failed.", dashboard.name)
+                dashboard.set_state("unreachable", f"What {dashboard.name} answers cannot be used.")
             self._publish()
             await asyncio.sleep(dashboard.examine_s)
 
     def _publish(self) -> None:
         for has_changed in self._listeners:
             has_changed.set()
+
+
+def _is_same(one: StockDashboard, other: StockDashboard) -> bool:
+    scheduler = one.info["scheduler"]["id"]
+    return one.id == other.id or (scheduler != "" and scheduler == other.info["scheduler"]["id"])

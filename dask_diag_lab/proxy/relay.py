@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import secrets
 from collections.abc import Awaitable, Mapping
-from typing import ClassVar, Final
-from urllib.parse import unquote, urljoin, urlsplit
+from typing import Any, Final
+from urllib.parse import quote, unquote, unquote_plus, urljoin, urlsplit
 
 from jupyter_server.auth.decorator import ws_authenticated
 from jupyter_server.utils import url_path_join
 from tornado import web
+from tornado.http1connection import HTTP1Connection
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.httputil import HTTPHeaders
 from tornado.iostream import StreamClosedError
@@ -35,7 +37,9 @@ from dask_diag_lab.proxy.client import (
 )
 from dask_diag_lab.proxy.dashboard import Dashboard
 from dask_diag_lab.proxy.handlers import BaseWebSocketHandler, allowed_to
+from dask_diag_lab.proxy.keys import Closable, Key
 from dask_diag_lab.proxy.messages import Kind
+from dask_diag_lab.proxy.registry import Registry
 from dask_diag_lab.proxy.stock import StockDashboard
 
 # Only ``plots/<name>/session`` has a body: the looks of the page, under 1 kB.
@@ -74,12 +78,10 @@ _SHARED_POLICY: Final = (
     "font-src 'self' data:; connect-src 'self'; frame-ancestors 'self'; base-uri 'none'; "
     "form-action 'none'"
 )
-# Our own pages run on Jupyter's origin: their template has no script inside, so an injected one
-# does not run, and no text of a document runs as code.
-_OUR_POLICY: Final = {
-    "Content-Security-Policy": f"{_SHARED_POLICY}; script-src 'self'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
+# Our own pages run on Jupyter's origin. Scripts with this page's nonce run, and what they load:
+# neither an injected one nor a file of the user's, which are on the same origin.
+_OUR_POLICY: Final = f"{_SHARED_POLICY}; script-src "
+NONCE_HEADER: Final = "X-Dask-Diag-Nonce"
 # Pages that somebody else wrote have scripts inside, which run without any right on Jupyter:
 # without allow-same-origin the page's origin is none, and even its own scripts are foreign to it.
 _STOCK_POLICY: Final = {
@@ -98,7 +100,7 @@ def check_request(kind: Kind, method: str, path: str) -> None:
         places of a stock dashboard that are not its own pages, and for what does not only read.
     """
     plain = unquote(path)
-    if not path.isascii() or _ODD.search(plain):
+    if not is_plain(path):
         raise RefusedError("This address cannot be relayed.", 400)
     if kind == "stock" and not _STOCK_PAGE.fullmatch(plain.partition("/")[0]):
         raise RefusedError("This part of a stock dashboard is not relayed.")
@@ -107,14 +109,28 @@ def check_request(kind: Kind, method: str, path: str) -> None:
         raise RefusedError("Plots are read only: this request is not relayed.", 405)
 
 
+def is_plain(path: str) -> bool:
+    """Tell whether everybody takes a path, as in a URL without its first slash, for the same."""
+    return path.isascii() and _ODD.search(unquote(path)) is None
+
+
 def kept_query(query: str) -> str:
-    """Return a query with its question mark and without the browser's rights; '' if empty."""
+    """Return a query with its question mark and without the browser's rights; '' if empty.
+
+    Some servers end an argument at a semicolon, so none behind one is kept either. What may not
+    stand in a request line is escaped.
+    """
     kept = [
         argument
         for argument in query.split("&")
-        if argument and unquote(argument.partition("=")[0]).strip().lower() not in DROPPED_ARGUMENTS
+        if argument and not any(map(_is_right, argument.split(";")))
     ]
-    return f"?{'&'.join(kept)}" if kept else ""
+    text = quote("&".join(kept), safe="".join(map(chr, range(0x21, 0x7F))))
+    return f"?{text}" if text else ""
+
+
+def _is_right(argument: str) -> bool:
+    return unquote_plus(argument.partition("=")[0]).strip().lower() in DROPPED_ARGUMENTS
 
 
 def request_headers(dashboard: Dashboard, browser: Mapping[str, str]) -> dict[str, str]:
@@ -126,18 +142,25 @@ def request_headers(dashboard: Dashboard, browser: Mapping[str, str]) -> dict[st
     }
 
 
-def answer_headers(kind: Kind, dashboard: HTTPHeaders) -> dict[str, str]:
+def answer_headers(kind: Kind, dashboard: HTTPHeaders, nonce: str) -> dict[str, str]:
     """Return the headers for the browser, with the policy that every answer gets.
 
-    The policy is on every type of answer: SVG and XML run scripts too.
+    The policy is on every type of answer: SVG and XML run scripts too. ``nonce`` is that of one of
+    our own pages, empty for anything else.
     """
-    return {
+    headers = {
         "Content-Type": "application/octet-stream",
         **{name: dashboard[name] for name in _ANSWER_HEADERS if name in dashboard},
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
-        **(_OUR_POLICY if kind == "diagnostics" else _STOCK_POLICY),
     }
+    if kind == "stock":
+        return headers | _STOCK_POLICY
+    if nonce:
+        headers["Cache-Control"] = "no-store"  # it would come back with an old nonce
+    scripts = f"'nonce-{nonce}' 'strict-dynamic'" if nonce else "'none'"
+    headers["Content-Security-Policy"] = f"{_OUR_POLICY}{scripts}"
+    return headers | {"Cross-Origin-Resource-Policy": "same-origin"}
 
 
 def relayed_location(address: Address, target: str, location: str, root: str) -> str | None:
@@ -153,14 +176,22 @@ def relayed_location(address: Address, target: str, location: str, root: str) ->
         Path of the dashboard's root on the Jupyter server, ending with a slash.
     """
     inside = f"{address.origin}{address.prefix}/"
-    place = urljoin(f"{address.origin}{target}", location)
+    try:
+        place = urljoin(f"{address.origin}{target}", location)
+        parts = urlsplit(place)
+    except ValueError:  # brackets without an IPv6 address
+        return None
     if not place.startswith(inside):
         return None
-    parts = urlsplit(place.removeprefix(inside).lstrip("/"))
+    path = parts.path.removeprefix(f"{address.prefix}/")
+    # A browser takes %2e%2e for a parent folder and a backslash for a slash.
+    if not is_plain(path):
+        return None
     fragment = f"#{parts.fragment}" if parts.fragment else ""
-    return f"{root}{parts.path}{kept_query(parts.query)}{fragment}"
+    return f"{root}{path}{kept_query(parts.query)}{fragment}"
 
 
+@web.stream_request_body
 class RelayHandler(BaseWebSocketHandler):
     """``dashboards/<id>/<path>``, by HTTP or as a websocket.
 
@@ -169,13 +200,35 @@ class RelayHandler(BaseWebSocketHandler):
 
     route = "dask-diag-lab/dashboards"
     max_message_size = MAX_MESSAGE_BYTES
-    open_sockets: ClassVar[set[RelayHandler]] = set()
     _dashboard: Dashboard
     _target: str  # what is asked of the dashboard, without the browser's own arguments
     _exchange: Exchange | None = None
     _is_begun = False
+    _nonce = ""
     _upstream: WebSocketClientConnection
     _pump: asyncio.Task[None] | None = None
+
+    def initialize(self, registry: Registry) -> None:
+        """Take no more of a body than may be relayed, before anything is looked at."""
+        super().initialize(registry)
+        self._body = bytearray()
+
+    async def prepare(self, **options: Any) -> None:  # Any: Jupyter's own options
+        """Authenticate; refuse a large body before it is read."""
+        self._limit_body()
+        await super().prepare(**options)
+
+    def _limit_body(self) -> None:
+        length = self.request.headers.get("Content-Length", "0")
+        if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
+            raise web.HTTPError(413, "This request is too large to be relayed.")
+        connection = self.request.connection
+        if isinstance(connection, HTTP1Connection):
+            connection.set_max_body_size(MAX_BODY_BYTES)
+
+    def data_received(self, chunk: bytes) -> None:
+        """Collect the body."""
+        self._body += chunk
 
     @ws_authenticated
     @allowed_to("execute")
@@ -198,6 +251,11 @@ class RelayHandler(BaseWebSocketHandler):
     head = post = get
 
     @property
+    def _sockets(self) -> set[Closable]:
+        """Those that are closed together with this one."""
+        return self._dashboard.sockets
+
+    @property
     def _place(self) -> tuple[str, str]:
         """The dashboard's root here, ending with a slash, and the path on it; as in the URL."""
         before, route, rest = self.request.path.partition(f"{self.route}/")
@@ -212,14 +270,16 @@ class RelayHandler(BaseWebSocketHandler):
     # --- by HTTP
 
     async def _relay(self, method: str) -> None:
-        dashboard, body = self._dashboard, self.request.body
-        if len(body) > MAX_BODY_BYTES:
-            raise RefusedError("This request is too large to be relayed.", 413)
+        dashboard = self._dashboard
         timeout_s = self.registry.settings.answer_timeout_s
         self._exchange = Exchange(dashboard.address, timeout_s, self._take_head, self._pass_on)
         headers = request_headers(dashboard, self.request.headers)
+        if dashboard.kind == "diagnostics" and self._is_page:
+            self._nonce = headers[NONCE_HEADER] = secrets.token_urlsafe(16)
+            for name in ("If-None-Match", "If-Modified-Since"):
+                headers.pop(name, None)
         try:
-            await self._exchange.run(method, self._target, headers, body)
+            await self._exchange.run(method, self._target, headers, bytes(self._body))
         except UpstreamError as error:
             if self._is_begun:
                 self.detach().close()  # the head is out: the only honest end is a broken one
@@ -237,7 +297,7 @@ class RelayHandler(BaseWebSocketHandler):
         if is_ours and code in (401, 403):
             reason = f"The diagnostics of {dashboard.name} refused the request. Restart the kernel."
             raise RefusedError(reason, 502)
-        headers = answer_headers(dashboard.kind, answered)
+        headers = answer_headers(dashboard.kind, answered, self._nonce)
         if location := answered.get("Location"):
             place = relayed_location(dashboard.address, self._target, location, self._place[0])
             if place is None:
@@ -246,7 +306,7 @@ class RelayHandler(BaseWebSocketHandler):
         self.set_status(code)
         for name, value in headers.items():
             self.set_header(name, value)
-        if is_ours and self._is_page:
+        if self._nonce:
             # Our own page opens its plots with POST: it needs the cookie that Jupyter checks.
             self.xsrf_token  # noqa: B018  # reading it sets the cookie
 
@@ -262,7 +322,7 @@ class RelayHandler(BaseWebSocketHandler):
             self._exchange.close()
 
     def _redirect_to_frame(self, dashboard: StockDashboard, path: str) -> None:
-        key = dashboard.issue_key(self.current_user)
+        key = self.registry.keys.issue(self.current_user, dashboard.id)
         place = url_path_join(self.base_url, FrameHandler.route, key)
         self.set_header("Cache-Control", "no-store")
         self.set_header("Referrer-Policy", "no-referrer")
@@ -279,11 +339,11 @@ class RelayHandler(BaseWebSocketHandler):
         except (HTTPClientError, WebSocketError, OSError):
             self._dashboard.is_suspect = True
             raise RefusedError(f"{self._dashboard.name} does not open this plot.", 502) from None
-        self.open_sockets.add(self)
+        self._sockets.add(self)
         try:
             await super().get()
         finally:
-            self.open_sockets.discard(self)
+            self._sockets.discard(self)
             self._upstream.close(*sendable_close(self.close_code, self.close_reason))
             if self._pump is not None:
                 await self._pump
@@ -293,6 +353,7 @@ class RelayHandler(BaseWebSocketHandler):
         request = HTTPRequest(
             f"{address.origin.replace('http', 'ws', 1)}{self._target}",
             headers=HTTPHeaders(request_headers(self._dashboard, {})),
+            ssl_options=address.tls,
             connect_timeout=timeout_s,
             request_timeout=timeout_s,
         )
@@ -341,15 +402,22 @@ class FrameHandler(RelayHandler):
     """
 
     route = "dask-diag-lab/frames"
+    _key: Key
     _is_page = False  # it is in its frame already
 
     async def prepare(self, **_options: object) -> None:
         """Let the key speak for the user that it was made for; cookies are not looked at."""
-        found = self.registry.find_key(self.path_args[0]) if self.check_host() else None
-        self.current_user = self._jupyter_current_user = found and found[1]
-        if found is None:
+        self._limit_body()
+        key = self.registry.keys.find(self.path_args[0]) if self.check_host() else None
+        if key is None:
+            self.current_user = self._jupyter_current_user = None
             raise web.HTTPError(403, "This page is no longer open. Open it again from the sidebar.")
-        self.path_args[0] = found[0]
+        self.current_user = self._jupyter_current_user = key.user
+        self._key, self.path_args[0] = key, key.dashboard_id
+
+    @property
+    def _sockets(self) -> set[Closable]:
+        return self._key.sockets
 
     def check_origin(self, origin: str = "") -> bool:  # noqa: ARG002  # tornado's
         """Let any origin in: a sandboxed page has none, and its key is what lets it in."""

@@ -1,6 +1,7 @@
-"""Stock Dask dashboards that a user adds by hand: the address policy, what they show, their pages.
+"""A stock Dask dashboard: what it shows, how it is asked, where those added by hand are kept.
 
-Must only ask for two JSON routes, and only where the administrator's policy allows it.
+It runs inside the scheduler, so it is asked for two JSON routes only, and rarely: each of its
+pages would build a document there.
 """
 
 from __future__ import annotations
@@ -8,49 +9,47 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import ipaddress
+import json
+import os
 import re
 import secrets
-import socket
-import time
-from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final
 
 import psutil
-from jupyter_server.auth.identity import User
 
-from dask_diag_lab.proxy.client import Address, RefusedError, UpstreamError
-from dask_diag_lab.proxy.dashboard import Dashboard
-from dask_diag_lab.proxy.discovery import USER_ID, ProcessError
+from dask_diag_lab.proxy.client import (
+    Address,
+    RefusedError,
+    UpstreamError,
+    UpstreamTimeoutError,
+)
+from dask_diag_lab.proxy.dashboard import HOLDING, Dashboard
+from dask_diag_lab.proxy.discovery import is_running, read_owned
 from dask_diag_lab.proxy.messages import (
     MAX_ROWS,
+    KeptAddresses,
     MessageError,
     PlotInfo,
     SchedulerInfo,
+    StockIdentity,
+    Summary,
     check,
 )
+from dask_diag_lab.proxy.policy import Place, resolve
+from dask_diag_lab.proxy.sockets import Listener, ProcessError, check_owner, listeners
 
-Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+EXAMINE_S: Final = 5.0
+# The longest pause between two tries to reach one that does not answer.
+MAX_PAUSE_S: Final = 20.0
+# An ``identity.json`` has 3 kB for each worker and is made on the scheduler's loop: 1000 workers
+# are asked for once a minute.
+IDENTITY_S_PER_WORKER: Final = 0.06
 
-# Credential services of cloud providers; never a dashboard, whatever the policy says.
-METADATA_ADDRESSES: Final = ("fd00:ec2::254", "100.100.100.200", "192.0.0.192")
-
-NO_ADDRESS: Final = (
-    "That is not an address. Give one like http://127.0.0.1:8787, without user name, password, "
-    "“?” and “#”."
-)
-RESOLVE_S: Final = 5.0
-
-# Scheme, host, port, path; a page's name at the end is dropped, and no segment may be "..".
-_URL: Final = re.compile(
-    r"(?:(https?)://)?([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?"
-    r"((?:/(?!\.\.?(?:/|$))[a-z0-9._~@-]+)*?)"
-    r"(?:/(?:status|workers|tasks|system|profile|graph|groups|info|individual-[a-z-]*))?/?",
-    re.IGNORECASE,
-)
 _ROUTE: Final = re.compile(r"/?((?:statics/)?individual-([a-z0-9][a-z0-9-]{0,90})(?:\.html)?)")
+_PORT: Final = re.compile(r":([0-9]{1,5})$")
 
 # Groups of the catalogue for the stock dashboard's individual plots, by words of their names;
 # others go under Scheduler.
@@ -61,169 +60,195 @@ _GROUPS: Final = (
 )
 
 
-# --- addresses: what a user typed, what the policy allows
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The process of a dashboard that was found by itself.
 
-
-async def resolve(url: str, allowed_hosts: Sequence[str]) -> list[Address]:
-    """Return the addresses of a typed dashboard URL that may be contacted, each pinned to one IP.
-
-    A page name at the URL's end (``/status``) is dropped. The name is resolved once.
-
-    Raises
-    ------
-    RefusedError
-        When it is not a plain http or https URL, does not resolve or is refused.
+    Attributes
+    ----------
+    name : str
+        Of the notebook that it belongs to; empty elsewhere.
     """
-    match = _URL.fullmatch(url.strip())
-    if match is None or int(match[3] or 0) > 65535:
-        raise RefusedError(NO_ADDRESS)
-    is_tls = (match[1] or "").lower() == "https"
-    host, port = match[2].strip("[]").lower(), int(match[3] or (443 if is_tls else 80))
-    refusal = RefusedError(
-        f"This Jupyter server does not open dashboards on {host}. Its administrator can allow "
-        "the host with c.DaskDiagLab.allowed_hosts."
-    )
-    # Without a network in the policy a foreign name need not even be resolved: a resolver query is
-    # already a message to the outside.
-    if not any(_names(entry, host) or "/" in entry for entry in allowed_hosts):
-        raise refusal
-    try:
-        async with asyncio.timeout(RESOLVE_S):
-            loop = asyncio.get_running_loop()
-            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):  # a timeout is an OSError
-        raise RefusedError(f"The name {host} cannot be resolved by the Jupyter server.") from None
-    ips = list(dict.fromkeys(_plain(str(sockaddr[0])) for *_, sockaddr in found))
-    if not ips or not all(is_allowed(host, ip, allowed_hosts) for ip in ips):
-        raise refusal
-    scheme: Literal["http", "https"] = "https" if is_tls else "http"
-    return [Address(scheme, host, port, str(ip), match[4]) for ip in ips]
 
+    listener: Listener
+    process: psutil.Process
+    kernel_id: str | None
+    name: str
 
-def is_allowed(host: str, ip: Ip, allowed_hosts: Sequence[str]) -> bool:
-    """Tell whether the policy allows to connect to ``ip`` under the name ``host``.
-
-    An entry of the policy is a name, a pattern with ``*``, an IP or a network in CIDR form.
-    Link-local, multicast, unspecified and cloud metadata addresses are refused always, and
-    the name ``localhost`` has to mean this machine.
-    """
-    if str(ip) in METADATA_ADDRESSES or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
-        return False
-    if not ip.is_loopback and (ip.is_reserved or f".{host}".endswith(".localhost")):
-        return False
-    return any(_names(entry, host) or _contains(entry, ip) for entry in allowed_hosts)
-
-
-def _names(entry: str, host: str) -> bool:
-    entry = entry.strip().strip("[]").lower()
-    return fnmatchcase(host, entry) if "*" in entry else host == entry
-
-
-def _contains(entry: str, ip: Ip) -> bool:
-    try:
-        return "/" in entry and ip in ipaddress.ip_network(entry.strip(), strict=False)
-    except ValueError:
-        return False
-
-
-def _plain(text: str) -> Ip:
-    ip = ipaddress.ip_address(text.partition("%")[0])
-    mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
-    return mapped or ip
-
-
-# --- owners: on a shared machine port 8787 is somebody's, and a stock dashboard asks no password
-
-
-def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
-    """Make sure that a port of this machine belongs to this user or to root.
-
-    Root counts as one's own: port forwarders of container engines run as root. An address on
-    another machine cannot be known and is left to the policy. Blocks for some milliseconds.
-
-    Raises
-    ------
-    ProcessError
-        When it is another user's, or nobody listens.
-    """
-    if user_id is None or not ipaddress.ip_address(address.ip).is_loopback:
-        return
-    owners = _listeners(address.port)
-    if not owners:
-        raise ProcessError(f"nothing listens on {address.netloc}")
-    if not owners <= {user_id, 0}:
-        raise ProcessError(f"the program on {address.netloc} is another user's")
-
-
-def _listeners(port: int) -> set[int]:
-    """Return the user ids of everything that listens on a port; -1 for an unknown owner."""
-    tables = [path for path in map(Path, ("/proc/net/tcp", "/proc/net/tcp6")) if path.exists()]
-    if tables:
-        # Columns: sl local_address rem_address st tx:rx tr:when retrnsmt uid (man 5 proc_net_tcp).
-        # Every user may read the uid there, unlike a socket's process.
-        rows = [line.split() for path in tables for line in path.read_text("ascii").splitlines()]
-        listening = [row for row in rows if row[3] == "0A"]
-        return {int(row[7]) for row in listening if int(row[1].rpartition(":")[2], 16) == port}
-    # Elsewhere a user may look into own processes only, so what is not found is not own.
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            connections = process.net_connections(kind="tcp")
-            if any(c.status == psutil.CONN_LISTEN and c.laddr.port == port for c in connections):
-                return {int(process.uids().real)}
-    return {-1}
-
-
-# --- the dashboard
+    def verify(self, *, is_suspect: bool) -> None:
+        """Make sure that it is still that process and, after a failure, that socket."""
+        if not is_running(self.process) or (is_suspect and self.listener not in listeners()):
+            raise ProcessError("has ended")
 
 
 class StockDashboard(Dashboard):
-    """A stock Dask dashboard; it runs inside the scheduler, so it is asked rarely.
+    """A stock Dask dashboard.
 
-    A stock page is sandboxed (see docs/decisions/0001-own-relay.md), so its origin is none and the
-    browser sends no cookie with what the page loads. A random key in its address takes their place,
-    made for a logged-in user and good for reading this one dashboard.
+    Parameters
+    ----------
+    place : Place
+        Where it is.
+    allowed_hosts : sequence of str
+        The policy for the place; not asked where the dashboard was found.
+    found : Found, optional
+        Its process, where it was found by itself.
+
+    Attributes
+    ----------
+    is_configured, is_added : bool
+        Whether the administrator has named it, or the user.
+    status : int
+        Of an answer that refuses it, when it cannot be added.
+    named_ports : frozenset of int
+        The ports that it says are its scheduler's, its workers' and their nannies'.
     """
 
-    examine_s = 5.0
+    examine_s = EXAMINE_S
     advice = "Check the address and that its cluster runs."
+    is_configured = False
+    is_added = False
+    status = 502
+    named_ports: frozenset[int] = frozenset()
 
-    MAX_KEYS: Final = 256
-    KEY_LIFETIME_S: Final = 12 * 3600.0
-
-    def __init__(self, address: Address) -> None:
+    def __init__(
+        self, place: Place, allowed_hosts: Sequence[str], ca_file: str, found: Found | None = None
+    ) -> None:
+        self.place, self._allowed_hosts = place, allowed_hosts
+        address = Address(place.scheme, place.host, place.port, "", place.prefix, ca_file)
         # Always the same for the same address, so that adding twice is adding once.
         digest = hashlib.sha256(f"{address.origin}{address.prefix}".encode()).hexdigest()
         name, unknown = f"{address.netloc}{address.prefix}", SchedulerInfo(id="", address="")
         super().__init__(address, f"stock-{digest[:16]}", name, "stock", unknown)
-        self._keys: dict[str, tuple[User, float]] = {}
+        self._identity_due_s = 0.0
+        self.found: Found | None = None
+        if found is not None:
+            self.take(found)
 
-    def issue_key(self, user: User) -> str:
-        """Return a new key that lets ``user`` read this dashboard."""
-        if len(self._keys) >= self.MAX_KEYS:
-            del self._keys[next(iter(self._keys))]  # the oldest
-        key = secrets.token_urlsafe(32)
-        self._keys[key] = (user, time.monotonic() + self.KEY_LIFETIME_S)
-        return key
+    def take(self, found: Found) -> None:
+        """Know its process from now on."""
+        self.found, self.address = found, found.listener.address
+        name = found.name or self.name
+        self.info = {**self.info, "kernel_id": found.kernel_id, "name": name}
 
-    def user_of(self, key: str) -> User | None:
-        """Return the user that a key stands for, None when it opens nothing (any more)."""
-        user, expires_at = self._keys.get(key, (None, 0.0))
-        return user if expires_at > time.monotonic() else None
+    def lose(self) -> None:
+        """Its process, or its socket, has ended; what was added by hand stays listed."""
+        self.found = None
+        self.info = {**self.info, "kernel_id": None, "name": self.name, "summary": None}
 
     async def verify(self) -> None:
         """Look whose port it is now."""
-        await asyncio.to_thread(check_owner, self.address)
+        if self.found is not None:
+            await asyncio.to_thread(self.found.verify, is_suspect=self.is_suspect)
+        elif not self.address.ip:
+            raise ProcessError("has not answered yet")
+        else:
+            await asyncio.to_thread(check_owner, self.address)
+
+    async def examine(self) -> None:
+        """Bring it up to date; one that is not found by itself is looked up again when it is gone.
+
+        Its name may mean several addresses, or others than it did.
+        """
+        if self.found is not None or self.info["state"] == "live":
+            await super().examine()
+        else:
+            await self._examine_each()
+        is_live = self.info["state"] == "live"
+        self.examine_s = EXAMINE_S if is_live else min(MAX_PAUSE_S, self.examine_s * 1.5)
+
+    async def _examine_each(self) -> None:
+        try:
+            addresses = await resolve(self.place, self._allowed_hosts)
+        except RefusedError as error:
+            self.status = error.status
+            self.set_state("unreachable", str(error))
+            return
+        self.status = 502
+        for address in addresses:
+            self.address = replace(address, ca_file=self.address.ca_file)
+            await super().examine()
+            if self.info["state"] == "live":
+                return
+
+    async def is_dask(self) -> bool:
+        """Tell whether it is a Dask dashboard at all.
+
+        Raises
+        ------
+        UpstreamTimeoutError
+            When it says nothing.
+        """
+        try:
+            await self._ask()
+        except UpstreamTimeoutError:
+            raise
+        except (MessageError, UpstreamError):
+            return False
+        return True
+
+    def failure(self, error: Exception) -> str:
+        """Say what a scheduler inside a kernel does that gives no answer though it lives."""
+        if isinstance(error, UpstreamTimeoutError) and self.info["kernel_id"]:
+            return HOLDING
+        if isinstance(error, ProcessError) and self.found is not None:
+            return f"{self.name} {error}."
+        return super().failure(error)
 
     async def _ask(self) -> None:
         plots = plots_of_index(await self._get("/individual-plots.json"))
         if not plots:
             raise MessageError("it has no plots")
-        if not self.info["plots"]:
-            with contextlib.suppress(UpstreamError, MessageError):  # all else works without
-                identity = await self._get("/json/identity.json")
-                self.info = {**self.info, "scheduler": check(identity, SchedulerInfo)}
         self.info = {**self.info, "plots": plots}
+        now_s = asyncio.get_running_loop().time()
+        if now_s >= self._identity_due_s or self.info["state"] != "live":
+            await self.identify()
+            n_workers = (self.info["summary"] or NO_SUMMARY)["workers"]
+            pause_s = max(EXAMINE_S, n_workers * IDENTITY_S_PER_WORKER)
+            self._identity_due_s = now_s + pause_s if self.info["scheduler"]["id"] else 0.0
+        self.is_suspect = False
         self.set_state("live")
+
+    async def identify(self) -> None:
+        """Ask for its scheduler and its workers; all else works without an answer."""
+        with contextlib.suppress(UpstreamError, MessageError):
+            self._take_identity(check(await self._get("/json/identity.json"), StockIdentity))
+
+    def _take_identity(self, identity: StockIdentity) -> None:
+        scheduler = SchedulerInfo(id=identity["id"], address=identity["address"])
+        workers = [one for one in identity["workers"].values() if isinstance(one, dict)]
+        self.info = {**self.info, "scheduler": scheduler, "summary": summary_of(workers)}
+        self.named_ports = frozenset(_ports(scheduler["address"], workers, identity["workers"]))
+
+
+NO_SUMMARY: Final[Summary] = {"workers": 0, "threads": 0, "memory_limit": 0, "memory": 0}
+
+
+def summary_of(workers: Sequence[dict[str, Any]]) -> Summary:  # Any: JSON
+    """Return the numbers of the workers of an ``identity.json``; what is no number counts 0."""
+    metrics = [one["metrics"] for one in workers if isinstance(one.get("metrics"), dict)]
+    return {
+        "workers": len(workers),
+        "threads": sum(_whole(one.get("nthreads")) for one in workers),
+        "memory_limit": sum(_whole(one.get("memory_limit")) for one in workers),
+        "memory": sum(_whole(one.get("memory")) for one in metrics),
+    }
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int | float) or not 0 <= value < 2**53:  # NaN is not, either
+        return 0
+    return int(value)
+
+
+def _ports(scheduler: str, workers: Sequence[dict[str, Any]], names: object) -> Iterator[int]:
+    texts = [scheduler, *map(str, names if isinstance(names, dict) else ())]
+    for worker in workers:
+        texts.append(str(worker.get("nanny")))
+        services = worker.get("services")
+        texts += [f":{port}" for port in services.values()] if isinstance(services, dict) else ()
+    for text in texts:
+        if match := _PORT.search(text[:MAX_ROWS]):
+            yield int(match[1])
 
 
 def plots_of_index(index: object) -> list[PlotInfo]:
@@ -236,3 +261,56 @@ def plots_of_index(index: object) -> list[PlotInfo]:
             plots.append(PlotInfo(name=match[2], title=short, group=group, description=""))
             plots[-1]["route"] = match[1]
     return sorted(plots, key=lambda plot: plot["name"])
+
+
+class Keeper:
+    """Keeps the addresses that were added by hand in a file of the user's own.
+
+    Several Jupyter servers share it; each change reads it again.
+    """
+
+    MAX_BYTES: Final = 256 * 1024
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def load(self) -> list[str]:
+        """Return the addresses; what they are is not known to be fit for anything.
+
+        Raises
+        ------
+        MessageError
+            When there is a file, but not one that this has written.
+        """
+        try:
+            content = read_owned(self.path, self.MAX_BYTES)
+            return check(json.loads(content), KeptAddresses)["addresses"]
+        except FileNotFoundError:
+            return []
+        except (ValueError, RecursionError) as error:
+            reason = error if isinstance(error, MessageError) else "it is not JSON"
+            raise MessageError(str(reason)) from None
+
+    def change(self, url: str, *, is_kept: bool) -> None:
+        """Keep an address, or not any more.
+
+        Raises
+        ------
+        OSError
+            When the file cannot be written.
+        """
+        try:
+            kept = self.load()
+        except MessageError:
+            kept = []  # what cannot be read is written anew
+        urls = [*(one for one in kept if one != url), *([url] if is_kept else [])][-MAX_ROWS:]
+        content: KeptAddresses = {"schema": 1, "addresses": urls}
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        half = self.path.with_name(f"{self.path.name}.{secrets.token_hex(8)}")
+        descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(content, file)
+            half.replace(self.path)
+        finally:
+            half.unlink(missing_ok=True)

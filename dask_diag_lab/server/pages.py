@@ -6,6 +6,7 @@ by the page's script.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,8 @@ from dask_diag_lab.server.handlers import CORE, OWN, SiteHandler
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.views.registry import Plot
+
+NONCE: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,12 @@ class PageHandler(SiteHandler):
         """The way from the page, as it was asked for, to the root of the server."""
         return "../" * (self.request.path.count("/") - 1) or "./"
 
+    @property
+    def nonce(self) -> str:
+        """By what Jupyter's relay lets scripts of this page run; empty without it."""
+        given = self.request.headers.get("X-Dask-Diag-Nonce", "")
+        return given if NONCE.fullmatch(given) else ""
+
     def show(self, template: str, title: str, here: str = "", **more: Any) -> None:
         """End with a page; `here` is its path below the root, ``shown`` are the plots it draws."""
         is_bare = bool(self.get_query_arguments("bare"))  # it stands in a page of somebody else
@@ -134,6 +143,7 @@ class PageHandler(SiteHandler):
             "shown": [],
             # What the browser is to fetch at once, not one after the other as it finds them.
             "hints": (CORE, OWN) if "shown" in more else (),
+            "nonce": self.nonce,
         }
         self.render(template, **given | more)
 

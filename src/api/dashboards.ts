@@ -7,11 +7,12 @@ import { Poll } from '@lumino/polling';
 import { Signal } from '@lumino/signaling';
 
 import type { ITag } from '../plot/caption';
-import { tagOf } from '../plot/clusters';
+import { clustersOf, tagOf } from '../plot/clusters';
 import { messageOf } from '../plot/text';
 import { TokenIDs } from '../tokens';
 import { listAfter, type IDashboard } from './protocol';
 import type { Server } from './server';
+import { described } from './stockplots';
 
 /** A dashboard with what this page knows about it. */
 export interface IKnownDashboard extends IDashboard {
@@ -28,8 +29,12 @@ export interface IKnownDashboard extends IDashboard {
  */
 export type FeedState = 'connecting' | 'live' | 'missing' | 'lost';
 
-/** A proxy may hold an upgrade open for ever; then the list is asked for. */
-const CONNECT_TIMEOUT_MS = 10_000;
+/** A proxy may hold an upgrade open for ever; then the list is asked for, within 5 s. */
+const CONNECT_TIMEOUT_MS = 4000;
+
+/** The longest waits between attempts: while nothing answers, and while asking is all that works. */
+const LOST_WAIT_MS = 30_000;
+const ASKING_WAIT_MS = 4000;
 
 /** The list, kept up to date by a websocket that pushes; where none opens, by asking. */
 export class DashboardsModel {
@@ -42,7 +47,7 @@ export class DashboardsModel {
     this._poll = new Poll({
       name: 'dask-diag-lab:dashboards',
       factory: () => this._follow(),
-      frequency: { interval: 500, backoff: true, max: 30_000 },
+      frequency: frequency(LOST_WAIT_MS),
       standby: 'when-hidden'
     });
   }
@@ -54,6 +59,10 @@ export class DashboardsModel {
   feedState: FeedState = 'connecting';
   /** Why the list does not come; '' when it does. */
   problem = '';
+  /** True while the list is asked for, because no websocket opens. */
+  isAsking = false;
+  /** Counts how often the list began to come: what else was connected may have been cut then. */
+  connections = 0;
 
   /** False until the first list arrived. */
   get isKnown(): boolean {
@@ -67,8 +76,9 @@ export class DashboardsModel {
   /** The mark of a dashboard where there are several. */
   tag(id: string): ITag | null {
     const known = this.get(id);
-    const isAlone = known === undefined || this.all.length < 2;
-    return isAlone ? null : { ...tagOf(id), title: known.shownName };
+    const isAlone = known === undefined || clustersOf(this.all).length < 2;
+    const owner = this.get(known?.shown_with ?? '') ?? known;
+    return isAlone || !owner ? null : { ...tagOf(owner.id), title: owner.shownName };
   }
 
   dispose(): void {
@@ -83,7 +93,7 @@ export class DashboardsModel {
       return;
     }
     try {
-      this._take(await this._server.dashboards());
+      this._take(await this._server.dashboards(), this.feedState !== 'live', true);
     } catch (error) {
       const isMissing =
         error instanceof ServerConnection.ResponseError && error.response.status === 404;
@@ -107,8 +117,9 @@ export class DashboardsModel {
       socket.onmessage = ({ data }) => {
         clearTimeout(timer);
         try {
+          const isFirst = list === null;
           list = listAfter(list, JSON.parse(String(data)));
-          this._take(list);
+          this._take(list, isFirst, false);
         } catch {
           list = null; // asking tells what is wrong
           socket.close();
@@ -117,8 +128,13 @@ export class DashboardsModel {
     });
   }
 
-  private _take(dashboards: readonly IDashboard[]): void {
+  private _take(dashboards: readonly IDashboard[], isFirst: boolean, isAsking: boolean): void {
     this._received = dashboards;
+    this.connections += Number(isFirst);
+    if (isAsking !== this.isAsking) {
+      this.isAsking = isAsking;
+      this._poll.frequency = frequency(isAsking ? ASKING_WAIT_MS : LOST_WAIT_MS);
+    }
     this._setState('live', '');
     this._rebuild();
   }
@@ -130,14 +146,23 @@ export class DashboardsModel {
       }
     }
     const received = this._received ?? [];
-    const notebooks = received.map(one => this._notebooks.get(one.kernel_id ?? '') ?? null);
-    const names = shownNames(received.map((one, i) => notebooks[i] ?? one.name));
-    this.all = received.map((one, i) => ({
-      ...one,
-      shownName: names[i] ?? one.name,
-      notebook: notebooks[i] ?? null
-    }));
+    const clusters = clustersOf(received);
+    const names = shownNames(clusters.map(one => this._notebookOf(one) ?? one.name));
+    const { trans } = this._server;
+    this.all = received.map(one => {
+      const owner = clusters.includes(one) ? one.id : one.shown_with;
+      const name = names[clusters.findIndex(({ id }) => id === owner)] ?? one.name;
+      return {
+        ...(one.kind === 'stock' ? { ...one, plots: described(one.plots) } : one),
+        shownName: owner === one.id ? name : trans.__('Dask’s dashboard of %1', name),
+        notebook: this._notebookOf(one)
+      };
+    });
     this.changed.emit();
+  }
+
+  private _notebookOf(dashboard: IDashboard): string | null {
+    return this._notebooks.get(dashboard.kernel_id ?? '') ?? null;
   }
 
   private _setState(state: FeedState, problem: string): void {
@@ -157,13 +182,28 @@ export class DashboardsModel {
 
 /** The service by which others see dashboards come and go. */
 export type IDashboards = Readonly<
-  Pick<DashboardsModel, 'all' | 'changed' | 'feedState' | 'problem' | 'isKnown' | 'get' | 'tag'>
+  Pick<
+    DashboardsModel,
+    | 'all'
+    | 'changed'
+    | 'feedState'
+    | 'problem'
+    | 'isAsking'
+    | 'connections'
+    | 'isKnown'
+    | 'get'
+    | 'tag'
+  >
 >;
 
 export const IDashboards = new Token<IDashboards>(
   TokenIDs.dashboards,
   'The Dask dashboards that this Jupyter server knows, kept up to date.'
 );
+
+function frequency(max: number): Poll['frequency'] {
+  return { interval: 500, backoff: true, max };
+}
 
 /** Return names that all differ: a file name where it is unique, else its path, else with a number. */
 export function shownNames(names: readonly string[]): readonly string[] {
@@ -178,7 +218,8 @@ export function shownNames(names: readonly string[]): readonly string[] {
 }
 
 /**
- * Return the dashboard that a command means, or undefined when several or none could be.
+ * Return the dashboard that a command means, or undefined when several or none could be. Dask's own
+ * of a cluster that has ours is meant only by its id.
  *
  * @param id - the one that was named, if any; it is never replaced by another.
  * @param kernel - the kernel of the notebook in front, if any.
@@ -191,9 +232,10 @@ export function meantDashboard(
   if (id !== undefined) {
     return all.find(one => one.id === id);
   }
+  const clusters = clustersOf(all);
   const isUsable = (one: IKnownDashboard): boolean => one.state !== 'stale';
-  const ofKernel = all.filter(one => kernel !== undefined && one.kernel_id === kernel);
-  const usable = all.filter(isUsable);
-  const only = usable.length === 1 ? usable : all.length === 1 ? all : [];
+  const ofKernel = clusters.filter(one => kernel !== undefined && one.kernel_id === kernel);
+  const usable = clusters.filter(isUsable);
+  const only = usable.length === 1 ? usable : clusters.length === 1 ? clusters : [];
   return ofKernel.filter(isUsable).pop() ?? ofKernel.pop() ?? only[0];
 }

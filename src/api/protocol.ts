@@ -61,6 +61,7 @@ function oneOf<T extends string>(...allowed: readonly T[]): Guard<T> {
 const text = only(isText);
 const name = only((value): value is string => isText(value) && value !== '');
 const number = only((value): value is number => Number.isFinite(value));
+const flag = only((value): value is boolean => typeof value === 'boolean');
 const column = only((value): value is readonly unknown[] => Array.isArray(value));
 
 const plot = shape(
@@ -77,10 +78,10 @@ const summary = shape(
     workers: number,
     threads: number,
     memory_limit: number,
-    memory: number,
-    tasks: shape({ total: number, done: number, erred: number, processing: number }, {})
+    memory: number
   },
-  {}
+  // Dask's own dashboard has none: its scheduler would visit every task to count them.
+  { tasks: shape({ total: number, done: number, erred: number, processing: number }, {}) }
 );
 
 /** What a scheduler does at this moment, in numbers; memory in bytes. */
@@ -97,8 +98,15 @@ const dashboard = shape(
     reason: nullable(text),
     plots: list(plot)
   },
-  // When its cluster closed, in s since the epoch: not before, and not where nothing is kept.
-  { summary: nullable(summary), closed_at: number }
+  {
+    summary: nullable(summary),
+    // When its cluster closed, in s since the epoch: not before, and not where nothing is kept.
+    closed_at: number,
+    // Of one of Dask's own: the diagnostics of the same scheduler, in whose entry it is listed.
+    shown_with: text,
+    // Only what was added by hand can be taken off the list.
+    is_removable: flag
+  }
 );
 
 /** Something that serves plots and is reached by its id. */
@@ -107,6 +115,11 @@ export type IDashboard = Guarded<typeof dashboard>;
 const dashboards = shape({ dashboards: list(dashboard) }, {});
 const changes = shape({ changed: list(fieldsOf), removed: list(text) }, {});
 const plots = shape({ plots: list(plot) }, {});
+
+/** Return the dashboard of the answer to a POST. */
+export function dashboardOf(value: unknown): IDashboard {
+  return dashboard(value, 'answer');
+}
 
 /** Return the dashboards of the answer to a GET, which is also a socket's first message. */
 export function dashboardsOf(value: unknown): readonly IDashboard[] {

@@ -15,6 +15,9 @@ const TIMEOUT_MS = 30_000;
 /** A longer answer is a page of whatever is between Jupyter and us, and no reason to show. */
 const MAX_REASON = 500;
 
+/** What Dask's own dashboard answers at little cost: its pages make it draw. */
+const INDEX = 'individual-plots.json';
+
 /** The Jupyter server: every request carries its credentials and its XSRF token. */
 export class Server {
   constructor(
@@ -49,9 +52,19 @@ export class Server {
     return protocol.dashboardsOf(await this._json(Routes.dashboards, 'GET'));
   }
 
-  /** Add a dashboard by its address. */
-  async addDashboard(url: string): Promise<void> {
-    await this._json(Routes.dashboards, 'POST', { url });
+  /** Add a dashboard by its address; resolves with its id. */
+  async addDashboard(url: string): Promise<string> {
+    return protocol.dashboardOf(await this._json(Routes.dashboards, 'POST', { url })).id;
+  }
+
+  /** Take a dashboard that was added by hand off the list. */
+  async removeDashboard(id: string): Promise<void> {
+    await this._json(`${Routes.dashboards}/${encodeURIComponent(id)}`, 'DELETE');
+  }
+
+  /** Reject with the reason in words where one of Dask's own dashboards cannot be shown. */
+  async reach(dashboard: string): Promise<void> {
+    await this._json(`${Routes.relay}/${encodeURIComponent(dashboard)}/${INDEX}`, 'GET');
   }
 
   /** How to read a plot, in its dashboard's own words; '' for nothing. */
@@ -72,7 +85,11 @@ export class Server {
     return appendToken && token !== '' ? `token=${encodeURIComponent(token)}` : '';
   }
 
-  private async _json(path: string, method: 'GET' | 'POST', body?: object): Promise<unknown> {
+  private async _json(
+    path: string,
+    method: 'GET' | 'POST' | 'DELETE',
+    body?: object
+  ): Promise<unknown> {
     const url = URLExt.join(this.settings.baseUrl, path);
     const request: RequestInit = {
       method,
@@ -86,7 +103,7 @@ export class Server {
       if (!response.ok) {
         throw await errorOf(response);
       }
-      return await response.json();
+      return response.status === 204 ? null : await response.json();
     } catch (error) {
       throw error instanceof ServerConnection.NetworkError
         ? new Error(this.trans.__('The Jupyter server does not answer.'))

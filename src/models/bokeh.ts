@@ -13,10 +13,10 @@ export interface IBokehLibrary {
   require(module: string): Untyped;
 }
 
-/** A model's class, as it is named on both sides. */
+/** A model's class. */
 export interface IModelClass {
-  readonly __module__: string;
-  readonly __name__: string;
+  /** Its name on both sides. Bokeh 3.10 no longer makes it from a `__name__`. */
+  readonly __qualified__: string;
 }
 
 /** Return what names the models of a module of our plots, and gives each its view and properties. */
@@ -24,7 +24,7 @@ export function modelsOf(
   module: string
 ): (name: string, model: Untyped, view?: Untyped, properties?: Untyped) => IModelClass {
   return (name, model, view, properties) => {
-    Object.assign(model, { __module__: `dask_diag_lab.views.${module}`, __name__: name });
+    model.__qualified__ = `dask_diag_lab.views.${module}.${name}`;
     if (view !== undefined) {
       model.prototype.default_view = view;
     }
@@ -58,7 +58,7 @@ export function register(models: ModelFactory, needs?: string): void {
       continue;
     }
     // A page may hold those of an older version of this script, from another kernel.
-    add(models(bokeh).filter(one => known.get(`${one.__module__}.${one.__name__}`) == null));
+    add(models(bokeh).filter(one => known.get(one.__qualified__) == null));
   }
 }
 

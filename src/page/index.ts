@@ -9,7 +9,7 @@
 import type { IDashboard } from '../api/protocol';
 import { BokehLoader } from '../plot/bokeh';
 import { showTag } from '../plot/caption';
-import { clusterFor, tagOf } from '../plot/clusters';
+import { clusterFor, clustersOf, tagOf } from '../plot/clusters';
 import { argumentsOf, NO_ARGUMENTS, type ILook, type IOpening } from '../plot/control';
 import { LivePlot } from '../plot/live';
 import { readLook } from '../plot/look';
@@ -82,7 +82,7 @@ async function ownDashboard(): Promise<IDashboard | undefined> {
   const all = await server.dashboards().catch(() => []);
   const own = all.find(one => one.id === server.id);
   const tagged = document.querySelector<HTMLElement>('header .tag');
-  if (tagged !== null && own !== undefined && all.length > 1) {
+  if (tagged !== null && own !== undefined && clustersOf(all).length > 1) {
     showTag(tagged, { ...tagOf(own.id), title: own.name });
   }
   return own;

@@ -6,6 +6,7 @@ export interface ICluster {
   readonly kind: string;
   readonly state: string;
   readonly kernel_id: string | null;
+  readonly shown_with?: string | undefined;
   /** The path of its notebook, where the page knows of notebooks. */
   readonly notebook?: string | null;
 }
@@ -13,13 +14,15 @@ export interface ICluster {
 /** Where a plot belongs. */
 export interface IOrigin {
   readonly dashboard: string;
+  /** The kind of the dashboard: one of ours where it is not said. */
+  readonly kind?: 'diagnostics' | 'stock';
   readonly kernel: string | null;
   readonly notebook: string | null;
 }
 
 /**
  * Return the dashboard that a plot shows: its own until that has ended, then the newest live one of
- * the same kernel, else of the same notebook; undefined when there is none.
+ * the same kind and kernel, else of the same notebook; undefined when there is none.
  *
  * @param all - in the order in which they began.
  */
@@ -28,10 +31,17 @@ export function clusterFor<T extends ICluster>(origin: IOrigin, all: readonly T[
   if (own !== undefined && own.state !== 'stale') {
     return own;
   }
-  const live = all.filter(one => one.state === 'live' && one.kind === 'diagnostics');
+  const live = all.filter(
+    one => one.state === 'live' && one.kind === (origin.kind ?? 'diagnostics')
+  );
   const ofKernel = live.filter(one => one.kernel_id !== null && one.kernel_id === origin.kernel);
   const ofNotebook = live.filter(one => one.notebook != null && one.notebook === origin.notebook);
   return ofKernel.pop() ?? ofNotebook.pop() ?? own;
+}
+
+/** Return one dashboard a cluster: not those that are listed in the entry of another one. */
+export function clustersOf<T extends ICluster>(all: readonly T[]): readonly T[] {
+  return all.filter(one => !all.some(({ id }) => id === one.shown_with));
 }
 
 const COLORS = 6;

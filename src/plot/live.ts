@@ -14,13 +14,28 @@ const LONGEST_STILL = 80_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5000;
 
+/** What draws a plot; what is drawn in a frame has less of it. */
+export type IPlotSession = Pick<
+  PlotSession,
+  | 'control'
+  | 'isOpen'
+  | 'isPictured'
+  | 'onChanged'
+  | 'onClosed'
+  | 'onOpening'
+  | 'draw'
+  | 'setVisible'
+  | 'dispose'
+> &
+  Partial<Pick<PlotSession, 'send' | 'setLook' | 'picture' | 'still'>>;
+
 export interface ILivePlotOptions {
   readonly plot: string;
   readonly arguments: PlotArguments;
   readonly look: ILook;
   readonly trans: ITranslate;
   /** Open the plot of the dashboard with this id. */
-  open(dashboard: string, plot: string, look: ILook, given: PlotArguments): Promise<PlotSession>;
+  open(dashboard: string, plot: string, look: ILook, given: PlotArguments): Promise<IPlotSession>;
 }
 
 export class LivePlot {
@@ -30,7 +45,7 @@ export class LivePlot {
     this._caption = new Caption(
       _options.trans,
       () => this.send('live'),
-      (name, value) => this._session?.send('set', { [name]: value })
+      (name, value) => this._session?.send?.('set', { [name]: value })
     );
     this.node = this._caption.node;
     document.addEventListener('visibilitychange', this._onVisibility);
@@ -78,13 +93,23 @@ export class LivePlot {
     return this._link.phase === 'open' ? this._link.control : null;
   }
 
-  /** Connect to the plot of this dashboard from now on; null leaves the last picture as it is. */
-  setTarget(dashboard: string | null): void {
-    if (dashboard !== this._target) {
+  /**
+   * Connect to the plot of this dashboard from now on; null leaves the last picture as it is.
+   *
+   * @param epoch - connect anew when it changes, though the dashboard is the same.
+   */
+  setTarget(dashboard: string | null, epoch = ''): void {
+    if (dashboard !== this._target || epoch !== this._epoch) {
       this._target = dashboard;
-      this._failures = 0;
-      this._open();
+      this._epoch = epoch;
+      this.reload();
     }
+  }
+
+  /** Connect anew; the last picture stays until then. */
+  reload(): void {
+    this._failures = 0;
+    this._open();
   }
 
   /** Say what is around the plot: names, and what keeps it from its data. */
@@ -96,19 +121,19 @@ export class LivePlot {
 
   setLook(look: ILook): void {
     this._look = look;
-    this._session?.setLook(look);
+    this._session?.setLook?.(look);
     this._openAgain();
   }
 
   /** Pass a command on, where there is a connection. */
   send(verb: Verb): void {
-    this._session?.send(verb);
+    this._session?.send?.(verb);
   }
 
   /** Show something else of the same plot: at once where it is connected, else when it is. */
   show(given: PlotArguments): void {
     this.arguments = given;
-    this._session?.send('show', given);
+    this._session?.send?.('show', given);
     this._openAgain();
   }
 
@@ -116,7 +141,7 @@ export class LivePlot {
   picture(type: 'png' | 'svg' = 'png'): Promise<Blob> {
     const missing = this._options.trans.__('There is no picture yet.');
     const title = `${this.node.getAttribute('aria-label') ?? ''}: ${this._caption.headline}`;
-    const picture = this._session?.picture(title, this._look, type);
+    const picture = this._session?.picture?.(title, this._look, type);
     return picture ?? Promise.reject(new Error(missing));
   }
 
@@ -129,7 +154,7 @@ export class LivePlot {
     const date = new Date(closedAt * 1000 || Date.now());
     const time = date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
     const text = [this.heading, headline || empty, time].join(' · ');
-    const image = this._session.still(text, this._look, LONGEST_STILL);
+    const image = this._session.still?.(text, this._look, LONGEST_STILL);
     return { 'text/plain': text, ...(image && { 'image/png': image }) };
   }
 
@@ -149,7 +174,8 @@ export class LivePlot {
 
   private readonly _onVisibility = (): void => {
     this._session?.setVisible(this._isSeen);
-    if (this._link.phase === 'none') {
+    const isGone = this._isSeen && this._link.phase === 'open' && !this._session?.isOpen;
+    if (this._link.phase === 'none' || isGone) {
       this._open();
     }
     this._present();
@@ -171,7 +197,7 @@ export class LivePlot {
     const { trans, plot, open } = this._options;
     const isOver = (): boolean => this._isDisposed || this._attempt !== attempt;
     const host = h('div', { class: 'jp-DaskDiag-canvas jp-mod-drawing' });
-    let session: PlotSession | null = null;
+    let session: IPlotSession | null = null;
     try {
       session = await open(target, plot, this._look, this.arguments);
       if (!isOver()) {
@@ -200,7 +226,7 @@ export class LivePlot {
   }
 
   /** Show a picture that is ready in place of the one before, which stayed until now. */
-  private _replaceSession(session: PlotSession, host: HTMLElement): void {
+  private _replaceSession(session: IPlotSession, host: HTMLElement): void {
     this._session?.dispose();
     this._session = session;
     this._failures = 0;
@@ -261,8 +287,9 @@ export class LivePlot {
   private _around: ISurroundings = { plotTitle: '', dashboardName: '', trouble: null };
   private _link: Link = { phase: 'none' };
   private _controls: readonly IPlotControl[] = [];
-  private _session: PlotSession | null = null;
+  private _session: IPlotSession | null = null;
   private _target: string | null = null;
+  private _epoch = '';
   private _attempt = 0;
   private _failures = 0;
   private _isOnScreen = false;

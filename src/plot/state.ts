@@ -26,6 +26,8 @@ export interface ISurroundings {
   readonly plotTitle: string;
   readonly dashboardName: string;
   readonly trouble: ITrouble | null;
+  /** True where the scheduler draws it, and no kernel. */
+  readonly isStock?: boolean;
 }
 
 /** Everything that a plot's state follows from. */
@@ -80,7 +82,9 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
     // A reconnect of a moment does not flicker.
     return { ...NOTHING_YET, message: at.hasPicture ? '' : trans.__('Connecting…') };
   }
-  const message = trans.__('%1 has not answered yet; its kernel is busy.', dashboardName);
+  const message = at.isStock
+    ? trans.__('%1 has not answered yet; its scheduler is busy.', dashboardName)
+    : trans.__('%1 has not answered yet; its kernel is busy.', dashboardName);
   return { ...NOTHING_YET, message, elapsed: span(waited), isGreyed: true };
 }
 

@@ -8,7 +8,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { meantDashboard, type IKnownDashboard } from '../api/dashboards';
 import type { IPlot } from '../api/protocol';
-import { clusterFor } from '../plot/clusters';
+import { clusterFor, clustersOf } from '../plot/clusters';
 import { NO_ARGUMENTS, type PlotArguments } from '../plot/control';
 import { PANE_CLASS, PLOT_ITEM_CLASS, TAB_CLASS } from '../tokens';
 import type { Pane } from '../widgets/pane';
@@ -67,7 +67,7 @@ export async function askDashboard(
     notify(trans.__(id === undefined ? how : 'That cluster is gone meanwhile.'));
     return undefined;
   }
-  return meant ?? pick(trans.__('Which cluster?'), among, one => one.shownName);
+  return meant ?? pick(trans.__('Which cluster?'), clustersOf(among), one => one.shownName);
 }
 
 /** Let the user pick a plot of the dashboard that is meant. */
@@ -89,8 +89,9 @@ export function frontBinding({ services, notebooks }: IContext): IBinding | unde
   if (kernel === undefined || notebook === undefined) {
     return undefined;
   }
+  const { all } = services.dashboards;
   const ahead = { dashboard: '', kernel, notebook, name: PathExt.basename(notebook) };
-  const own = clusterFor(ahead, services.dashboards.all);
+  const own = clusterFor(ahead, all) ?? clusterFor({ ...ahead, kind: 'stock' }, all);
   return own ? bindingOf(own) : ahead;
 }
 

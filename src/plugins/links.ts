@@ -1,4 +1,4 @@
-/** A dashboard's own pages: in a browser tab, as a link to pass on, or added by its address. */
+/** A dashboard's own pages: in a browser tab, as a link to pass on; what is added by its address. */
 
 import { Clipboard, InputDialog } from '@jupyterlab/apputils';
 
@@ -8,7 +8,7 @@ import { askDashboard, notify, pick, targetOf, textArg, type Args, type IContext
 
 export function addLinkCommands(context: IContext): void {
   const { commands } = context.app;
-  const { server, trans } = context.services;
+  const { dashboards, server, trans } = context.services;
   const open = (url: string | undefined): void => {
     if (url !== undefined) {
       window.open(url, '_blank', 'noopener');
@@ -25,7 +25,10 @@ export function addLinkCommands(context: IContext): void {
   };
   const pageArg = (args: Args): string | undefined => PAGES.find(page => page === args['page']);
   commands.addCommand(CommandIDs.openStatus, {
-    label: trans.__('Open status page in browser tab'),
+    label: args =>
+      dashboards.get(textArg(args, 'dashboard') ?? '')?.shown_with === undefined
+        ? trans.__('Open status page in browser tab')
+        : trans.__('Open Dask’s own status page in browser tab'),
     execute: async args => open(await pageUrl(args, 'status'))
   });
   commands.addCommand(CommandIDs.openPage, {
@@ -54,17 +57,63 @@ export function addLinkCommands(context: IContext): void {
     isEnabled: args => args['isPointed'] === true || context.panes.current !== null,
     execute: args => open(plotUrl(args))
   });
+}
+
+/** Commands for what the Jupyter server does not find by itself. */
+export function addListCommands(context: IContext): void {
+  const { commands } = context.app;
+  const { dashboards, server, trans } = context.services;
   commands.addCommand(CommandIDs.addDashboard, {
     label: trans.__('Add a dashboard by its address…'),
     execute: async args => {
-      const title = trans.__('Address of the dashboard');
-      const placeholder = 'http://127.0.0.1:8787/status';
-      const url = textArg(args, 'url') ?? (await InputDialog.getText({ title, placeholder })).value;
+      const given = textArg(args, 'url');
+      let text = given ?? '';
+      let label = trans.__('For example http://127.0.0.1:8787/status, or a link of Dask Gateway.');
+      for (;;) {
+        const title = trans.__('Address of a Dask dashboard');
+        const okLabel = trans.__('Add');
+        text = given ?? (await InputDialog.getText({ title, label, text, okLabel })).value ?? '';
+        if (text.trim() === '') {
+          return;
+        }
+        try {
+          const dashboard = await server.addDashboard(absoluteUrl(text, window.location.origin));
+          await commands.execute(CommandIDs.showSidebar, { dashboard });
+          return;
+        } catch (reason) {
+          label = messageOf(reason, trans); // asked again, with what was typed
+          if (given !== undefined) {
+            notify(label);
+            return;
+          }
+        }
+      }
+    }
+  });
+  commands.addCommand(CommandIDs.removeDashboard, {
+    label: args =>
+      textArg(args, 'dashboard') === undefined
+        ? trans.__('Remove a dashboard that was added by its address…')
+        : trans.__('Remove from the list'),
+    isEnabled: () => dashboards.all.some(one => one.is_removable),
+    execute: async args => {
+      const removable = dashboards.all.filter(one => one.is_removable);
+      const id = textArg(args, 'dashboard');
+      const found =
+        id === undefined && removable.length > 1
+          ? await pick(trans.__('Which dashboard?'), removable, one => one.shownName)
+          : removable.find(one => id === undefined || one.id === id);
       try {
-        return url ? await server.addDashboard(url) : undefined;
+        return found && (await server.removeDashboard(found.id));
       } catch (reason) {
         notify(messageOf(reason, trans));
       }
     }
   });
+}
+
+/** Return the address of a link that names no host, as gateways give, on the page's own. */
+export function absoluteUrl(link: string, origin: string): string {
+  const text = link.trim();
+  return /^\/[^/]/.test(text) ? origin + text : text;
 }

@@ -20,7 +20,7 @@ import { Server } from '../api/server';
 import { CommandIDs, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
 import type { IContext } from './context';
 import { addLayoutCommands } from './layouts';
-import { addLinkCommands } from './links';
+import { addLinkCommands, addListCommands } from './links';
 import { addNotebookCommands, addOutputs } from './notebooks';
 import { PaneList } from './panelist';
 import { addClusterCommands, addOpenCommand, addPaneCommands } from './panes';
@@ -84,6 +84,7 @@ export const diagnosticsPlugin: JupyterFrontEndPlugin<void> = {
     addPaneCommands(context);
     addLayoutCommands(context);
     addLinkCommands(context);
+    addListCommands(context);
     addNotebookCommands(context);
     addSidebar(context, restorer, state);
     addOutputs(context, rendermime);

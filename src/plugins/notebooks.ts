@@ -66,6 +66,8 @@ export function addNotebookCommands(context: IContext): void {
   });
   app.commands.addCommand(CommandIDs.insertPlot, {
     label: trans.__('Insert plot into the notebook'),
+    isEnabled: args =>
+      args['isPointed'] !== true || targetOf(context, args)?.dashboard.kind !== 'stock',
     execute: args => {
       const name = textArg(args, 'plot') ?? targetOf(context, args)?.plot.name;
       insert(plotCode(name ?? 'task-stream'));

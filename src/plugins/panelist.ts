@@ -7,6 +7,7 @@ import { DockPanelSvg } from '@jupyterlab/ui-components';
 import { UUID } from '@lumino/coreutils';
 import type { DockLayout } from '@lumino/widgets';
 
+import type { IKnownDashboard } from '../api/dashboards';
 import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../plot/control';
 import { BOARD_ID, NAMESPACE } from '../tokens';
 import { diagIcon } from '../widgets/icons';
@@ -53,10 +54,19 @@ export class PaneList {
     });
   }
 
+  /** The same, with those of Dask's own dashboard of that cluster. */
+  ofCluster(binding: IBinding): readonly Pane[] {
+    const { all } = this._services.dashboards;
+    const others = all.filter(one => one.shown_with === binding.dashboard).map(bindingOf);
+    return [binding, ...others].flatMap(one => this.of(one));
+  }
+
   closeAll(binding: IBinding): void {
     // Those in front last: the one behind would come to the front, and Lab's toolbar lays itself out
     // a moment later, when it is gone.
-    const panes = [...this.of(binding)].sort((a, b) => Number(a.isVisible) - Number(b.isVisible));
+    const panes = [...this.ofCluster(binding)].sort(
+      (a, b) => Number(a.isVisible) - Number(b.isVisible)
+    );
     panes.forEach(pane => pane.dispose());
   }
 
@@ -76,6 +86,15 @@ export class PaneList {
   bindingTo(dashboard: string): IBinding {
     const known = this._services.dashboards.get(dashboard);
     return known ? bindingOf(known) : { dashboard, kernel: null, notebook: null, name: '' };
+  }
+
+  /** Return the binding that is meant, or that of Dask's own of the cluster where only it has the plot. */
+  bindingWith(plot: string, binding: IBinding): IBinding {
+    const { all } = this._services.dashboards;
+    const has = ({ plots }: IKnownDashboard): boolean => plots.some(({ name }) => name === plot);
+    const own = this._services.dashboards.get(binding.dashboard);
+    const stock = all.find(one => one.shown_with === binding.dashboard && has(one));
+    return own && own.plots.length > 0 && !has(own) && stock ? bindingOf(stock) : binding;
   }
 
   /** Return a new pane that somebody else puts somewhere; its key names it across reloads. */

@@ -28,8 +28,6 @@ export function addOpenCommand(context: IContext): void {
         : trans.__(known?.title ?? titleFromName(plot));
     },
     caption: trans.__('Open a live plot of a Dask cluster'),
-    isEnabled: args =>
-      args['isPointed'] !== true || targetOf(context, args)?.dashboard.kind === 'diagnostics',
     execute: async args => {
       const restored = restoredPane(context, args);
       if (restored !== null) {
@@ -40,7 +38,8 @@ export function addOpenCommand(context: IContext): void {
       const id = textArg(args, 'dashboard') ?? pointed?.dashboard.id;
       const asked = name === undefined ? await askPlot(context, id) : undefined;
       const plot = name ?? asked?.[1].name;
-      const binding = asked ? bindingOf(asked[0]) : name && (await askBinding(context, id));
+      const meant = asked ? bindingOf(asked[0]) : name && (await askBinding(context, id));
+      const binding = meant && plot ? panes.bindingWith(plot, meant) : undefined;
       const given = 'arguments' in args ? argumentsOf(args['arguments']) : undefined;
       const mode = MODES.find(one => one === args['mode']);
       const place = mode && { mode, ref: app.shell.currentWidget?.id };
@@ -75,7 +74,7 @@ export function addClusterCommands(context: IContext): void {
       const own = panes.current?.content.binding;
       const others = dashboards.all.filter(
         ({ id, kind, state }) =>
-          id !== own?.dashboard && kind === 'diagnostics' && state !== 'stale'
+          id !== own?.dashboard && kind === (own?.kind ?? 'diagnostics') && state !== 'stale'
       );
       const id = textArg(args, 'dashboard');
       const next =
@@ -128,23 +127,30 @@ export function addPaneCommands(context: IContext): void {
     [CommandIDs.followLive, trans.__('Follow live data'), send('live')],
     [CommandIDs.freezePlot, trans.__('Freeze or unfreeze the plot'), send('freeze')],
     [CommandIDs.clearPlot, trans.__('Clear the plot'), send('clear')],
+    [CommandIDs.reloadPlot, trans.__('Reload the plot'), pane => pane.content.live.reload()],
     [CommandIDs.showHelp, trans.__('How to read this plot'), pane => pane.toggleHelp()]
   ];
+  /** Dask's own plots are used inside their frame. */
+  const isOurs = (): boolean => panes.current?.content.isStock === false;
   for (const [id, label, run] of commands) {
+    const isForAll = id === CommandIDs.reloadPlot || id === CommandIDs.showHelp;
     app.commands.addCommand(id, {
       label,
-      isEnabled: () => panes.current !== null,
+      isEnabled: () => (isForAll ? panes.current !== null : isOurs()),
       execute: () => panes.current && run(panes.current)
     });
   }
   app.commands.addCommand(CommandIDs.savePlot, {
     label: args => trans.__(SAVING[textArg(args, 'format') ?? 'png'] ?? 'Save'),
-    isEnabled: () => panes.current !== null,
+    isEnabled: isOurs,
     execute: args => panes.current?.save(textArg(args, 'format') ?? 'png')
   });
   app.commands.addCommand(CommandIDs.showTable, {
     label: trans.__('Show as a table'),
-    isEnabled: args => args['isPointed'] === true || panes.current !== null,
+    isEnabled: args =>
+      args['isPointed'] === true
+        ? targetOf(context, args)?.dashboard.kind === 'diagnostics'
+        : isOurs(),
     execute: args => {
       const at = targetOf(context, args);
       const pane = at?.pane ?? (at && panes.open(at.plot.name, bindingOf(at.dashboard)));

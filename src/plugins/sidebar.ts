@@ -33,7 +33,9 @@ export function addSidebar(
     },
     frontKernel: () => frontKernel(notebooks),
     createPane: (dashboard, plot) => panes.create(plot, panes.bindingTo(dashboard)),
-    insertCell: (plot, x, y) => insertCell(notebooks, plot, x, y),
+    // A cell runs dask_diag_lab, which the kernel of one of Dask's own may lack.
+    insertCell: (dashboard, plot, x, y) =>
+      dashboards.get(dashboard)?.kind !== 'stock' && insertCell(notebooks, plot, x, y),
     openMenu: (dashboard, anchor) => openClusterMenu(context, dashboard, anchor),
     onGroups: groups => void state?.save(GROUPS_KEY, groups)
   });
@@ -50,7 +52,13 @@ export function addSidebar(
     sidebar.isVisible ? sidebar.activate() : shell.activateById(sidebar.id);
   commands.addCommand(CommandIDs.showSidebar, {
     label: trans.__('Show Dask clusters and plots'),
-    execute: show
+    execute: args => {
+      const dashboard = textArg(args, 'dashboard');
+      if (dashboard !== undefined) {
+        sidebar.open(dashboard);
+      }
+      show();
+    }
   });
   commands.addCommand(CommandIDs.searchPlots, {
     label: trans.__('Search plots'),
@@ -64,7 +72,7 @@ export function addSidebar(
 
 /** Open the menu of a cluster below its button. */
 function openClusterMenu(
-  { app: { commands }, services: { trans } }: IContext,
+  { app: { commands }, services: { dashboards, trans } }: IContext,
   dashboard: string,
   anchor: HTMLElement
 ): void {
@@ -80,6 +88,17 @@ function openClusterMenu(
     menu.addItem(command ? { command, args: { dashboard } } : { type: 'separator' });
   }
   menu.addItem({ type: 'submenu', submenu: pages });
+  // With Dask's own of the same cluster, which have no entry and menu of their own.
+  for (const { id, is_removable: isRemovable } of dashboards.all) {
+    const args = { dashboard: id };
+    const isStock = dashboards.get(id)?.shown_with === dashboard;
+    if (isStock) {
+      menu.addItem({ command: openStatus, args });
+    }
+    if (isRemovable && (isStock || id === dashboard)) {
+      menu.addItem({ command: CommandIDs.removeDashboard, args });
+    }
+  }
   menu.aboutToClose.connect(() => anchor.focus());
   const { left, bottom } = anchor.getBoundingClientRect();
   menu.open(left, bottom);

@@ -6,6 +6,7 @@ import type { IStatusBar } from '@jupyterlab/statusbar';
 import { Signal } from '@lumino/signaling';
 
 import type { IKnownDashboard } from '../api/dashboards';
+import { clustersOf } from '../plot/clusters';
 import { CommandIDs, NAMESPACE } from '../tokens';
 import { diagIcon } from '../widgets/icons';
 import { bindingOf } from '../widgets/plotwidget';
@@ -52,11 +53,11 @@ export function addRunning(context: IContext, running: IRunningSessionManagers |
   running?.add({
     name: trans.__('Dask clusters'),
     running: () =>
-      dashboards.all.map(one => ({
+      clustersOf(dashboards.all).map(one => ({
         label: () => one.shownName,
         labelTitle: () => one.scheduler.address,
         detail: () => {
-          const { length } = panes.of(bindingOf(one));
+          const { length } = panes.ofCluster(bindingOf(one));
           return length === 0 ? '' : trans._n('%1 plot open', '%1 plots open', length);
         },
         icon: () => diagIcon,

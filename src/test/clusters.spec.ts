@@ -1,5 +1,5 @@
-import { clusterFor, tagOf } from '../plot/clusters';
-import { dashboard } from './dashboards';
+import { clusterFor, clustersOf, tagOf } from '../plot/clusters';
+import { dashboard, stock } from './dashboards';
 
 const ORIGIN = { dashboard: 'own', kernel: 'k1', notebook: 'a.ipynb' };
 const own = dashboard({ id: 'own', kernel_id: 'k1', notebook: 'a.ipynb' });
@@ -21,6 +21,14 @@ describe('a plot', () => {
     expect(clusterFor(ORIGIN, [newer, { ...sibling, state: 'unreachable' }])).toBe(newer);
   });
 
+  it('of Dask’s own dashboard goes on with one of these', () => {
+    const origin = { ...ORIGIN, dashboard: 'gone', kind: 'stock' } as const;
+    const next = stock({ kernel_id: 'k1' });
+    expect(clusterFor(origin, [next, own])).toBe(next);
+    expect(clusterFor(origin, [own])).toBeUndefined();
+    expect(clusterFor({ ...ORIGIN, dashboard: 'gone' }, [next])).toBeUndefined();
+  });
+
   it('else that of its notebook, after a new kernel', () => {
     expect(clusterFor(ORIGIN, [stale, restarted, other])).toBe(restarted);
   });
@@ -29,6 +37,12 @@ describe('a plot', () => {
     expect(clusterFor(ORIGIN, [stale, other])).toBe(stale);
     expect(clusterFor(ORIGIN, [other])).toBeUndefined();
   });
+});
+
+it('Dask’s own dashboard of a cluster that has ours is no second cluster, nor is one that lacks ours', () => {
+  const merged = stock({ shown_with: 'own' });
+  const alone = stock({ id: 'alone', shown_with: 'gone' });
+  expect(clustersOf([merged, own, alone])).toEqual([own, alone]);
 });
 
 it('a cluster has the same letter and colour everywhere', () => {

@@ -21,6 +21,12 @@ export function fixtureNames(folder: string): string[] {
   return readdirSync(join(FIXTURES, folder)).filter(name => name.endsWith('.json'));
 }
 
+/** Dask's own dashboard of the fixtures, with other values where given. */
+export function stock(values: Partial<IKnownDashboard> = {}): IKnownDashboard {
+  const base = dashboardsOf(fixture('dashboards/stock.json'))[0]!;
+  return { ...base, shownName: base.name, notebook: null, ...values };
+}
+
 /** The live dashboard of the fixtures, with other values where given. */
 export function dashboard(values: Partial<IKnownDashboard> = {}): IKnownDashboard {
   const base = dashboardsOf(fixture('dashboards/live.json'))[0]!;
@@ -33,6 +39,8 @@ export class DashboardList implements IDashboards {
   feedState: FeedState = 'live';
   problem = '';
   isKnown = true;
+  isAsking = false;
+  connections = 1;
 
   get(id: string): IKnownDashboard | undefined {
     return this.all.find(one => one.id === id);

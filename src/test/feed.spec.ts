@@ -12,7 +12,7 @@ import { ServerConnection } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 import { WebSocket, WebSocketServer } from 'ws';
 
-import { DashboardsModel } from '../api/dashboards';
+import { DashboardsModel, meantDashboard } from '../api/dashboards';
 import { Server } from '../api/server';
 import { fixture, trans } from './dashboards';
 import { until } from './plots';
@@ -113,8 +113,10 @@ describe('the list of dashboards', () => {
     backend.hasSockets = false;
     listen();
     await until(() => model.all.length === 1);
+    expect(model.isAsking).toBe(true);
     backend.hasSockets = true;
-    await until(() => backend.sockets.clients.size === 1);
+    await until(() => !model.isAsking);
+    expect(model.connections).toBe(2);
   });
 
   it('is asked for where a proxy holds the socket open for ever', async () => {
@@ -130,6 +132,23 @@ describe('the list of dashboards', () => {
     await until(() => backend.sockets.clients.size === 0);
     await until(() => backend.sockets.clients.size === 1);
     expect(model.feedState).toBe('live');
+    await until(() => model.connections === 2);
+  });
+
+  it('shows Dask’s own dashboard of a cluster under the name and with the tag of ours', async () => {
+    listen();
+    await until(() => model.isKnown);
+    const [stock] = (fixture('dashboards/stock.json') as typeof LIVE).dashboards;
+    const merged = { ...stock, id: 'stock', kernel_id: own.kernel_id, shown_with: own.id };
+    backend.send({ changed: [merged], removed: [] });
+    await until(() => model.all.length === 2);
+    expect(model.all.map(one => one.shownName)).toEqual(['a.ipynb', 'Dask’s dashboard of a.ipynb']);
+    expect(model.tag('stock')).toBeNull();
+    expect(model.get('stock')?.plots[0]?.description).toContain('thread');
+    expect(meantDashboard(model.all, undefined, own.kernel_id)?.id).toBe(own.id);
+    backend.send({ changed: [{ ...own, id: 'other', kernel_id: null }], removed: [] });
+    await until(() => model.all.length === 3);
+    expect(model.tag('stock')).toEqual(model.tag(own.id));
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { FakeSession, LOOK, settled } from './plots';
 
 let sessions: FakeSession[];
 let asked: string[];
+let askedAt: number[];
 let shownArguments: object[];
 let failure: Error | null;
 let plot: LivePlot;
@@ -12,6 +13,7 @@ beforeEach(() => {
   jest.useFakeTimers();
   sessions = [];
   asked = [];
+  askedAt = [];
   shownArguments = [];
   failure = null;
   plot = new LivePlot({
@@ -21,6 +23,7 @@ beforeEach(() => {
     trans: english,
     open: (dashboard, _plot, _look, given) => {
       asked.push(dashboard);
+      askedAt.push(Date.now());
       shownArguments.push(given);
       if (failure !== null) {
         return Promise.reject(failure);
@@ -92,6 +95,28 @@ it('tries again after a failure, later each time, and says why', async () => {
   failure = null;
   await jest.advanceTimersByTimeAsync(1100);
   expect(plot.node.dataset['state']).toBe('live');
+});
+
+it('goes on trying, at growing intervals, and then has one session and no more', async () => {
+  const first = await open();
+  const lost = Date.now();
+  failure = new Error('The kernel is busy.');
+  first.end();
+  await jest.advanceTimersByTimeAsync(180_000);
+  const waits = [lost, ...askedAt.slice(1)].map((at, i, all) => (all[i + 1] ?? at) - at);
+  expect(waits.slice(0, 5)).toEqual([500, 1000, 2000, 4000, 5000]);
+  expect(new Set(waits.slice(4, -1))).toEqual(new Set([5000]));
+  expect([sessions.length, first.isDisposed, shown('stage')]).toEqual([1, false, 'picture']);
+
+  failure = null;
+  await jest.advanceTimersByTimeAsync(5000);
+  const attempts = asked.length;
+  setHidden(true);
+  setHidden(false);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(asked).toHaveLength(attempts);
+  expect(sessions.map(session => session.isOpen)).toEqual([false, true]);
+  expect([plot.node.dataset['state'], shown('stage')]).toEqual(['live', 'picture']);
 });
 
 it('keeps the last picture, grey, until the next one is there', async () => {

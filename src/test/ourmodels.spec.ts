@@ -12,8 +12,8 @@ class Library {
     }
     return {
       default_resolver: { get: (name: string) => (this.names.includes(name) ? {} : null) },
-      register_models: (models: readonly { __module__: string; __name__: string }[]) =>
-        this.names.push(...models.map(one => `${one.__module__}.${one.__name__}`))
+      register_models: (models: readonly { __qualified__: string }[]) =>
+        this.names.push(...models.map(one => one.__qualified__))
     };
   };
 }

@@ -28,6 +28,7 @@ export function services(
     trans,
     look: LOOK,
     lookChanged: new Signal<object, void>({}),
+    stockHint: { isShown: true, changed: new Signal<object, void>({}), dismiss: () => undefined },
     keys: () => [{ keys: 'F', label: 'Fit' }]
   };
 }

@@ -5,7 +5,7 @@ import type { IDashboard } from '../api/protocol';
 import { found, grouped } from '../widgets/catalogue';
 import { Sidebar, type ISidebarHost } from '../widgets/sidebar';
 import { CommandIDs } from '../tokens';
-import { dashboard, DashboardList, trans } from './dashboards';
+import { dashboard, DashboardList, stock, trans } from './dashboards';
 import { until } from './plots';
 
 // Its web component is more than jsdom can draw; a search is set at the sidebar.
@@ -145,6 +145,34 @@ describe('the sidebar', () => {
     sidebar.search('gpu');
     await show(one);
     expect(sidebar.node.textContent).toContain('No plot matches “gpu”. Those of GPUs');
+  });
+
+  it('lists Dask’s own plots of a cluster after ours, folded until they are searched', async () => {
+    const merged = stock({ shown_with: 'one' });
+    await show(one, merged);
+    expect(sidebar.node.querySelectorAll('section')).toHaveLength(1);
+    expect(rows().map(row => row.dataset['dashboard'])).toEqual(['one', 'one']);
+    sidebar.search('cluster map');
+    await show(one, merged);
+    expect(rows().map(row => [row.dataset['plot'], row.dataset['dashboard']])).toEqual([
+      ['cluster-map', merged.id]
+    ]);
+  });
+
+  it('lists one that is found alone like ours', async () => {
+    await show(stock({ summary: one.summary! }));
+    expect(sidebar.node.textContent).toContain('4 workers · 8 threads · 16 GiB');
+    button('Open the usual four').click();
+    expect(executed).toEqual([
+      [CommandIDs.openLayout, { dashboard: expect.stringContaining('stock') as string }]
+    ]);
+  });
+
+  it('says that the list is asked for where no socket opens', async () => {
+    list.isAsking = true;
+    await show(one);
+    expect(sidebar.node.textContent).toContain('asked for every few seconds');
+    list.isAsking = false;
   });
 
   it('goes through its rows with the arrow keys', () => {

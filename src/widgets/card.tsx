@@ -60,24 +60,26 @@ export class Card extends ReactWidget {
   private _content: JSX.Element | null = null;
 }
 
-/** How to read a plot; then the keys of a pane. */
+/** How to read a plot; then the keys of a pane, where it has any. */
 export function helpContent(text: string, caption: string, keys: readonly IKey[]): JSX.Element {
   return (
     <>
       <div ref={node => node?.replaceChildren(...helpNodes(text))} />
-      <table className="jp-DaskDiag-keys">
-        <caption>{caption}</caption>
-        <tbody>
-          {keys.map(({ keys: pressed, label }) => (
-            <tr key={pressed}>
-              <th scope="row">
-                <kbd>{pressed}</kbd>
-              </th>
-              <td>{label}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {keys.length > 0 && (
+        <table className="jp-DaskDiag-keys">
+          <caption>{caption}</caption>
+          <tbody>
+            {keys.map(({ keys: pressed, label }) => (
+              <tr key={pressed}>
+                <th scope="row">
+                  <kbd>{pressed}</kbd>
+                </th>
+                <td>{label}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
     </>
   );
 }

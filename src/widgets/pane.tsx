@@ -7,6 +7,7 @@ import {
   launchIcon,
   MenuSvg,
   ReactWidget,
+  refreshIcon,
   Toolbar,
   ToolbarButton,
   ToolbarButtonComponent,
@@ -22,6 +23,10 @@ import { CommandIDs, PANE_CLASS, TAB_CLASS } from '../tokens';
 import { Card, helpContent, tableContent } from './card';
 import { fitIcon, frozenIcon, helpIcon, liveIcon, plotIcon, tableIcon } from './icons';
 import { PlotWidget, type IPlotWidgetOptions } from './plotwidget';
+
+/** Dask's own plots have no help of their own. */
+const STOCK_HELP =
+  'This is a plot of Dask’s own dashboard. The scheduler draws it while somebody sees it.\n\n- The tools beside it: zoom, pan, go back and save a picture\n- A click: where Dask has a page of what was clicked, it opens in a browser tab';
 
 export class Pane extends MainAreaWidget<PlotWidget> {
   constructor(
@@ -49,13 +54,14 @@ export class Pane extends MainAreaWidget<PlotWidget> {
   /** Show or hide how to read the plot and which keys it has. */
   async toggleHelp(): Promise<void> {
     const { trans, server } = this._services;
-    const { info, dashboard } = this.content;
+    const { info, dashboard, isStock } = this.content;
     const card = this._toggle('help', trans.__('How to read this'));
     if (card !== null) {
-      const fetching = dashboard ? server.help(dashboard.id, info.name) : Promise.resolve('');
+      const fetching =
+        dashboard && !isStock ? server.help(dashboard.id, info.name) : Promise.resolve(STOCK_HELP);
       const help = await fetching.catch((reason: unknown) => messageOf(reason, trans));
       const text = [info.description, help].map(one => trans.__(one)).join('\n\n');
-      const keys = this._services.keys();
+      const keys = isStock ? [] : this._services.keys(); // a frame keeps what is typed in it
       card.content = helpContent(text, trans.__('Keys of this pane'), keys);
     }
   }
@@ -111,7 +117,7 @@ export class Pane extends MainAreaWidget<PlotWidget> {
   /** Fill the toolbar; returns the button that freezes. */
   private _addButtons(): ToolbarButton {
     const { trans } = this._services;
-    const { live } = this.content;
+    const { live, isStock } = this.content;
     const frozen = new ToolbarButton({
       icon: frozenIcon,
       pressedIcon: liveIcon,
@@ -125,11 +131,19 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     });
     this.toolbar.node.setAttribute('aria-label', trans.__('Plot'));
     this.toolbar.addItem('spacer', Toolbar.createSpacerItem());
-    this.toolbar.addItem('live', frozen);
-    const buttons: readonly (readonly [string, string, LabIcon, () => void])[] = [
+    type Button = readonly [string, string, LabIcon, () => void];
+    const own: readonly Button[] = [
       ['fit', trans.__('Fit (F)'), fitIcon, () => live.send('fit')],
       ['table', trans.__('Data as a table'), tableIcon, () => void this.toggleTable()],
-      ['save', trans.__('Save…'), downloadIcon, () => this._openSaveMenu()],
+      ['save', trans.__('Save…'), downloadIcon, () => this._openSaveMenu()]
+    ];
+    if (!isStock) {
+      this.toolbar.addItem('live', frozen);
+    }
+    const buttons: readonly Button[] = [
+      ...(isStock
+        ? [['reload', trans.__('Reload'), refreshIcon, () => live.reload()] as const]
+        : own),
       ['help', trans.__('How to read this (?)'), helpIcon, () => void this.toggleHelp()],
       ['browser', trans.__('Open in browser tab'), launchIcon, () => this.openInBrowser()]
     ];
@@ -147,7 +161,9 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     const { plot, binding, heading, dashboardName } = content;
     const { state, pill } = content.live.presentation;
     Object.assign(node.dataset, { plot, dashboard: binding.dashboard, state });
-    title.label = heading;
+    // Beside ours of the same name.
+    const isSecond = content.dashboard?.shown_with !== undefined;
+    title.label = isSecond ? trans.__('%1 (Dask)', heading) : heading;
     title.caption = trans.__('%1 of %2', heading, dashboardName);
     const tag = dashboards.tag(binding.dashboard);
     const { tag: letter, color, ...others } = title.dataset;

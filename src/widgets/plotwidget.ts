@@ -17,7 +17,8 @@ import {
 import { LivePlot } from '../plot/live';
 import { openSession } from '../plot/session';
 import { closedMessage, type ITrouble } from '../plot/state';
-import type { ITranslate } from '../plot/text';
+import { h, type ITranslate } from '../plot/text';
+import { openFrame } from './frame';
 import type { IPlotServices } from './services';
 
 /** What a plot remembers of its dashboard; plain JSON, survives a page reload. */
@@ -28,16 +29,23 @@ export interface IBinding extends IOrigin {
 
 /** Return the binding of a plot to a dashboard. */
 export function bindingOf(dashboard: IKnownDashboard): IBinding {
-  const { id, kernel_id: kernel, notebook, shownName: name } = dashboard;
-  return { dashboard: id, kernel, notebook, name };
+  const { id, kind, kernel_id: kernel, notebook, shownName: name } = dashboard;
+  return { dashboard: id, kind, kernel, notebook, name };
 }
 
 /** Return the binding that saved arguments hold, or null when they hold none. */
 export function savedBinding(value: unknown): IBinding | null {
-  const { dashboard, kernel, notebook, name } = Object(value) as Fields; // any object has string keys
+  // Any object has string keys.
+  const { dashboard, kind, kernel, notebook, name } = Object(value) as Fields;
   const text = (given: unknown): string | null => (isText(given) ? given : null);
   return isText(dashboard)
-    ? { dashboard, kernel: text(kernel), notebook: text(notebook), name: text(name) ?? '' }
+    ? {
+        dashboard,
+        kind: kind === 'stock' ? kind : 'diagnostics',
+        kernel: text(kernel),
+        notebook: text(notebook),
+        name: text(name) ?? ''
+      }
     : null;
 }
 
@@ -58,14 +66,19 @@ export class PlotWidget extends Widget {
     const { plot, binding, services } = _options;
     this.plot = plot;
     this.binding = binding;
+    this.isStock = binding.kind === 'stock';
     live.onPresented = () => this.changed.emit();
     live.onOpening = opening => this.opened.emit(opening);
     services.dashboards.changed.connect(this._follow, this);
     services.lookChanged.connect(() => live.setLook(services.look), this);
+    services.stockHint.changed.connect(this._present, this);
     this._follow();
   }
 
   readonly plot: string;
+
+  /** True for a plot of Dask's own dashboard; it goes to none of ours, nor the other way. */
+  readonly isStock: boolean;
 
   /** Where it belongs; set by `rebind`, and when it goes on with the next cluster. */
   binding: IBinding;
@@ -124,21 +137,26 @@ export class PlotWidget extends Widget {
 
   /** Go where the binding leads: to its dashboard, or to the one that comes after it. */
   private _follow(): void {
-    const next = clusterFor(this.binding, this._options.services.dashboards.all);
+    const { all, connections } = this._options.services.dashboards;
+    const next = clusterFor(this.binding, all);
     this.dashboard = next;
     if (next !== undefined) {
       this.binding = bindingOf(next);
     }
     const isSilent = next?.state === 'unreachable';
     this._silentSince = isSilent ? this._silentSince || Date.now() : 0;
-    this.live.setTarget(next?.kind === 'diagnostics' && this._hasPlot ? next.id : null);
+    // A frame does not come back by itself from what has cut it off: it is made anew.
+    const epoch = this.isStock ? [next?.scheduler.id, connections].join() : '';
+    const isThere = this._hasPlot && !(this.isStock && isSilent);
+    this.live.setTarget(isThere ? (next?.id ?? null) : null, epoch);
     this._present();
   }
 
   private get _hasPlot(): boolean {
     // A dashboard that has just been announced has not told its plots yet.
-    const plots = this.dashboard?.plots ?? [];
-    return plots.length === 0 || plots.some(({ name }) => name === this.plot);
+    const { kind, plots = [] } = this.dashboard ?? {};
+    const isKnown = plots.length === 0 || plots.some(({ name }) => name === this.plot);
+    return (kind === 'stock') === this.isStock && isKnown;
   }
 
   private _present(): void {
@@ -146,7 +164,37 @@ export class PlotWidget extends Widget {
     const { dashboards, trans } = this._options.services;
     const plotTitle = trans.__(this.info.title);
     const tag = dashboards.tag(this.binding.dashboard);
-    this.live.setSurroundings({ plotTitle, dashboardName, trouble: this._trouble() }, '', tag);
+    const { isStock } = this;
+    const around = { plotTitle, dashboardName, trouble: this._trouble(), isStock };
+    // What is in a frame says what it shows, not whose it is.
+    const isNamed = !isStock || this.dashboard?.shown_with !== undefined;
+    const whose = isNamed ? dashboardName : trans.__('Dask’s dashboard of %1', dashboardName);
+    this.live.setSurroundings(around, isStock ? whose : '', tag);
+    this._showHint();
+  }
+
+  /** Below one of Dask's own plots, how to have ours of the same cluster; until it is dismissed. */
+  private _showHint(): void {
+    const { dashboards, stockHint, trans } = this._options.services;
+    const { dashboard, _hint: hint } = this;
+    const isStock = dashboard?.kind === 'stock';
+    const advice = isStock && stockHint.isShown ? stockHintText(dashboard, trans) : '';
+    const text = isStock && dashboards.isAsking ? blockedText(trans) : advice;
+    if (text === this._hintText) {
+      return; // somebody may be selecting it
+    }
+    this._hintText = text;
+    hint.remove();
+    if (text !== '') {
+      const label = trans.__('Show this no more');
+      const close = h('button', { type: 'button', title: label, 'aria-label': label }, '×');
+      close.addEventListener('click', () => stockHint.dismiss());
+      // What stands between backticks is code.
+      const parts = text.split('`').map((part, i) => (i % 2 === 1 ? h('code', {}, part) : part));
+      hint.title = text.replaceAll('`', '');
+      hint.replaceChildren(h('span', {}, ...parts), ...(text === advice ? [close] : []));
+      this.node.append(hint);
+    }
   }
 
   /** Reasons outside the plot's own connection: no server, no dashboard, a kernel that is busy. */
@@ -158,23 +206,25 @@ export class PlotWidget extends Widget {
     if (dashboards.feedState === 'missing') {
       return offline(missingServer(trans));
     }
-    if (dashboards.feedState === 'lost' && control === null) {
+    if (dashboards.feedState === 'lost' && (control === null || this.isStock)) {
       return offline(
         trans.__('The Jupyter server does not answer. This plot returns by itself when it does.')
       );
     }
     if (own === undefined) {
-      const message =
-        '%1 has no cluster at the moment. Run the cell that makes the client again; this plot returns by itself.';
+      const message = this.binding.notebook
+        ? '%1 has no cluster at the moment. Run the cell that makes the client again; this plot returns by itself.'
+        : '%1 is not listed any more: its cluster has ended, or it was removed. This plot returns by itself when it does.';
       return dashboards.isKnown ? offline(trans.__(message, name)) : null;
     }
     if (own.state === 'unreachable') {
       const message = own.reason ?? trans.__('%1 does not answer.', name);
       return { state: 'stale', message, since: this._silentSince };
     }
-    if (own.kind === 'stock' || !this._hasPlot) {
-      const message =
-        '%1 has no plot “%2” for a pane. Open it in a browser tab, or update dask_diag_lab there.';
+    if (!this._hasPlot) {
+      const message = this.isStock
+        ? '%1 has no plot “%2”.'
+        : '%1 has no plot “%2” for a pane. Open it in a browser tab, or update dask_diag_lab there.';
       return offline(trans.__(message, name, this.heading));
     }
     // A plot that is connected knows more of its end; one of a kernel that stopped never hears.
@@ -184,20 +234,52 @@ export class PlotWidget extends Widget {
       : null;
   }
 
+  private _hintText = '';
+  private readonly _hint = h('div', { class: 'jp-DaskDiag-stockHint' });
   private _silentSince = 0;
   private _info: IPlot | undefined;
 }
 
 function livePlot({ plot, services, arguments: given }: IPlotWidgetOptions): LivePlot {
-  const { look, trans, server, loader } = services;
+  const { dashboards, look, trans, server, loader } = services;
   return new LivePlot({
     plot,
     arguments: given ?? NO_ARGUMENTS,
     look,
     trans,
-    open: (dashboard, name, colors, shown) =>
-      openSession(server.relayed(dashboard), loader, trans, name, colors, shown)
+    open: (id, name, colors, shown) => {
+      const dashboard = dashboards.get(id);
+      const known = dashboard?.plots.find(one => one.name === name);
+      return dashboard?.kind === 'stock' && known
+        ? openFrame(server, dashboard, known)
+        : openSession(server.relayed(id), loader, trans, name, colors, shown);
+    }
   });
+}
+
+function blockedText(trans: ITranslate): string {
+  return trans.__(
+    'Dask’s own plots need websockets, which something between this browser and Jupyter, such as a proxy, does not let through.'
+  );
+}
+
+/** Say what to run for ours; '' where they are there. */
+function stockHintText(
+  { kernel_id, scheduler, shown_with }: IKnownDashboard,
+  trans: ITranslate
+): string {
+  if (shown_with !== undefined) {
+    return '';
+  }
+  const client = `Client(${JSON.stringify(scheduler.address || 'tcp://…')})`;
+  return kernel_id === null
+    ? trans.__(
+        '`pip install dask_diag_lab`, then `%1` in a notebook: history, tables, your theme',
+        client
+      )
+    : trans.__(
+        '`import dask_diag_lab; dask_diag_lab.attach()` in its kernel: history, tables, your theme; where it is missing, `pip install dask_diag_lab` first'
+      );
 }
 
 /** Say why a cluster gives no more data. */

@@ -15,6 +15,14 @@ export interface IKey {
   readonly label: string;
 }
 
+/** Whether panes say what dask_diag_lab would add to plots of Dask's own dashboard. */
+export interface IStockHint {
+  readonly isShown: boolean;
+  readonly changed: ISignal<unknown, void>;
+  /** Show it no more, in no pane. */
+  dismiss(): void;
+}
+
 export interface IPlotServices {
   readonly commands: CommandRegistry;
   readonly dashboards: IDashboards;
@@ -24,6 +32,7 @@ export interface IPlotServices {
   /** What plots look like in the theme of now. */
   readonly look: ILook;
   readonly lookChanged: ISignal<unknown, void>;
+  readonly stockHint: IStockHint;
   /** The keys that act on a pane now, with what they do. */
   keys(): readonly IKey[];
 }

@@ -2,12 +2,14 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import {
+  addIcon,
   caretDownIcon,
   caretRightIcon,
   ellipsesIcon,
   FilterBox,
   ReactWidget,
   SidePanel,
+  ToolbarButton,
   UseSignal
 } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
@@ -19,6 +21,7 @@ import React from 'react';
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
 import type { IPlot, ISummary } from '../api/protocol';
 import { count, size } from '../models/units';
+import { clustersOf } from '../plot/clusters';
 import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
 import { grouped, OPEN_AT_FIRST, type IPlotGroup } from './catalogue';
 import { startDrag } from './drag';
@@ -36,7 +39,7 @@ export interface ISidebarHost {
   frontKernel(): string | undefined;
   createPane(dashboard: string, plot: string): Widget;
   /** Make a plot a cell if it was dropped here in a notebook; returns whether it was. */
-  insertCell(plot: string, clientX: number, clientY: number): boolean;
+  insertCell(dashboard: string, plot: string, clientX: number, clientY: number): boolean;
   openMenu(dashboard: string, anchor: HTMLElement): void;
   /** The user opened or closed a group. */
   onGroups(groups: Readonly<Record<string, boolean>>): void;
@@ -61,6 +64,13 @@ export class Sidebar extends SidePanel {
           updateFilter={(_, query = '') => this.search(query)}
         />
       )
+    );
+    this.header.addWidget(
+      new ToolbarButton({
+        icon: addIcon,
+        tooltip: trans.__('Add a dashboard by its address…'),
+        onClick: () => void host.commands.execute(CommandIDs.addDashboard)
+      })
     );
     const list = ReactWidget.create(
       <UseSignal signal={this._changed}>{() => plotList(this)}</UseSignal>
@@ -106,7 +116,8 @@ export class Sidebar extends SidePanel {
     const kernel = this.host.frontKernel();
     const rank = ({ state, kernel_id: own }: IKnownDashboard): number =>
       Number(state === 'stale') * 2 + Number(kernel === undefined || own !== kernel);
-    const sorted = [...this.host.dashboards.all].reverse().sort((a, b) => rank(a) - rank(b));
+    const clusters = clustersOf(this.host.dashboards.all);
+    const sorted = [...clusters].reverse().sort((a, b) => rank(a) - rank(b));
     if (this.node.matches(':hover')) {
       const place = ({ id }: IKnownDashboard): number => (this._order.indexOf(id) + 1 || 99) - 1;
       sorted.sort((a, b) => place(a) - place(b));
@@ -123,6 +134,12 @@ export class Sidebar extends SidePanel {
 
   toggle(dashboard: IKnownDashboard): void {
     this._open.set(dashboard.id, !this.isOpen(dashboard));
+    this.update();
+  }
+
+  /** List a dashboard's plots, also after it came only now. */
+  open(id: string): void {
+    this._open.set(id, true);
     this.update();
   }
 
@@ -197,10 +214,16 @@ function plotList(sidebar: Sidebar): JSX.Element {
   const { dashboards, trans } = host;
   const sections = sidebar.dashboards.map(dashboard => ({
     dashboard,
-    groups: grouped(dashboard.plots, query, host.favorites, trans)
+    groups: grouped(dashboard.plots, query, host.favorites, trans),
+    stock: dashboards.all
+      .filter(one => one.shown_with === dashboard.id)
+      .map(one => ({ id: one.id, group: stockGroup(one, query, trans) }))
+      .filter(({ group: { plots } }) => plots.length > 0)
   }));
   // A cluster none of whose plots match is out of the way while one searches.
-  const shown = sections.filter(({ groups }) => query === '' || groups.length > 0);
+  const shown = sections.filter(
+    ({ groups, stock }) => query === '' || groups.length + stock.length > 0
+  );
   const lost = trans.__('The list of clusters does not arrive: %1', dashboards.problem);
   const problems: Readonly<Record<string, string>> = { missing: missingServer(trans), lost };
   const problem = problems[dashboards.feedState];
@@ -213,7 +236,11 @@ function plotList(sidebar: Sidebar): JSX.Element {
     'No plot matches “%1”. Those of GPUs are listed once a worker reports one.',
     query
   );
-  const insert = (): void => void host.commands.execute(CommandIDs.insertClient);
+  const execute = (command: string) => (): void => void host.commands.execute(command);
+  const actions = [
+    [trans.__('Insert code for a local cluster'), execute(CommandIDs.insertClient)],
+    [trans.__('Add a dashboard by its address…'), execute(CommandIDs.addDashboard)]
+  ] as const;
   return (
     <>
       {problem !== undefined && (
@@ -221,27 +248,47 @@ function plotList(sidebar: Sidebar): JSX.Element {
           {problem}
         </p>
       )}
-      {sections.length === 0 &&
-        problem === undefined &&
-        hint(none, trans.__('Insert code for a local cluster'), insert)}
+      {dashboards.isAsking && (
+        <p className="jp-DaskDiag-hint" role="status">
+          {trans.__(
+            'This list is asked for every few seconds: something between this browser and Jupyter, such as a proxy, holds its websocket.'
+          )}
+        </p>
+      )}
+      {sections.length === 0 && problem === undefined && hint(none, actions)}
       {sections.length > 0 &&
         shown.length === 0 &&
-        hint(unfound, trans.__('Clear the search'), () => sidebar.clearSearch())}
-      {shown.map(({ dashboard, groups }) => section(sidebar, dashboard, groups))}
+        hint(unfound, [[trans.__('Clear the search'), () => sidebar.clearSearch()]])}
+      {shown.map(({ dashboard, groups, stock }) => section(sidebar, dashboard, groups, stock))}
     </>
   );
 }
 
 /** Why the list is empty, and what to do. */
-function hint(text: string, label: string, onClick: () => void): JSX.Element {
+function hint(
+  text: string,
+  actions: readonly (readonly [label: string, onClick: () => void])[]
+): JSX.Element {
   return (
     <div className="jp-DaskDiag-hint">
       <p role="status">{text}</p>
-      <button className="jp-mod-styled" onClick={onClick}>
-        {label}
-      </button>
+      {actions.map(([label, onClick]) => (
+        <button key={label} className="jp-mod-styled" onClick={onClick}>
+          {label}
+        </button>
+      ))}
     </div>
   );
+}
+
+/** Dask's own plots of a cluster that has ours, in one group. */
+function stockGroup(
+  { plots }: IKnownDashboard,
+  query: string,
+  trans: TranslationBundle
+): IPlotGroup {
+  const groups = grouped(plots, query, new Set(), trans);
+  return { name: 'Dask’s dashboard', plots: groups.flatMap(one => one.plots) };
 }
 
 /** Not by colour alone: a ring when it does not answer, a bar when it has ended. */
@@ -251,14 +298,15 @@ const STATE_MARKS = {
   stale: ['▬', 'var(--jp-ui-font-color2)']
 } as const;
 
-/** One dashboard: what it is and how it does, its plots in groups below. */
+/** One cluster: what it is and how it does, its plots in groups below, Dask's own after them. */
 function section(
   sidebar: Sidebar,
   dashboard: IKnownDashboard,
-  groups: readonly IPlotGroup[]
+  groups: readonly IPlotGroup[],
+  stock: readonly { readonly id: string; readonly group: IPlotGroup }[]
 ): JSX.Element {
   const { commands, dashboards, openMenu, trans } = sidebar.host;
-  const { id, shownName, state, notebook, scheduler, reason } = dashboard;
+  const { id, kind, shownName, state, notebook, scheduler, reason } = dashboard;
   const isOpen = sidebar.isOpen(dashboard);
   const tag = dashboards.tag(id);
   const status = {
@@ -266,7 +314,9 @@ function section(
     stale: staleMessage(dashboard, trans),
     unreachable: reason ?? trans.__('The kernel does not answer.')
   }[state];
-  const summary = state === 'live' ? summaryText(dashboard.summary, trans) : status;
+  const known =
+    summaryText(dashboard.summary, trans) || (kind === 'stock' ? scheduler.address : '');
+  const summary = state === 'live' ? known : status;
   const [mark, color] = STATE_MARKS[state];
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   const actions = trans.__('Actions of this cluster');
@@ -308,7 +358,8 @@ function section(
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
       </div>
-      {taskProgress(dashboard.summary?.tasks, trans)}
+      {(dashboard.kind === 'diagnostics' || dashboard.summary?.tasks) &&
+        taskProgress(dashboard.summary?.tasks, trans)}
       <div hidden={!isOpen}>
         {sidebar.query === '' && dashboard.plots.length > 0 && (
           <button
@@ -319,6 +370,7 @@ function section(
           </button>
         )}
         {groups.map(one => group(sidebar, id, one))}
+        {stock.map(one => group(sidebar, one.id, one.group))}
       </div>
     </section>
   );
@@ -399,7 +451,7 @@ function row(host: ISidebarHost, dashboard: string, known: IPlot): JSX.Element {
             plot,
             title,
             createPane: () => host.createPane(dashboard, plot),
-            insertCell: (x, y) => host.insertCell(plot, x, y)
+            insertCell: (x, y) => host.insertCell(dashboard, plot, x, y)
           })
         }
       >

@@ -8,6 +8,7 @@ import React from 'react';
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
 import type { ISummary } from '../api/protocol';
 import { count } from '../models/units';
+import { clustersOf } from '../plot/clusters';
 import { diagIcon, warningIcon } from './icons';
 
 export interface IStatusItemOptions {
@@ -28,16 +29,21 @@ export function statusItem(options: IStatusItemOptions): ReactWidget {
 }
 
 function content({ dashboards, trans, onClick, onErred }: IStatusItemOptions): JSX.Element | null {
-  const live = dashboards.all.filter(one => one.state === 'live');
-  const failed = live.filter(one => (one.summary?.tasks.erred ?? 0) > 0);
+  const live = clustersOf(dashboards.all).filter(one => one.state === 'live');
+  const failed = live.filter(one => (one.summary?.tasks?.erred ?? 0) > 0);
   const sum = (numberOf: (summary: ISummary) => number): number =>
     live.reduce((all, { summary }) => all + (summary ? numberOf(summary) : 0), 0);
   const workers = sum(one => one.workers);
-  const erred = count(sum(one => one.tasks.erred));
+  const erred = count(sum(one => one.tasks?.erred ?? 0));
   const parts = [
     live.length > 1 ? trans.__('%1 clusters', live.length) : '',
-    trans._n('%2 worker', '%2 workers', workers, count(workers)),
-    trans.__('%1 processing', count(sum(one => one.tasks.processing)))
+    // One of Dask's own does not always tell what it has.
+    live.some(one => one.summary)
+      ? trans._n('%2 worker', '%2 workers', workers, count(workers))
+      : (live[0]?.shownName ?? ''),
+    live.some(one => one.summary?.tasks)
+      ? trans.__('%1 processing', count(sum(one => one.tasks?.processing ?? 0)))
+      : ''
   ];
   const names = live.map(one => one.shownName).join('\n');
   return live.length === 0 ? null : (

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, TypeVar
 
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
@@ -82,33 +83,28 @@ def make_batch(n: int = 1, *, workers: int = 2, memory_limit: int = 2**30, **mor
 
 
 @dataclass
-class Served:
-    """A running server with what a test needs to talk to it."""
+class Endpoint:
+    """Where plots are served, and the token that opens them."""
 
-    store: Store
-    server: Server = field(init=False)
     url: str = ""
-    watched: list[bool] = field(default_factory=list)
-    wanted: list[frozenset[str]] = field(default_factory=list)
-
-    def note_watch(self, is_watched: bool, wanted: frozenset[str]) -> None:
-        """Take the server's word on who looks at what."""
-        self.watched.append(is_watched)
-        self.wanted.append(wanted)
+    token: str = TOKEN
 
     async def ask(
         self,
         path: str,
         *,
-        token: str | None = TOKEN,
+        token: str | EllipsisType | None = ...,
         method: str = "GET",
         body: str | None = None,
         headers: dict[str, str] | None = None,
     ) -> HTTPResponse:
-        """Send one request as the relay does; never follows a redirect, never raises."""
+        """Send one request as the relay does, perhaps with another token or without.
+
+        Never follows a redirect, never raises.
+        """
         given = dict(headers or {})
         if token is not None:
-            given["Authorization"] = f"token {token}"
+            given["Authorization"] = f"token {self.token if token is ... else token}"
         more: dict[str, Any] = {"follow_redirects": False, "allow_nonstandard_methods": True}
         request = HTTPRequest(f"{self.url}{path}", method, given, body, **more)
         return await AsyncHTTPClient(force_instance=True).fetch(request, raise_error=False)
@@ -120,6 +116,21 @@ class Served:
         return json.loads(reply.body)
 
 
+@dataclass
+class Served(Endpoint):
+    """A running server with what a test needs to talk to it."""
+
+    store: Store = field(default_factory=Store)
+    server: Server = field(init=False)
+    watched: list[bool] = field(default_factory=list)
+    wanted: list[frozenset[str]] = field(default_factory=list)
+
+    def note_watch(self, is_watched: bool, wanted: frozenset[str]) -> None:
+        """Take the server's word on who looks at what."""
+        self.watched.append(is_watched)
+        self.wanted.append(wanted)
+
+
 @asynccontextmanager
 async def serving(
     plots: tuple[Plot, ...] | None = None,
@@ -127,8 +138,8 @@ async def serving(
     catch_up: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncIterator[Served]:
     """Run a server over a store that is live with one batch; take it down after."""
-    store = Store()
-    served = Served(store)
+    served = Served()
+    store = served.store
     served.server = Server(
         store,
         info=info or (lambda: {"id": "0123456789abcdef", "name": "analysis.ipynb"}),

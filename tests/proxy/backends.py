@@ -69,7 +69,7 @@ class Backend(Program):
 class StockScheduler(Program):
     """A real scheduler of `distributed` with its own dashboard."""
 
-    def __init__(self) -> None:
-        super().__init__("stock_scheduler.py")
+    def __init__(self, n_workers: int = 0) -> None:
+        super().__init__("stock_scheduler.py", str(n_workers))
         port, self.scheduler_id = self.first_line.split()
         self.port = int(port)

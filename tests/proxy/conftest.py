@@ -19,8 +19,11 @@ from tests.proxy.client import Client
 
 @pytest.fixture
 def settings() -> dict[str, object]:
-    """Settings of ``c.DaskDiagLab``; a test overrides this."""
-    return {}
+    """Settings of ``c.DaskDiagLab``; a test overrides this.
+
+    What else runs on this machine is not looked for.
+    """
+    return {"discover": False}
 
 
 @pytest.fixture  # type: ignore[no-redef]  # it takes the place of pytest-jupyter's

@@ -139,7 +139,8 @@ class TestAuthorizer:
             "ServerApp": {
                 "jpserver_extensions": {"dask_diag_lab.proxy": True},
                 "authorizer_class": Recorder,
-            }
+            },
+            "DaskDiagLab": {"discover": False},
         }
 
     async def test_each_verb_asks_for_its_action(self, client: Client, announced: Backend) -> None:

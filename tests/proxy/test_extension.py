@@ -28,7 +28,7 @@ class TestSwitchedOff:
 
     @pytest.fixture
     def settings(self) -> dict[str, object]:
-        return {"relay": False}
+        return {"relay": False, "discover": False}
 
     async def test_list_stays_and_nothing_else(self, client: Client, announced: Backend) -> None:
         assert len(await client.dashboards()) == 1

@@ -6,11 +6,15 @@ import asyncio
 import ipaddress
 import json
 import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
+from tornado.websocket import WebSocketClientConnection
 
-from dask_diag_lab.proxy.stock import is_allowed
+from dask_diag_lab.proxy.keys import Keys
+from dask_diag_lab.proxy.policy import is_allowed
 from tests.proxy.backends import Backend, StockScheduler
 from tests.proxy.client import Client, message
 
@@ -76,15 +80,13 @@ async def test_page_is_sandboxed_and_live(client: Client, stock: StockScheduler)
     assert page.headers["Referrer-Policy"] == "no-referrer"
     assert "Set-Cookie" not in page.headers
     (script, *_) = re.findall(r'src="(static/js/bokeh[^"]*)"', page.body.decode())
-    (token,) = re.findall(r'"token":"([^"]+)"', page.body.decode())
     loaded = await client.raw(place.rpartition("/")[0] + "/" + script, headers={})
     assert "javascript" in loaded.headers["Content-Type"]
     assert "sandbox" in loaded.headers["Content-Security-Policy"]
+    async with live(client, place) as socket:
+        assert "ACK" in str([await socket.read_message() for _ in range(3)])
     route = place.removeprefix(f"{client.base_url}dask-diag-lab/") + "/ws"
     options: dict[str, Any] = {"headers": {"Authorization": "", "Origin": "null"}}  # Any: tornado's
-    async with client.socket(route, **options, subprotocols=["bokeh", token]) as live:
-        assert live.selected_subprotocol == "bokeh"
-        assert "ACK" in str([await live.read_message() for _ in range(3)])
     wrong = re.sub("frames/[^/]+", "frames/" + "x" * 43, route)
     assert await client.refused_socket(wrong, **options) == 403
 
@@ -104,7 +106,52 @@ async def test_key_opens_its_dashboard_only_and_is_not_logged(
     for path in (f"{health}?token={key}", "api/dashboards", f"frames/{key}/../../{health}"):
         assert (await client.raw(f"{root}/{path}", headers={})).code in (400, 403)
     (dashboard,) = [one for one in await client.dashboards() if one["kind"] == "stock"]
-    await client.get("api", "dashboards", dashboard["id"], method="DELETE")
+    with caplog.at_level("DEBUG"):
+        async with live(client, place) as socket:
+            await client.get("api", "dashboards", dashboard["id"], method="DELETE")
+            assert await closing(socket) == 1008
+        gone = await client.raw(place, headers={})
+        assert (gone.code, "no longer open" in message(gone)) == (403, True)
+        huge = await client.raw(place, headers={}, method="POST", body="x" * 300_000)
+        assert huge.code == 413
+    logged = [one for one in caplog.records if one.name != "tornado.general"]
+    assert key not in str([one.getMessage() for one in logged])
+
+
+@asynccontextmanager
+async def live(client: Client, place: str) -> AsyncIterator[WebSocketClientConnection]:
+    """Open the websocket of a page in its frame."""
+    page = await client.raw(place, headers={})
+    (token, *_) = re.findall(r'"token":"([^"]+)"', page.body.decode())
+    route = place.removeprefix(f"{client.base_url}dask-diag-lab/").partition("?")[0] + "/ws"
+    options: dict[str, Any] = {"headers": {"Authorization": "", "Origin": "null"}}  # Any: tornado's
+    async with client.socket(route, **options, subprotocols=["bokeh", token]) as socket:
+        assert socket.selected_subprotocol == "bokeh"
+        yield socket
+
+
+async def closing(socket: WebSocketClientConnection) -> int | None:
+    """Read a socket to its end; return why it was closed."""
+    async with asyncio.timeout(30):
+        while await socket.read_message() is not None:
+            pass
+    return socket.close_code
+
+
+async def test_key_lives_while_its_user_is_there(
+    client: Client, stock: StockScheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Keys, "PRESENCE_S", 2.0)
+    login, dashboard = client.cookie_login(), await added(client, stock)
+    page = f"{client.base_url}dask-diag-lab/dashboards/{dashboard['id']}/status"
+    async with AsyncExitStack() as stack:
+        async with client.socket("api", "events", headers=dict(login)):
+            answer = await client.raw(page, headers={**login, "Accept": "text/html"})
+            place = str(answer.headers["Location"])
+            socket = await stack.enter_async_context(live(client, place))
+            await asyncio.sleep(3)  # the list is open, so the key stays for longer than that
+            assert (await client.raw(place, headers={})).code == 200
+        assert await closing(socket) == 1008
     assert (await client.raw(place, headers={})).code == 403
 
 
@@ -125,6 +172,17 @@ async def test_dashboard_that_ends_stays_listed_as_unreachable(client: Client) -
     assert now["plots"]
 
 
+# AWS (also its containers and IPv6), Azure, GCP, Oracle, Alibaba, Tencent, IBM and the like, as
+# IPv4, mapped, NAT64, 6to4, ISATAP and compatible; loopback in such a form is no better.
+METADATA = (
+    *("169.254.169.254", "169.254.170.2", "169.254.0.23", "168.63.129.16", "192.0.0.192"),
+    *("100.100.100.200", "fe80::a9fe:a9fe", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"),
+    *("fd00:c1::a9fe:a9fe", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe"),
+    *("64:ff9b:1::6464:64c8", "2002:a9fe:a9fe::1", "2002:7f00:1::", "::169.254.169.254"),
+    *("2001:db8::5efe:a9fe:a9fe", "2001:0:a9fe:a9fe::", "64:ff9b::7f00:1"),
+)
+
+
 @pytest.mark.parametrize(
     ("host", "ip", "policy", "expected"),
     [
@@ -135,7 +193,9 @@ async def test_dashboard_that_ends_stays_listed_as_unreachable(client: Client) -
         ("node7.cluster", "10.2.2.3", ["10.1.0.0/16", "nonsense/99"], False),
         ("evil.example", "127.0.0.1", ["localhost", "127.0.0.1"], False),
         ("meta", "169.254.169.254", ["*", "0.0.0.0/0"], False),
-        ("meta", "fd00:ec2::254", ["*"], False),
+        *[("meta", ip, ["*", "::/0", "0.0.0.0/0"], False) for ip in METADATA],
+        ("site", "2001:db8::1", ["*"], True),
+        ("site", "2002:0a01:0203::1", ["*"], True),
         ("any", "224.0.0.1", ["*"], False),
         ("::1", "::1", ["[::1]"], True),
     ],

@@ -21,21 +21,28 @@ interface IPoint {
 export class Lab {
   constructor(
     readonly page: Page,
-    readonly server: JupyterServer
+    readonly server: JupyterServer,
+    /** Where the browser finds the server: there, or at something that stands before it. */
+    readonly url = server.url
   ) {}
+
+  /** The same Lab by another way: what stands before the server begins with `origin`. */
+  through(origin: string): Lab {
+    return new Lab(this.page, this.server, origin + new URL(this.server.url).pathname);
+  }
 
   /** Open Lab on a notebook in an empty workspace and wait for its kernel. */
   async open(path: string): Promise<Notebook> {
-    await this.page.goto(`${this.server.url}lab/tree/${path}?reset&token=${this.server.token}`);
+    await this.page.goto(`${this.url}lab/tree/${path}?reset&token=${this.server.token}`);
     await this.restored();
     const notebook = await this.notebook(path);
     await notebook.ready();
     return notebook;
   }
 
-  /** Open a notebook in Notebook 7, of the same server, and wait for its kernel. */
-  async openNotebook7(path: string): Promise<Notebook> {
-    await this.page.goto(`${this.server.url}notebooks/${path}?token=${this.server.token}`);
+  /** Open a notebook that has the window for itself at a page of the server; wait for its kernel. */
+  async openAlone(page: string, path: string): Promise<Notebook> {
+    await this.page.goto(`${this.url}${page}?token=${this.server.token}`);
     const notebook = new Notebook(this.page, path, this.page.locator('.jp-NotebookPanel'));
     await notebook.ready();
     return notebook;

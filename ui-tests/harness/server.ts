@@ -9,9 +9,24 @@ import * as path from 'node:path';
 import { writeNotebook } from './ipynb';
 
 const ROOT = path.resolve(__dirname, '..', '..');
+export const PYTHON = process.env.PYTHON || path.join(ROOT, '.venv', 'bin', 'python');
 const START_LIMIT_MS = 90_000;
+
+export interface IPlace {
+  /** Below which path Lab lives, as in a URL. */
+  readonly baseUrl: string;
+  /** More lines of Jupyter's configuration. */
+  readonly config: readonly string[];
+}
+
 /** As behind a hub: nothing may assume that Lab lives at the root. */
-const BASE_URL = '/user/ada/';
+export const USUAL_PLACE: IPlace = { baseUrl: '/user/ada/', config: [] };
+
+/** The same, with Dask's own dashboards of this machine in the list. */
+export const FINDING_PLACE: IPlace = {
+  ...USUAL_PLACE,
+  config: ['c.DaskDiagLab.discover = True']
+};
 
 const SETTINGS: Record<string, object> = {
   // Lab would ask in a dialog whether it may fetch news, and lay word of a newer version over panes.
@@ -29,17 +44,16 @@ export class JupyterServer {
   ) {}
 
   /** Start a server and wait until it answers. */
-  static async start(): Promise<JupyterServer> {
+  static async start(place = USUAL_PLACE): Promise<JupyterServer> {
     // Short: socket paths in the runtime folder are limited to 107 bytes.
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ddl-ui-'));
     const port = await freePort();
     const token = randomBytes(24).toString('hex');
-    const url = `http://127.0.0.1:${port}${BASE_URL}`;
-    const python = process.env.PYTHON || path.join(ROOT, '.venv', 'bin', 'python');
+    const url = `http://127.0.0.1:${port}${place.baseUrl}`;
     const log = fs.openSync(path.join(folder, 'server.log'), 'w');
-    const child = spawn(python, ['-m', 'jupyterlab', '--allow-root'], {
-      cwd: prepare(folder, port),
-      env: environment(folder, token, python),
+    const child = spawn(PYTHON, ['-m', 'jupyterlab', '--allow-root'], {
+      cwd: prepare(folder, port, place),
+      env: environment(folder, token),
       stdio: ['ignore', log, log],
       detached: true
     });
@@ -136,7 +150,7 @@ export class JupyterServer {
 }
 
 /** Make the server's folders and settings; returns the one that Lab shows. */
-function prepare(folder: string, port: number): string {
+function prepare(folder: string, port: number, place: IPlace): string {
   for (const name of ['work', 'config', 'data', 'runtime', 'settings', 'workspaces']) {
     fs.mkdirSync(path.join(folder, name), { mode: 0o700 });
   }
@@ -145,9 +159,12 @@ function prepare(folder: string, port: number): string {
     `c.ServerApp.port = ${port}`,
     'c.ServerApp.port_retries = 0',
     'c.ServerApp.open_browser = False',
-    `c.ServerApp.base_url = '${BASE_URL}'`,
+    `c.ServerApp.base_url = '${place.baseUrl}'`,
+    // Dashboards on this machine may be other people's.
+    'c.DaskDiagLab.discover = False',
     'c.LabApp.expose_app_in_browser = True',
-    'c.JupyterNotebookApp.expose_app_in_browser = True'
+    'c.JupyterNotebookApp.expose_app_in_browser = True',
+    ...place.config
   ];
   fs.writeFileSync(path.join(folder, 'config', 'jupyter_server_config.py'), config.join('\n'));
   for (const [name, value] of Object.entries(SETTINGS)) {
@@ -158,10 +175,10 @@ function prepare(folder: string, port: number): string {
   return path.join(folder, 'work');
 }
 
-function environment(folder: string, token: string, python: string): NodeJS.ProcessEnv {
+function environment(folder: string, token: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    PATH: `${path.dirname(python)}${path.delimiter}${process.env.PATH}`,
+    PATH: `${path.dirname(PYTHON)}${path.delimiter}${process.env.PATH}`,
     JUPYTER_TOKEN: token,
     JUPYTER_CONFIG_DIR: path.join(folder, 'config'),
     JUPYTER_DATA_DIR: path.join(folder, 'data'),
@@ -171,7 +188,7 @@ function environment(folder: string, token: string, python: string): NodeJS.Proc
   };
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);

@@ -2,12 +2,15 @@
 import { test as base, expect } from '@playwright/test';
 
 import { Lab } from './lab';
-import { JupyterServer } from './server';
+import { IPlace, JupyterServer, USUAL_PLACE } from './server';
 
 export { expect };
 
 /** Errors of Lab, Notebook and other extensions are not ours to answer for. */
 const OURS = /dask-diag-lab|bokeh/i;
+
+/** Dask's own pages, in their frames, and their errors are not ours, such as when a scheduler goes. */
+const FRAMED = /\/dask-diag-lab\/frames\//;
 
 /** The browser's own line about an HTTP answer; a dashboard that has just gone gives such. */
 const REFUSED = /^Failed to load resource/;
@@ -17,13 +20,16 @@ interface IPerTest {
 }
 
 interface IPerWorker {
+  place: IPlace;
   server: JupyterServer;
 }
 
 export const test = base.extend<IPerTest, IPerWorker>({
+  place: [USUAL_PLACE, { scope: 'worker', option: true }],
+
   server: [
-    async ({}, use) => {
-      const server = await JupyterServer.start();
+    async ({ place }, use) => {
+      const server = await JupyterServer.start(place);
       await use(server);
       await server.stop();
     },
@@ -33,13 +39,19 @@ export const test = base.extend<IPerTest, IPerWorker>({
   lab: async ({ page, server }, use, info) => {
     const errors: string[] = [];
     page.on('pageerror', error => {
-      if (OURS.test(error.stack ?? error.message)) {
-        errors.push(error.stack ?? error.message);
+      const text = error.stack ?? error.message;
+      if (OURS.test(text) && !FRAMED.test(text)) {
+        errors.push(text);
       }
     });
     page.on('console', message => {
       const text = `${message.text()} (${message.location().url})`;
-      if (message.type() === 'error' && OURS.test(text) && !REFUSED.test(text)) {
+      if (
+        message.type() === 'error' &&
+        OURS.test(text) &&
+        !REFUSED.test(text) &&
+        !FRAMED.test(text)
+      ) {
         errors.push(text);
       }
     });

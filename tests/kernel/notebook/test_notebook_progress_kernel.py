@@ -85,9 +85,9 @@ def test_bars_move_while_a_cell_runs(kernel: BlockingKernelClient, processes: bo
     shown = kernel.execute(SHOW)
     first = until_idle(kernel, shown)
     assert time.monotonic() - began < 60  # and the first task is held for longer
-    (result,) = (m["content"]["data"] for m in first if m["msg_type"] == "execute_result")
-    assert "application/vnd.jupyter.widget-view+json" in result
-    assert result["text/plain"].startswith("<Progress of")
+    (shown_as,) = (m["content"] for m in first if m["msg_type"] == "display_data")
+    assert "application/vnd.jupyter.widget-view+json" in shown_as["data"]
+    assert shown_as["data"]["text/plain"].startswith("<Progress of")
     cell = kernel.execute(BLOCK)
     messages = until_idle(kernel, cell)
     updates = [m for m in messages if m["msg_type"] in {"comm_msg", "comm_open"}]
@@ -97,5 +97,9 @@ def test_bars_move_while_a_cell_runs(kernel: BlockingKernelClient, processes: bo
     assert {25, 50, 75, 100} <= set(moves)
     last = [m for m in updates if "Finished" in str(m["content"]["data"])]
     assert last
+    (saved,) = (m["content"] for m in messages if m["msg_type"] == "update_display_data")
+    assert saved["transient"] == shown_as["transient"]  # the display's id
+    assert saved["data"]["text/plain"].startswith("<Finished: 4 of 4 tasks")
+    assert saved["data"].keys() == shown_as["data"].keys()
     assert not [m for m in messages if m["msg_type"] == "stream"]
     until_idle(kernel, kernel.execute("client.close()"))

@@ -17,7 +17,7 @@ from tornado.locks import Lock
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from dask_diag_lab.server.control import PaneControl
-from tests.kernel.serving import TOKEN, Served
+from tests.kernel.serving import Endpoint
 
 QUIET_S = 0.25
 QUIET_TURNS = 10
@@ -40,7 +40,7 @@ class BrowserPage:
     @classmethod
     async def open(
         cls,
-        served: Served,
+        served: Endpoint,
         plot: str,
         look: dict[str, str] | None = None,
         session: Any = None,  # JSON
@@ -136,14 +136,14 @@ class BrowserPage:
         self._socket.close()
 
 
-async def connect(served: Served, plot: str, token: str) -> WebSocketClientConnection:
+async def connect(served: Endpoint, plot: str, token: str) -> WebSocketClientConnection:
     """Open a plot's websocket with a Bokeh session token."""
     url = served.url.replace("http", "ws", 1) + f"/plots/{plot}/ws"
-    request = HTTPRequest(url, headers={"Authorization": f"token {TOKEN}"})
+    request = HTTPRequest(url, headers={"Authorization": f"token {served.token}"})
     return await websocket_connect(request, subprotocols=["bokeh", token])
 
 
-async def is_refused(served: Served, plot: str, token: str) -> bool:
+async def is_refused(served: Endpoint, plot: str, token: str) -> bool:
     """Whether the server closes a websocket with this session token before it says anything."""
     socket = await connect(served, plot, token)
     answer = await socket.read_message()

@@ -187,3 +187,13 @@ async def test_configuration_is_shown_but_nothing_that_could_be_a_secret() -> No
         assert "diag-lab.auto-attach" in page
         assert "distributed.worker.memory.target" in page
         assert "onlyfortests" not in page
+
+
+@pytest.mark.parametrize(("sent", "kept"), [("a" * 22, "a" * 22), ('"><script>', ""), ("a", "")])
+async def test_scripts_have_the_nonce_of_the_relay_and_no_other(sent: str, kept: str) -> None:
+    async with serving(EVERY) as served:
+        reply = await served.ask("/status", headers={"X-Dask-Diag-Nonce": sent})
+    page = Elements(reply.body.decode())
+    scripts = [one for one in page.all if "script" in (one["tag"], one.get("as"))]
+    assert [one.get("nonce", "") for one in scripts] == [kept] * len(scripts)
+    assert len(scripts) > 2

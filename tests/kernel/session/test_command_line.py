@@ -173,7 +173,8 @@ def test_a_capture_ends_with_its_cluster_and_writes_its_page(
     with small_cluster() as cluster:
         capture = start(command, cluster.scheduler_address, "--output", str(page))
         assert "until Ctrl-C" in line_of(capture.stderr)
-    ended(capture)
+    code, _, err = ended(capture)
+    assert (code, "Error" in err) == (0, False)
     assert "<!DOCTYPE html>" in page.read_text(encoding="utf-8")
 
 

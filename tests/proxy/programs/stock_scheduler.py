@@ -1,18 +1,26 @@
-"""A real stock Dask scheduler with its dashboard; prints where it is, ends with standard input."""
+"""A real stock Dask scheduler with its dashboard; prints where it is, ends with standard input.
+
+Its argument is the number of its workers.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import AsyncExitStack
 
-from distributed import Scheduler
+from distributed import Scheduler, Worker
 
 
 async def main() -> None:
     """Serve until standard input ends."""
-    async with Scheduler(
-        host="127.0.0.1", port=0, dashboard=True, dashboard_address="127.0.0.1:0"
-    ) as scheduler:
+    async with AsyncExitStack() as stack:
+        scheduler = await stack.enter_async_context(
+            Scheduler(host="127.0.0.1", port=0, dashboard=True, dashboard_address="127.0.0.1:0")
+        )
+        for _ in range(int(sys.argv[1])):
+            worker = Worker(scheduler.address, nthreads=2, memory_limit=10**9, dashboard=False)
+            await stack.enter_async_context(worker)
         print(scheduler.services["dashboard"].port, scheduler.id, flush=True)
         await asyncio.to_thread(sys.stdin.read)
 

@@ -1,0 +1,230 @@
+"""Finds stock dashboards: among the listening sockets of this user's processes, by asking them.
+
+Each socket is asked once. Only processes that may be schedulers are, and in them the web server
+first, which opens before all other ports and names those: a TLS port would log a warning about
+whoever connects, another comm has to be greeted back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path, PurePath
+from typing import Final
+
+import psutil
+
+from dask_diag_lab.proxy.client import UpstreamTimeoutError
+from dask_diag_lab.proxy.config import Settings
+from dask_diag_lab.proxy.policy import Place
+from dask_diag_lab.proxy.sockets import (
+    USER_ID,
+    Listener,
+    greets,
+    listeners,
+    may_be_scheduler,
+    processes_of,
+)
+from dask_diag_lab.proxy.stock import Found, StockDashboard
+
+# Between a look that sees a new socket and asking it: our own server writes its record meanwhile.
+SETTLE_S: Final = 0.4
+# Before the rest of a process with a dashboard, and the processes it has started, are asked.
+NEXT_S: Final = 2.0
+# The same where comms are TLS: those of its workers are named by then, and are not asked at all.
+TLS_S: Final = 15.0
+# A scheduler that gives no answer is asked again after pauses that grow up to this.
+MAX_PAUSE_S: Final = 60.0
+MAX_PROCESSES: Final = 64
+
+_Candidate = tuple[psutil.Process, list[Listener], set[int]]
+
+LOG: Final = logging.getLogger(__name__)
+
+
+class Finder:
+    """Looks for stock dashboards when asked to.
+
+    Parameters
+    ----------
+    settings : Settings
+        Whether to look at all.
+    runtime_folder : Path
+        Where the user's Jupyter servers have their files: those are not asked.
+    kernels : callable
+        Returns the ids of this server's kernels by the numbers of their processes.
+    on_found : callable
+        Is called when a dashboard was found.
+
+    Attributes
+    ----------
+    found : dict
+        The dashboards there are, by their sockets.
+    took_s : float
+        Processor time of the last look.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        runtime_folder: Path,
+        kernels: Callable[[], Mapping[int, str]],
+        on_found: Callable[[], None],
+    ) -> None:
+        self.found: dict[Listener, StockDashboard] = {}
+        self.took_s = 0.0
+        self._settings, self._runtime_folder = settings, runtime_folder
+        self._kernels, self._on_found = kernels, on_found
+        # Sockets that were asked, and from when on they may be asked again.
+        self._due_s: dict[Listener, float] = {}
+        self._pause_s: dict[Listener, float] = {}
+        self._asking: dict[int, asyncio.Task[None]] = {}
+        self._waited: set[Listener] = set()  # for the names of TLS ports
+        self._looking = asyncio.Lock()
+
+    async def look(self, known_ports: Callable[[], Collection[int]]) -> None:
+        """Look once for new sockets and begin to ask them; forget those that are gone.
+
+        ``known_ports`` are those of our own servers.
+        """
+        async with self._looking:
+            if self._settings.discover and await self._forget_and_list(known_ports()):
+                await asyncio.sleep(SETTLE_S)
+                await self._begin(await self._forget_and_list(known_ports()))
+
+    async def wait(self, timeout_s: float) -> None:
+        """Wait until all that is asked has answered, but not for longer than this."""
+        if self._asking:
+            await asyncio.wait(self._asking.values(), timeout=timeout_s)
+
+    async def close(self) -> None:
+        """Ask no more."""
+        tasks = list(self._asking.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _forget_task(self, task: asyncio.Task[None]) -> None:
+        self._asking = {pid: one for pid, one in self._asking.items() if one is not task}
+        if not task.cancelled() and (error := task.exception()):
+            LOG.error("Asking a process for a dashboard failed.", exc_info=error)
+
+    async def _forget_and_list(self, known_ports: Collection[int]) -> list[Listener]:
+        present, self.took_s = await asyncio.to_thread(_present)
+        for known in (self.found, self._due_s, self._pause_s):
+            for gone in known.keys() - present:
+                del known[gone]
+        self._waited &= present
+        now_s = time.monotonic()
+        named = frozenset(known_ports) | self._named_ports
+        return [
+            one
+            for one in present
+            if one.user_id == USER_ID
+            and one not in self.found
+            and self._due_s.get(one, 0.0) <= now_s
+            and one.port not in named
+        ]
+
+    @property
+    def _named_ports(self) -> frozenset[int]:
+        return frozenset[int]().union(*(one.named_ports for one in self.found.values()))
+
+    async def _begin(self, new: Collection[Listener]) -> None:
+        candidates = await asyncio.to_thread(self._candidates, new)
+        for one in new:
+            self._due_s[one] = float("inf")
+        busy = {process.pid for process, *_ in candidates} | self._asking.keys()
+        for process, listening, line in candidates:
+            if line & busy or process.pid in self._asking or len(self._asking) >= MAX_PROCESSES:
+                self._postpone(listening, NEXT_S)  # it is named by who has started it, perhaps
+                continue
+            task = asyncio.create_task(self._ask_all(process, listening, line))
+            self._asking[process.pid] = task
+            task.add_done_callback(self._forget_task)
+
+    def _candidates(self, new: Collection[Listener]) -> list[_Candidate]:
+        """Return the processes that may be schedulers, with their sockets and their ancestors."""
+        by_process: dict[psutil.Process, list[Listener]] = {}
+        for one, process in processes_of(new).items():
+            by_process.setdefault(process, []).append(one)
+        candidates = []
+        for process, listening in by_process.items():
+            is_jupyter = (self._runtime_folder / f"jpserver-{process.pid}.json").exists()
+            if process.pid != os.getpid() and not is_jupyter and may_be_scheduler(process):
+                with contextlib.suppress(psutil.Error):
+                    line = {one.pid for one in process.parents()}
+                    listening.sort(key=lambda one: (one.inode, one.port))  # first opened first
+                    candidates.append((process, listening, line))
+        return candidates
+
+    async def _ask_all(
+        self, process: psutil.Process, listening: list[Listener], line: set[int]
+    ) -> None:
+        elders = [
+            one
+            for one in self.found.values()
+            if one.found and one.found.process.pid in {process.pid, *line}
+        ]
+        for elder in elders:
+            await elder.identify()
+        schedulers = [elder.info["scheduler"]["address"] for elder in elders]
+        if not all(schedulers):  # it has just begun and has no address yet
+            self._postpone(listening, NEXT_S)
+            return
+        if any(address.startswith("tls") for address in schedulers):
+            young = [one for one in listening if one not in self._waited]
+            self._waited.update(young)
+            self._postpone(young, TLS_S)
+            listening = [one for one in listening if one not in young]
+        await self._ask_each(process, listening)
+
+    async def _ask_each(self, process: psutil.Process, listening: list[Listener]) -> None:
+        ports: set[int] = set()  # a server for IPv4 and IPv6 has two sockets
+        for i, one in enumerate(listening):
+            if one.port in ports | self._named_ports:
+                continue
+            ports.add(one.port)
+            try:
+                if await greets(one.address):
+                    continue
+                found = await asyncio.to_thread(_describe, one, process, self._kernels())
+                address = one.address
+                place = Place("http", address.host, address.port)
+                dashboard = StockDashboard(place, (), "", found)
+                is_dask = await dashboard.is_dask()
+            except OSError:  # gone, or as busy as below
+                continue
+            except UpstreamTimeoutError:
+                pause_s = self._pause_s[one] = min(MAX_PAUSE_S, self._pause_s.get(one, 1.0) * 2)
+                self._postpone(listening[i:], pause_s)
+                return
+            if is_dask:
+                self.found[one] = dashboard
+                self._on_found()
+                self._postpone([rest for rest in listening[i:] if rest.port not in ports], NEXT_S)
+                return
+
+    def _postpone(self, listening: Collection[Listener], pause_s: float) -> None:
+        for one in listening:
+            self._due_s[one] = time.monotonic() + pause_s
+
+
+def _present() -> tuple[set[Listener], float]:
+    begun_s = time.thread_time()
+    return set(listeners()), time.thread_time() - begun_s
+
+
+def _describe(listener: Listener, process: psutil.Process, kernels: Mapping[int, str]) -> Found:
+    kernel_id, name = None, ""
+    with contextlib.suppress(psutil.Error, OSError):
+        line = (process, *process.parents())
+        kernel_id = next((kernels[one.pid] for one in line if one.pid in kernels), None)
+        if kernel_id:  # Jupyter tells a kernel, and it its children, whose document it has
+            name = PurePath(process.environ().get("JPY_SESSION_NAME", "")).name
+    return Found(listener, process, kernel_id, name)

@@ -1,0 +1,169 @@
+"""Which addresses a user or an administrator may name: what was typed, resolved, allowed or not.
+
+Decides about addresses only; who owns what listens there is the business of `sockets`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final, Literal
+
+from dask_diag_lab.proxy.client import Address, RefusedError
+
+Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# Services of cloud providers that give credentials to whoever asks; never a dashboard, whatever the
+# policy says. 169.254.0.0/16 and fe80::/10, where most of them are, are link-local and refused as
+# such: AWS, Azure, GCP, Oracle, IBM, Tencent, Huawei, DigitalOcean, OpenStack.
+METADATA_NETWORKS: Final = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "100.100.100.200",  # Alibaba
+        "100.96.0.96",  # Volcengine
+        "168.63.129.16",  # Azure's wire server
+        "192.0.0.192",  # Oracle, classic
+        "fd00:ec2::/32",  # AWS: metadata, credentials of pods, names, time
+        "fd20:ce::254",  # GCP
+        "fd00:c1::a9fe:a9fe",  # Oracle
+        "fd00:a9fe:a9fe::1",  # Linode
+        "fd00:42::42",  # Scaleway
+    )
+)
+# IPv6 addresses that a router turns into the IPv4 address in their last 32 bits.
+_NAT64: Final = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
+_ISATAP: Final = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
+
+NO_ADDRESS: Final = (
+    "That is not an address. Give one like http://127.0.0.1:8787, without user name, password, "
+    "“?” and “#”."
+)
+RESOLVE_S: Final = 5.0
+
+# Scheme, host, port, path; a page's name at the end is dropped, and no segment may be "..".
+_URL: Final = re.compile(
+    r"(?:(https?)://)?([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?"
+    r"((?:/(?!\.\.?(?:/|$))[a-z0-9._~@-]+)*?)"
+    r"(?:/(?:status|workers|tasks|system|profile|graph|groups|info(?:/main/workers\.html)?|shuffle"
+    r"|hardware|individual-[a-z-]*))?/?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where somebody said that a dashboard is; nothing is resolved or allowed yet."""
+
+    scheme: Literal["http", "https"]
+    host: str
+    port: int
+    prefix: str = ""
+
+    @property
+    def url(self) -> str:
+        """The place in words that `read_place` takes."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}{self.prefix}"
+
+    def at(self, ip: Ip) -> Address:
+        """Return the address that is connected to."""
+        return Address(self.scheme, self.host, self.port, str(ip), self.prefix)
+
+
+def read_place(url: str) -> Place:
+    """Return the place that a typed URL names, without the page at its end (``/status``).
+
+    Raises
+    ------
+    RefusedError
+        When it is not a plain http or https URL.
+    """
+    match = _URL.fullmatch(url.strip())
+    if match is None or int(match[3] or 0) > 65535:
+        raise RefusedError(NO_ADDRESS)
+    is_tls = (match[1] or "").lower() == "https"
+    host, port = match[2].strip("[]").lower(), int(match[3] or (443 if is_tls else 80))
+    return Place("https" if is_tls else "http", host, port, match[4])
+
+
+async def resolve(place: Place, allowed_hosts: Sequence[str]) -> list[Address]:
+    """Return the addresses of a place that may be contacted, each pinned to one IP.
+
+    Raises
+    ------
+    RefusedError
+        When its name does not resolve, or not only to allowed addresses.
+    """
+    host = place.host
+    refusal = RefusedError(
+        f"This Jupyter server does not open dashboards on {host}. Its administrator can allow "
+        "the host with c.DaskDiagLab.allowed_hosts."
+    )
+    # Without a network in the policy a foreign name need not even be resolved: a resolver query is
+    # already a message to the outside.
+    if not any(_names(entry, host) or "/" in entry for entry in allowed_hosts):
+        raise refusal
+    try:
+        async with asyncio.timeout(RESOLVE_S):
+            loop = asyncio.get_running_loop()
+            found = await loop.getaddrinfo(host, place.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):  # a timeout is an OSError
+        raise RefusedError(f"The name {host} cannot be resolved by the Jupyter server.") from None
+    ips = list(dict.fromkeys(_plain(str(sockaddr[0])) for *_, sockaddr in found))
+    if not ips or not all(is_allowed(host, ip, allowed_hosts) for ip in ips):
+        raise refusal
+    return [place.at(ip) for ip in ips]
+
+
+def is_allowed(host: str, ip: Ip, allowed_hosts: Sequence[str]) -> bool:
+    """Tell whether the policy allows to connect to ``ip`` under the name ``host``.
+
+    An entry of the policy is a name, a pattern with ``*``, an IP or a network in CIDR form.
+    Link-local, multicast, unspecified and cloud metadata addresses are refused always, also where
+    an IPv6 address only carries them, and the name ``localhost`` has to mean this machine.
+    """
+    if _is_never(ip) or any(_is_never(one) or one.is_loopback for one in _carried(ip)):
+        return False
+    if not ip.is_loopback and (ip.is_reserved or f".{host}".endswith(".localhost")):
+        return False
+    return any(_names(entry, host) or _contains(entry, ip) for entry in allowed_hosts)
+
+
+def _is_never(ip: Ip) -> bool:
+    is_metadata = any(ip in network for network in METADATA_NETWORKS)
+    return is_metadata or ip.is_link_local or ip.is_multicast or ip.is_unspecified
+
+
+def _carried(ip: Ip) -> Iterator[ipaddress.IPv4Address]:
+    """Yield the IPv4 addresses that an IPv6 address may end at."""
+    if isinstance(ip, ipaddress.IPv4Address) or ip.is_loopback:
+        return
+    if ip.ipv4_mapped or any(ip in network for network in _NAT64) or ip.packed[8:12] in _ISATAP:
+        yield ipaddress.IPv4Address(ip.packed[12:])
+    if ip.sixtofour:
+        yield ip.sixtofour
+    if ip.teredo:
+        yield from ip.teredo
+
+
+def _names(entry: str, host: str) -> bool:
+    entry = entry.strip().strip("[]").lower()
+    return fnmatchcase(host, entry) if "*" in entry else host == entry
+
+
+def _contains(entry: str, ip: Ip) -> bool:
+    try:
+        return "/" in entry and ip in ipaddress.ip_network(entry.strip(), strict=False)
+    except ValueError:
+        return False
+
+
+def _plain(text: str) -> Ip:
+    ip = ipaddress.ip_address(text.partition("%")[0])
+    mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+    return mapped or ip

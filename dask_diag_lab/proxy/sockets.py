@@ -1,0 +1,214 @@
+"""The listening sockets of this machine: which are this user's, whose they are, what greets.
+
+Asks the operating system; the one thing that it sends is `greets`, to a port that may be Dask's.
+All but `greets` block (process tables) and belong in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import re
+import socket
+import struct
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from dask_diag_lab.proxy.client import Address
+
+# Who we are; None where the system has no user ids.
+USER_ID: Final = os.getuid() if hasattr(os, "getuid") else None
+
+# How long a server may take to speak first. Dask's comms and ZMQ do so within a millisecond; the
+# rest is for a machine with all processors busy.
+GREETING_S: Final = 0.3
+
+_TABLES: Final = (
+    (Path("/proc/net/tcp"), socket.AF_INET),
+    (Path("/proc/net/tcp6"), socket.AF_INET6),
+)
+
+# `dask worker` and what its nannies start: their dashboards are not a cluster's, and a TLS port
+# of theirs logs a warning about whoever connects.
+_WORKER: Final = re.compile(r"dask[-_ /]*(?:cuda[-_ ]*)?worker", re.IGNORECASE)
+
+
+class ProcessError(Exception):
+    """A process that must not be contacted, least of all with a token; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A listening TCP socket.
+
+    Attributes
+    ----------
+    inode : int
+        Tells it from a later one on the same port; the id of the process where there are no inodes.
+    """
+
+    ip: str
+    port: int
+    user_id: int | None
+    inode: int
+
+    @property
+    def address(self) -> Address:
+        """Where it is contacted from this machine."""
+        ip = ipaddress.ip_address(self.ip)
+        if ip.is_unspecified:
+            ip = ipaddress.ip_address("127.0.0.1" if ip.version == 4 else "::1")
+        return Address("http", str(ip), self.port, str(ip))
+
+
+def listeners() -> list[Listener]:
+    """Return all listening sockets; without ``/proc`` those of this user's processes."""
+    if not _TABLES[0][0].exists():
+        return list(_listeners_by_process())
+    # Columns: sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode (man 5
+    # proc_net_tcp). Every user may read the uid there, unlike a socket's process.
+    found = []
+    for path, family in _TABLES:
+        with contextlib.suppress(FileNotFoundError), path.open(encoding="ascii") as table:
+            table.readline()
+            for row in map(str.split, table):
+                # Linux lists all that listen before the first connection, and to make the lines of
+                # those takes it ten milliseconds on a busy machine.
+                if row[3] != "0A":
+                    break
+                host, _, port = row[1].partition(":")
+                # Words of 32 bits, each a number of this machine.
+                words = [int(host[i : i + 8], 16) for i in range(0, len(host), 8)]
+                ip = socket.inet_ntop(family, struct.pack(f"={len(words)}I", *words))
+                found.append(Listener(ip, int(port, 16), int(row[7]), int(row[9])))
+    return found
+
+
+def _listeners_by_process() -> Iterator[Listener]:
+    # A user may look into own processes only, so what is not found is not own.
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            user_id = None if USER_ID is None else int(process.uids().real)
+            for one in process.net_connections(kind="tcp"):
+                if one.status == psutil.CONN_LISTEN:
+                    yield Listener(one.laddr.ip, one.laddr.port, user_id, process.pid)
+
+
+def listens(process: psutil.Process, address: Address) -> bool:
+    """Tell whether a process itself listens at an address.
+
+    Raises
+    ------
+    psutil.Error
+        When it has gone, or may not be looked into.
+    """
+    place = (address.ip, address.port)
+    if not _TABLES[0][0].exists():
+        connections = process.net_connections(kind="tcp")
+        return place in {one.laddr for one in connections if one.status == psutil.CONN_LISTEN}
+    try:
+        inodes = _inodes(process.pid)
+    except FileNotFoundError:
+        raise psutil.NoSuchProcess(process.pid) from None
+    except PermissionError:
+        raise psutil.AccessDenied(process.pid) from None
+    return any((one.ip, one.port) == place and one.inode in inodes for one in listeners())
+
+
+def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
+    """Make sure that a port of this machine belongs to this user or to root.
+
+    On a shared machine port 8787 is somebody's, and a stock dashboard asks no password. Root counts
+    as one's own: port forwarders of container engines run as root. An address on another machine
+    cannot be known and is left to the policy. Blocks for some milliseconds.
+
+    Raises
+    ------
+    ProcessError
+        When it is another user's, or nobody listens.
+    """
+    if user_id is None or not ipaddress.ip_address(address.ip).is_loopback:
+        return
+    owners = {one.user_id for one in listeners() if one.port == address.port}
+    if not owners:
+        raise ProcessError(f"nothing listens on {address.netloc}")
+    if not owners <= {user_id, 0}:
+        raise ProcessError(f"the program on {address.netloc} is another user's")
+
+
+def processes_of(wanted: Collection[Listener]) -> dict[Listener, psutil.Process]:
+    """Return the processes that hold listening sockets, as far as this user may see them."""
+    by_inode = {one.inode: one for one in wanted}
+    found: dict[Listener, psutil.Process] = {}
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError, psutil.Error):
+            for inode in _inodes(pid) & by_inode.keys():
+                # A forked process has its parent's sockets too: the parent has the lower number.
+                found.setdefault(by_inode[inode], psutil.Process(pid))
+    return found
+
+
+def _inodes(pid: int) -> set[int]:
+    if not _TABLES[0][0].exists():
+        return {pid}
+    folder, inodes = f"/proc/{pid}/fd/", set()
+    # Thousands of descriptors; Path would take four times as long.
+    for descriptor in os.listdir(folder):  # noqa: PTH208
+        with contextlib.suppress(OSError):  # closed meanwhile
+            name = os.readlink(folder + descriptor)  # noqa: PTH115
+            if name.startswith("socket:["):
+                inodes.add(int(name[8:-1]))
+    return inodes
+
+
+def may_be_scheduler(process: psutil.Process) -> bool:
+    """Tell whether a process has what a scheduler has loaded, so that others are left in peace.
+
+    A database or a debugger must not even be connected to.
+    """
+    try:
+        line = [process, *process.parents()]
+        if any(_WORKER.search(" ".join(one.cmdline()[:4])) for one in line):
+            return False
+        maps = Path(f"/proc/{process.pid}/maps")
+        if maps.exists():  # Dask's comms are msgpack
+            return b"msgpack" in maps.read_bytes()
+        return str(process.name()).lower().startswith(("python", "dask"))
+    except (psutil.Error, OSError):
+        return False
+
+
+async def greets(address: Address) -> bool:
+    """Tell whether a server speaks first, as Dask's comms and ZMQ do and HTTP never does.
+
+    Raises
+    ------
+    OSError
+        When nobody is there.
+    """
+    reader, writer = await asyncio.wait_for(
+        asyncio.open_connection(address.ip, address.port), timeout=GREETING_S
+    )
+    try:
+        async with asyncio.timeout(GREETING_S):
+            greeting = await reader.read(4096)
+    except TimeoutError:
+        return False
+    else:
+        # Dask's handshake is the same both ways, after its length: sent back it is complete, and
+        # the end of the connection is no line in the log of that program.
+        if greeting[:8] == struct.pack("<Q", len(greeting) - 8):
+            writer.write(greeting)
+            with contextlib.suppress(OSError):
+                await writer.drain()
+        return True
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()

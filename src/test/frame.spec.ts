@@ -1,0 +1,135 @@
+import { Widget } from '@lumino/widgets';
+
+import { absoluteUrl } from '../plugins/links';
+import { Pane } from '../widgets/pane';
+import { bindingOf, savedBinding } from '../widgets/plotwidget';
+import { dashboard, stock } from './dashboards';
+import { settled } from './plots';
+import { services } from './services';
+
+const own = stock({ kernel_id: 'k1' });
+
+describe('a pane of one of Dask’s own plots', () => {
+  let reached: string[];
+  let failure: Error | null;
+  let isShown: boolean;
+  let pane: Pane;
+  const given = services(undefined, {
+    reach: id => {
+      reached.push(id);
+      return failure === null ? Promise.resolve() : Promise.reject(failure);
+    }
+  });
+  const { dashboards } = given;
+  Object.assign(given.server, { trans: given.trans });
+  Object.assign(given.stockHint, { dismiss: () => (isShown = false) });
+  Object.defineProperty(given.stockHint, 'isShown', { get: () => isShown });
+
+  beforeEach(async () => {
+    jest.useFakeTimers();
+    reached = [];
+    failure = null;
+    isShown = true;
+    dashboards.connections = 1;
+    dashboards.set(own);
+    pane = new Pane({ plot: 'task-stream', binding: bindingOf(own), services: given }, 'k');
+    Widget.attach(pane, document.body);
+    await loaded();
+  });
+  afterEach(() => {
+    pane.dispose();
+    jest.useRealTimers();
+  });
+
+  const frames = (): HTMLIFrameElement[] => [...pane.node.querySelectorAll('iframe')];
+  const state = (): string | undefined => pane.node.dataset['state'];
+  async function loaded(): Promise<void> {
+    await settled();
+    frames().forEach(frame => frame.dispatchEvent(new Event('load')));
+    await settled();
+  }
+  async function hide(isHidden: boolean): Promise<void> {
+    const value = isHidden ? 'hidden' : 'visible';
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value });
+    document.dispatchEvent(new Event('visibilitychange'));
+    await loaded();
+  }
+
+  it('is a frame without rights, at the page of the plot behind the relay', () => {
+    const [frame] = frames();
+    expect(frame?.getAttribute('sandbox')).toBe('allow-scripts allow-popups allow-downloads');
+    expect(frame?.src).toBe('http://jupyter/relay/individual-task-stream');
+    expect(state()).toBe('live');
+    expect(pane.title.label).toBe('Task Stream');
+    expect(pane.node.textContent).toContain('Dask’s dashboard of 127.0.0.1:8787');
+  });
+
+  it('is made anew after its dashboard was away, was restarted, or all connections were cut', async () => {
+    dashboards.set({ ...own, state: 'unreachable', reason: 'It is away.' });
+    expect([state(), pane.node.textContent]).toEqual([
+      'stale',
+      expect.stringContaining('It is away.')
+    ]);
+    dashboards.set(own);
+    await loaded();
+    dashboards.set({ ...own, scheduler: { ...own.scheduler, id: 'Scheduler-new' } });
+    await loaded();
+    dashboards.connections = 2;
+    dashboards.set({ ...own, scheduler: { ...own.scheduler, id: 'Scheduler-new' } });
+    await loaded();
+    expect(reached).toHaveLength(4);
+    expect([frames().length, state()]).toEqual([1, 'live']);
+    dashboards.set();
+    expect(state()).toBe('offline');
+    expect(pane.node.textContent).toContain('127.0.0.1:8787 is not listed any more');
+  });
+
+  it('follows the next of its kind of its kernel, and none of ours', () => {
+    dashboards.set(dashboard({ kernel_id: 'k1' }));
+    expect(pane.node.dataset['dashboard']).toBe(own.id);
+    dashboards.set({ ...own, id: 'stock-next' });
+    expect(pane.node.dataset['dashboard']).toBe('stock-next');
+    expect(savedBinding(JSON.parse(JSON.stringify(bindingOf(own))))).toEqual(bindingOf(own));
+  });
+
+  it('stops drawing in the scheduler when nobody has seen it for a while', async () => {
+    await hide(true);
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(frames()).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect([frames().length, state()]).toEqual([0, 'paused']);
+    await hide(false);
+    expect([frames().length, state()]).toEqual([1, 'live']);
+  });
+
+  it('says in words why it cannot be shown', async () => {
+    failure = new Error('Showing plots is switched off.');
+    pane.content.live.reload();
+    await settled();
+    expect(pane.node.textContent).toContain('Showing plots is switched off.');
+  });
+
+  it('says how to have more, until that is dismissed or ours are there', () => {
+    const hint = (): string | undefined =>
+      pane.node.querySelector('.jp-DaskDiag-stockHint')?.textContent ?? undefined;
+    expect(hint()).toContain('import dask_diag_lab; dask_diag_lab.attach()');
+    dashboards.set({ ...own, kernel_id: null });
+    expect(hint()).toContain('Client("tcp://127.0.0.1:8786")');
+    dashboards.set({ ...own, shown_with: 'ours' });
+    expect(hint()).toBeUndefined();
+    dashboards.set(own);
+    pane.node.querySelector<HTMLElement>('.jp-DaskDiag-stockHint button')?.click();
+    dashboards.set({ ...own });
+    expect(hint()).toBeUndefined();
+  });
+});
+
+it('a link that names no host is one on the page’s own', () => {
+  const origin = 'https://hub.example';
+  expect(absoluteUrl(' /services/dask-gateway/clusters/x/status', origin)).toBe(
+    'https://hub.example/services/dask-gateway/clusters/x/status'
+  );
+  for (const other of ['http://127.0.0.1:8787', '127.0.0.1:8787/status', '//elsewhere/x']) {
+    expect(absoluteUrl(other, origin)).toBe(other);
+  }
+});

@@ -1,0 +1,76 @@
+"""A real kernel with a real cluster whose plots are watched is as idle as one that nobody sees."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from jupyter_server.serverapp import ServerApp
+
+import dask_diag_lab
+from tests.proxy.client import Client
+from tests.proxy.test_access import last_activity
+
+CELL = """
+from distributed import Client
+import dask_diag_lab
+client = Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")
+dask_diag_lab.attach(client)
+"""
+IDLE_S = 6
+PLOTS = ("workers-memory", "cluster-memory")
+
+
+@pytest.fixture
+def jp_server_config(jp_server_config: dict[str, Any]) -> dict[str, Any]:
+    culling = {"cull_idle_timeout": IDLE_S, "cull_interval": 1}
+    return {**jp_server_config, "MappingKernelManager": culling}
+
+
+async def follow(client: Client, dashboard: str, plot: str) -> int:
+    """Open a plot as a page does; return the number of frames that came until its end."""
+    place = ("dashboards", dashboard, "plots", plot)
+    answer = await client.get(*place, "session", method="POST", body="{}")
+    protocols = ["bokeh", json.loads(answer.body)["token"]]
+    async with client.socket(*place, "ws", subprotocols=protocols) as socket:
+        for _ in range(3):  # its ACK: header, metadata, content
+            await socket.read_message()
+        for part in (json.dumps({"msgid": "1", "msgtype": "PULL-DOC-REQ"}), "{}", "{}"):
+            await socket.write_message(part)
+        count = 0
+        while await socket.read_message() is not None:
+            count += 1
+        return count
+
+
+async def test_kernel_whose_plots_are_watched_is_culled_as_idle(
+    client: Client, jp_serverapp: ServerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = Path(str(dask_diag_lab.__file__)).parent / "dask_diag_lab.yaml"
+    monkeypatch.setenv("DASK_CONFIG", str(config))
+    kernels: Any = jp_serverapp.kernel_manager  # jupyter_server is not typed
+    kernel_id = await kernels.start_kernel()
+    kernel = kernels.get_kernel(kernel_id)
+    shell = kernel.client()
+    shell.start_channels()
+    async with client.events() as events:
+        await shell.wait_for_ready(timeout=60)
+        shell.execute(CELL)
+        (dashboard,) = await events.until(lambda found: found and found[0]["state"] == "live")
+        process = psutil.Process(kernel.provisioner.pid)
+        while kernels.kernel_model(kernel_id)["execution_state"] != "idle":
+            await asyncio.sleep(0.05)
+        used = kernels.kernel_model(kernel_id)["last_activity"], last_activity(jp_serverapp)
+        watching = [asyncio.create_task(follow(client, dashboard["id"], plot)) for plot in PLOTS]
+        while kernel_id in kernels:
+            now = kernels.kernel_model(kernel_id)["last_activity"], last_activity(jp_serverapp)
+            assert now == used
+            await asyncio.sleep(0.1)
+        await events.until(lambda found: found == [])
+    assert not process.is_running()
+    assert min(await asyncio.gather(*watching)) > 3 * 4, "frames of three parts, all the while"
+    shell.stop_channels()
