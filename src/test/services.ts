@@ -24,7 +24,11 @@ export function services(
   return {
     commands: new CommandRegistry(),
     dashboards,
-    server: Object.assign(Object.create(Server.prototype), { relayed, relayUrl, ...server }) as Server,
+    server: Object.assign(Object.create(Server.prototype), {
+      relayed,
+      relayUrl,
+      ...server
+    }) as Server,
     loader: new BokehLoader(trans),
     trans,
     look: LOOK,
