@@ -3,6 +3,7 @@
 #   make test [SUITES="…"]      the tests: kernel, cluster, proxy, reach, jest, packaging, ui (and: oldest)
 #   make lint                   ruff, mypy, eslint, prettier, tsc
 #   make bench [BENCH="…"]      measurements beside Dask's own dashboard
+#   make compat                 the oldest and newest versions of what it needs, into docs/compatibility.md
 #   make soak [SOAK_MINUTES=30] whether anything grows while clusters and viewers come and go
 #   make pictures | clean       the pictures of the documents; remove what was built
 
@@ -20,15 +21,15 @@ with_clusters := $(wildcard $(addprefix tests/kernel/,capture collector notebook
 lab_link := .venv/share/jupyter/labextensions/dask-diag-lab
 pytest := .venv/bin/python -m pytest --numprocesses=2
 with_chromium := CHROMIUM_PATH=$$(.venv/bin/python scripts/chromium.py) && export CHROMIUM_PATH &&
-playwright = $(with_chromium) cd ui-tests && PYTHON="$(CURDIR)/$(1)/bin/python" ../.venv/bin/jlpm
+playwright = $(with_chromium) cd ui-tests && PYTHON="$(CURDIR)/.venv/bin/python" ../.venv/bin/jlpm
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench soak pictures clean python
+.PHONY: help demo test lint bench compat soak pictures clean python
 
 help:
-	@sed -n '2,7s/^# //p' Makefile
+	@sed -n '2,8s/^# //p' Makefile
 
 # Jupyter's own folders are of this run alone; changes to the notebook stay where it was copied.
 demo: .venv/.demo
@@ -67,11 +68,11 @@ test-packaging: .venv/.dev
 	$(pytest) --dist=loadfile tests/packaging
 
 test-ui: ui-tests/node_modules/.yarn-state.yml
-	$(call playwright,.venv) test
+	$(playwright) test
 
-# The story with the oldest Bokeh, JupyterLab, Notebook and Dask that pip may choose.
-test-oldest: .venv-oldest/.demo ui-tests/node_modules/.yarn-state.yml
-	$(call playwright,.venv-oldest) test story.spec
+# The wheel in a new environment with the oldest versions that pip may choose.
+test-oldest: ui-tests/node_modules/.yarn-state.yml
+	$(with_chromium) .venv/bin/python scripts/compatibility.py oldest
 
 lint:
 	@$(MAKE) --no-print-directory --keep-going lint-ruff lint-format lint-mypy lint-src lint-ui
@@ -94,12 +95,15 @@ lint-ui: ui-tests/node_modules/.yarn-state.yml
 bench: ui-tests/node_modules/.yarn-state.yml
 	$(with_chromium) .venv/bin/python -m benchmarks $(or $(BENCH),--write docs/benchmarks.md)
 
+compat: ui-tests/node_modules/.yarn-state.yml
+	$(with_chromium) .venv/bin/python scripts/compatibility.py --write docs/compatibility.md
+
 soak: ui-tests/node_modules/.yarn-state.yml
 	$(with_chromium) .venv/bin/python -m benchmarks.soak --minutes=$(or $(SOAK_MINUTES),30)
 
 # Another cluster on this machine is no business of the pictures.
 pictures: ui-tests/node_modules/.yarn-state.yml
-	PYTHONWARNINGS="ignore:Port 8787 is already in use"; export PYTHONWARNINGS; $(call playwright,.venv) pictures
+	PYTHONWARNINGS="ignore:Port 8787 is already in use"; export PYTHONWARNINGS; $(playwright) pictures
 	.venv/bin/python scripts/gallery.py
 	.venv/bin/python scripts/api.py
 
@@ -126,11 +130,6 @@ python:
 	.venv/bin/python -m pip install --quiet --editable ".[$*]"
 	@rm -rf $(lab_link) && ln -s "$(CURDIR)/dask_diag_lab/labextension" $(lab_link)
 	@touch $@
-
-.venv-oldest/.demo: .venv-oldest/bin/pip $(installed_from) .venv/bin/node
-	.venv-oldest/bin/python -m pip install --quiet --editable ".[demo]" \
-	"bokeh==3.8.*" "jupyterlab==4.4.*" "notebook==7.4.*" "dask==2026.1.*"
-	touch $@
 
 node_modules/.yarn-state.yml: package.json yarn.lock | .venv/.dev
 	.venv/bin/jlpm install --immutable

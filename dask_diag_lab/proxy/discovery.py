@@ -27,6 +27,7 @@ from dask_diag_lab.proxy.messages import (
     check_record,
     loopback_address,
 )
+from dask_diag_lab.proxy.sockets import USER_ID, ProcessError, listens
 
 # A record has some 600 bytes; more than this is no record.
 MAX_RECORD_BYTES: Final = 64 * 1024
@@ -37,9 +38,6 @@ MAX_TRIES: Final = 32
 FIRST_PAUSE_S: Final = 0.25
 MAX_PAUSE_S: Final = 8.0
 
-# Who we are; None where the system has no user ids.
-USER_ID: Final = os.getuid() if hasattr(os, "getuid") else None
-
 # O_NOFOLLOW refuses a symlink and O_NONBLOCK keeps a named pipe from blocking the reader; all other
 # checks are on the open file, so that it cannot be exchanged between check and read. Windows has
 # neither flag.
@@ -47,10 +45,6 @@ _OPEN_FLAGS: Final = os.O_RDONLY | sum(
     getattr(os, flag, 0) for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
 )
 _ENDED: Final = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-
-
-class ProcessError(Exception):
-    """A process that must not be contacted, least of all with a token; the text says why."""
 
 
 class ProcessGoneError(ProcessError):
@@ -216,13 +210,12 @@ def find_process(record: RuntimeRecord, user_id: int | None = USER_ID) -> psutil
             raise ProcessGoneError(f"process {pid} is a later one with its number")
         if user_id is not None and process.uids().real != user_id:
             raise ProcessError(f"process {pid} belongs to another user")
-        connections = process.net_connections(kind="tcp")
+        is_listening = listens(process, address)
     except psutil.NoSuchProcess:
         raise ProcessGoneError(f"its process {pid} has ended") from None
     except psutil.AccessDenied:
         raise ProcessError(f"process {pid} may not be looked into") from None
-    listening = {one.laddr for one in connections if one.status == psutil.CONN_LISTEN}
-    if (address.ip, address.port) not in listening:
+    if not is_listening:
         raise ProcessError(f"process {pid} does not listen on port {address.port}")
     return process
 

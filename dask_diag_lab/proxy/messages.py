@@ -158,12 +158,6 @@ class RuntimeRecord(TypedDict):
     start_ticks: NotRequired[int | None]
 
 
-class StockIdentity(SchedulerInfo):
-    """Answer of a stock dashboard's ``/json/identity.json``; the workers by their addresses."""
-
-    workers: dict[str, Any]
-
-
 class KeptAddresses(TypedDict):
     """The file with the addresses that were added by hand."""
 
@@ -265,8 +259,10 @@ def _is_plain(value: object, expected: Any) -> bool:  # Any: as above
         case int() | float() if expected in (int, float) and not isinstance(value, bool):
             is_whole = 0 <= value < 2**63 and value == int(value)
             return is_whole if expected is int else abs(value) < 2**63  # NaN is neither
+        case bool():
+            return expected is bool
         case str() if expected is str:
             return len(value) <= MAX_TEXT
         case dict():
             return get_origin(expected) is dict
-    return not isinstance(value, bool) and value in get_args(expected)
+    return value in get_args(expected)

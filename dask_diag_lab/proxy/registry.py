@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Final
 
 from dask_diag_lab.proxy.client import RefusedError
 from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.dashboard import Dashboard, DiagnosticsDashboard
-from dask_diag_lab.proxy.discovery import Discovery, ProcessError
+from dask_diag_lab.proxy.discovery import Discovery
 from dask_diag_lab.proxy.finder import Finder
 from dask_diag_lab.proxy.keys import Keys
 from dask_diag_lab.proxy.messages import (
@@ -24,6 +23,7 @@ from dask_diag_lab.proxy.messages import (
     MessageError,
 )
 from dask_diag_lab.proxy.policy import read_place
+from dask_diag_lab.proxy.sockets import ProcessError
 from dask_diag_lab.proxy.stock import Keeper, StockDashboard
 
 # Between two looks for new clusters.
@@ -31,7 +31,7 @@ POLL_S: Final = 0.5
 # Between two looks for stock dashboards, and the share of the time that looking may take: the table
 # of a machine with very many connections is long.
 LOOK_S: Final = 0.7
-LOOK_SHARE: Final = 0.05
+LOOK_SHARE: Final = 0.02
 # Whoever asks for the list once waits so long for those that are being asked.
 ASKED_S: Final = 2.0
 # After an error that nobody has foreseen.
@@ -133,14 +133,17 @@ class Registry:
         """The dashboards as the browser may see them: each stock one knows whom it belongs to."""
         listing: Listing = {}
         shown: dict[str, str] = {}
+        ids: dict[str, str] = {}  # of schedulers, by their addresses
         for dashboard in self._dashboards.values():
             if not isinstance(dashboard, StockDashboard):
                 listing[dashboard.id] = dashboard.info
-                shown.setdefault(dashboard.info["scheduler"]["id"], dashboard.id)
+                own = dashboard.info["scheduler"]
+                shown.setdefault(own["id"], dashboard.id)
+                ids[own["address"]] = own["id"]
         named = [one for one in self._stocks if one.is_added or one.is_configured]
         listed: set[str] = set()  # the same by another name or address is shown once
         for stock in (*named, *(one for one in self._stocks if one not in named)):
-            scheduler = stock.info["scheduler"]["id"]
+            scheduler = stock.scheduler_among(ids)
             if scheduler and scheduler in listed and stock not in named:
                 continue
             listed.add(scheduler)
@@ -333,11 +336,9 @@ class Registry:
 
     async def _keep_looking(self) -> None:
         while self.settings.discover:
-            begun_s = time.thread_time()
             await self._finder.look(self._own_ports)
             self._take_found()
-            took_s = time.thread_time() - begun_s
-            await asyncio.sleep(max(LOOK_S, took_s / LOOK_SHARE))
+            await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
 
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:
@@ -355,5 +356,10 @@ class Registry:
 
 
 def _is_same(one: StockDashboard, other: StockDashboard) -> bool:
-    scheduler = one.info["scheduler"]["id"]
-    return one.id == other.id or (scheduler != "" and scheduler == other.info["scheduler"]["id"])
+    scheduler, place = one.info["scheduler"]["id"], one.address
+    return (
+        one.id == other.id
+        or (place.ip, place.port, place.prefix)
+        == (other.address.ip, other.address.port, other.address.prefix)
+        or (scheduler != "" and scheduler == other.info["scheduler"]["id"])
+    )

@@ -21,7 +21,9 @@ from typing import Final
 import psutil
 
 from dask_diag_lab.proxy.client import Address
-from dask_diag_lab.proxy.discovery import USER_ID, ProcessError
+
+# Who we are; None where the system has no user ids.
+USER_ID: Final = os.getuid() if hasattr(os, "getuid") else None
 
 # How long a server may take to speak first. Dask's comms and ZMQ do so within a millisecond; the
 # rest is for a machine with all processors busy.
@@ -35,6 +37,10 @@ _TABLES: Final = (
 # `dask worker` and what its nannies start: their dashboards are not a cluster's, and a TLS port
 # of theirs logs a warning about whoever connects.
 _WORKER: Final = re.compile(r"dask[-_ /]*(?:cuda[-_ ]*)?worker", re.IGNORECASE)
+
+
+class ProcessError(Exception):
+    """A process that must not be contacted, least of all with a token; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,33 @@ def _listeners_by_process() -> Iterator[Listener]:
             for one in process.net_connections(kind="tcp"):
                 if one.status == psutil.CONN_LISTEN:
                     yield Listener(one.laddr.ip, one.laddr.port, user_id, process.pid)
+
+
+def listens(process: psutil.Process, address: Address) -> bool:
+    """Tell whether a process itself listens at an address.
+
+    Raises
+    ------
+    psutil.Error
+        When it has gone, or may not be looked into.
+    """
+    place = (address.ip, address.port)
+    if not _TABLES[0][0].exists():
+        connections = process.net_connections(kind="tcp")
+        return place in {one.laddr for one in connections if one.status == psutil.CONN_LISTEN}
+    try:
+        inodes = _inodes(process.pid)
+    except FileNotFoundError:
+        raise psutil.NoSuchProcess(process.pid) from None
+    except PermissionError:
+        raise psutil.AccessDenied(process.pid) from None
+    return any((one.ip, one.port) == place and one.inode in inodes for one in listeners())
+
+
+def is_own_host(host: str) -> bool:
+    """Tell whether an IP, in brackets or not, is this machine's."""
+    addresses = (one.address for each in psutil.net_if_addrs().values() for one in each)
+    return host.strip("[]") in {one.partition("%")[0] for one in addresses}
 
 
 def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
@@ -157,7 +190,7 @@ def may_be_scheduler(process: psutil.Process) -> bool:
         return False
 
 
-async def greets(address: Address) -> bool:
+async def greets(address: Address, patience_s: float = GREETING_S) -> bool:
     """Tell whether a server speaks first, as Dask's comms and ZMQ do and HTTP never does.
 
     Raises
@@ -166,10 +199,10 @@ async def greets(address: Address) -> bool:
         When nobody is there.
     """
     reader, writer = await asyncio.wait_for(
-        asyncio.open_connection(address.ip, address.port), timeout=GREETING_S
+        asyncio.open_connection(address.ip, address.port), timeout=patience_s
     )
     try:
-        async with asyncio.timeout(GREETING_S):
+        async with asyncio.timeout(patience_s):
             greeting = await reader.read(4096)
     except TimeoutError:
         return False

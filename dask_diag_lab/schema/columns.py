@@ -15,6 +15,7 @@ from dask_diag_lab.schema.tables import Column, Table
 
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 
+_INT64: Final = 2**63
 _SCALARS: Final = (str, int, float, bool, type(None))
 _KINDS: Final = {"f": "fi", "i": "i", "u": "iu", "?": "b"}
 """What NumPy may make of cells, by the kind of number that is declared."""
@@ -89,6 +90,8 @@ def decoded(table: Table, rows: object) -> dict[str, npt.NDArray[Any]]:
             raise wire_error(field, f"{column.size} numbers a row", values) from error
         if array.dtype.kind not in _KINDS[column.dtype.strip("<")[0]]:
             raise wire_error(field, column.dtype, values)
+        if column.dtype[:2] == "<u" and array.size and not _fits(array, column.dtype):
+            raise wire_error(field, column.dtype, int(array.min()))
         columns[column.name] = array.astype(column.dtype, copy=False)
     return columns
 
@@ -112,6 +115,10 @@ def _objects(column: Column, values: Sequence[Any], field: str) -> npt.NDArray[A
     return _array(column, [dict(cell) for cell in values] if column.dtype == "pairs" else values)
 
 
+def _fits(array: npt.NDArray[Any], dtype: str) -> bool:
+    return bool(array.min() >= 0 and array.max() <= np.iinfo(dtype).max)
+
+
 def _is_pairs(cell: object) -> bool:
     pairs = cell if isinstance(cell, (list, tuple)) else [None]
     return all(
@@ -123,6 +130,10 @@ def _is_pairs(cell: object) -> bool:
     )
 
 
+def _is_int64(value: object) -> bool:
+    return type(value) is int and -_INT64 <= value < _INT64
+
+
 def _is_all(kind: type) -> Callable[[object], bool]:
     return lambda cell: isinstance(cell, (list, tuple)) and all(type(x) is kind for x in cell)
 
@@ -130,6 +141,6 @@ def _is_all(kind: type) -> Callable[[object], bool]:
 _CHECKS: Final[Mapping[str, Callable[[object], bool]]] = {
     "text": lambda cell: type(cell) is str,
     "texts": _is_all(str),
-    "ints": _is_all(int),
+    "ints": lambda cell: isinstance(cell, (list, tuple)) and all(map(_is_int64, cell)),
     "pairs": _is_pairs,
 }

@@ -50,7 +50,8 @@ class _Segment:
         at = self.text.find(wanted)
         while at >= 0:
             row = int(np.searchsorted(self.begins, at + 1))
-            if self.begins[row] == at + 1:  # else it is in a key that holds a NUL itself
+            # Else it is a part of a key that holds a NUL itself.
+            if self.begins[row : row + 2].tolist() == [at + 1, at + len(wanted)]:
                 found.append(self.first + row)
             at = self.text.find(wanted, at + 1)
         return found

@@ -23,6 +23,8 @@ from dask_diag_lab.store.strings import StringTable
 
 MAX_EXTRA_SLOTS: Final = 64
 """A worker whose tasks all secede shows new threads without end; then slots are used again."""
+MAX_THREADS: Final = 1_024
+"""A worker says how many it has; those beyond this get a slot when they have done something."""
 CLOCK_SLACK_S: Final = 0.05
 """Starts of running tasks come from heartbeats and are this inexact."""
 MAX_LEFT: Final = 10_000
@@ -188,7 +190,7 @@ class SlotTable:
                 worker.name, worker.nthreads = name, nthreads
                 worker.joined = min(worker.joined, time)
                 self.version += 1
-            while len(worker.slots) < nthreads:
+            while len(worker.slots) < min(nthreads, MAX_THREADS):
                 self._add(worker)
 
     def note_left(self, address: str, time: float) -> None:

@@ -69,6 +69,9 @@ class Decoder:
             for name, change in member(answer, "tables", dict).items()
             if name in TABLES
         }
+        if (running := tables.get("running")) is not None:
+            n_known = member(answer, "strings_from", int) + len(texts(answer, "strings"))
+            _check_below(running.columns, "running", {"worker": n_known, "prefix": n_known})
         nodes, states = (tables.pop(table.name, None) for table in (NODES, NODE_STATES))
         given = members(
             answer, strings_from=int, keys_from=int, time=float, began=float, cost_s=float
@@ -179,16 +182,22 @@ def _actions(value: Any, n_strings: int, n_tasks: int) -> Columns:  # what a pee
         "type": n_strings,
         "task": n_tasks,
     }
-    for name, limit in limits.items():
-        if len(rows) and not 0 <= int(rows[name].min()) <= int(rows[name].max()) < limit:
-            raise WireError(f"field 'actions.{name}': a number beyond {limit - 1}")
     columns = {column.name: np.ascontiguousarray(rows[column.name]) for column in ACTIONS.columns}
+    _check_below(columns, "actions", limits)
     if not (np.isfinite(columns["start"]).all() and np.isfinite(columns["stop"]).all()):
         raise WireError("field 'actions': a time that is not finite")
     # A worker's clock that was set back makes a task end before it began.
     columns["stop"] = np.maximum(columns["start"], columns["stop"])
     columns["nbytes"] = np.maximum(columns["nbytes"], -1)
     return columns
+
+
+def _check_below(columns: Columns, table: str, limits: Mapping[str, int]) -> None:
+    """Refuse numbers of strings, tasks and kinds that there are not."""
+    for name, limit in limits.items():
+        column = columns[name]
+        if len(column) and not 0 <= int(column.min()) <= int(column.max()) < limit:
+            raise WireError(f"field '{table}.{name}': a number beyond {limit - 1}")
 
 
 def _graph(info: Any, nodes: Change | None, states: Change | None) -> GraphChange | None:

@@ -10,7 +10,7 @@ import node_runtime
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITES = ("kernel", "cluster", "proxy", "packaging")
+SUITES = ("kernel", "cluster", "proxy", "reach", "packaging")
 
 
 def _make(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dask_diag_lab.proxy.discovery import Discovery, ProcessError, find_process, read_record
+from dask_diag_lab.proxy.discovery import Discovery, find_process, read_record
 from dask_diag_lab.proxy.messages import MessageError, loopback_address
-from dask_diag_lab.proxy.sockets import check_owner
+from dask_diag_lab.proxy.sockets import ProcessError, check_owner
 from tests.proxy.backends import FIXTURES, Backend
 
 LOG = logging.getLogger("test.records")

@@ -17,15 +17,14 @@ export interface IFront {
 /** Forward one port as `ssh -L` does: bytes, whatever they mean. */
 export async function tunnel(target: URL): Promise<IFront> {
   const server = net.createServer(near => {
-    const far = net.connect(Number(target.port), target.hostname);
-    for (const [from, to] of [
-      [near, far],
-      [far, near]
-    ] as const) {
-      pipeline(from, to, () => undefined);
-    }
+    join(near, net.connect(Number(target.port), target.hostname));
   });
   return listening(server, 'http://localhost');
+}
+
+function join(near: net.Socket, far: net.Socket): void {
+  pipeline(near, far, () => undefined);
+  pipeline(far, near, () => undefined);
 }
 
 export interface IProxyOptions {
@@ -76,8 +75,7 @@ export async function reverseProxy(target: URL, options: IProxyOptions): Promise
       begin(reply);
       near.write(first);
       far.write(head);
-      pipeline(near, far, () => undefined);
-      pipeline(far, near, () => undefined);
+      join(near, far);
     });
     // Refused: the browser is told so.
     upstream.on('response', reply => {

@@ -40,9 +40,9 @@ export class Lab {
     return notebook;
   }
 
-  /** Open a notebook in Notebook 7, of the same server, and wait for its kernel. */
-  async openNotebook7(path: string): Promise<Notebook> {
-    await this.page.goto(`${this.url}notebooks/${path}?token=${this.server.token}`);
+  /** Open a notebook that has the window for itself at a page of the server; wait for its kernel. */
+  async openAlone(page: string, path: string): Promise<Notebook> {
+    await this.page.goto(`${this.url}${page}?token=${this.server.token}`);
     const notebook = new Notebook(this.page, path, this.page.locator('.jp-NotebookPanel'));
     await notebook.ready();
     return notebook;

@@ -1,4 +1,4 @@
-// Plots inside a notebook, and in Notebook 7 where there is no Lab shell.
+// Plots inside a notebook.
 import { CLUSTER, WORK } from '../harness/ipynb';
 import { expectToMove } from '../harness/picture';
 import { expect, test } from '../harness/test';
@@ -33,17 +33,4 @@ test('a plot dropped in the middle of a notebook is a cell there, and live', asy
   await expect(made.locator('.jp-DaskDiag-plot')).toHaveAttribute('data-state', 'live');
   await expect(lab.panes()).toHaveCount(0);
   await expect(lab.page.locator('.lm-DockPanel-overlay')).toBeHidden();
-});
-
-test('Notebook 7 opens a plot from the command palette', async ({ lab, page, server }) => {
-  const path = server.writeNotebook('seven.ipynb', [CLUSTER, WORK]);
-  const notebook = await lab.openNotebook7(path);
-  await notebook.run(0);
-  await notebook.run(1);
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('ControlOrMeta+Shift+C');
-  await page.locator('.lm-CommandPalette-input').fill('task stream');
-  const entry = page.locator('.lm-CommandPalette-item', { hasText: /task stream/i }).first();
-  await entry.click();
-  await expectToMove(await lab.livePane('task-stream'));
 });

@@ -3,10 +3,8 @@ import { CLUSTER, WORK } from '../harness/ipynb';
 import { expectToMove, expectToShow, pictureOf } from '../harness/picture';
 import { expect, test } from '../harness/test';
 
-test('a new user drags four plots out of the sidebar and watches the demo run', async ({
-  lab,
-  server
-}) => {
+const STORY = 'a new user drags four plots out of the sidebar and watches the demo run';
+test(STORY, { tag: '@compat:lab' }, async ({ lab, server }) => {
   test.setTimeout(240_000);
   // Its tasks sleep for a moment each, to be watched; here a third of that is enough. Its arrays spill
   // for as long as the disk wants; here they fit.
@@ -45,7 +43,8 @@ test('a new user drags four plots out of the sidebar and watches the demo run', 
   }
 });
 
-test('every plot of the sidebar opens with a click and is never blank', async ({ lab, server }) => {
+const EACH = 'every plot of the sidebar opens with a click and is never blank';
+test(EACH, { tag: '@compat:every-plot' }, async ({ lab, server }) => {
   test.setTimeout(300_000);
   const notebook = await lab.open(server.writeNotebook('each.ipynb', [CLUSTER, WORK]));
   await notebook.run(0);

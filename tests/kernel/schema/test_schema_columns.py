@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dask_diag_lab.collector import NAME, PULL
-from dask_diag_lab.schema import ACTIONS, PREFIXES, PROTOCOL, TABLES, WORKERS, Table
+from dask_diag_lab.schema import ACTIONS, PREFIXES, PROTOCOL, RUNNING, TABLES, WORKERS, Table
 from dask_diag_lab.schema.columns import WireError, columns_of, decoded
 
 OBJECTS: dict[str, Any] = {
@@ -65,6 +65,12 @@ def test_a_wrong_cell_is_refused_with_the_name_of_its_column(name: str, value: o
     place = [column.name for column in WORKERS.columns].index(name)
     with pytest.raises(WireError, match=rf"workers\.{name}"):
         decoded(WORKERS, [*rows, (*last[:place], value, *last[place + 1 :])])
+
+
+@pytest.mark.parametrize("number", [-1, 2**32])
+def test_a_number_that_a_column_has_no_room_for_is_refused(number: int) -> None:
+    with pytest.raises(WireError, match=r"running\.worker"):
+        decoded(RUNNING, [("key", number, 0, 1.0)])
 
 
 @pytest.mark.parametrize(

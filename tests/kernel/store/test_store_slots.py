@@ -6,7 +6,7 @@ import numpy as np
 
 from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.slots import MAX_EXTRA_SLOTS
+from dask_diag_lab.store.slots import MAX_EXTRA_SLOTS, MAX_THREADS
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
@@ -176,3 +176,9 @@ def test_a_worker_that_came_back_leaves_at_its_second_end() -> None:
     maker.time = T0 + 5
     store.apply(maker.batch(removed_workers=["tcp://w0:1"]))
     assert _left(store) == {"tcp://w0:1": 5.0}
+
+
+def test_a_worker_that_claims_threads_without_end_gets_a_bounded_number_of_slots() -> None:
+    store = Store()
+    store.apply(BatchMaker().batch(workers=[worker_row("tcp://a:1", nthreads=2**62)]))
+    assert store.slots.count == MAX_THREADS

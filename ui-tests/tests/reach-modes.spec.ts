@@ -1,0 +1,35 @@
+// Where there is no sidebar to drag from: Notebook 7, and a notebook alone in Lab's window.
+import { CLUSTER, WORK } from '../harness/ipynb';
+import type { Lab } from '../harness/lab';
+import type { Notebook } from '../harness/notebook';
+import { expectToMove } from '../harness/picture';
+import { test } from '../harness/test';
+
+async function watchWork(lab: Lab, notebook: Notebook): Promise<void> {
+  await notebook.run(0);
+  await notebook.run(1);
+  await lab.page.keyboard.press('Escape');
+  await lab.page.keyboard.press('ControlOrMeta+Shift+C');
+  await lab.page.locator('.lm-CommandPalette-input').fill('task stream');
+  const entries = lab.page.locator('.lm-CommandPalette-item', { hasText: /task stream/i });
+  await entries.first().click();
+  await expectToMove(await lab.livePane('task-stream'));
+}
+
+test(
+  'Notebook 7 opens a plot from the command palette',
+  { tag: '@compat:notebook-7' },
+  async ({ lab, server }) => {
+    const path = server.writeNotebook('seven.ipynb', [CLUSTER, WORK]);
+    await watchWork(lab, await lab.openAlone(`notebooks/${path}`, path));
+  }
+);
+
+test(
+  'Lab with a single document opens a plot from the command palette',
+  { tag: '@compat:single-document' },
+  async ({ lab, server }) => {
+    const path = server.writeNotebook('single.ipynb', [CLUSTER, WORK]);
+    await watchWork(lab, await lab.openAlone(`doc/tree/${path}`, path));
+  }
+);
