@@ -23,8 +23,6 @@ from typing import Any, Final
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
 from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
 
-from dask_diag_lab.server.handlers import until
-
 logger = logging.getLogger(__name__)
 
 NAME: Final = "dask-diag-lab"
@@ -128,7 +126,8 @@ class Channel:
         self._client.close()
 
     async def _run(self) -> None:
-        if await until(self._is_found, FOUND_S):
+        await asyncio.sleep(FOUND_S)
+        if self._is_found():
             return
         self._has_room.set()
         Requests.of(self._kernel).takers[self._info["id"]] = self._take

@@ -28,7 +28,7 @@ export interface IWay {
 }
 
 /** A way that has said nothing for so long is given company (ms). */
-const PATIENCE_MS = 4000;
+const PATIENCE_MS = 3000;
 
 /** A websocket straight to an address. */
 export function webSocketWay(url: string): IWay {

@@ -61,8 +61,8 @@ describe('the socket of a plot', () => {
     expect(said).toEqual(['closed: gone']);
   });
 
-  it('takes the way that speaks first where one is silent for four seconds, and leaves the other', () => {
-    jest.advanceTimersByTime(3900);
+  it('takes the way that speaks first where one is silent for three seconds, and leaves the other', () => {
+    jest.advanceTimersByTime(2900);
     expect(polling.receiver).toBeNull();
     jest.advanceTimersByTime(200);
     polling.receiver?.onMessage('ACK');
