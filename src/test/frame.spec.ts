@@ -72,10 +72,10 @@ describe('a pane of one of Dask’s own plots', () => {
     ]);
     dashboards.set(own);
     await loaded();
-    dashboards.set({ ...own, scheduler: { ...own.scheduler, id: 'Scheduler-new' } });
+    dashboards.set({ ...own, scheduler: { ...own.scheduler, address: 'tcp://127.0.0.1:2' } });
     await loaded();
     dashboards.connections = 2;
-    dashboards.set({ ...own, scheduler: { ...own.scheduler, id: 'Scheduler-new' } });
+    dashboards.set({ ...own, scheduler: { ...own.scheduler, address: 'tcp://127.0.0.1:2' } });
     await loaded();
     expect(reached).toHaveLength(4);
     expect([frames().length, state()]).toEqual([1, 'live']);
