@@ -30,7 +30,7 @@ test('a scheduler is found by itself, and is one entry with ours once a notebook
   await alone.locator('[data-plot="task-stream"] .jp-DaskDiag-plotButton').click();
   const stream = lab.panes('task-stream');
   await expect(stream).toHaveAttribute('data-state', 'live');
-  const picture = stream.frameLocator('iframe').locator('body');
+  const picture = stream.frameLocator('iframe').last().locator('body');
   await expectToMove(picture);
   await expect(stream).toContainText(`Client("${scheduler.address}")`);
   const id = (await stream.getAttribute('data-dashboard')) ?? '';

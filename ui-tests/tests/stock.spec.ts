@@ -12,7 +12,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => scheduler?.stop());
 
-const frame = (pane: Locator): FrameLocator => pane.frameLocator('iframe');
+const frame = (pane: Locator): FrameLocator => pane.frameLocator('iframe').last();
 const picture = (pane: Locator): Locator => frame(pane).locator('body');
 
 test('a dashboard that is added by its address is listed, drawn in panes and removed', async ({
