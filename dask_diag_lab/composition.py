@@ -23,6 +23,7 @@ from dask_diag_lab.collector import LEASE_S
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
+from dask_diag_lab.server.channel import Channel
 from dask_diag_lab.store import Store
 from dask_diag_lab.transport import Feed, FeedState
 from dask_diag_lab.views.asked import UNASKED
@@ -207,6 +208,11 @@ class Composition:
             "versions": announce.versions(),
         }
         opened.callback(announce.write_record(record).unlink, missing_ok=True)
+        if (kernel := announce.own_kernel()) is not None:
+            channel = Channel(
+                kernel, self.url, self.token, self._info, lambda: self.server.is_found
+            )
+            opened.push_async_callback(channel.close)
         self.feed.start()
 
     async def leave(self) -> None:

@@ -26,8 +26,8 @@ from dask_diag_lab.proxy.messages import (
 )
 from dask_diag_lab.proxy.sockets import ProcessError
 
-# A stock dashboard's ``identity.json`` lists every worker with all its metrics: some 3 kB each.
-MAX_JSON_BYTES: Final = 16 * 1024 * 1024
+# A stock dashboard's page of workers has some 1 kB for each.
+MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
 
 # A kernel that computes in pure Python on a busy machine may take a second or two to answer.
 EXAMINE_TIMEOUT_S: Final = 5.0
@@ -119,15 +119,22 @@ class Dashboard(ABC):
 
     async def _get(self, path: str) -> object:
         """Return the JSON value at a path of the dashboard."""
+        content = await self._read(path, "application/json")
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError):
+            raise MessageError(f"its {path} is not JSON") from None
+
+    async def _read(self, path: str, accepted: str) -> bytes:
         codes: list[int] = []
         content = bytearray()
 
         async def keep(chunk: bytes) -> None:
             content.extend(chunk)
-            if len(content) > MAX_JSON_BYTES:
+            if len(content) > MAX_ANSWER_BYTES:
                 raise StreamClosedError
 
-        headers = {"Accept": "application/json", **self.credentials}
+        headers = {"Accept": accepted, **self.credentials}
         exchange = Exchange(
             self.address, EXAMINE_TIMEOUT_S, lambda code, _: codes.append(code), keep
         )
@@ -136,10 +143,7 @@ class Dashboard(ABC):
             raise MessageError("it refused the token of its own runtime record")
         if codes[0] != 200:
             raise MessageError(f"its {path} answered with status {codes[0]}")
-        try:
-            return json.loads(content)
-        except (ValueError, RecursionError):
-            raise MessageError(f"its {path} is not JSON") from None
+        return bytes(content)
 
 
 class DiagnosticsDashboard(Dashboard):

@@ -22,6 +22,7 @@ from dask_diag_lab.proxy.client import UpstreamTimeoutError
 from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.policy import Place
 from dask_diag_lab.proxy.sockets import (
+    GREETING_S,
     USER_ID,
     Listener,
     greets,
@@ -35,8 +36,9 @@ from dask_diag_lab.proxy.stock import Found, StockDashboard
 SETTLE_S: Final = 0.4
 # Before the rest of a process with a dashboard, and the processes it has started, are asked.
 NEXT_S: Final = 2.0
-# The same where comms are TLS: those of its workers are named by then, and are not asked at all.
-TLS_S: Final = 15.0
+# How long a further port may take to speak first: most are comms, of a process that may be busy,
+# and one that is sent HTTP logs an error.
+ELDER_S: Final = 5.0
 # A scheduler that gives no answer is asked again after pauses that grow up to this.
 MAX_PAUSE_S: Final = 60.0
 MAX_PROCESSES: Final = 64
@@ -83,7 +85,6 @@ class Finder:
         self._due_s: dict[Listener, float] = {}
         self._pause_s: dict[Listener, float] = {}
         self._asking: dict[int, asyncio.Task[None]] = {}
-        self._waited: set[Listener] = set()  # for the names of TLS ports
         self._looking = asyncio.Lock()
 
     async def look(self, known_ports: Callable[[], Collection[int]]) -> None:
@@ -119,7 +120,6 @@ class Finder:
         for known in (self.found, self._due_s, self._pause_s):
             for gone in known.keys() - present:
                 del known[gone]
-        self._waited &= present
         now_s = time.monotonic()
         named = frozenset(known_ports) | self._named_ports
         return [
@@ -171,27 +171,22 @@ class Finder:
             for one in self.found.values()
             if one.found and one.found.process.pid in {process.pid, *line}
         ]
-        for elder in elders:
-            await elder.identify()
         schedulers = [elder.info["scheduler"]["address"] for elder in elders]
         if not all(schedulers):  # it has just begun and has no address yet
             self._postpone(listening, NEXT_S)
-            return
-        if any(address.startswith("tls") for address in schedulers):
-            young = [one for one in listening if one not in self._waited]
-            self._waited.update(young)
-            self._postpone(young, TLS_S)
-            listening = [one for one in listening if one not in young]
-        await self._ask_each(process, listening)
+        elif not any(address.startswith("tls") for address in schedulers):
+            await self._ask_each(process, listening, ELDER_S if elders else GREETING_S)
 
-    async def _ask_each(self, process: psutil.Process, listening: list[Listener]) -> None:
+    async def _ask_each(
+        self, process: psutil.Process, listening: list[Listener], patience_s: float
+    ) -> None:
         ports: set[int] = set()  # a server for IPv4 and IPv6 has two sockets
         for i, one in enumerate(listening):
             if one.port in ports | self._named_ports:
                 continue
             ports.add(one.port)
             try:
-                if await greets(one.address):
+                if await greets(one.address, patience_s):
                     continue
                 found = await asyncio.to_thread(_describe, one, process, self._kernels())
                 address = one.address

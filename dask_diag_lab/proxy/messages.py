@@ -158,12 +158,6 @@ class RuntimeRecord(TypedDict):
     start_ticks: NotRequired[int | None]
 
 
-class StockIdentity(SchedulerInfo):
-    """Answer of a stock dashboard's ``/json/identity.json``; the workers by their addresses."""
-
-    workers: dict[str, Any]
-
-
 class KeptAddresses(TypedDict):
     """The file with the addresses that were added by hand."""
 

@@ -133,14 +133,17 @@ class Registry:
         """The dashboards as the browser may see them: each stock one knows whom it belongs to."""
         listing: Listing = {}
         shown: dict[str, str] = {}
+        ids: dict[str, str] = {}  # of schedulers, by their addresses
         for dashboard in self._dashboards.values():
             if not isinstance(dashboard, StockDashboard):
                 listing[dashboard.id] = dashboard.info
-                shown.setdefault(dashboard.info["scheduler"]["id"], dashboard.id)
+                own = dashboard.info["scheduler"]
+                shown.setdefault(own["id"], dashboard.id)
+                ids[own["address"]] = own["id"]
         named = [one for one in self._stocks if one.is_added or one.is_configured]
         listed: set[str] = set()  # the same by another name or address is shown once
         for stock in (*named, *(one for one in self._stocks if one not in named)):
-            scheduler = stock.info["scheduler"]["id"]
+            scheduler = stock.scheduler_among(ids)
             if scheduler and scheduler in listed and stock not in named:
                 continue
             listed.add(scheduler)
@@ -353,5 +356,10 @@ class Registry:
 
 
 def _is_same(one: StockDashboard, other: StockDashboard) -> bool:
-    scheduler = one.info["scheduler"]["id"]
-    return one.id == other.id or (scheduler != "" and scheduler == other.info["scheduler"]["id"])
+    scheduler, place = one.info["scheduler"]["id"], one.address
+    return (
+        one.id == other.id
+        or (place.ip, place.port, place.prefix)
+        == (other.address.ip, other.address.port, other.address.prefix)
+        or (scheduler != "" and scheduler == other.info["scheduler"]["id"])
+    )

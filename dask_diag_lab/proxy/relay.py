@@ -191,6 +191,26 @@ def relayed_location(address: Address, target: str, location: str, root: str) ->
     return f"{root}{path}{kept_query(parts.query)}{fragment}"
 
 
+def connect_socket(
+    dashboard: Dashboard, target: str, protocols: list[str], timeout_s: float
+) -> Awaitable[WebSocketClientConnection]:
+    """Open a websocket to a dashboard; Bokeh's session token rides as the second protocol."""
+    request = HTTPRequest(
+        f"{dashboard.address.origin.replace('http', 'ws', 1)}{target}",
+        headers=HTTPHeaders(request_headers(dashboard, {})),
+        ssl_options=dashboard.address.tls,
+        connect_timeout=timeout_s,
+        request_timeout=timeout_s,
+    )
+    return websocket_connect(
+        request,
+        max_message_size=MAX_MESSAGE_BYTES,
+        subprotocols=protocols or None,
+        resolver=dashboard.address.resolver,
+        # No pings: a kernel that holds the interpreter cannot answer, and is not dead for it.
+    )
+
+
 @web.stream_request_body
 class RelayHandler(BaseWebSocketHandler):
     """``dashboards/<id>/<path>``, by HTTP or as a websocket.
@@ -335,7 +355,12 @@ class RelayHandler(BaseWebSocketHandler):
         if not path.endswith("/ws") and (self._dashboard.kind, path) != ("stock", "eventstream"):
             raise RefusedError("There is no live plot at this address.")
         try:
-            self._upstream = await self._connect()
+            offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
+            timeout_s = self.registry.settings.answer_timeout_s
+            protocols = [name.strip() for name in offered if name.strip()]
+            self._upstream = await connect_socket(
+                self._dashboard, self._target, protocols, timeout_s
+            )
         except (HTTPClientError, WebSocketError, OSError):
             self._dashboard.is_suspect = True
             raise RefusedError(f"{self._dashboard.name} does not open this plot.", 502) from None
@@ -347,25 +372,6 @@ class RelayHandler(BaseWebSocketHandler):
             self._upstream.close(*sendable_close(self.close_code, self.close_reason))
             if self._pump is not None:
                 await self._pump
-
-    def _connect(self) -> Awaitable[WebSocketClientConnection]:
-        address, timeout_s = self._dashboard.address, self.registry.settings.answer_timeout_s
-        request = HTTPRequest(
-            f"{address.origin.replace('http', 'ws', 1)}{self._target}",
-            headers=HTTPHeaders(request_headers(self._dashboard, {})),
-            ssl_options=address.tls,
-            connect_timeout=timeout_s,
-            request_timeout=timeout_s,
-        )
-        offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
-        return websocket_connect(
-            request,
-            max_message_size=MAX_MESSAGE_BYTES,
-            # Bokeh's session token rides here, as the second one.
-            subprotocols=[name.strip() for name in offered if name.strip()] or None,
-            resolver=address.resolver,
-            # No pings: a kernel that holds the interpreter cannot answer, and is not dead for it.
-        )
 
     def open(self, *_parts: str) -> None:
         """Begin to pass on what the dashboard sends."""

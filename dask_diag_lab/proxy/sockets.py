@@ -121,6 +121,12 @@ def listens(process: psutil.Process, address: Address) -> bool:
     return any((one.ip, one.port) == place and one.inode in inodes for one in listeners())
 
 
+def is_own_host(host: str) -> bool:
+    """Tell whether an IP, in brackets or not, is this machine's."""
+    addresses = (one.address for each in psutil.net_if_addrs().values() for one in each)
+    return host.strip("[]") in {one.partition("%")[0] for one in addresses}
+
+
 def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
     """Make sure that a port of this machine belongs to this user or to root.
 
@@ -184,7 +190,7 @@ def may_be_scheduler(process: psutil.Process) -> bool:
         return False
 
 
-async def greets(address: Address) -> bool:
+async def greets(address: Address, patience_s: float = GREETING_S) -> bool:
     """Tell whether a server speaks first, as Dask's comms and ZMQ do and HTTP never does.
 
     Raises
@@ -193,10 +199,10 @@ async def greets(address: Address) -> bool:
         When nobody is there.
     """
     reader, writer = await asyncio.wait_for(
-        asyncio.open_connection(address.ip, address.port), timeout=GREETING_S
+        asyncio.open_connection(address.ip, address.port), timeout=patience_s
     )
     try:
-        async with asyncio.timeout(GREETING_S):
+        async with asyncio.timeout(patience_s):
             greeting = await reader.read(4096)
     except TimeoutError:
         return False

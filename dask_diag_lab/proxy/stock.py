@@ -1,6 +1,6 @@
 """A stock Dask dashboard: what it shows, how it is asked, where those added by hand are kept.
 
-It runs inside the scheduler, so it is asked for two JSON routes only, and rarely: each of its
+It runs inside the scheduler, so it is asked for two routes only, and rarely: each of its plots'
 pages would build a document there.
 """
 
@@ -13,10 +13,10 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import psutil
 
@@ -34,20 +34,31 @@ from dask_diag_lab.proxy.messages import (
     MessageError,
     PlotInfo,
     SchedulerInfo,
-    StockIdentity,
     Summary,
     check,
 )
 from dask_diag_lab.proxy.policy import Place, resolve
-from dask_diag_lab.proxy.sockets import Listener, ProcessError, check_owner, listeners
+from dask_diag_lab.proxy.sockets import Listener, ProcessError, check_owner, is_own_host, listeners
 
 EXAMINE_S: Final = 5.0
 # The longest pause between two tries to reach one that does not answer.
 MAX_PAUSE_S: Final = 20.0
-# An ``identity.json`` has 3 kB for each worker and is made on the scheduler's loop: 1000 workers
-# are asked for once a minute.
-IDENTITY_S_PER_WORKER: Final = 0.06
+# The page of workers is made on the scheduler's loop, 1 kB for each: once a minute with 1000.
+WORKERS_S_EACH: Final = 0.06
+# What it says is not taken from ``identity.json``: while workers have tasks to tell of, distributed
+# fails to make that, with a traceback in the output of a kernel's cell. So it is asked for the id
+# alone, outside of kernels, where no worker had a task. ``counts.json`` visits every task.
+WORKERS_PAGE: Final = "/info/main/workers.html"
+NONE: Final[tuple[tuple[str, ...], ...]] = ((),) * 5
 
+_SCHEDULER: Final = re.compile(r'<h1 class="title">\s*Scheduler\s+([a-z]{2,9}://[^\s<>"]{1,200})')
+# Address, threads, memory, its limit and tasks in process.
+_WORKERS: Final = re.compile(
+    r'<td><a href="\.\./worker/[^"]{1,600}">([^<\s]{1,200})</a></td>\s*<td>[^<]*</td>\s*'
+    r"<td>\s*([0-9]{1,6})\s*</td>\s*<td[^>]*>[^<]*</td>\s*"
+    r'<td>\s*<progress class="progress" value="([0-9]{1,15})[^"]*" max="([0-9]{1,15}|None)">'
+    r"\s*</progress>\s*</td>\s*<td[^>]*>[^<]*</td>\s*<td>\s*([0-9]{1,9})\s*</td>"
+)
 _ROUTE: Final = re.compile(r"/?((?:statics/)?individual-([a-z0-9][a-z0-9-]{0,90})(?:\.html)?)")
 _PORT: Final = re.compile(r":([0-9]{1,5})$")
 
@@ -80,6 +91,14 @@ class Found:
         if not is_running(self.process) or (is_suspect and self.listener not in listeners()):
             raise ProcessError("has ended")
 
+    def listening_ports(self) -> frozenset[int]:
+        """Return the ports that its process listens on; blocks for a millisecond."""
+        with contextlib.suppress(psutil.Error):
+            connections = self.process.net_connections(kind="tcp")
+            listening = (one for one in connections if one.status == psutil.CONN_LISTEN)
+            return frozenset(one.laddr.port for one in listening)
+        return frozenset()
+
 
 class StockDashboard(Dashboard):
     """A stock Dask dashboard.
@@ -100,7 +119,9 @@ class StockDashboard(Dashboard):
     status : int
         Of an answer that refuses it, when it cannot be added.
     named_ports : frozenset of int
-        The ports that it says are its scheduler's, its workers' and their nannies'.
+        The ports that it says are its scheduler's and its workers'.
+    ports : frozenset of int
+        Those that its process listens on, where the id of its scheduler is unknown.
     """
 
     examine_s = EXAMINE_S
@@ -119,7 +140,9 @@ class StockDashboard(Dashboard):
         digest = hashlib.sha256(f"{address.origin}{address.prefix}".encode()).hexdigest()
         name, unknown = f"{address.netloc}{address.prefix}", SchedulerInfo(id="", address="")
         super().__init__(address, f"stock-{digest[:16]}", name, "stock", unknown)
-        self._identity_due_s = 0.0
+        self._workers_due_s = 0.0
+        self._is_idle = False
+        self.ports: frozenset[int] = frozenset()
         self.found: Found | None = None
         if found is not None:
             self.take(found)
@@ -200,55 +223,57 @@ class StockDashboard(Dashboard):
             raise MessageError("it has no plots")
         self.info = {**self.info, "plots": plots}
         now_s = asyncio.get_running_loop().time()
-        if now_s >= self._identity_due_s or self.info["state"] != "live":
-            await self.identify()
+        if now_s >= self._workers_due_s or self.info["state"] != "live":
+            with contextlib.suppress(UpstreamError, MessageError):  # all else works without
+                await self._ask_workers()
             n_workers = (self.info["summary"] or NO_SUMMARY)["workers"]
-            pause_s = max(EXAMINE_S, n_workers * IDENTITY_S_PER_WORKER)
-            self._identity_due_s = now_s + pause_s if self.info["scheduler"]["id"] else 0.0
+            self._workers_due_s = now_s + max(EXAMINE_S, n_workers * WORKERS_S_EACH)
         self.is_suspect = False
         self.set_state("live")
 
-    async def identify(self) -> None:
-        """Ask for its scheduler and its workers; all else works without an answer."""
-        with contextlib.suppress(UpstreamError, MessageError):
-            self._take_identity(check(await self._get("/json/identity.json"), StockIdentity))
+    async def _ask_workers(self) -> None:
+        page = (await self._read(WORKERS_PAGE, "text/html")).decode(errors="replace")
+        scheduler, workers = _SCHEDULER.search(page), _WORKERS.findall(page)
+        if scheduler is None:
+            raise MessageError("it does not say which scheduler it is of")
+        known = self.info["scheduler"]
+        scheduler_id = known["id"] if known["address"] == scheduler[1] else ""
+        names, threads, memory, limits, processing = zip(*workers, strict=True) if workers else NONE
+        self.info = {
+            **self.info,
+            "scheduler": {"id": scheduler_id, "address": scheduler[1]},
+            "summary": {
+                "workers": len(workers),
+                "threads": sum(map(int, threads)),
+                "memory_limit": sum(int(one) for one in limits if one != "None"),
+                "memory": sum(map(int, memory)),
+            },
+        }
+        named = (scheduler[1], *names)
+        self.named_ports = frozenset(int(one[1]) for one in map(_PORT.search, named) if one)
+        was_idle, self._is_idle = self._is_idle, not any(map(int, processing))
+        if scheduler_id:
+            return
+        if self.found is not None:
+            self.ports = await asyncio.to_thread(self.found.listening_ports)
+        is_idle = (was_idle and self._is_idle) or not workers
+        if is_idle and not self.info["kernel_id"]:
+            identity = check(await self._get("/json/identity.json"), SchedulerInfo)
+            self.info = {**self.info, "scheduler": identity}
 
-    def _take_identity(self, identity: StockIdentity) -> None:
-        scheduler = SchedulerInfo(id=identity["id"], address=identity["address"])
-        workers = [one for one in identity["workers"].values() if isinstance(one, dict)]
-        self.info = {**self.info, "scheduler": scheduler, "summary": summary_of(workers)}
-        self.named_ports = frozenset(_ports(scheduler["address"], workers, identity["workers"]))
+    def scheduler_among(self, ids: Mapping[str, str]) -> str:
+        """Return its scheduler's id; of some by their addresses that in its process; else ''."""
+        if known := self.info["scheduler"]["id"]:
+            return known
+        for address, scheduler_id in ids.items():
+            host, _, port = address.rpartition("://")[2].rpartition(":")
+            is_inside = port.isdecimal() and int(port) in self.ports and is_own_host(host)
+            if is_inside or (self.found and address == self.info["scheduler"]["address"]):
+                return scheduler_id
+        return ""
 
 
 NO_SUMMARY: Final[Summary] = {"workers": 0, "threads": 0, "memory_limit": 0, "memory": 0}
-
-
-def summary_of(workers: Sequence[dict[str, Any]]) -> Summary:  # Any: JSON
-    """Return the numbers of the workers of an ``identity.json``; what is no number counts 0."""
-    metrics = [one["metrics"] for one in workers if isinstance(one.get("metrics"), dict)]
-    return {
-        "workers": len(workers),
-        "threads": sum(_whole(one.get("nthreads")) for one in workers),
-        "memory_limit": sum(_whole(one.get("memory_limit")) for one in workers),
-        "memory": sum(_whole(one.get("memory")) for one in metrics),
-    }
-
-
-def _whole(value: object) -> int:
-    if not isinstance(value, int | float) or not 0 <= value < 2**53:  # NaN is not, either
-        return 0
-    return int(value)
-
-
-def _ports(scheduler: str, workers: Sequence[dict[str, Any]], names: object) -> Iterator[int]:
-    texts = [scheduler, *map(str, names if isinstance(names, dict) else ())]
-    for worker in workers:
-        texts.append(str(worker.get("nanny")))
-        services = worker.get("services")
-        texts += [f":{port}" for port in services.values()] if isinstance(services, dict) else ()
-    for text in texts:
-        if match := _PORT.search(text[:MAX_ROWS]):
-            yield int(match[1])
 
 
 def plots_of_index(index: object) -> list[PlotInfo]:

@@ -33,6 +33,13 @@ def connection_file() -> str:
     return ""
 
 
+def own_kernel() -> Any:  # an untyped ipykernel Kernel
+    """Return the kernel that this process is, None where it is none, or of another make."""
+    kind = getattr(sys.modules.get("ipykernel.kernelbase"), "Kernel", None)
+    kernel = kind.instance() if kind is not None and kind.initialized() else None
+    return kernel if hasattr(kernel, "control_handlers") else None
+
+
 def kernel_id() -> str | None:
     """Return the Jupyter id of this kernel, from the name of its connection file."""
     match = _KERNEL_FILE.fullmatch(Path(connection_file()).name)

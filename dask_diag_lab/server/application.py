@@ -207,6 +207,11 @@ class Server:
             raise RuntimeError(self._site.missing)
         return self._site
 
+    @property
+    def is_found(self) -> bool:
+        """Whether a Jupyter server has asked how it is."""
+        return self._site.is_found
+
     def tick(self) -> None:
         """The store may have changed: what is seen is brought up to date soon."""
         if self._site.bokeh is not None:

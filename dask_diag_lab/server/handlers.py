@@ -59,6 +59,8 @@ class Site:
         Set when Bokeh is there to draw with, or `missing` says why it never will be.
     bokeh : PlotTornado or None
         There once Bokeh is loaded.
+    is_found : bool
+        Whether somebody has asked for the health, as a Jupyter server does that found the record.
     """
 
     store: Store
@@ -68,6 +70,7 @@ class Site:
     missing: str = ""
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
     bokeh: PlotTornado | None = None
+    is_found: bool = False
 
     @property
     def drawing(self) -> PlotTornado:
@@ -209,6 +212,7 @@ class HealthHandler(SiteHandler):
     """``/health``: that of the cluster, and ``plots_version``, which moves with ``/plots.json``."""
 
     def get(self) -> None:
+        self.site.is_found = True
         version = hash(tuple(self.site.listed.values())) % MAX_VERSION
         health = health_of(self.site.store) | {"plots_version": version}
         if self.site.missing and health["state"] == "live":

@@ -10,12 +10,13 @@ import type { ITag } from '../plot/caption';
 import { clustersOf, tagOf } from '../plot/clusters';
 import { messageOf } from '../plot/text';
 import { TokenIDs } from '../tokens';
+import type { IChannelDashboard, KernelChannels } from './channel';
 import { listAfter, type IDashboard } from './protocol';
 import type { Server } from './server';
 import { described } from './stockplots';
 
 /** A dashboard with what this page knows about it. */
-export interface IKnownDashboard extends IDashboard {
+export interface IKnownDashboard extends IDashboard, Partial<Pick<IChannelDashboard, 'channel'>> {
   /** The notebook's file name where there is one; unique in the list. */
   readonly shownName: string;
   /** The path of the notebook whose kernel it lives in. */
@@ -41,9 +42,11 @@ export class DashboardsModel {
   constructor(
     private readonly _server: Server,
     private readonly _sessions: Pick<Session.IManager, 'running' | 'runningChanged'>,
+    private readonly _channels: Pick<KernelChannels, 'all' | 'changed'>,
     private readonly _connectTimeoutMs = CONNECT_TIMEOUT_MS
   ) {
     _sessions.runningChanged.connect(this._rebuild, this);
+    _channels.changed.connect(this._onChannels, this);
     this._poll = new Poll({
       name: 'dask-diag-lab:dashboards',
       factory: () => this._follow(),
@@ -139,13 +142,29 @@ export class DashboardsModel {
     this._rebuild();
   }
 
+  /** Where the Jupyter server has one as well, and only no socket tells, its way is the better one. */
+  private _onChannels(): void {
+    this._rebuild();
+    const isNew = this._channels.all.some(({ id }) => !this._asked.has(id));
+    this._channels.all.forEach(({ id }) => this._asked.add(id));
+    if (isNew) {
+      const asking = this._server
+        .dashboards()
+        .then(list => this._take(list, this.feedState !== 'live', this.isAsking));
+      asking.catch(() => undefined); // the poll tells what is wrong
+    }
+  }
+
   private _rebuild(): void {
     for (const { kernel, path } of this._sessions.running()) {
       if (kernel) {
         this._notebooks.set(kernel.id, path); // stays known: a dashboard may outlive its session
       }
     }
-    const received = this._received ?? [];
+    const listed = this._received ?? [];
+    const ids = new Set(listed.map(({ id }) => id));
+    const others = this._channels.all.filter(({ id }) => !ids.has(id));
+    const received: readonly (IDashboard | IChannelDashboard)[] = [...listed, ...others];
     const clusters = clustersOf(received);
     const names = shownNames(clusters.map(one => this._notebookOf(one) ?? one.name));
     const { trans } = this._server;
@@ -176,6 +195,8 @@ export class DashboardsModel {
   private readonly _poll: Poll;
   /** The path of each kernel's notebook. */
   private readonly _notebooks = new Map<string, string>();
+  /** Those of kernels' messages that the Jupyter server has been asked for. */
+  private readonly _asked = new Set<string>();
   private _received: readonly IDashboard[] | null = null;
   private _socket: WebSocket | null = null;
 }

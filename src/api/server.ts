@@ -4,7 +4,9 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
 import { queryOf, type PlotArguments } from '../plot/control';
+import { Poll, type Ask } from '../plot/polling';
 import type { IPlotServer } from '../plot/session';
+import { webSocketWay } from '../plot/socket';
 import type { ITranslate } from '../plot/text';
 import { Routes } from '../tokens';
 import * as protocol from './protocol';
@@ -23,29 +25,57 @@ export class Server {
   constructor(
     readonly settings: ServerConnection.ISettings,
     readonly trans: ITranslate
-  ) {}
+  ) {
+    const note = trans.__('by polling, because no websocket opens');
+    this._poll = new Poll((path, method, body) => this._request(path, method, body), note);
+  }
 
   /** The address of the socket that pushes the dashboards. */
   get eventsUrl(): string {
-    const url = URLExt.join(this.settings.wsUrl, Routes.events);
-    return this._socketQuery === '' ? url : `${url}?${this._socketQuery}`;
+    return this._withToken(URLExt.join(this.settings.wsUrl, Routes.events));
   }
 
-  /** A dashboard, through the relay. */
+  /** The way to a dashboard that is not the relay, where there is one. */
+  elsewhere: (dashboard: string) => IPlotServer | undefined = () => undefined;
+
+  /** A dashboard, through the relay or where else it is. */
   relayed(dashboard: string): IPlotServer {
+    const other = this.elsewhere(dashboard);
+    if (other !== undefined) {
+      return other;
+    }
     const path = `${Routes.relay}/${encodeURIComponent(dashboard)}`;
     return {
+      get: below => this._json(`${path}/${below}`, 'GET'),
       post: (below, body) => this._json(`${path}/${below}`, 'POST', body),
-      url: below => URLExt.join(this.settings.baseUrl, path, below),
-      socketUrl: below => URLExt.join(this.settings.wsUrl, path, below),
-      socketQuery: this._socketQuery
+      url: below => this.relayUrl(dashboard, below),
+      ways: below => {
+        const url = this._withToken(URLExt.join(this.settings.wsUrl, path, below));
+        return this._poll.ways(webSocketWay(url), dashboard, below);
+      }
     };
   }
 
-  /** The address of a plot's own page, or of its data, through the relay. */
-  plotUrl(dashboard: string, plot: protocol.IPlot, given: PlotArguments, suffix = ''): string {
-    const path = plot.route ?? `plots/${encodeURIComponent(plot.name)}${suffix}`;
-    return this.relayed(dashboard).url(path) + queryOf(given);
+  /** The address of a dashboard's page through the relay. */
+  relayUrl(dashboard: string, path: string): string {
+    return URLExt.join(this.settings.baseUrl, Routes.relay, encodeURIComponent(dashboard), path);
+  }
+
+  /** The address of a plot's own page through the relay. */
+  plotUrl(dashboard: string, { name, route }: protocol.IPlot, given: PlotArguments): string {
+    const path = route ?? `plots/${encodeURIComponent(name)}`;
+    return this.relayUrl(dashboard, path) + queryOf(given);
+  }
+
+  /** Where a file of a plot's data is. */
+  async dataUrl(
+    dashboard: string,
+    plot: string,
+    given: PlotArguments,
+    format: string
+  ): Promise<string> {
+    const path = `plots/${encodeURIComponent(plot)}.${format}${queryOf(given)}`;
+    return this.relayed(dashboard).url(path);
   }
 
   async dashboards(): Promise<readonly protocol.IDashboard[]> {
@@ -69,27 +99,27 @@ export class Server {
 
   /** How to read a plot, in its dashboard's own words; '' for nothing. */
   async help(dashboard: string, plot: string): Promise<string> {
-    const path = `${Routes.relay}/${encodeURIComponent(dashboard)}/plots.json`;
-    const plots = protocol.plotsOf(await this._json(path, 'GET'));
+    const plots = protocol.plotsOf(await this.relayed(dashboard).get('plots.json'));
     return plots.find(({ name }) => name === plot)?.help ?? '';
   }
 
   async table(dashboard: string, plot: string, given: PlotArguments): Promise<protocol.ITable> {
-    const path = [dashboard, 'plots', `${plot}.json`].map(encodeURIComponent).join('/');
-    return protocol.tableOf(await this._json(`${Routes.relay}/${path}${queryOf(given)}`, 'GET'));
+    const path = `plots/${encodeURIComponent(plot)}.json${queryOf(given)}`;
+    return protocol.tableOf(await this.relayed(dashboard).get(path));
   }
 
-  /** Jupyter's own token for sockets, only where Lab itself sends it (a page of another origin). */
-  private get _socketQuery(): string {
+  /** Add Jupyter's own token to a socket's address where Lab does (a page of another origin). */
+  private _withToken(url: string): string {
     const { appendToken, token } = this.settings;
-    return appendToken && token !== '' ? `token=${encodeURIComponent(token)}` : '';
+    return appendToken && token !== '' ? `${url}?token=${encodeURIComponent(token)}` : url;
   }
 
-  private async _json(
-    path: string,
-    method: 'GET' | 'POST' | 'DELETE',
-    body?: object
-  ): Promise<unknown> {
+  private async _json(...given: Parameters<Ask>): Promise<unknown> {
+    const response = await this._request(...given);
+    return response.status === 204 ? null : response.json();
+  }
+
+  private async _request(...[path, method, body]: Parameters<Ask>): Promise<Response> {
     const url = URLExt.join(this.settings.baseUrl, path);
     const request: RequestInit = {
       method,
@@ -103,13 +133,15 @@ export class Server {
       if (!response.ok) {
         throw await errorOf(response);
       }
-      return response.status === 204 ? null : await response.json();
+      return response;
     } catch (error) {
       throw error instanceof ServerConnection.NetworkError
         ? new Error(this.trans.__('The Jupyter server does not answer.'))
         : error;
     }
   }
+
+  private readonly _poll: Poll;
 }
 
 /** Jupyter's handlers answer JSON, dashboards plain text. */

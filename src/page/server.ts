@@ -1,7 +1,9 @@
 /** The dashboard that serves this page: at its own port, or behind Jupyter's relay. */
 
 import { dashboardsOf, type IDashboard } from '../api/protocol';
+import { Poll, type Ask } from '../plot/polling';
 import type { IPlotServer } from '../plot/session';
+import { webSocketWay, type IWay } from '../plot/socket';
 
 /** A kernel that holds the interpreter answers when it lets go (ms). */
 const ANSWER_MS = 60_000;
@@ -23,27 +25,30 @@ export class PageServer implements IPlotServer {
   /** The dashboard's id; '' where nobody relays. */
   readonly id: string;
 
-  readonly socketQuery = '';
-
   url(path: string): string {
     return new URL(path, this.base).href;
   }
 
-  socketUrl(path: string): string {
-    return this.url(path).replace(/^http/, 'ws');
+  ways(path: string): readonly IWay[] {
+    const direct = webSocketWay(this.url(path).replace(/^http/, 'ws'));
+    if (this.jupyterPath === null) {
+      return [direct];
+    }
+    return this._poll.ways(direct, this.id, path);
+  }
+
+  get(path: string): Promise<unknown> {
+    return this._json(this.url(path));
   }
 
   post(path: string, body: object): Promise<unknown> {
-    // Behind Jupyter's relay a POST has to repeat Jupyter's cookie; there is none elsewhere.
-    const [, token = ''] = /(?:^|; )_xsrf=([^;]*)/.exec(document.cookie) ?? [];
-    const headers = { 'Content-Type': 'application/json', 'X-XSRFToken': token };
-    return this._fetch(this.url(path), { method: 'POST', headers, body: JSON.stringify(body) });
+    return this._json(this.url(path), 'POST', body);
   }
 
   /** The dashboards of the Jupyter server, in the order in which they began; none without one. */
   async dashboards(): Promise<readonly IDashboard[]> {
     const url = `${this.jupyterPath}dask-diag-lab/api/dashboards`;
-    return this.jupyterPath === null ? [] : dashboardsOf(await this._fetch(url));
+    return this.jupyterPath === null ? [] : dashboardsOf(await this._json(url));
   }
 
   /** The address of a page like this one of another dashboard. */
@@ -52,13 +57,26 @@ export class PageServer implements IPlotServer {
     return new URL(`../${encodeURIComponent(id)}/${rest}${here.search}`, this.base).href;
   }
 
-  private async _fetch(url: string, init: RequestInit = {}): Promise<unknown> {
+  private readonly _poll = new Poll(
+    (path, method, body) => this._request(`${this.jupyterPath}${path}`, method, body),
+    'by polling, because no websocket opens'
+  );
+
+  private async _json(url: string, method?: 'POST', body?: object): Promise<unknown> {
+    return (await this._request(url, method ?? 'GET', body)).json();
+  }
+
+  private async _request(...[url, method, body]: Parameters<Ask>): Promise<Response> {
+    // Behind Jupyter's relay what is no GET has to repeat Jupyter's cookie; there is none elsewhere.
+    const [, token = ''] = /(?:^|; )_xsrf=([^;]*)/.exec(document.cookie) ?? [];
+    const headers = { 'Content-Type': 'application/json', 'X-XSRFToken': token };
+    const sent = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) };
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const reply = await fetch(url, { ...init, signal }).catch(() => {
+    const reply = await fetch(url, { headers, ...sent, signal }).catch(() => {
       throw new Error('No answer; the kernel may be busy or gone.');
     });
     if (reply.ok) {
-      return reply.json();
+      return reply;
     }
     // Our own server answers in plain text, Jupyter's in JSON with a message.
     const text = await reply.text();

@@ -48,7 +48,7 @@ export interface IBokehSession {
 }
 
 export interface IBokehConnection {
-  readonly socket: WebSocket | null;
+  readonly socket: Pick<WebSocket, 'readyState'> | null;
   /** Send a message of Bokeh's protocol; a patch has events. */
   send(message: { readonly content: { events?: { readonly attr?: string }[] | undefined } }): void;
   connect(): Promise<IBokehSession>;
@@ -103,18 +103,32 @@ export class BokehLoader {
   /**
    * Return the library of a version, loading what the page lacks of it.
    *
-   * `urls` are absolute; the first is the library, the others add to it. They are told apart by
-   * their file name, so that the same version from two dashboards is loaded once.
+   * The first path is the library, the others add to it. They are told apart by their file name, so
+   * that the same version from two dashboards is loaded once.
+   *
+   * @param urlOf - where the file of a path is, at once or when it has been fetched.
    */
-  async load(version: string, urls: readonly string[]): Promise<IBokeh> {
-    const loads = urls.map((url, i) => {
-      const key = `${version}/${url.slice(url.lastIndexOf('/') + 1)}`;
+  async load(
+    version: string,
+    paths: readonly string[],
+    urlOf: (path: string) => string | Promise<string>
+  ): Promise<IBokeh> {
+    const loads: Promise<void>[] = [];
+    for (const [i, path] of paths.entries()) {
+      const key = `${version}/${path.slice(path.lastIndexOf('/') + 1)}`;
       const isThere = i === 0 && window.Bokeh?.[version] !== undefined;
-      const load =
-        this._loads.get(key) ?? (isThere ? Promise.resolve() : this._run(url, this._trans));
+      const before = [...loads];
+      const run = (): Promise<void> => {
+        const url = urlOf(path);
+        return typeof url === 'string'
+          ? this._run(url, this._trans)
+          : // What is fetched first must still run in this order.
+            Promise.all([url, ...before]).then(([there]) => this._run(there, this._trans));
+      };
+      const load = this._loads.get(key) ?? (isThere ? Promise.resolve() : run());
       this._loads.set(key, load);
-      return load;
-    });
+      loads.push(load);
+    }
     const results = await Promise.allSettled(loads);
     if (results.some(({ status }) => status === 'rejected')) {
       this._loads.clear(); // a script that comes after one that failed ran without it

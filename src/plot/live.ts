@@ -27,7 +27,7 @@ export type IPlotSession = Pick<
   | 'setVisible'
   | 'dispose'
 > &
-  Partial<Pick<PlotSession, 'send' | 'setLook' | 'picture' | 'still'>>;
+  Partial<Pick<PlotSession, 'send' | 'setLook' | 'picture' | 'still' | 'wayNote'>>;
 
 export interface ILivePlotOptions {
   readonly plot: string;
@@ -236,7 +236,10 @@ export class LivePlot {
     Array.from(this._caption.stage.children, child => child !== host && child.remove());
     // The picture of a cluster that was left stays on screen and says nothing any more.
     const whileOpen = (react: () => void) => () => this._link.phase === 'open' && react();
-    const setControl = (): void => this._setLink({ phase: 'open', control: session.control });
+    const setControl = (): void => {
+      const { control, wayNote } = session;
+      this._setLink({ phase: 'open', control, wayNote });
+    };
     session.onChanged = whileOpen(setControl);
     session.onClosed = whileOpen(() => this._fail(this._options.trans.__('The connection ended.')));
     session.onOpening = opening => this.onOpening(opening);

@@ -20,20 +20,23 @@ import {
 } from './control';
 import { figuresIn, fitFigures, isDrawn } from './figures';
 import { pictureOf } from './picture';
+import { connectOver, type IWay, type PlotSocket } from './socket';
 import type { ITranslate } from './text';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
 export type Verb =
   'zoom-in' | 'zoom-out' | 'pan-left' | 'pan-right' | 'fit' | 'live' | 'freeze' | 'clear';
 
-/** A dashboard's server, directly or behind Jupyter's relay; paths are relative to it. */
+/** A dashboard's server, wherever it is; paths are relative to it. */
 export interface IPlotServer {
+  /** Resolves with JSON. */
+  get(path: string): Promise<unknown>;
   /** POST JSON; resolves with the JSON of the answer. */
   post(path: string, body: object): Promise<unknown>;
-  url(path: string): string;
-  socketUrl(path: string): string;
-  /** What Jupyter wants in the query of a socket; '' for nothing. */
-  readonly socketQuery: string;
+  /** Where a file is, or once it has been fetched, a copy of it. */
+  url(path: string): string | Promise<string>;
+  /** The ways to a websocket, the best first. */
+  ways(path: string): readonly IWay[];
 }
 
 /** An opening that takes longer is given up and tried again; a busy kernel answers late (ms). */
@@ -51,17 +54,15 @@ export async function openSession(
   const path = `plots/${encodeURIComponent(plot)}`;
   const answer = await server.post(`${path}/session`, { look, arguments: given });
   const reply = sessionReplyOf(answer);
-  const bokeh = await loader.load(
-    reply.bokeh,
-    reply.scripts.map(script => server.url(script))
-  );
+  const bokeh = await loader.load(reply.bokeh, reply.scripts, script => server.url(script));
   const { ClientConnection } = bokeh.require('client/connection');
-  const url = server.socketUrl(`${path}/ws`);
-  const connection = new ClientConnection(url, reply.token, server.socketQuery);
+  const connection = new ClientConnection('', reply.token, '');
   sendChoices(connection);
   const timer = setTimeout(() => connection.close(), OPEN_TIMEOUT_MS);
-  const session = await connection.connect().finally(() => clearTimeout(timer));
-  return new PlotSession(bokeh, session, trans);
+  let socket: PlotSocket | undefined;
+  const connecting = connectOver(connection, server.ways(`${path}/ws`), made => (socket = made));
+  const session = await connecting.finally(() => clearTimeout(timer));
+  return new PlotSession(bokeh, session, trans, socket?.note);
 }
 
 /** What BokehJS writes into a figure at each layout. */
@@ -93,7 +94,9 @@ export class PlotSession {
   constructor(
     private readonly _bokeh: IBokeh,
     private readonly _session: IBokehSession,
-    private readonly _trans: ITranslate
+    private readonly _trans: ITranslate,
+    /** What the reader is told of the way that the picture comes; '' for nothing. */
+    readonly wayNote = ''
   ) {
     const { document } = _session;
     this._control = document.get_model_by_name(CONTROL_NAME);

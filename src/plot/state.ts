@@ -10,7 +10,7 @@ export type PlotState = 'connecting' | 'live' | 'paused' | 'stale' | 'offline';
 export type Link =
   | { readonly phase: 'none' }
   | { readonly phase: 'opening'; readonly since: number }
-  | { readonly phase: 'open'; readonly control: Control }
+  | { readonly phase: 'open'; readonly control: Control; readonly wayNote?: string }
   | { readonly phase: 'failed'; readonly reason: string; readonly retryAt: number };
 
 /** A reason outside the plot's own connection: no server, no cluster, a kernel that is busy. */
@@ -67,7 +67,7 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
     return { ...NOTHING_YET, state, message, elapsed, isGreyed: true };
   }
   if (link.phase === 'open') {
-    return connected(at, link.control, trans);
+    return connected(at, link.control, link.wayNote ?? '', trans);
   }
   if (link.phase === 'failed') {
     const message = trans.__('Cannot open %1 of %2: %3', plotTitle, dashboardName, link.reason);
@@ -88,7 +88,12 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
   return { ...NOTHING_YET, message, elapsed: span(waited), isGreyed: true };
 }
 
-function connected(at: ISituation, control: Control, trans: ITranslate): Presentation {
+function connected(
+  at: ISituation,
+  control: Control,
+  wayNote: string,
+  trans: ITranslate
+): Presentation {
   const { message, state, isFrozen, behind_s: behind } = control;
   const isClosed = state === 'closed';
   const isEnded = isClosed || state === 'error' || state === 'lost';
@@ -96,7 +101,7 @@ function connected(at: ISituation, control: Control, trans: ITranslate): Present
   const isConnecting = state === 'connecting';
   const live = at.isSeen && !isFrozen ? 'live' : 'paused';
   const reasons = [isEnded ? ended : '', trans.__(control.empty)].filter(Boolean).join(' · ');
-  const notes = [state === 'degraded' ? message : '', control.note];
+  const notes = [state === 'degraded' ? message : '', control.note, wayNote];
   const frozen = isFrozen ? trans.__('frozen') : '';
   const pill = behind > 0 ? trans.__('live is %1 ahead', formatSpan(behind)) : frozen;
   return {

@@ -6,7 +6,8 @@ import {
   type JupyterFrontEnd,
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ICommandPalette, IThemeManager } from '@jupyterlab/apputils';
+import { ICommandPalette, IThemeManager, type ISessionContext } from '@jupyterlab/apputils';
+import { IConsoleTracker } from '@jupyterlab/console';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { IRunningSessionManagers } from '@jupyterlab/running';
@@ -15,6 +16,7 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
+import { KernelChannels } from '../api/channel';
 import { DashboardsModel, IDashboards } from '../api/dashboards';
 import { Server } from '../api/server';
 import { CommandIDs, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
@@ -32,12 +34,25 @@ export const dashboardsPlugin: JupyterFrontEndPlugin<IDashboards> = {
   id: PluginIDs.dashboards,
   description: 'Knows the Dask dashboards behind this Jupyter server.',
   autoStart: true,
-  optional: [ITranslator],
+  optional: [ITranslator, INotebookTracker, IConsoleTracker],
   provides: IDashboards,
-  activate: (app: JupyterFrontEnd, translator: ITranslator | null): IDashboards => {
+  activate: (
+    app: JupyterFrontEnd,
+    translator: ITranslator | null,
+    notebooks: INotebookTracker | null,
+    consoles: IConsoleTracker | null
+  ): IDashboards => {
     const { serverSettings, sessions } = app.serviceManager;
     const trans = (translator ?? nullTranslator).load(TRANSLATION_DOMAIN);
-    return new DashboardsModel(new Server(serverSettings, trans), sessions);
+    const channels = new KernelChannels(trans);
+    const follow = (_: unknown, { sessionContext }: { sessionContext: ISessionContext }): void => {
+      sessionContext.kernelChanged.connect(
+        (_, { newValue }) => newValue && channels.follow(newValue)
+      );
+    };
+    notebooks?.widgetAdded.connect(follow);
+    consoles?.widgetAdded.connect(follow);
+    return new DashboardsModel(new Server(serverSettings, trans), sessions, channels);
   }
 };
 

@@ -222,7 +222,9 @@ export function openInBrowser(
   { plot, arguments: given }: IOpening
 ): void {
   const known = dashboard?.plots.find(({ name }) => name === plot);
-  if (dashboard && known) {
+  if (dashboard?.channel && known) {
+    notify(trans.__('The plots of %1 open in panes only.', dashboardName));
+  } else if (dashboard && known) {
     window.open(server.plotUrl(dashboard.id, known, given), '_blank', 'noopener');
   } else {
     notify(trans.__('%1 has no plot “%2”.', dashboardName, plot));

@@ -98,10 +98,12 @@ export function plotServices(
   themes?.themeChanged.connect(update);
   preferences.changed.connect(update);
   void app.restored.then(update);
+  const server = new Server(serverSettings, trans);
+  server.elsewhere = id => dashboards.get(id)?.channel;
   return {
     commands: app.commands,
     dashboards,
-    server: new Server(serverSettings, trans),
+    server,
     loader: new BokehLoader(trans),
     trans,
     get look() {

@@ -15,6 +15,7 @@ describe('loading BokehJS', () => {
     return Promise.resolve();
   };
   const urls = ['/d1/static/bokeh.min.js', '/d1/static/own.js'];
+  const here = (path: string): string => path;
 
   beforeEach(() => {
     ran = [];
@@ -24,23 +25,23 @@ describe('loading BokehJS', () => {
 
   it('happens once a version, whatever dashboard it comes from', async () => {
     const loader = new BokehLoader(english, run);
-    await Promise.all([loader.load('3.9.2', urls), loader.load('3.9.2', urls)]);
-    await loader.load('3.9.2', ['/d2/static/bokeh.min.js', '/d2/static/tables.js']);
+    await Promise.all([loader.load('3.9.2', urls, here), loader.load('3.9.2', urls, here)]);
+    await loader.load('3.9.2', ['/d2/static/bokeh.min.js', '/d2/static/tables.js'], here);
     expect(ran).toEqual([...urls, '/d2/static/tables.js']);
   });
 
   it('is tried again after a failure, with all that came after it', async () => {
     const loader = new BokehLoader(english, run);
     broken = urls[0]!;
-    await expect(loader.load('3.9.2', urls)).rejects.toThrow('did not arrive');
+    await expect(loader.load('3.9.2', urls, here)).rejects.toThrow('did not arrive');
     broken = null;
     delete window.Bokeh;
-    await loader.load('3.9.2', urls);
+    await loader.load('3.9.2', urls, here);
     expect(ran).toEqual([...urls, ...urls]);
   });
 
   it('refuses another version than the one that was announced', async () => {
-    await expect(new BokehLoader(english, run).load('3.8.0', urls)).rejects.toThrow('3.8.0');
+    await expect(new BokehLoader(english, run).load('3.8.0', urls, here)).rejects.toThrow('3.8.0');
   });
 });
 

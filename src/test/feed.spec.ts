@@ -12,7 +12,9 @@ import { ServerConnection } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 import { WebSocket, WebSocketServer } from 'ws';
 
+import type { IChannelDashboard } from '../api/channel';
 import { DashboardsModel, meantDashboard } from '../api/dashboards';
+import { dashboardsOf } from '../api/protocol';
 import { Server } from '../api/server';
 import { fixture, trans } from './dashboards';
 import { until } from './plots';
@@ -77,6 +79,7 @@ describe('the list of dashboards', () => {
   let backend: Backend;
   let server: Server;
   let model: DashboardsModel;
+  const channels = { all: [] as IChannelDashboard[], changed: new Signal<object, void>({}) };
   const sessions = {
     running: () => [{ kernel: { id: own.kernel_id }, path: 'work/a.ipynb' }].values(),
     runningChanged: new Signal<object, void>({})
@@ -92,8 +95,22 @@ describe('the list of dashboards', () => {
   });
 
   function listen(): void {
-    model = new DashboardsModel(server, sessions, 300);
+    model = new DashboardsModel(server, sessions, channels, 300);
   }
+
+  it('has what only a kernel tells, until the server lists it', async () => {
+    const channel = server.relayed('far');
+    const told = { ...dashboardsOf(LIVE)[0]!, channel };
+    channels.all = [{ ...told, id: 'far' }, told];
+    listen();
+    await until(() => model.isKnown);
+    channels.changed.emit(undefined);
+    expect(model.all.map(({ id, channel: way }) => [id, way])).toEqual([
+      [own.id, undefined],
+      ['far', channel]
+    ]);
+    channels.all = [];
+  });
 
   it('comes by socket, whole at first and then what changed', async () => {
     listen();

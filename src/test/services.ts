@@ -14,16 +14,21 @@ export function services(
   dashboards = new DashboardList(),
   server: Partial<Server> = {}
 ): IPlotServices & { readonly dashboards: DashboardList } {
+  const relayUrl: Server['relayUrl'] = (_, path) => `http://jupyter/relay/${path}`;
   const relayed: Server['relayed'] = () => ({
+    get: () => new Promise(() => undefined),
     post: () => new Promise(() => undefined),
-    url: path => `http://jupyter/relay/${path}`,
-    socketUrl: path => `ws://jupyter/relay/${path}`,
-    socketQuery: ''
+    url: path => relayUrl('', path),
+    ways: () => []
   });
   return {
     commands: new CommandRegistry(),
     dashboards,
-    server: Object.assign(Object.create(Server.prototype), { relayed, ...server }) as Server,
+    server: Object.assign(Object.create(Server.prototype), {
+      relayed,
+      relayUrl,
+      ...server
+    }) as Server,
     loader: new BokehLoader(trans),
     trans,
     look: LOOK,

@@ -78,12 +78,12 @@ export class Pane extends MainAreaWidget<PlotWidget> {
   /** Save the picture or the data as a file of this format; says why where there is none. */
   async save(format: string): Promise<void> {
     const { trans, server } = this._services;
-    const { dashboard, info, live, plot } = this.content;
+    const { dashboard, live, plot } = this.content;
     try {
       const isPicture = format === 'png' || format === 'svg';
       const href = isPicture
         ? URL.createObjectURL(await live.picture(format))
-        : dashboard && server.plotUrl(dashboard.id, info, this._shown, `.${format}`);
+        : dashboard && (await server.dataUrl(dashboard.id, plot, this._shown, format));
       if (href === undefined) {
         throw new Error(live.presentation.message);
       }
@@ -97,11 +97,9 @@ export class Pane extends MainAreaWidget<PlotWidget> {
 
   /** Open the plot's own page through the relay, where its dashboard is there. */
   openInBrowser(): void {
-    const { dashboard, info, arguments: given } = this.content;
-    if (dashboard !== undefined) {
-      const url = this._services.server.plotUrl(dashboard.id, info, given);
-      window.open(url, '_blank', 'noopener');
-    }
+    const { commands } = this._services;
+    this.activate(); // the command is about the pane in front
+    void commands.execute(CommandIDs.openInBrowser);
   }
 
   override dispose(): void {

@@ -71,5 +71,5 @@ class StockScheduler(Program):
 
     def __init__(self, n_workers: int = 0) -> None:
         super().__init__("stock_scheduler.py", str(n_workers))
-        port, self.scheduler_id = self.first_line.split()
+        port, self.scheduler_id, self.address = self.first_line.split()
         self.port = int(port)

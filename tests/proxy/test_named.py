@@ -102,7 +102,7 @@ class TestConfigured:
         self, client: Client, stock: StockScheduler
     ) -> None:
         there, missing = await client.dashboards()
-        assert (there["scheduler"]["id"], there["state"]) == (stock.scheduler_id, "live")
+        assert (there["scheduler"]["address"], there["state"]) == (stock.address, "live")
         assert missing["state"] == "unreachable"
         assert "nothing listens" in missing["reason"]
         assert not there["is_removable"]
@@ -157,7 +157,7 @@ class TestAuthority:
         answer = await client.add(front)
         assert answer.code == 201, message(answer)
         dashboard: dict[str, Any] = json.loads(answer.body)  # Any: JSON
-        assert dashboard["scheduler"]["id"] == stock.scheduler_id
+        assert dashboard["scheduler"]["address"] == stock.address
         page = f"{client.base_url}dask-diag-lab/dashboards/{dashboard['id']}/individual-progress"
         login = {"Accept": "text/html", "Authorization": f"token {client.token}"}
         place = (await client.raw(page, headers=login)).headers["Location"]

@@ -40,7 +40,7 @@ async def test_added_dashboard_is_listed_once(client: Client, stock: StockSchedu
         await events.until(lambda found: not found)
         dashboard = await added(client, stock)
         await events.until(lambda found: found == [dashboard])
-    assert dashboard["scheduler"]["id"] == stock.scheduler_id
+    assert dashboard["scheduler"]["address"] == stock.address
     assert (dashboard["kind"], dashboard["state"]) == ("stock", "live")
     assert dashboard["name"] == f"localhost:{stock.port}"
     plots = {plot["name"]: plot for plot in dashboard["plots"]}

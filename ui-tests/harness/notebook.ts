@@ -46,7 +46,9 @@ export class Notebook {
       await panel?.sessionContext?.ready;
       const kernel = panel?.sessionContext?.session?.kernel;
       await kernel?.info;
-      return kernel?.status === 'idle' && kernel.connectionStatus === 'connected';
+      // Lab may never learn how a kernel on a gateway is before it has run a cell.
+      const isIdle = kernel?.status === 'idle' || kernel?.status === 'unknown';
+      return isIdle && kernel.connectionStatus === 'connected';
     };
     await comesTrue(this._page, isReady, this.path);
   }

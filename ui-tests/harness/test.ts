@@ -12,8 +12,8 @@ const OURS = /dask-diag-lab|bokeh/i;
 /** Dask's own pages, in their frames, and their errors are not ours, such as when a scheduler goes. */
 const FRAMED = /\/dask-diag-lab\/frames\//;
 
-/** The browser's own line about an HTTP answer; a dashboard that has just gone gives such. */
-const REFUSED = /^Failed to load resource/;
+/** The browser's own lines about an answer; a dashboard that has just gone gives such. */
+const REFUSED = /^Failed to load resource|handshake: Unexpected response code: 403/;
 
 interface IPerTest {
   lab: Lab;

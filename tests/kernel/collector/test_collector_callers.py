@@ -66,7 +66,7 @@ async def test_what_one_client_asks_wrongly_is_refused_and_the_others_go_on() ->
             await link.close()
         assert await c.submit(inc, 1) == 2
         await feed.pull()
-        assert "inc" in seen.prefixes
+        await until(lambda: "inc" in seen.prefixes)
         assert {state.state for state in seen.states} == {"connecting", "live"}
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -179,3 +182,76 @@ def test_a_dashboard_is_called_after_its_notebook(
     path: str, kernel_id: str | None, name: str
 ) -> None:
     assert session_name({"JPY_SESSION_NAME": path}, kernel_id) == name
+
+
+class Page:
+    """A page that has only the kernel's messages."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self.sizes: list[int] = []
+        self.dashboards: dict[str, dict[str, Any]] = {}
+        self.received: dict[str, list[tuple[str, bytes]]] = {}
+
+    def send(self, **field: object) -> None:
+        content = {"target_name": "dask-diag-lab", "dask-diag-lab": field}
+        client = self._kernel.client
+        client.control_channel.send(client.session.msg("comm_info_request", content))
+
+    def until(self, condition: Callable[[], object], timeout_s: float = 60) -> None:
+        """Read messages until a condition is met."""
+        deadline = time.monotonic() + timeout_s
+        while not condition():
+            message = self._kernel.client.get_iopub_msg(timeout=deadline - time.monotonic())
+            if message["msg_type"] == "comm_msg":
+                assert message["parent_header"] == {}, "it would be output of the cell"
+                self._take(message["content"]["data"])
+
+    def _take(self, data: dict[str, Any]) -> None:
+        for one in data.get("changed", []):
+            self.dashboards[one["id"]] = {**self.dashboards.get(one["id"], {}), **one}
+        for one in data.get("removed", []):
+            del self.dashboards[one]
+        self.sizes.append(len(data.get("payload", "")))
+        packed = base64.b64decode(data.get("payload", ""))
+        payload = gzip.decompress(packed) if data.get("gzip") else packed
+        for part in data.get("parts", []):
+            chunk, payload = payload[: part["size"]], payload[part["size"] :]
+            known = self.received.setdefault(part["id"], [])
+            is_new = not known or not known[-1][0].endswith("+")
+            known[-1:] = [*known[-1:], ("", b"")] if is_new else known[-1:]
+            kind = f"{part['kind']}{'+' if part['more'] else ''}"
+            known[-1] = (kind, known[-1][1] + chunk)
+
+    def answer(self, name: str, path: str, body: str | None = None) -> bytes:
+        """Return what the kernel's server answers."""
+        self.send(do="fetch", id=name, path=path, body=body)
+        self.until(lambda: [kind for kind, _ in self.received.get(name, []) if kind[-1] != "+"])
+        return self.received[name][-1][1]
+
+
+def test_plots_pass_the_kernels_own_messages_while_a_cell_runs(kernel: Kernel, flag: Path) -> None:
+    kernel.run("import distributed")
+    cell = kernel.client.execute(CELL.format(processes=True, flag=str(flag)))
+    page = Page(kernel)
+    page.until(lambda: any(one.get("plots") for one in page.dashboards.values()))
+    (dashboard,) = page.dashboards.values()
+    assert dashboard["state"] == "live"
+    library = page.answer("a", "static/js/bokeh.min.js")
+    assert len(library) > 1_000_000
+    reply = json.loads(page.answer("b", "plots/progress/session", "{}"))
+    path = "plots/progress/ws"
+    page.send(do="open", id="c", path=path, protocols=["bokeh", reply["token"]])
+    page.until(lambda: len(page.received.get("c", [])) >= 3)
+    assert json.loads(page.received["c"][0][1])["msgtype"] == "ACK"
+    page.send(do="close", ids=["c"])
+    page.send(do="fetch", id="d", path="../../etc/passwd")
+    page.until(lambda: page.received.get("d"))
+    assert page.received["d"][0][0] == "closed"
+    page.dashboards.clear()
+    page.send(do="ask")
+    page.until(lambda: page.dashboards)
+    flag.touch()
+    assert kernel.outputs_until_idle(cell) == []
+    kernel.client.execute("import dask_diag_lab; dask_diag_lab.attach().close()")
+    page.until(lambda: not page.dashboards)

@@ -21,7 +21,7 @@ async def main() -> None:
         for _ in range(int(sys.argv[1])):
             worker = Worker(scheduler.address, nthreads=2, memory_limit=10**9, dashboard=False)
             await stack.enter_async_context(worker)
-        print(scheduler.services["dashboard"].port, scheduler.id, flush=True)
+        print(scheduler.services["dashboard"].port, scheduler.id, scheduler.address, flush=True)
         await asyncio.to_thread(sys.stdin.read)
 
 

@@ -1,0 +1,299 @@
+"""The server's plots through the messages of its Jupyter kernel, where no other way leads to it.
+
+A tunnel: what pages ask arrives on the kernel's control channel, which a running cell does not
+hold up; it is asked of the server at its own port, and the answers leave on iopub, paced. Used only
+where no Jupyter server has found the dashboard. Why so: docs/decisions/0008. Must not know what is
+served, nor Jupyter Server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import gzip
+import itertools
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
+from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
+
+logger = logging.getLogger(__name__)
+
+NAME: Final = "dask-diag-lab"
+"""Names our field in requests to a kernel, and begins the ids of comms."""
+CARRIER: Final = "comm_info_request"
+"""A type of message that counts as no activity, and whose *idle* is not taken for the kernel's."""
+FOUND_S: Final = 2.0
+"""So long a Jupyter server that sees the runtime record may take to ask for the health."""
+BYTES_PER_S: Final = 500_000
+"""Half of the least that Jupyter servers let through; the other half is for the cells' output."""
+GATHER_S: Final = 0.02
+"""What comes within this time is one message."""
+CHUNK_BYTES: Final = 256 * 1024
+MAX_QUEUED_BYTES: Final = 2 * CHUNK_BYTES
+GZIP_BYTES: Final = 1024
+WATCH_S: Final = 2.0
+LEASE_S: Final = 180.0
+"""A page that shows a plot says so every minute, a hidden one sometimes late."""
+ANSWER_S: Final = 60.0
+MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
+PATH: Final = re.compile(r"(plots\.json|plots/[\w-]+(/session|/ws|\.[a-z.]+)|static/.+\.js)(\?.*)?")
+
+Fields = Mapping[str, Any]  # JSON
+
+
+class Requests:
+    """Takes the place of a kernel's answer to `CARRIER`, and passes on what has our field.
+
+    Called in the kernel's control thread.
+    """
+
+    def __init__(self, answer: Callable[..., Any]) -> None:  # ipykernel's own
+        self._answer = answer
+        self.takers: dict[str, Callable[[Fields], None]] = {}
+
+    def __call__(self, stream: Any, ident: Any, parent: Any) -> Any:  # ipykernel's own
+        given = parent["content"].get(NAME)
+        if isinstance(given, dict):
+            to = given.get("to")
+            for name, take in tuple(self.takers.items()):
+                if to in (None, name):
+                    take(given)
+        return self._answer(stream, ident, parent)
+
+    @classmethod
+    def of(cls, kernel: Any) -> Requests:  # an ipykernel Kernel
+        """Return the one of a kernel; put there now where there is none."""
+        there = kernel.control_handlers[CARRIER]
+        if not isinstance(there, cls):
+            there = kernel.control_handlers[CARRIER] = cls(there)
+        return there
+
+
+class Channel:
+    """The way to one server through its kernel's messages, on the running loop.
+
+    Parameters
+    ----------
+    kernel : ipykernel Kernel
+    url, token : str
+        Where the server is, and what opens it.
+    info : mapping
+        ``id``, ``name``, ``kernel_id`` and ``scheduler`` of the dashboard.
+    is_found : callable
+        Returns whether a Jupyter server reaches the server without us.
+    """
+
+    def __init__(
+        self,
+        kernel: Any,  # untyped
+        url: str,
+        token: str,
+        info: Fields,
+        is_found: Callable[[], bool],
+    ) -> None:
+        self._kernel, self._url, self._info, self._is_found = kernel, url, info, is_found
+        self._headers = {"Authorization": f"token {token}"}
+        self._client = AsyncHTTPClient(force_instance=True, max_body_size=MAX_ANSWER_BYTES)
+        self._loop = asyncio.get_running_loop()
+        self._sent, self._numbers = itertools.count(), itertools.count()
+        self._told: tuple[Fields, int | None] = {}, None
+        self._asked, self._has_room = asyncio.Event(), asyncio.Event()
+        self._queue: asyncio.Queue[tuple[Fields, bytes]] = asyncio.Queue()
+        self._queued_bytes = 0
+        self._sockets: dict[str, WebSocketClientConnection] = {}
+        self._ends: dict[str, float] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._running = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        """Say that the dashboard is gone, and end everything. Harmless twice."""
+        requests = self._kernel.control_handlers[CARRIER]
+        name = self._info["id"]
+        if isinstance(requests, Requests) and name in requests.takers:
+            del requests.takers[name]
+            self._publish({"changed": [], "removed": [name]})
+        tasks = [self._running, *self._tasks.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        self._client.close()
+
+    async def _run(self) -> None:
+        await asyncio.sleep(FOUND_S)
+        if self._is_found():
+            return
+        self._has_room.set()
+        Requests.of(self._kernel).takers[self._info["id"]] = self._take
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._send())
+                group.create_task(self._watch())
+        except Exception as error:  # the plots stay at their port
+            logger.warning("Dask plots do not pass the kernel's messages", exc_info=error)
+
+    # --- from pages
+
+    def _take(self, given: Fields) -> None:
+        """Take what a page sent; in the control thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            self._loop.call_soon_threadsafe(self._do, given)
+
+    def _do(self, given: Fields) -> None:
+        match given:
+            case {"do": "ask"}:
+                self._told = {}, None
+                self._asked.set()
+            case {"do": "keep", "ids": list(ids)}:
+                for one in map(str, ids):
+                    if one in self._ends:
+                        self._ends[one] = time.monotonic() + LEASE_S
+                    else:
+                        self._start(f"end of {one}", self._put({"id": one, "kind": "closed"}))
+            case {"do": "send", "id": str(name), "data": str(text)} if name in self._sockets:
+                self._start(f"{name} {next(self._numbers)}", self._write(name, text))
+            case {"do": "close", "ids": list(ids)}:
+                for task in [task for name, task in self._tasks.items() if name in ids]:
+                    task.cancel()
+            case {"do": "open", "id": str(name), "path": str(path), "protocols": list(offered)}:
+                self._ends[name] = time.monotonic() + LEASE_S
+                self._start(name, self._relay_socket(name, path, offered))
+            case {"do": "fetch", "id": str(name), "path": str(path)}:
+                self._start(name, self._relay_answer(name, path, given.get("body")))
+
+    def _start(self, name: str, work: Any) -> None:  # an awaitable
+        async def run() -> None:
+            try:
+                await work
+            except (ValueError, OSError, HTTPClientError, WebSocketError) as error:
+                logger.info("A page was not answered: %s", error)
+                await self._put({"id": name, "kind": "closed", "reason": str(error)})
+
+        task = self._tasks[name] = self._loop.create_task(run())
+        task.add_done_callback(lambda _: self._tasks.pop(name, None))
+
+    async def _fetch(self, path: str, body: str | None = None) -> HTTPResponse:
+        if not PATH.fullmatch(path) and path != "health":
+            raise ValueError("This address is not relayed.")
+        request = HTTPRequest(
+            f"{self._url}/{path}",
+            method="GET" if body is None else "POST",
+            headers=self._headers,
+            body=body,
+            request_timeout=ANSWER_S,
+            decompress_response=False,
+        )
+        return await self._client.fetch(request, raise_error=False)
+
+    async def _relay_answer(self, name: str, path: str, body: str | None) -> None:
+        answer = await self._fetch(path, body)
+        await self._put({"id": name, "kind": "answer", "status": answer.code}, answer.body)
+
+    async def _relay_socket(self, name: str, path: str, offered: list[str]) -> None:
+        if not PATH.fullmatch(path):
+            raise ValueError("This address is not relayed.")
+        request = HTTPRequest(f"{self._url}/{path}".replace("http", "ws", 1), headers=self._headers)
+        code, reason = None, ""
+        try:
+            socket = await websocket_connect(request, subprotocols=offered)
+            self._sockets[name] = socket
+            while (message := await socket.read_message()) is not None:
+                kind = "text" if isinstance(message, str) else "binary"
+                payload = message.encode() if isinstance(message, str) else message
+                await self._put({"id": name, "kind": kind}, payload)
+            code, reason = socket.close_code, socket.close_reason or ""
+        except (HTTPClientError, WebSocketError, OSError) as error:
+            reason = str(error)
+        finally:
+            self._ends.pop(name, None)
+            if name in self._sockets:
+                self._sockets.pop(name).close()
+        await self._put({"id": name, "kind": "closed", "code": code, "reason": reason})
+
+    async def _write(self, name: str, text: str) -> None:
+        await self._sockets[name].write_message(text)
+
+    # --- to pages
+
+    async def _put(self, head: Fields, payload: bytes = b"") -> None:
+        """Queue a message to the pages; waits while much is queued."""
+        for at in range(0, max(len(payload), 1), CHUNK_BYTES):
+            await self._has_room.wait()
+            chunk = payload[at : at + CHUNK_BYTES]
+            has_more = at + CHUNK_BYTES < len(payload)
+            self._queue.put_nowait(({**head, "size": len(chunk), "more": has_more}, chunk))
+            self._queued_bytes += len(chunk)
+            if self._queued_bytes > MAX_QUEUED_BYTES:
+                self._has_room.clear()
+
+    async def _send(self) -> None:
+        while True:
+            batch = [await self._queue.get()]
+            await asyncio.sleep(GATHER_S)
+            size = len(batch[0][1])
+            while size < CHUNK_BYTES and not self._queue.empty():
+                batch.append(self._queue.get_nowait())
+                size += len(batch[-1][1])
+            payload = b"".join(chunk for _, chunk in batch)
+            is_packed = size > GZIP_BYTES
+            if is_packed:
+                payload = await asyncio.to_thread(gzip.compress, payload, 1)
+            # Not as buffers: Jupyter Server 2.21 passes a gateway's binary messages on as text.
+            text = base64.b64encode(payload).decode()
+            heads = [head for head, _ in batch]
+            self._publish({"parts": heads, "gzip": is_packed, "payload": text})
+            self._queued_bytes -= size
+            self._has_room.set()
+            await asyncio.sleep(len(text) / BYTES_PER_S)
+
+    def _publish(self, data: Fields) -> None:
+        """Send to all pages, as a message of a comm that is not opened; from any thread.
+
+        Not by the `comm` package: its messages would count as output of the cell that runs.
+        """
+        name = f"{NAME}-{self._info['id']}"
+        self._kernel.session.send(
+            self._kernel.iopub_socket,
+            "comm_msg",
+            {"comm_id": name, "data": {"n": next(self._sent), **data}},
+            ident=f"comm-{name}".encode(),
+        )
+
+    async def _watch(self) -> None:
+        """Tell how the dashboard is when that changed, and end what nobody keeps."""
+        while True:
+            now = time.monotonic()
+            for name in [one for one, end in self._ends.items() if end < now]:
+                self._tasks[name].cancel()
+            await self._tell()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._asked.wait(), WATCH_S)
+            self._asked.clear()
+
+    async def _tell(self) -> None:
+        health = json.loads((await self._fetch("health")).body)
+        state, version = health["state"], health["plots_version"]
+        # While nobody looks, what moves all the time is not told.
+        counts = ("workers", "threads", "memory_limit", "memory", "tasks")
+        told = {
+            **self._info,
+            "kind": "diagnostics",
+            "state": "stale" if state in ("lost", "closed") else "live",
+            "reason": health["reason"] or None,
+            "summary": {name: health[name] for name in counts} if self._ends else None,
+            **({"closed_at": health["since"]} if state == "closed" else {}),
+        }
+        if (told, version) != self._told:
+            change = dict(told)
+            if version != self._told[1]:
+                change |= json.loads((await self._fetch("plots.json")).body)
+                for plot in change["plots"]:
+                    del plot["help"]  # long; a page asks for it when somebody opens it
+            self._told = told, version
+            self._publish({"changed": [change], "removed": []})

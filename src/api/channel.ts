@@ -1,0 +1,250 @@
+/**
+ * Dashboards that only their kernel's messages lead to, and that way.
+ *
+ * See docs/decisions/0008-ways-around-a-closed-way.md and `dask_diag_lab/server/channel.py`.
+ */
+
+import { KernelMessage, type Kernel } from '@jupyterlab/services';
+import { Signal } from '@lumino/signaling';
+
+import { fieldsOf, isText, listOf, type Fields } from '../plot/control';
+import type { IPlotServer } from '../plot/session';
+import type { IWay } from '../plot/socket';
+import type { ITranslate } from '../plot/text';
+import { Tunnel, type IPart } from '../plot/tunnel';
+import { NAMESPACE } from '../tokens';
+import { listAfter, type IDashboard } from './protocol';
+
+/** A dashboard with the way to it. */
+export interface IChannelDashboard extends IDashboard {
+  readonly channel: IPlotServer;
+}
+
+/** How often a page says that it still shows plots (ms). */
+const KEEP_MS = 60_000;
+/** A kernel that is busy from the start of the page does not tell its language (ms). */
+const INFO_MS = 5_000;
+/** An answer of which nothing came for so long is given up (ms). */
+const SILENCE_MS = 60_000;
+
+/** The kernels of this page, and the dashboards that they tell of. */
+export class KernelChannels {
+  constructor(private readonly _trans: ITranslate) {}
+
+  readonly changed = new Signal<object, void>(this);
+
+  get all(): readonly IChannelDashboard[] {
+    return [...this._channels.values()].flatMap(channel => channel.dashboards);
+  }
+
+  /** Listen to a kernel until it is gone; harmless to repeat. */
+  follow(kernel: Kernel.IKernelConnection): void {
+    if (!this._channels.has(kernel)) {
+      const channel = new KernelChannel(kernel, this._trans, () => this.changed.emit());
+      this._channels.set(kernel, channel);
+      kernel.disposed.connect(() => {
+        channel.clear();
+        this._channels.delete(kernel);
+        this.changed.emit();
+      });
+    }
+  }
+
+  private readonly _channels = new Map<Kernel.IKernelConnection, KernelChannel>();
+}
+
+/** One kernel's messages. */
+class KernelChannel {
+  constructor(
+    private readonly _kernel: Kernel.IKernelConnection,
+    private readonly _trans: ITranslate,
+    private readonly _onChanged: () => void
+  ) {
+    _kernel.iopubMessage.connect((_, message) => this._onMessage(message));
+    _kernel.connectionStatusChanged.connect(() => void this._ask());
+    _kernel.statusChanged.connect((_, status) => {
+      if (status === 'restarting' || status === 'autorestarting' || status === 'dead') {
+        this.clear();
+        _onChanged();
+      }
+    });
+    void this._ask();
+    // Else the kernel goes on for the page until it misses what that repeats.
+    window.addEventListener('pagehide', () => this._servers.forEach(server => server.leave()));
+  }
+
+  dashboards: readonly IChannelDashboard[] = [];
+
+  /** Everything has ended. */
+  clear(): void {
+    this._servers.forEach(server => server.dispose());
+    this._servers.clear();
+    this._numbers.clear();
+    this._list = [];
+    this.dashboards = [];
+  }
+
+  /** Have dashboards of before the page was loaded tell of themselves, also in a busy kernel. */
+  private async _ask(): Promise<void> {
+    const { info, connectionStatus } = this._kernel;
+    if (connectionStatus === 'connected') {
+      const late = new Promise<undefined>(resolve => setTimeout(resolve, INFO_MS, undefined));
+      const language = (await Promise.race([info, late]))?.language_info.name ?? 'python';
+      if (language === 'python' && !this._kernel.isDisposed) {
+        this._send({ do: 'ask' });
+      }
+    }
+  }
+
+  private _send(field: Fields): void {
+    if (this._kernel.isDisposed || this._kernel.status === 'dead') {
+      return;
+    }
+    const message = KernelMessage.createMessage<KernelMessage.ICommInfoRequestMsg>({
+      msgType: 'comm_info_request',
+      channel: 'shell',
+      username: this._kernel.username,
+      session: this._kernel.clientId,
+      content: { target_name: NAMESPACE, [NAMESPACE]: field } as { target_name: string } // and ours
+    });
+    // Control takes what shell takes, and is not held up by a cell; Lab's types do not have that.
+    const control = { ...message, channel: 'control' } as unknown as KernelMessage.IControlMessage;
+    this._kernel.sendControlMessage(control, true);
+  }
+
+  private _onMessage({ header, content }: KernelMessage.IIOPubMessage): void {
+    const { comm_id: comm, data } = content as Fields;
+    if (header.msg_type !== 'comm_msg' || !isText(comm) || !comm.startsWith(`${NAMESPACE}-`)) {
+      return;
+    }
+    const fields = fieldsOf(data, 'message');
+    const last = this._numbers.get(comm);
+    this._numbers.set(comm, Number(fields['n']));
+    if (last !== undefined && last + 1 !== fields['n']) {
+      // The Jupyter server has dropped some: what was open is not whole any more.
+      this._servers.forEach(server => server.interrupt());
+      void this._ask();
+    }
+    if ('changed' in fields) {
+      this._take(fields);
+    } else {
+      const id = comm.slice(NAMESPACE.length + 1);
+      this._servers.get(id)?.take(fields);
+    }
+  }
+
+  private _take(fields: Fields): void {
+    try {
+      this._list = listAfter(this._list, fields);
+    } catch {
+      return; // it began before this page listened, which has asked, or is of another version
+    }
+    for (const [id, server] of this._servers) {
+      if (!this._list.some(one => one.id === id)) {
+        server.dispose();
+        this._servers.delete(id);
+      }
+    }
+    this.dashboards = this._list.map(one => {
+      const { id } = one;
+      const server =
+        this._servers.get(id) ??
+        new ChannelServer(this._trans, field => this._send({ to: id, ...field }));
+      this._servers.set(id, server);
+      // Gateways may give kernels other ids than the machine that they run on.
+      return { ...one, kernel_id: this._kernel.id, channel: server };
+    });
+    this._onChanged();
+  }
+
+  private readonly _servers = new Map<string, ChannelServer>();
+  private readonly _numbers = new Map<string, number>();
+  private _list: readonly IDashboard[] = [];
+}
+
+/** One dashboard's server, through the messages of its kernel. */
+class ChannelServer implements IPlotServer {
+  constructor(
+    private readonly _trans: ITranslate,
+    private readonly _send: (field: Fields) => void
+  ) {
+    this._keeper = setInterval(() => this._tell('keep'), KEEP_MS);
+  }
+
+  async get(path: string): Promise<unknown> {
+    return JSON.parse(await (await this._fetch(path)).text());
+  }
+
+  async post(path: string, body: object): Promise<unknown> {
+    return JSON.parse(await (await this._fetch(path, JSON.stringify(body))).text());
+  }
+
+  /** Fetch a file into the page; its address is good until the page is left. */
+  async url(path: string): Promise<string> {
+    return URL.createObjectURL(await this._fetch(path));
+  }
+
+  ways(path: string): readonly IWay[] {
+    return [this._tunnel.way(this._trans.__('through the kernel’s messages'), { path })];
+  }
+
+  /** Take what a message of the kernel holds, after those before it. */
+  take(fields: Fields): void {
+    const parts = listOf(fields, 'parts', 'message') as readonly IPart[]; // our kernel side's
+    const payload = atob(String(fields['payload']));
+    const packed = new Blob([Uint8Array.from(payload, char => char.charCodeAt(0))]);
+    const unpacked = (): Response =>
+      new Response(packed.stream().pipeThrough(new DecompressionStream('gzip')));
+    const bytes = (fields['gzip'] === true ? unpacked() : packed).arrayBuffer();
+    this._taking = this._taking.then(async () =>
+      this._tunnel.take(parts, new Uint8Array(await bytes))
+    );
+  }
+
+  /** What is open is not whole any more. */
+  interrupt(): void {
+    this._tunnel.end(this._trans.__('Messages of the kernel were lost on their way.'));
+  }
+
+  /** The page is left. */
+  leave(): void {
+    this._tell('close');
+  }
+
+  dispose(): void {
+    clearInterval(this._keeper);
+    this._tunnel.end(this._trans.__('The kernel is gone.'));
+  }
+
+  private _tell(what: 'keep' | 'close'): void {
+    const { ids } = this._tunnel;
+    if (ids.length > 0) {
+      this._send({ do: what, ids: [...ids] });
+    }
+  }
+
+  private _fetch(path: string, body?: string): Promise<Blob> {
+    return new Promise((resolve, reject) => {
+      const id = this._tunnel.ask('fetch', { path, ...(body !== undefined && { body }) }, take);
+      const timer = setTimeout(() => {
+        this._tunnel.drop(id);
+        reject(new Error(this._trans.__('The kernel does not answer.')));
+      }, SILENCE_MS);
+      function take(part: IPart, bytes: Uint8Array<ArrayBuffer>): boolean {
+        clearTimeout(timer);
+        if (part.kind === 'answer' && part.status === 200) {
+          const type = /\.js$/.test(path) ? 'text/javascript' : '';
+          resolve(new Blob([bytes], { type }));
+        } else {
+          const said = part.reason ?? new TextDecoder().decode(bytes).trim().slice(0, 500);
+          reject(new Error(said));
+        }
+        return true;
+      }
+    });
+  }
+
+  private readonly _tunnel = new Tunnel(field => this._send(field));
+  private readonly _keeper: ReturnType<typeof setInterval>;
+  private _taking: Promise<void> = Promise.resolve();
+}

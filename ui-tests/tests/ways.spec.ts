@@ -1,0 +1,148 @@
+// Where the usual way to a plot is closed: kernels on a gateway, and proxies without websockets.
+import * as fs from 'node:fs';
+
+import { Page } from '@playwright/test';
+
+import { IApp } from '../harness/app';
+import { CLUSTER, WORK } from '../harness/ipynb';
+import { Lab } from '../harness/lab';
+import { expectPictures, expectToShow } from '../harness/picture';
+import { ReverseProxy } from '../harness/proxy';
+import { JupyterServer, USUAL_PLACE } from '../harness/server';
+import { expect, test } from '../harness/test';
+
+const NOTE = '.jp-DaskDiag-note';
+
+/** Counts the messages and bytes that kernels send to the page. */
+class Meter {
+  constructor(page: Page) {
+    page.on('websocket', socket => {
+      if (socket.url().includes('/channels')) {
+        socket.on('framereceived', ({ payload }) => {
+          if (payload.includes('dask-diag-lab-')) {
+            this.seen.push([Date.now(), payload.length]);
+          }
+        });
+      }
+    });
+  }
+
+  readonly seen: [time: number, bytes: number][] = [];
+
+  /** The most messages, and bytes, within any three seconds: what Jupyter servers count. */
+  get most(): [messages: number, bytes: number] {
+    const windows = this.seen.map(([start]) =>
+      this.seen.filter(([time]) => time >= start && time < start + 3000)
+    );
+    const bytes = windows.map(all => all.reduce((sum, [, size]) => sum + size, 0));
+    return [Math.max(...windows.map(all => all.length)), Math.max(...bytes)];
+  }
+}
+
+function kernelStatus(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => {
+    const [panel] = (window as unknown as { jupyterapp: IApp }).jupyterapp.shell.widgets('main');
+    return panel?.sessionContext?.session?.kernel?.status;
+  });
+}
+
+const gateway = test.extend<object, { far: JupyterServer }>({
+  far: [
+    async ({}, use) => {
+      const far = await JupyterServer.start();
+      await use(far);
+      await far.stop();
+    },
+    { scope: 'worker', timeout: 120_000 }
+  ],
+  server: [
+    async ({ far }, use) => {
+      const config = [
+        `c.GatewayClient.url = '${far.url.replace(/\/$/, '')}'`,
+        `c.GatewayClient.auth_token = '${far.token}'`
+      ];
+      const server = await JupyterServer.start({ ...USUAL_PLACE, config });
+      await use(server);
+      await server.stop();
+    },
+    { scope: 'worker', timeout: 120_000 }
+  ]
+});
+
+gateway('plots of a kernel on a gateway', async ({ lab, server, page }) => {
+  const meter = new Meter(page);
+  const [end, ended] = [server.path('end'), server.path('ended')];
+  const busy = `import pathlib, time
+while not pathlib.Path(${JSON.stringify(end)}).exists():
+    time.sleep(0.2)
+pathlib.Path(${JSON.stringify(ended)}).touch()`;
+  const path = server.writeNotebook('far.ipynb', [CLUSTER, WORK, busy]);
+  const notebook = await lab.open(path);
+  await notebook.run(0);
+  await lab.sidebar();
+  const listed = await server.api('dask-diag-lab/api/dashboards');
+  expect(await listed.json()).toEqual({ dashboards: [] });
+  await expect(lab.items.first()).toBeAttached();
+
+  // Nobody looks: nothing is sent.
+  const before = meter.seen.length;
+  await notebook.run(1);
+  await page.waitForTimeout(5000);
+  expect(meter.seen.length).toBe(before);
+
+  await notebook.start(2);
+  await notebook.expectBusy(2);
+  const stream = await lab.drag('task-stream', 'right');
+  await expectToShow(stream);
+  await expectPictures(stream, 4, 15_000);
+  await expect(stream.locator(NOTE)).toContainText('through the kernel’s messages');
+  const progress = await lab.drag('progress', 'bottom', stream);
+  await expectPictures(progress, 4, 15_000);
+  await notebook.expectBusy(2);
+  expect(await kernelStatus(page)).toBe('busy'); // what the plots ask is not taken for its end
+
+  // A page that comes later, while the cell runs on.
+  await lab.saved('task-stream', 'progress');
+  await page.reload();
+  await lab.restored();
+  await expectPictures(await lab.livePane('task-stream', 60_000), 4, 30_000);
+  expect(fs.existsSync(ended)).toBe(false);
+  fs.writeFileSync(end, '');
+  await expect.poll(() => fs.existsSync(ended)).toBe(true);
+
+  const [messages, bytes] = meter.most;
+  expect(messages).toBeLessThan(500);
+  expect(bytes).toBeLessThan(2_500_000);
+  const dashboard = await lab.panes().first().getAttribute('data-dashboard');
+  await lab.command('dask-diag-lab:close-plots', { dashboard });
+  await expect(lab.panes()).toHaveCount(0);
+  await page.waitForTimeout(2000);
+  const closed = meter.seen.length;
+  await page.waitForTimeout(5000);
+  expect(meter.seen.length).toBe(closed);
+  expect(server.log).not.toContain('rate exceeded');
+});
+
+for (const upgrades of ['refuse', 'hold'] as const) {
+  test(`plots behind a proxy that ${upgrades}s websockets`, async ({ lab, server, page }) => {
+    const { port } = new URL(server.url);
+    const proxy = await ReverseProxy.start(Number(port), upgrades);
+    const behind = Object.create(server, {
+      url: { value: server.url.replace(port, String(proxy.port)) }
+    }) as JupyterServer;
+    const labBehind = new Lab(page, behind);
+    const path = server.writeNotebook('behind.ipynb', [CLUSTER, WORK]);
+    const notebook = await labBehind.open(path);
+    await notebook.run(0);
+    await notebook.run(1);
+    await labBehind.sidebar();
+    await expect(labBehind.items.first()).toBeAttached({ timeout: 30_000 });
+    const stream = await labBehind.drag('task-stream', 'right');
+    await expectPictures(stream, 4, 15_000);
+    await expect(stream.locator(NOTE)).toContainText('by polling');
+    const progress = await labBehind.drag('progress', 'bottom', stream);
+    await expectPictures(progress, 4, 15_000);
+    proxy.stop();
+    expect(lab.server).toBe(server);
+  });
+}
