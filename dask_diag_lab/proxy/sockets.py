@@ -27,7 +27,7 @@ USER_ID: Final = os.getuid() if hasattr(os, "getuid") else None
 
 # How long a server may take to speak first. Dask's comms and ZMQ do so within a millisecond; the
 # rest is for a machine with all processors busy.
-GREETING_S: Final = 0.3
+GREETING_S: Final = 0.6
 
 _TABLES: Final = (
     (Path("/proc/net/tcp"), socket.AF_INET),
