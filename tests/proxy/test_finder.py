@@ -91,7 +91,7 @@ async def kernel(client: Client) -> AsyncIterator[tuple[str, AsyncKernelClient]]
     """Start a kernel of a notebook."""
     manager = client.app.kernel_manager
     assert manager is not None
-    environment = {**os.environ, "JPY_SESSION_NAME": "/work/analysis.ipynb"}
+    environment = {**os.environ, "JPY_SESSION_NAME": "/home/ada/analysis.ipynb"}
     kernel_id = await manager.start_kernel(env=environment)
     channels: object = manager.get_kernel(kernel_id).client()
     assert isinstance(channels, AsyncKernelClient)
