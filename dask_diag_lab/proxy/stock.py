@@ -46,8 +46,9 @@ MAX_PAUSE_S: Final = 20.0
 # The page of workers is made on the scheduler's loop, 1 kB for each: once a minute with 1000.
 WORKERS_S_EACH: Final = 0.06
 # What it says is not taken from ``identity.json``: while workers have tasks to tell of, distributed
-# fails to make that, with a traceback in the output of a kernel's cell. So it is asked for the id
-# alone, outside of kernels, where no worker had a task. ``counts.json`` visits every task.
+# fails to make that, with a traceback where the user sees it. So it is asked for the id alone, when
+# no worker has a task, and only elsewhere: a process here is known by its ports. ``counts.json``
+# visits every task.
 WORKERS_PAGE: Final = "/info/main/workers.html"
 NONE: Final[tuple[tuple[str, ...], ...]] = ((),) * 5
 
@@ -256,8 +257,7 @@ class StockDashboard(Dashboard):
             return
         if self.found is not None:
             self.ports = await asyncio.to_thread(self.found.listening_ports)
-        is_idle = (was_idle and self._is_idle) or not workers
-        if is_idle and not self.info["kernel_id"]:
+        elif (was_idle and self._is_idle) or not workers:
             identity = check(await self._get("/json/identity.json"), SchedulerInfo)
             self.info = {**self.info, "scheduler": identity}
 
