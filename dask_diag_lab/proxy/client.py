@@ -97,7 +97,8 @@ class Address:
     host : str
         The name or IP as it was given, without brackets: for ``Host`` and TLS.
     ip : str
-        What is connected to. Never resolved again, so that a name cannot move later.
+        What is connected to. Never resolved again, so that a name cannot move later. Empty where
+        somebody has only said where a dashboard is: nothing is resolved or allowed yet.
     prefix : str
         Path below which the dashboard lives: empty, or starting with a slash and not ending
         with one.
@@ -108,7 +109,7 @@ class Address:
     scheme: Literal["http", "https"]
     host: str
     port: int
-    ip: str
+    ip: str = ""
     prefix: str = ""
     ca_file: str = ""
 
@@ -126,6 +127,11 @@ class Address:
     def origin(self) -> str:
         """Scheme, host and port, without a slash at the end."""
         return f"{self.scheme}://{self.netloc}"
+
+    @property
+    def url(self) -> str:
+        """All of it, without a slash at the end."""
+        return f"{self.origin}{self.prefix}"
 
     @property
     def resolver(self) -> Resolver:

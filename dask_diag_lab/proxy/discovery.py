@@ -27,7 +27,7 @@ from dask_diag_lab.proxy.messages import (
     check_record,
     loopback_address,
 )
-from dask_diag_lab.proxy.sockets import USER_ID, ProcessError, listens
+from dask_diag_lab.proxy.sockets import USER_ID, ProcessError, addresses_of
 
 # A record has some 600 bytes; more than this is no record.
 MAX_RECORD_BYTES: Final = 64 * 1024
@@ -210,7 +210,7 @@ def find_process(record: RuntimeRecord, user_id: int | None = USER_ID) -> psutil
             raise ProcessGoneError(f"process {pid} is a later one with its number")
         if user_id is not None and process.uids().real != user_id:
             raise ProcessError(f"process {pid} belongs to another user")
-        is_listening = listens(process, address)
+        is_listening = (address.ip, address.port) in addresses_of(process)
     except psutil.NoSuchProcess:
         raise ProcessGoneError(f"its process {pid} has ended") from None
     except psutil.AccessDenied:

@@ -20,7 +20,6 @@ import psutil
 
 from dask_diag_lab.proxy.client import UpstreamTimeoutError
 from dask_diag_lab.proxy.config import Settings
-from dask_diag_lab.proxy.policy import Place
 from dask_diag_lab.proxy.sockets import (
     GREETING_S,
     USER_ID,
@@ -189,16 +188,14 @@ class Finder:
                 if await greets(one.address, patience_s):
                     continue
                 found = await asyncio.to_thread(_describe, one, process, self._kernels())
-                address = one.address
-                place = Place("http", address.host, address.port)
-                dashboard = StockDashboard(place, (), "", found)
+                dashboard = StockDashboard(one.address, (), found)
                 is_dask = await dashboard.is_dask()
-            except OSError:  # gone, or as busy as below
-                continue
-            except UpstreamTimeoutError:
+            except (TimeoutError, UpstreamTimeoutError):
                 pause_s = self._pause_s[one] = min(MAX_PAUSE_S, self._pause_s.get(one, 1.0) * 2)
                 self._postpone(listening[i:], pause_s)
                 return
+            except OSError:  # gone
+                continue
             if is_dask:
                 self.found[one] = dashboard
                 self._on_found()

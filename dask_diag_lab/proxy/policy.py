@@ -10,9 +10,9 @@ import ipaddress
 import re
 import socket
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Final, Literal
+from typing import Final
 
 from dask_diag_lab.proxy.client import Address, RefusedError
 
@@ -55,28 +55,8 @@ _URL: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where somebody said that a dashboard is; nothing is resolved or allowed yet."""
-
-    scheme: Literal["http", "https"]
-    host: str
-    port: int
-    prefix: str = ""
-
-    @property
-    def url(self) -> str:
-        """The place in words that `read_place` takes."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}{self.prefix}"
-
-    def at(self, ip: Ip) -> Address:
-        """Return the address that is connected to."""
-        return Address(self.scheme, self.host, self.port, str(ip), self.prefix)
-
-
-def read_place(url: str) -> Place:
-    """Return the place that a typed URL names, without the page at its end (``/status``).
+def read_address(url: str) -> Address:
+    """Return the address that a typed URL names, without the page at its end (``/status``).
 
     Raises
     ------
@@ -88,18 +68,18 @@ def read_place(url: str) -> Place:
         raise RefusedError(NO_ADDRESS)
     is_tls = (match[1] or "").lower() == "https"
     host, port = match[2].strip("[]").lower(), int(match[3] or (443 if is_tls else 80))
-    return Place("https" if is_tls else "http", host, port, match[4])
+    return Address("https" if is_tls else "http", host, port, prefix=match[4])
 
 
-async def resolve(place: Place, allowed_hosts: Sequence[str]) -> list[Address]:
-    """Return the addresses of a place that may be contacted, each pinned to one IP.
+async def resolve(address: Address, allowed_hosts: Sequence[str]) -> list[Address]:
+    """Return what an address means and may be contacted, each pinned to one IP.
 
     Raises
     ------
     RefusedError
         When its name does not resolve, or not only to allowed addresses.
     """
-    host = place.host
+    host = address.host
     refusal = RefusedError(
         f"This Jupyter server does not open dashboards on {host}. Its administrator can allow "
         "the host with c.DaskDiagLab.allowed_hosts."
@@ -111,13 +91,13 @@ async def resolve(place: Place, allowed_hosts: Sequence[str]) -> list[Address]:
     try:
         async with asyncio.timeout(RESOLVE_S):
             loop = asyncio.get_running_loop()
-            found = await loop.getaddrinfo(host, place.port, type=socket.SOCK_STREAM)
+            found = await loop.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):  # a timeout is an OSError
         raise RefusedError(f"The name {host} cannot be resolved by the Jupyter server.") from None
     ips = list(dict.fromkeys(_plain(str(sockaddr[0])) for *_, sockaddr in found))
     if not ips or not all(is_allowed(host, ip, allowed_hosts) for ip in ips):
         raise refusal
-    return [place.at(ip) for ip in ips]
+    return [replace(address, ip=str(ip)) for ip in ips]
 
 
 def is_allowed(host: str, ip: Ip, allowed_hosts: Sequence[str]) -> bool:

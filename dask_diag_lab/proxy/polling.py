@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, ClassVar, Final
 
 from tornado import web
-from tornado.httpclient import HTTPClientError
-from tornado.websocket import WebSocketClientConnection, WebSocketError
+from tornado.websocket import WebSocketClientConnection as Socket
+from tornado.websocket import WebSocketError
 
 from dask_diag_lab.proxy.client import RefusedError
-from dask_diag_lab.proxy.dashboard import Dashboard
 from dask_diag_lab.proxy.handlers import BaseHandler, allowed_to
-from dask_diag_lab.proxy.relay import check_request, connect_socket
+from dask_diag_lab.proxy.relay import check_request, open_socket
 
 WAIT_S: Final = 20.0
 """So long a request for messages waits for the first; proxies give up after 30 s or more."""
@@ -42,7 +42,7 @@ class Poll:
 
     def __init__(self, on_end: Callable[[], object]) -> None:
         self._on_end = on_end
-        self._sockets: dict[str, WebSocketClientConnection] = {}
+        self._sockets: dict[str, Socket] = {}
         self._pumps: dict[str, asyncio.Task[None]] = {}
         self._held: list[tuple[dict[str, Any], bytes]] = []  # JSON, and what it describes
         self._held_bytes = 0
@@ -50,12 +50,9 @@ class Poll:
         self._has_room.set()
         self._end = asyncio.get_running_loop().call_later(LEASE_S, self.close)
 
-    def add(self, name: str, socket: WebSocketClientConnection, dashboard: Dashboard) -> None:
-        """Begin to read a socket that was opened; it ends with its dashboard."""
-        self._sockets[name] = socket
-        dashboard.sockets.add(socket)
-        pump = self._pumps[name] = asyncio.create_task(self._read_socket(name, socket))
-        pump.add_done_callback(lambda _: dashboard.sockets.discard(socket))
+    def open(self, name: str, opening: AbstractAsyncContextManager[Socket]) -> None:
+        """Open a socket and hold what it receives; a refusal is its end."""
+        self._pumps[name] = asyncio.create_task(self._relay(name, opening))
 
     async def write(self, name: str, text: str) -> None:
         """Send a message; one to a socket that has closed is dropped."""
@@ -65,8 +62,8 @@ class Poll:
 
     def drop(self, names: list[str]) -> None:
         """Close sockets; those that there are."""
-        for socket in [one for name, one in self._sockets.items() if name in names]:
-            socket.close()
+        for pump in [one for name, one in self._pumps.items() if name in names]:
+            pump.cancel()
 
     async def read(self) -> bytes:
         """Wait for messages; return them all, after a line of JSON that describes them."""
@@ -84,21 +81,24 @@ class Poll:
         """Close all sockets. Harmless twice."""
         self._end.cancel()
         self._on_end()
-        for pump in self._pumps.values():
-            pump.cancel()
+        self.drop(list(self._pumps))
 
-    async def _read_socket(self, name: str, socket: WebSocketClientConnection) -> None:
+    async def _relay(self, name: str, opening: AbstractAsyncContextManager[Socket]) -> None:
         try:
-            while (message := await socket.read_message()) is not None:
-                is_text = isinstance(message, str)
-                content = message.encode() if isinstance(message, str) else message
-                self._hold(name, "text" if is_text else "binary", content)
-                await self._has_room.wait()
-            self._hold(name, "closed", b"", reason=socket.close_reason or "")
+            async with opening as socket:
+                self._sockets[name] = socket
+                while (message := await socket.read_message()) is not None:
+                    is_text = isinstance(message, str)
+                    content = message.encode() if isinstance(message, str) else message
+                    self._hold(name, "text" if is_text else "binary", content)
+                    await self._has_room.wait()
+                reason = socket.close_reason or ""
+        except RefusedError as error:
+            reason = str(error)
         finally:
-            socket.close()
             self._sockets.pop(name, None)
             self._pumps.pop(name, None)
+        self._hold(name, "closed", b"", reason=reason)
 
     def _hold(self, name: str, kind: str, content: bytes, **more: str) -> None:
         self._held.append(({"id": name, "kind": kind, "size": len(content), **more}, content))
@@ -150,9 +150,15 @@ class PollHandler(BaseHandler):
         except (ValueError, RecursionError):
             asked = None
         match asked:
-            case {"do": "open", "id": str(name), "dashboard": str(to), "path": str(path)}:
-                offered = [str(one) for one in asked.get("protocols", [])]
-                await self._open(key, name, to, path, offered)
+            case {
+                "do": "open",
+                "id": str(name),
+                "dashboard": str(to),
+                "path": str(path),
+                "protocols": list(offered),
+            }:
+                poll = poll or self._begin(key)
+                poll.open(name, self._socket(to, path, list(map(str, offered))))
             case {"do": "send", "id": str(name), "data": str(text)}:
                 if poll is not None:
                     await poll.write(name, text)
@@ -162,23 +168,27 @@ class PollHandler(BaseHandler):
             case _:
                 raise RefusedError("This is not what a page asks.", 400)
 
-    async def _open(
-        self, key: tuple[str, str], name: str, dashboard_id: str, path: str, offered: list[str]
-    ) -> None:
-        if len(self.polls) >= MAX_POLLS and key not in self.polls:
+    def _begin(self, key: tuple[str, str]) -> Poll:
+        if len(self.polls) >= MAX_POLLS:
             raise RefusedError("Too many pages poll for plots.", 503)
+        poll = self.polls[key] = Poll(lambda: self.polls.pop(key, None))
+        return poll
+
+    @asynccontextmanager
+    async def _socket(
+        self, dashboard_id: str, path: str, offered: list[str]
+    ) -> AsyncIterator[Socket]:
         dashboard = await self.registry.find(dashboard_id)
         check_request(dashboard.kind, "GET", path)
         if dashboard.kind != "diagnostics" or not path.endswith("/ws"):
             raise RefusedError("There is no live plot at this address.")
-        timeout_s = self.registry.settings.answer_timeout_s
-        try:
-            target = f"{dashboard.address.prefix}/{path}"
-            socket = await connect_socket(dashboard, target, offered, timeout_s)
-        except (HTTPClientError, WebSocketError, OSError):
-            dashboard.is_suspect = True
-            raise RefusedError(f"{dashboard.name} does not open this plot.", 502) from None
-        poll = self.polls.get(key)
-        if poll is None:
-            poll = self.polls[key] = Poll(lambda: self.polls.pop(key, None))
-        poll.add(name, socket, dashboard)
+        target, timeout_s = (
+            f"{dashboard.address.prefix}/{path}",
+            self.registry.settings.answer_timeout_s,
+        )
+        async with open_socket(dashboard, target, offered, timeout_s) as socket:
+            dashboard.sockets.add(socket)
+            try:
+                yield socket
+            finally:
+                dashboard.sockets.discard(socket)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from dask_diag_lab.proxy.client import RefusedError
@@ -22,7 +23,7 @@ from dask_diag_lab.proxy.messages import (
     DashboardList,
     MessageError,
 )
-from dask_diag_lab.proxy.policy import read_place
+from dask_diag_lab.proxy.policy import read_address
 from dask_diag_lab.proxy.sockets import ProcessError
 from dask_diag_lab.proxy.stock import Keeper, StockDashboard
 
@@ -120,9 +121,10 @@ class Registry:
             known.is_configured |= not is_added
 
     def _stock(self, url: str, *, is_configured: bool) -> StockDashboard:
-        place, allowed = read_place(url), self.settings.allowed_hosts
-        hosts = [*allowed, place.host] if is_configured else allowed
-        return StockDashboard(place, hosts, self.settings.certificate_authorities)
+        settings = self.settings
+        given = replace(read_address(url), ca_file=settings.certificate_authorities)
+        hosts = [*settings.allowed_hosts, given.host] if is_configured else settings.allowed_hosts
+        return StockDashboard(given, hosts)
 
     @property
     def _stocks(self) -> list[StockDashboard]:
@@ -209,10 +211,11 @@ class Registry:
         same = (one for one in self._stocks if _is_same(one, dashboard))
         dashboard = next(same, dashboard)  # found by itself, or by another name
         is_new, dashboard.is_added = not dashboard.is_added, True
-        dashboard.place = added.place
-        self._dashboards[dashboard.id] = dashboard
-        await self._keep(dashboard, is_kept=True)
-        self._publish()
+        if is_new:
+            dashboard.given = added.given
+            self._dashboards[dashboard.id] = dashboard
+            await self._keep(dashboard, is_kept=True)
+            self._publish()
         return self.listing[dashboard.id], is_new
 
     async def remove(self, dashboard_id: str) -> bool:
@@ -229,7 +232,7 @@ class Registry:
         return True
 
     async def _keep(self, dashboard: StockDashboard, *, is_kept: bool) -> None:
-        url = dashboard.place.url
+        url = dashboard.given.url
         try:
             await asyncio.to_thread(self._keeper.change, url, is_kept=is_kept)
         except OSError as error:
@@ -266,10 +269,10 @@ class Registry:
         for dashboard in self._dashboards.values():
             dashboard.close_sockets("The Jupyter server stops.", 1001)
         self.keys.end()
-        await self._finder.close()
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.wait([self._watch])
+        await self._finder.close()
 
     async def _scan(self) -> None:
         """Bring the announced dashboards up to date; asks the operating system only."""
@@ -298,10 +301,11 @@ class Registry:
         for stock in self._stocks:
             if stock.found and stock.found.listener not in self._finder.found:
                 stock.lose()
-        for found in self._finder.found.values():
+        for listener, found in self._finder.found.items():
             same = (one for one in self._stocks if _is_same(one, found))
-            known = next(same, None) or self._dashboards.setdefault(found.id, found)
-            if isinstance(known, StockDashboard) and found.found and known.found != found.found:
+            known = next(same, found)
+            self._dashboards[known.id] = self._finder.found[listener] = known
+            if found.found and known.found != found.found:
                 known.take(found.found)
         self._drop_unwanted()
         self._publish()

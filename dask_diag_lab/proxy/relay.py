@@ -10,7 +10,8 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections.abc import Awaitable, Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import quote, unquote, unquote_plus, urljoin, urlsplit
 
@@ -191,24 +192,50 @@ def relayed_location(address: Address, target: str, location: str, root: str) ->
     return f"{root}{path}{kept_query(parts.query)}{fragment}"
 
 
-def connect_socket(
+@asynccontextmanager
+async def open_socket(
     dashboard: Dashboard, target: str, protocols: list[str], timeout_s: float
-) -> Awaitable[WebSocketClientConnection]:
-    """Open a websocket to a dashboard; Bokeh's session token rides as the second protocol."""
-    request = HTTPRequest(
-        f"{dashboard.address.origin.replace('http', 'ws', 1)}{target}",
-        headers=HTTPHeaders(request_headers(dashboard, {})),
-        ssl_options=dashboard.address.tls,
-        connect_timeout=timeout_s,
-        request_timeout=timeout_s,
-    )
-    return websocket_connect(
-        request,
-        max_message_size=MAX_MESSAGE_BYTES,
-        subprotocols=protocols or None,
-        resolver=dashboard.address.resolver,
-        # No pings: a kernel that holds the interpreter cannot answer, and is not dead for it.
-    )
+) -> AsyncIterator[WebSocketClientConnection]:
+    """Have a websocket to a dashboard; Bokeh's session token rides as the second protocol.
+
+    Raises
+    ------
+    RefusedError
+        When it does not open.
+    """
+    try:
+        request = HTTPRequest(
+            f"{dashboard.address.origin.replace('http', 'ws', 1)}{target}",
+            headers=HTTPHeaders(request_headers(dashboard, {})),
+            ssl_options=dashboard.address.tls,
+            connect_timeout=timeout_s,
+            request_timeout=timeout_s,
+        )
+        connecting = websocket_connect(
+            request,
+            max_message_size=MAX_MESSAGE_BYTES,
+            subprotocols=protocols or None,
+            resolver=dashboard.address.resolver,
+            # No pings: a kernel that holds the interpreter cannot answer, and is not dead for it.
+        )
+        opening = asyncio.ensure_future(connecting)
+        try:
+            socket = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(_close)  # tornado opens it to the end
+            raise
+    except (HTTPClientError, WebSocketError, UpstreamError, OSError):
+        dashboard.is_suspect = True
+        raise RefusedError(f"{dashboard.name} does not open this plot.", 502) from None
+    try:
+        yield socket
+    finally:
+        socket.close()
+
+
+def _close(opened: asyncio.Future[WebSocketClientConnection]) -> None:
+    if not opened.cancelled() and opened.exception() is None:
+        opened.result().close()
 
 
 @web.stream_request_body
@@ -354,24 +381,19 @@ class RelayHandler(BaseWebSocketHandler):
     async def _relay_socket(self, path: str) -> None:
         if not path.endswith("/ws") and (self._dashboard.kind, path) != ("stock", "eventstream"):
             raise RefusedError("There is no live plot at this address.")
-        try:
-            offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
-            timeout_s = self.registry.settings.answer_timeout_s
-            protocols = [name.strip() for name in offered if name.strip()]
-            self._upstream = await connect_socket(
-                self._dashboard, self._target, protocols, timeout_s
-            )
-        except (HTTPClientError, WebSocketError, OSError):
-            self._dashboard.is_suspect = True
-            raise RefusedError(f"{self._dashboard.name} does not open this plot.", 502) from None
-        self._sockets.add(self)
-        try:
-            await super().get()
-        finally:
-            self._sockets.discard(self)
-            self._upstream.close(*sendable_close(self.close_code, self.close_reason))
-            if self._pump is not None:
-                await self._pump
+        offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
+        protocols = [name.strip() for name in offered if name.strip()]
+        timeout_s = self.registry.settings.answer_timeout_s
+        async with open_socket(self._dashboard, self._target, protocols, timeout_s) as upstream:
+            self._upstream = upstream
+            self._sockets.add(self)
+            try:
+                await super().get()
+            finally:
+                self._sockets.discard(self)
+                upstream.close(*sendable_close(self.close_code, self.close_reason))
+                if self._pump is not None:
+                    await self._pump
 
     def open(self, *_parts: str) -> None:
         """Begin to pass on what the dashboard sends."""

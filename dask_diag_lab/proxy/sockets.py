@@ -95,30 +95,21 @@ def _listeners_by_process() -> Iterator[Listener]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             user_id = None if USER_ID is None else int(process.uids().real)
-            for one in process.net_connections(kind="tcp"):
-                if one.status == psutil.CONN_LISTEN:
-                    yield Listener(one.laddr.ip, one.laddr.port, user_id, process.pid)
+            for ip, port in addresses_of(process):
+                yield Listener(ip, port, user_id, process.pid)
 
 
-def listens(process: psutil.Process, address: Address) -> bool:
-    """Tell whether a process itself listens at an address.
+def addresses_of(process: psutil.Process) -> set[tuple[str, int]]:
+    """Return the IPs and ports that a process itself listens on.
 
     Raises
     ------
     psutil.Error
         When it has gone, or may not be looked into.
     """
-    place = (address.ip, address.port)
-    if not _TABLES[0][0].exists():
-        connections = process.net_connections(kind="tcp")
-        return place in {one.laddr for one in connections if one.status == psutil.CONN_LISTEN}
-    try:
-        inodes = _inodes(process.pid)
-    except FileNotFoundError:
-        raise psutil.NoSuchProcess(process.pid) from None
-    except PermissionError:
-        raise psutil.AccessDenied(process.pid) from None
-    return any((one.ip, one.port) == place and one.inode in inodes for one in listeners())
+    connections = process.net_connections(kind="tcp")
+    listening = (one.laddr for one in connections if one.status == psutil.CONN_LISTEN)
+    return {(one.ip, one.port) for one in listening}
 
 
 def is_own_host(host: str) -> bool:
@@ -132,17 +123,19 @@ def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
 
     On a shared machine port 8787 is somebody's, and a stock dashboard asks no password. Root counts
     as one's own: port forwarders of container engines run as root. An address on another machine
-    cannot be known and is left to the policy. Blocks for some milliseconds.
+    cannot be known and is left to the policy, and so is a port of this one that a container engine
+    forwards without a listener, as it does not on loopback. Blocks for some milliseconds.
 
     Raises
     ------
     ProcessError
         When it is another user's, or nobody listens.
     """
-    if user_id is None or not ipaddress.ip_address(address.ip).is_loopback:
+    is_loopback = ipaddress.ip_address(address.ip).is_loopback
+    if user_id is None or not (is_loopback or is_own_host(address.ip)):
         return
     owners = {one.user_id for one in listeners() if one.port == address.port}
-    if not owners:
+    if is_loopback and not owners:
         raise ProcessError(f"nothing listens on {address.netloc}")
     if not owners <= {user_id, 0}:
         raise ProcessError(f"the program on {address.netloc} is another user's")
@@ -150,13 +143,14 @@ def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
 
 def processes_of(wanted: Collection[Listener]) -> dict[Listener, psutil.Process]:
     """Return the processes that hold listening sockets, as far as this user may see them."""
-    by_inode = {one.inode: one for one in wanted}
     found: dict[Listener, psutil.Process] = {}
     for pid in psutil.pids():
         with contextlib.suppress(OSError, psutil.Error):
-            for inode in _inodes(pid) & by_inode.keys():
-                # A forked process has its parent's sockets too: the parent has the lower number.
-                found.setdefault(by_inode[inode], psutil.Process(pid))
+            inodes = _inodes(pid)
+            for one in wanted:
+                if one.inode in inodes:
+                    # A forked process has its parent's sockets too, and the higher number.
+                    found.setdefault(one, psutil.Process(pid))
     return found
 
 

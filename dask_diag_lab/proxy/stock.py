@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -37,8 +37,15 @@ from dask_diag_lab.proxy.messages import (
     Summary,
     check,
 )
-from dask_diag_lab.proxy.policy import Place, resolve
-from dask_diag_lab.proxy.sockets import Listener, ProcessError, check_owner, is_own_host, listeners
+from dask_diag_lab.proxy.policy import resolve
+from dask_diag_lab.proxy.sockets import (
+    Listener,
+    ProcessError,
+    addresses_of,
+    check_owner,
+    is_own_host,
+    listeners,
+)
 
 EXAMINE_S: Final = 5.0
 # The longest pause between two tries to reach one that does not answer.
@@ -95,9 +102,7 @@ class Found:
     def listening_ports(self) -> frozenset[int]:
         """Return the ports that its process listens on; blocks for a millisecond."""
         with contextlib.suppress(psutil.Error):
-            connections = self.process.net_connections(kind="tcp")
-            listening = (one for one in connections if one.status == psutil.CONN_LISTEN)
-            return frozenset(one.laddr.port for one in listening)
+            return frozenset(port for _, port in addresses_of(self.process))
         return frozenset()
 
 
@@ -106,10 +111,10 @@ class StockDashboard(Dashboard):
 
     Parameters
     ----------
-    place : Place
-        Where it is.
+    given : Address
+        Where somebody said that it is, or where it was found.
     allowed_hosts : sequence of str
-        The policy for the place; not asked where the dashboard was found.
+        The policy for the address; not asked where the dashboard was found.
     found : Found, optional
         Its process, where it was found by itself.
 
@@ -133,14 +138,13 @@ class StockDashboard(Dashboard):
     named_ports: frozenset[int] = frozenset()
 
     def __init__(
-        self, place: Place, allowed_hosts: Sequence[str], ca_file: str, found: Found | None = None
+        self, given: Address, allowed_hosts: Sequence[str], found: Found | None = None
     ) -> None:
-        self.place, self._allowed_hosts = place, allowed_hosts
-        address = Address(place.scheme, place.host, place.port, "", place.prefix, ca_file)
+        self.given, self._allowed_hosts = given, allowed_hosts
         # Always the same for the same address, so that adding twice is adding once.
-        digest = hashlib.sha256(f"{address.origin}{address.prefix}".encode()).hexdigest()
-        name, unknown = f"{address.netloc}{address.prefix}", SchedulerInfo(id="", address="")
-        super().__init__(address, f"stock-{digest[:16]}", name, "stock", unknown)
+        digest = hashlib.sha256(given.url.encode()).hexdigest()
+        name, unknown = f"{given.netloc}{given.prefix}", SchedulerInfo(id="", address="")
+        super().__init__(given, f"stock-{digest[:16]}", name, "stock", unknown)
         self._workers_due_s = 0.0
         self._is_idle = False
         self.ports: frozenset[int] = frozenset()
@@ -182,14 +186,14 @@ class StockDashboard(Dashboard):
 
     async def _examine_each(self) -> None:
         try:
-            addresses = await resolve(self.place, self._allowed_hosts)
+            addresses = await resolve(self.given, self._allowed_hosts)
         except RefusedError as error:
             self.status = error.status
             self.set_state("unreachable", str(error))
             return
         self.status = 502
         for address in addresses:
-            self.address = replace(address, ca_file=self.address.ca_file)
+            self.address = address
             await super().examine()
             if self.info["state"] == "live":
                 return

@@ -22,7 +22,7 @@ from dask_diag_lab.proxy.messages import (
     check,
     check_record,
 )
-from dask_diag_lab.proxy.policy import read_place
+from dask_diag_lab.proxy.policy import read_address
 from dask_diag_lab.proxy.relay import check_request, kept_query, relayed_location
 from dask_diag_lab.proxy.stock import plots_of_index
 from tests.proxy.backends import FIXTURES, Backend
@@ -105,11 +105,11 @@ def test_no_right_of_the_browser_is_in_a_query(pieces: list[str]) -> None:
 @given(PIECES)
 def test_an_address_is_read_or_refused(pieces: list[str]) -> None:
     try:
-        place = read_place("http://h" + "".join(pieces))
+        place = read_address("http://h" + "".join(pieces))
     except RefusedError:
         return
     assert urlsplit(place.url).hostname == place.host
-    assert read_place(place.url) == place
+    assert read_address(place.url) == place
 
 
 def test_junk_neither_hides_a_record_nor_slows_the_scan(

@@ -51,6 +51,7 @@ async def test_added_ones_are_kept_and_removed_ones_are_not(
     (kept,) = (await after_restart(extension).refresh())["dashboards"]
     for field in ("id", "name", "state", "scheduler", "is_removable"):
         assert kept[field] == dashboard[field]
+    assert (await client.add(f"http://127.0.0.1:{stock.port}")).code == 200  # known by that, too
     await client.get("api", "dashboards", dashboard["id"], method="DELETE")
     assert (await after_restart(extension).refresh())["dashboards"] == []
 

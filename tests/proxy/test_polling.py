@@ -14,7 +14,7 @@ from tornado.httpclient import HTTPResponse
 from dask_diag_lab.proxy import polling
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from tests.proxy.backends import Backend
-from tests.proxy.client import Client, message
+from tests.proxy.client import Client
 
 MB = 2**20
 
@@ -35,6 +35,14 @@ class Page:
         offered = ["bokeh", "session.token"]
         place = {"dashboard": backend.id, "path": path, "protocols": offered}
         return await self.post(do="open", id="s", **place)
+
+    async def refusal(self, backend: Backend, path: str, name: str = "s") -> str:
+        """Return why a plot does not open."""
+        place = {"dashboard": backend.id, "path": path, "protocols": []}
+        assert (await self.post(do="open", id=name, **place)).code == 204
+        (part,) = json.loads((await self.get()).body.partition(b"\n")[0])["parts"]
+        assert (part["id"], part["kind"]) == (name, "closed")
+        return str(part["reason"])
 
     async def receive(self) -> list[tuple[str, bytes]]:
         """Return kinds and contents of the messages that one request gets."""
@@ -104,12 +112,21 @@ async def test_what_nobody_fetches_is_closed(
 
 async def test_only_plots_of_a_dashboard_open(client: Client, announced: Backend) -> None:
     page = Page(client)
-    assert (await page.open(announced, "plots/x")).code == 403
-    assert (await page.open(announced, "../ws")).code == 400
-    assert (await page.open(announced, "nothing/ws")).code == 502
     assert (await page.post(do="dance")).code == 400
+    assert (await page.post(do="open", id="s", dashboard="x", path="x", protocols=5)).code == 400
+    for path in ("plots/x", "../ws", "nothing/ws"):
+        assert await page.refusal(announced, path)
     announced.id = "0" * 16
-    assert "no such dashboard" in message(await page.open(announced))
+    assert "no such dashboard" in await page.refusal(announced, "plots/x/ws")
+
+
+async def test_a_plot_that_does_not_open_holds_up_no_other(
+    client: Client, announced: Backend
+) -> None:
+    async with opened(client, announced) as page:
+        assert await page.refusal(announced, "plots/x", "other")
+        await page.post(do="send", id="s", data="hello")
+        assert await page.expect(1) == [("text", b"hello")]
 
 
 async def test_a_key_is_of_its_login(client: Client, announced: Backend) -> None:
