@@ -46,7 +46,7 @@ export class DashboardsModel {
     private readonly _connectTimeoutMs = CONNECT_TIMEOUT_MS
   ) {
     _sessions.runningChanged.connect(this._rebuild, this);
-    _channels.changed.connect(this._onChannels, this);
+    _channels.changed.connect(this._rebuild, this);
     this._poll = new Poll({
       name: 'dask-diag-lab:dashboards',
       factory: () => this._follow(),
@@ -142,19 +142,6 @@ export class DashboardsModel {
     this._rebuild();
   }
 
-  /** Where the Jupyter server has one as well, and only no socket tells, its way is the better one. */
-  private _onChannels(): void {
-    this._rebuild();
-    const isNew = this._channels.all.some(({ id }) => !this._asked.has(id));
-    this._channels.all.forEach(({ id }) => this._asked.add(id));
-    if (isNew) {
-      const asking = this._server
-        .dashboards()
-        .then(list => this._take(list, this.feedState !== 'live', this.isAsking));
-      asking.catch(() => undefined); // the poll tells what is wrong
-    }
-  }
-
   private _rebuild(): void {
     for (const { kernel, path } of this._sessions.running()) {
       if (kernel) {
@@ -195,8 +182,6 @@ export class DashboardsModel {
   private readonly _poll: Poll;
   /** The path of each kernel's notebook. */
   private readonly _notebooks = new Map<string, string>();
-  /** Those of kernels' messages that the Jupyter server has been asked for. */
-  private readonly _asked = new Set<string>();
   private _received: readonly IDashboard[] | null = null;
   private _socket: WebSocket | null = null;
 }

@@ -4,7 +4,8 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
 import { queryOf, type PlotArguments } from '../plot/control';
-import { Poll, type Ask } from '../plot/polling';
+import { Poll } from '../plot/polling';
+import { reasonOf, remoteServer, type Ask } from '../plot/remote';
 import type { IPlotServer } from '../plot/session';
 import { webSocketWay } from '../plot/socket';
 import type { ITranslate } from '../plot/text';
@@ -14,20 +15,19 @@ import * as protocol from './protocol';
 /** How long an answer may take; a kernel that holds the interpreter answers late (ms). */
 const TIMEOUT_MS = 30_000;
 
-/** A longer answer is a page of whatever is between Jupyter and us, and no reason to show. */
-const MAX_REASON = 500;
-
 /** What Dask's own dashboard answers at little cost: its pages make it draw. */
 const INDEX = 'individual-plots.json';
 
 /** The Jupyter server: every request carries its credentials and its XSRF token. */
 export class Server {
+  /** @param _channelOf - the way to a dashboard that the relay does not lead to. */
   constructor(
     readonly settings: ServerConnection.ISettings,
-    readonly trans: ITranslate
+    readonly trans: ITranslate,
+    private readonly _channelOf: (dashboard: string) => IPlotServer | undefined = () => undefined
   ) {
     const note = trans.__('by polling, because no websocket opens');
-    this._poll = new Poll((path, method, body) => this._request(path, method, body), note);
+    this._poll = new Poll(this._ask, this._url('/'), note);
   }
 
   /** The address of the socket that pushes the dashboards. */
@@ -35,30 +35,19 @@ export class Server {
     return this._withToken(URLExt.join(this.settings.wsUrl, Routes.events));
   }
 
-  /** The way to a dashboard that is not the relay, where there is one. */
-  elsewhere: (dashboard: string) => IPlotServer | undefined = () => undefined;
-
   /** A dashboard, through the relay or where else it is. */
   relayed(dashboard: string): IPlotServer {
-    const other = this.elsewhere(dashboard);
-    if (other !== undefined) {
-      return other;
-    }
-    const path = `${Routes.relay}/${encodeURIComponent(dashboard)}`;
-    return {
-      get: below => this._json(`${path}/${below}`, 'GET'),
-      post: (below, body) => this._json(`${path}/${below}`, 'POST', body),
-      url: below => this.relayUrl(dashboard, below),
-      ways: below => {
-        const url = this._withToken(URLExt.join(this.settings.wsUrl, path, below));
-        return this._poll.ways(webSocketWay(url), dashboard, below);
-      }
-    };
+    const root = `${Routes.relay}/${encodeURIComponent(dashboard)}/`;
+    const remote = remoteServer(this._ask, this._url(root), path => {
+      const url = this._withToken(URLExt.join(this.settings.wsUrl, root, path));
+      return this._poll.ways(webSocketWay(url), dashboard, path);
+    });
+    return this._channelOf(dashboard) ?? remote;
   }
 
   /** The address of a dashboard's page through the relay. */
   relayUrl(dashboard: string, path: string): string {
-    return URLExt.join(this.settings.baseUrl, Routes.relay, encodeURIComponent(dashboard), path);
+    return this._url(`${Routes.relay}/${encodeURIComponent(dashboard)}/${path}`);
   }
 
   /** The address of a plot's own page through the relay. */
@@ -114,13 +103,16 @@ export class Server {
     return appendToken && token !== '' ? `${url}?token=${encodeURIComponent(token)}` : url;
   }
 
-  private async _json(...given: Parameters<Ask>): Promise<unknown> {
-    const response = await this._request(...given);
+  private _url(path: string): string {
+    return URLExt.join(this.settings.baseUrl, path);
+  }
+
+  private async _json(...[path, method, body]: Parameters<Ask>): Promise<unknown> {
+    const response = await this._ask(this._url(path), method, body);
     return response.status === 204 ? null : response.json();
   }
 
-  private async _request(...[path, method, body]: Parameters<Ask>): Promise<Response> {
-    const url = URLExt.join(this.settings.baseUrl, path);
+  private readonly _ask: Ask = async (url, method, body) => {
     const request: RequestInit = {
       method,
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -131,7 +123,7 @@ export class Server {
     try {
       const response = await ServerConnection.makeRequest(url, request, this.settings);
       if (!response.ok) {
-        throw await errorOf(response);
+        throw new ServerConnection.ResponseError(response, (await reasonOf(response)) || undefined);
       }
       return response;
     } catch (error) {
@@ -139,16 +131,7 @@ export class Server {
         ? new Error(this.trans.__('The Jupyter server does not answer.'))
         : error;
     }
-  }
+  };
 
   private readonly _poll: Poll;
-}
-
-/** Jupyter's handlers answer JSON, dashboards plain text. */
-async function errorOf(response: Response): Promise<ServerConnection.ResponseError> {
-  if (!(response.headers.get('Content-Type') ?? '').startsWith('text/plain')) {
-    return ServerConnection.ResponseError.create(response);
-  }
-  const reason = (await response.text()).trim().slice(0, MAX_REASON);
-  return new ServerConnection.ResponseError(response, reason);
 }

@@ -48,7 +48,9 @@ function livePlot(article: HTMLElement): LivePlot {
     look: look(),
     trans: english,
     open: (_, name, colors, shown) =>
-      saved ? openSaved(saved, article) : openSession(server, loader, english, name, colors, shown)
+      saved
+        ? openSaved(saved, article)
+        : openSession(server.plots, loader, english, name, colors, shown)
   });
   const around = {
     plotTitle: title,

@@ -1,21 +1,19 @@
 /** A page's sockets by plain HTTP, for where a proxy lets no websocket pass. */
 
 import { fieldsOf, listOf, type Fields } from './control';
+import type { Ask } from './remote';
 import type { IWay } from './socket';
 import { randomId, Tunnel, type IPart } from './tunnel';
 
-/** Ask the Jupyter server; the path is below its base URL. */
-export type Ask = (
-  path: string,
-  method: 'GET' | 'POST' | 'DELETE',
-  body?: object
-) => Promise<Response>;
-
 /** One exchange for all plots of the page: browsers have six connections to a server. */
 export class Poll {
-  /** @param note - what the reader is told of plots that come this way. */
+  /**
+   * @param _jupyter - the base URL of the Jupyter server.
+   * @param _note - what the reader is told of plots that come this way.
+   */
   constructor(
     private readonly _ask: Ask,
+    private readonly _jupyter: string,
     private readonly _note: string
   ) {}
 
@@ -26,25 +24,28 @@ export class Poll {
     return this._hasWon ? [polling] : [direct, polling];
   }
 
-  /** Send in order, one request at a time; what fails ends all. */
+  /** Send in order, one request at a time. */
   private _send(field: Fields): void {
+    const key = this._key;
     this._sending = this._sending
-      .then(() => this._ask(this._path, 'POST', field))
-      .then(() => void this._receive())
-      .catch((error: unknown) => {
-        this._tunnel.end(error instanceof Error ? error.message : '');
-      });
+      .then(async () => {
+        if (key === this._key) {
+          await this._ask(this._urlOf(key), 'POST', field);
+          void this._receive(key);
+        }
+      })
+      .catch((error: unknown) => this._fail(key, error));
   }
 
-  /** Ask for messages while something is open. */
-  private async _receive(): Promise<void> {
-    if (this._isReceiving) {
+  /** Ask for messages while something is open; the server knows a key once something was sent. */
+  private async _receive(key: string): Promise<void> {
+    if (key !== this._key || this._receiving === key) {
       return;
     }
-    this._isReceiving = true;
+    this._receiving = key;
     try {
-      while (this._tunnel.ids.length > 0) {
-        const answer = await this._ask(this._path, 'GET');
+      while (key === this._key && this._tunnel.ids.length > 0) {
+        const answer = await this._ask(this._urlOf(key), 'GET');
         const bytes = new Uint8Array(await answer.arrayBuffer());
         const end = bytes.indexOf(0x0a); // of the line that says what follows it
         const head = fieldsOf(JSON.parse(new TextDecoder().decode(bytes.slice(0, end))), 'poll');
@@ -52,14 +53,33 @@ export class Poll {
         this._tunnel.take(parts, bytes.slice(end + 1));
       }
     } catch (error) {
-      this._tunnel.end(error instanceof Error ? error.message : '');
+      this._fail(key, error);
     }
-    this._isReceiving = false;
+    if (key === this._key) {
+      this._receiving = '';
+    }
   }
 
-  private readonly _path = `dask-diag-lab/polls/${randomId()}`;
+  /**
+   * End all plots; they open again under another key. Under the same one the server would keep the
+   * sockets of now, and a request that it has not given up would take the first messages.
+   */
+  private _fail(key: string, error: unknown): void {
+    if (key === this._key) {
+      this._key = randomId();
+      this._sending = Promise.resolve();
+      this._tunnel.end(error instanceof Error ? error.message : '');
+    }
+  }
+
+  private _urlOf(key: string): string {
+    return `${this._jupyter}dask-diag-lab/polls/${key}`;
+  }
+
+  private _key = randomId();
   private readonly _tunnel = new Tunnel(field => this._send(field));
   private _hasWon = false;
-  private _isReceiving = false;
+  /** The key under which messages are asked for; '' for none. */
+  private _receiving = '';
   private _sending: Promise<void> = Promise.resolve();
 }

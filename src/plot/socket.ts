@@ -70,7 +70,7 @@ export class PlotSocket {
   }
 
   close(): void {
-    this._end('');
+    this._end(this._reason);
   }
 
   private _openNext(): void {
@@ -95,9 +95,10 @@ export class PlotSocket {
         if (this._won === open) {
           this._end(reason);
         } else if (this.readyState === WebSocket.CONNECTING) {
+          this._reason = reason || this._reason;
           this._openNext();
           if (this._open.size === 0) {
-            this._end(reason);
+            this._end(this._reason);
           }
         }
       }
@@ -128,6 +129,8 @@ export class PlotSocket {
   }
 
   private _opened = 0;
+  /** Why a way failed, where one said so: another may end without a word. */
+  private _reason = '';
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _won: IOpenWay | undefined;
   private readonly _open = new Set<IOpenWay>();

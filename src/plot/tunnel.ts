@@ -57,8 +57,8 @@ export class Tunnel {
       this._halves.delete(part.id);
       if (part.more === true) {
         this._halves.set(part.id, whole);
-      } else if (this._takers.get(part.id)?.(part, whole) === true) {
-        this._takers.delete(part.id);
+      } else {
+        this._pass(this._takers.get(part.id), part, whole);
       }
     }
   }
@@ -68,7 +68,19 @@ export class Tunnel {
     const takers = [...this._takers.values()];
     this._takers.clear();
     this._halves.clear();
-    takers.forEach(take => take({ id: '', kind: 'closed', size: 0, reason }, new Uint8Array()));
+    const part: IPart = { id: '', kind: 'closed', size: 0, reason };
+    takers.forEach(take => this._pass(take, part, new Uint8Array()));
+  }
+
+  /** Whatever a taker throws, BokehJS's handlers too, is no concern of the others. */
+  private _pass(take: Taker | undefined, part: IPart, bytes: Uint8Array<ArrayBuffer>): void {
+    try {
+      if (take?.(part, bytes) === true) {
+        this._takers.delete(part.id);
+      }
+    } catch (error) {
+      reportError(error);
+    }
   }
 
   private _open(given: Fields, receiver: IReceiver): ReturnType<IWay['open']> {
@@ -82,7 +94,7 @@ export class Tunnel {
       return false;
     });
     return {
-      send: text => this._send({ do: 'send', id, data: text }),
+      send: text => this._takers.has(id) && this._send({ do: 'send', id, data: text }),
       close: () => this.drop(id) && this._send({ do: 'close', ids: [id] })
     };
   }

@@ -43,6 +43,18 @@ export function notify(message: string): void {
   Notification.info(message, { autoClose: 6000 });
 }
 
+/** Whether a dashboard has pages for browser tabs, and say so where not. */
+export function hasPages(
+  { trans }: IPlotServices,
+  { channel, shownName }: IKnownDashboard
+): boolean {
+  if (channel !== undefined) {
+    const message = '%1 runs where this Jupyter server cannot reach it: its plots open in panes.';
+    notify(trans.__(message, shownName));
+  }
+  return channel === undefined;
+}
+
 /** Let the user pick one of several; undefined when none was picked. */
 export async function pick<T>(
   title: string,

@@ -2,22 +2,14 @@
 
 import { Clipboard, InputDialog } from '@jupyterlab/apputils';
 
-import type { IKnownDashboard } from '../api/dashboards';
 import { messageOf } from '../plot/text';
 import { CommandIDs, PAGES } from '../tokens';
-import { askDashboard, notify, pick, targetOf, textArg, type Args, type IContext } from './context';
+import { askDashboard, hasPages, notify, pick, targetOf, textArg } from './context';
+import type { Args, IContext } from './context';
 
 export function addLinkCommands(context: IContext): void {
   const { commands } = context.app;
   const { dashboards, server, trans } = context.services;
-  /** Whether it has pages: the kernel's messages carry plots only. */
-  const hasPages = ({ channel, shownName }: IKnownDashboard): boolean => {
-    if (channel !== undefined) {
-      const message = '%1 runs where this Jupyter server cannot reach it: its plots open in panes.';
-      notify(trans.__(message, shownName));
-    }
-    return channel === undefined;
-  };
   const open = (url: string | undefined): void => {
     if (url !== undefined) {
       window.open(url, '_blank', 'noopener');
@@ -26,11 +18,11 @@ export function addLinkCommands(context: IContext): void {
   /** The address of a page of the dashboard that is meant, or that the user picks. */
   const pageUrl = async (args: Args, page: string): Promise<string | undefined> => {
     const found = await askDashboard(context, textArg(args, 'dashboard'));
-    return found && hasPages(found) ? server.relayUrl(found.id, page) : undefined;
+    return found && hasPages(context.services, found) ? server.relayUrl(found.id, page) : undefined;
   };
   const plotUrl = (args: Args): string | undefined => {
     const at = targetOf(context, args);
-    return at && hasPages(at.dashboard)
+    return at && hasPages(context.services, at.dashboard)
       ? server.plotUrl(at.dashboard.id, at.plot, at.arguments)
       : undefined;
   };

@@ -14,7 +14,7 @@ import { diagIcon } from '../widgets/icons';
 import { Pane } from '../widgets/pane';
 import { bindingOf, type IBinding, type PlotWidget } from '../widgets/plotwidget';
 import type { IPlotServices } from '../widgets/services';
-import { notify } from './context';
+import { hasPages, notify } from './context';
 
 export interface IPlacement {
   readonly mode: DockLayout.InsertMode;
@@ -217,16 +217,15 @@ function newKey(plot: string): string {
 
 /** Open a plot that a click asked for in a browser tab, or say that there is none of that name. */
 export function openInBrowser(
-  { server, trans }: IPlotServices,
+  services: IPlotServices,
   { dashboard, dashboardName }: PlotWidget,
   { plot, arguments: given }: IOpening
 ): void {
+  const { server, trans } = services;
   const known = dashboard?.plots.find(({ name }) => name === plot);
-  if (dashboard?.channel && known) {
-    notify(trans.__('The plots of %1 open in panes only.', dashboardName));
-  } else if (dashboard && known) {
-    window.open(server.plotUrl(dashboard.id, known, given), '_blank', 'noopener');
-  } else {
+  if (!dashboard || !known) {
     notify(trans.__('%1 has no plot “%2”.', dashboardName, plot));
+  } else if (hasPages(services, dashboard)) {
+    window.open(server.plotUrl(dashboard.id, known, given), '_blank', 'noopener');
   }
 }

@@ -98,25 +98,17 @@ export function plotServices(
   themes?.themeChanged.connect(update);
   preferences.changed.connect(update);
   void app.restored.then(update);
-  const server = new Server(serverSettings, trans);
-  server.elsewhere = id => dashboards.get(id)?.channel;
   return {
     commands: app.commands,
     dashboards,
-    server,
+    server: new Server(serverSettings, trans, id => dashboards.get(id)?.channel),
     loader: new BokehLoader(trans),
     trans,
     get look() {
       return look;
     },
     lookChanged,
-    stockHint: {
-      get isShown() {
-        return preferences.showsStockHint;
-      },
-      changed: preferences.changed,
-      dismiss: () => preferences.hideStockHint()
-    },
+    hints: preferences,
     keys: () => paneKeys(app.commands)
   };
 }

@@ -22,8 +22,8 @@ describe('a pane of one of Dask’s own plots', () => {
   });
   const { dashboards } = given;
   Object.assign(given.server, { trans: given.trans });
-  Object.assign(given.stockHint, { dismiss: () => (isShown = false) });
-  Object.defineProperty(given.stockHint, 'isShown', { get: () => isShown });
+  Object.assign(given.hints, { hideStockHint: () => (isShown = false) });
+  Object.defineProperty(given.hints, 'showsStockHint', { get: () => isShown });
 
   beforeEach(async () => {
     jest.useFakeTimers();

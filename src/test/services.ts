@@ -33,7 +33,7 @@ export function services(
     trans,
     look: LOOK,
     lookChanged: new Signal<object, void>({}),
-    stockHint: { isShown: true, changed: new Signal<object, void>({}), dismiss: () => undefined },
+    hints: { showsStockHint: true, changed: new Signal<object, void>({}), hideStockHint() {} },
     keys: () => [{ keys: 'F', label: 'Fit' }]
   };
 }

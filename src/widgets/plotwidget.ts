@@ -71,7 +71,7 @@ export class PlotWidget extends Widget {
     live.onOpening = opening => this.opened.emit(opening);
     services.dashboards.changed.connect(this._follow, this);
     services.lookChanged.connect(() => live.setLook(services.look), this);
-    services.stockHint.changed.connect(this._present, this);
+    services.hints.changed.connect(this._present, this);
     this._follow();
   }
 
@@ -175,10 +175,10 @@ export class PlotWidget extends Widget {
 
   /** Below one of Dask's own plots, how to have ours of the same cluster; until it is dismissed. */
   private _showHint(): void {
-    const { dashboards, stockHint, trans } = this._options.services;
+    const { dashboards, hints, trans } = this._options.services;
     const { dashboard, _hint: hint } = this;
     const isStock = dashboard?.kind === 'stock';
-    const advice = isStock && stockHint.isShown ? stockHintText(dashboard, trans) : '';
+    const advice = isStock && hints.showsStockHint ? stockHintText(dashboard, trans) : '';
     const text = isStock && dashboards.isAsking ? blockedText(trans) : advice;
     if (text === this._hintText) {
       return; // somebody may be selecting it
@@ -188,7 +188,7 @@ export class PlotWidget extends Widget {
     if (text !== '') {
       const label = trans.__('Show this no more');
       const close = h('button', { type: 'button', title: label, 'aria-label': label }, '×');
-      close.addEventListener('click', () => stockHint.dismiss());
+      close.addEventListener('click', () => hints.hideStockHint());
       // What stands between backticks is code.
       const parts = text.split('`').map((part, i) => (i % 2 === 1 ? h('code', {}, part) : part));
       hint.title = text.replaceAll('`', '');

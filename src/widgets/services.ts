@@ -17,10 +17,10 @@ export interface IKey {
 
 /** Whether panes say what dask_diag_lab would add to plots of Dask's own dashboard. */
 export interface IStockHint {
-  readonly isShown: boolean;
+  readonly showsStockHint: boolean;
   readonly changed: ISignal<unknown, void>;
   /** Show it no more, in no pane. */
-  dismiss(): void;
+  hideStockHint(): void;
 }
 
 export interface IPlotServices {
@@ -32,7 +32,7 @@ export interface IPlotServices {
   /** What plots look like in the theme of now. */
   readonly look: ILook;
   readonly lookChanged: ISignal<unknown, void>;
-  readonly stockHint: IStockHint;
+  readonly hints: IStockHint;
   /** The keys that act on a pane now, with what they do. */
   keys(): readonly IKey[];
 }

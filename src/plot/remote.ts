@@ -1,0 +1,34 @@
+/** A dashboard's server by HTTP: behind Jupyter's relay, or at its own port. */
+
+import { isText, type Fields } from './control';
+import type { IPlotServer } from './session';
+
+/** Ask a server; rejects with the reason where there is no answer, or one of an error. */
+export type Ask = (
+  url: string,
+  method: 'GET' | 'POST' | 'DELETE',
+  body?: object
+) => Promise<Response>;
+
+/** A longer answer is a page of whatever is between the server and us, and no reason to show. */
+const MAX_REASON = 500;
+
+/** The server whose paths are below `root`. */
+export function remoteServer(ask: Ask, root: string, ways: IPlotServer['ways']): IPlotServer {
+  return {
+    get: async path => (await ask(root + path, 'GET')).json(),
+    post: async (path, body) => (await ask(root + path, 'POST', body)).json(),
+    url: path => root + path,
+    ways
+  };
+}
+
+/** Return why a request failed; '' where that is not said. */
+export async function reasonOf(response: Response): Promise<string> {
+  if (/^text\/plain/.test(response.headers.get('Content-Type') ?? '')) {
+    return (await response.text()).trim().slice(0, MAX_REASON); // of a dashboard
+  }
+  const answer: unknown = await response.json().catch(() => null); // of Jupyter, or a proxy's page
+  const { message } = Object(answer) as Fields; // any has fields
+  return isText(message) ? message : '';
+}
