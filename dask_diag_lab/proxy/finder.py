@@ -33,6 +33,9 @@ from dask_diag_lab.proxy.stock import Found, StockDashboard
 
 # Between a look that sees a new socket and asking it: our own server writes its record meanwhile.
 SETTLE_S: Final = 0.4
+# In a kernel ``Client()`` announces ours that much later than its cluster's dashboard listens:
+# until then nobody is to open the other one for it.
+CLIENT_S: Final = 1.2
 # Before the rest of a process with a dashboard, and the processes it has started, are asked.
 NEXT_S: Final = 2.0
 # How long a further port may take to speak first: most are comms, of a process that may be busy,
@@ -197,6 +200,8 @@ class Finder:
             except OSError:  # gone
                 continue
             if is_dask:
+                if found.kernel_id:
+                    await asyncio.sleep(CLIENT_S)
                 self.found[one] = dashboard
                 self._on_found()
                 self._postpone([rest for rest in listening[i:] if rest.port not in ports], NEXT_S)

@@ -43,6 +43,10 @@ NO_ADDRESS: Final = (
     "That is not an address. Give one like http://127.0.0.1:8787, without user name, password, "
     "“?” and “#”."
 )
+A_SCHEDULER: Final = (
+    "That is where workers and clients reach a scheduler. Give the address of its dashboard, "
+    "mostly http://{host}:8787, as the scheduler's log and client.dashboard_link have it."
+)
 RESOLVE_S: Final = 5.0
 
 # Scheme, host, port, path; a page's name at the end is dropped, and no segment may be "..".
@@ -63,6 +67,8 @@ def read_address(url: str) -> Address:
     RefusedError
         When it is not a plain http or https URL.
     """
+    if comm := re.match(r"(?:tcp|tls|wss?|ucx)://([^/:]*)", url.strip(), re.IGNORECASE):
+        raise RefusedError(A_SCHEDULER.format(host=comm[1]))
     match = _URL.fullmatch(url.strip())
     if match is None or int(match[3] or 0) > 65535:
         raise RefusedError(NO_ADDRESS)
@@ -82,7 +88,7 @@ async def resolve(address: Address, allowed_hosts: Sequence[str]) -> list[Addres
     host = address.host
     refusal = RefusedError(
         f"This Jupyter server does not open dashboards on {host}. Its administrator can allow "
-        "the host with c.DaskDiagLab.allowed_hosts."
+        "the host with c.DaskDiagLab.allowed_hosts in jupyter_server_config.py."
     )
     # Without a network in the policy a foreign name need not even be resolved: a resolver query is
     # already a message to the outside.

@@ -212,7 +212,6 @@ class Registry:
         dashboard = next(same, dashboard)  # found by itself, or by another name
         is_new, dashboard.is_added = not dashboard.is_added, True
         if is_new:
-            dashboard.given = added.given
             self._dashboards[dashboard.id] = dashboard
             await self._keep(dashboard, is_kept=True)
             self._publish()

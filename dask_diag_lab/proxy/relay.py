@@ -86,7 +86,7 @@ NONCE_HEADER: Final = "X-Dask-Diag-Nonce"
 # Pages that somebody else wrote have scripts inside, which run without any right on Jupyter:
 # without allow-same-origin the page's origin is none, and even its own scripts are foreign to it.
 _STOCK_POLICY: Final = {
-    "Content-Security-Policy": "sandbox allow-scripts allow-popups allow-downloads; "
+    "Content-Security-Policy": "sandbox allow-scripts allow-popups allow-downloads allow-modals; "
     f"{_SHARED_POLICY}; script-src 'self' 'unsafe-inline' 'unsafe-eval'"
 }
 

@@ -37,12 +37,13 @@ from dask_diag_lab.proxy.messages import (
     Summary,
     check,
 )
-from dask_diag_lab.proxy.policy import resolve
+from dask_diag_lab.proxy.policy import A_SCHEDULER, resolve
 from dask_diag_lab.proxy.sockets import (
     Listener,
     ProcessError,
     addresses_of,
     check_owner,
+    greets,
     is_own_host,
     listeners,
 )
@@ -194,9 +195,20 @@ class StockDashboard(Dashboard):
         self.status = 502
         for address in addresses:
             self.address = address
+            if await self._is_scheduler():
+                self.set_state("unreachable", A_SCHEDULER.format(host=address.host))
+                return
             await super().examine()
             if self.info["state"] == "live":
                 return
+
+    async def _is_scheduler(self) -> bool:
+        """Tell whether that is the port for Dask's own messages, which logs an error about HTTP."""
+        try:
+            await self.verify()
+            return self.address.scheme == "http" and await greets(self.address)
+        except (OSError, ProcessError):
+            return False
 
     async def is_dask(self) -> bool:
         """Tell whether it is a Dask dashboard at all.

@@ -5,7 +5,16 @@ import type { Verb } from '../plot/session';
 import { CommandIDs } from '../tokens';
 import type { Pane } from '../widgets/pane';
 import { bindingOf, savedBinding, titleFromName } from '../widgets/plotwidget';
-import { askBinding, askPlot, pick, targetOf, textArg, type Args, type IContext } from './context';
+import {
+  askBinding,
+  askPlot,
+  notify,
+  pick,
+  targetOf,
+  textArg,
+  type Args,
+  type IContext
+} from './context';
 
 const MODES = ['split-right', 'split-bottom', 'split-left', 'split-top', 'tab-after'] as const;
 
@@ -77,6 +86,10 @@ export function addClusterCommands(context: IContext): void {
           id !== own?.dashboard && kind === (own?.kind ?? 'diagnostics') && state !== 'stale'
       );
       const id = textArg(args, 'dashboard');
+      if (id === undefined && others.length === 0) {
+        notify(trans.__('There is no other cluster that has these plots.'));
+        return;
+      }
       const next =
         id === undefined
           ? await pick(trans.__('Which cluster?'), others, one => one.shownName)

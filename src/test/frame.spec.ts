@@ -57,7 +57,9 @@ describe('a pane of one of Dask’s own plots', () => {
 
   it('is a frame without rights, at the page of the plot behind the relay', () => {
     const [frame] = frames();
-    expect(frame?.getAttribute('sandbox')).toBe('allow-scripts allow-popups allow-downloads');
+    expect(frame?.getAttribute('sandbox')).toBe(
+      'allow-scripts allow-popups allow-downloads allow-modals'
+    );
     expect(frame?.src).toBe('http://jupyter/relay/individual-task-stream');
     expect(state()).toBe('live');
     expect(pane.title.label).toBe('Task Stream');

@@ -12,8 +12,11 @@ import { Control, NO_ARGUMENTS } from '../plot/control';
 import type { IPlotSession } from '../plot/live';
 import { h } from '../plot/text';
 
-/** Scripts, new tabs for what a click leads to, saved pictures; neither cookies nor Jupyter's API. */
-const SANDBOX = 'allow-scripts allow-popups allow-downloads';
+/**
+ * Scripts, new tabs for what a click leads to, saved pictures, for which Bokeh asks a name in a
+ * dialog; neither cookies nor Jupyter's API.
+ */
+const SANDBOX = 'allow-scripts allow-popups allow-downloads allow-modals';
 
 /** The scheduler draws for a frame that nobody sees: after this it is taken away (ms). */
 const UNSEEN_MS = 30_000;

@@ -274,7 +274,7 @@ function stockHintText(
   const client = `Client(${JSON.stringify(scheduler.address || 'tcp://…')})`;
   return kernel_id === null
     ? trans.__(
-        '`pip install dask_diag_lab`, then `%1` in a notebook: history, tables, your theme',
+        '`%1` in a notebook: history, tables, your theme; where it is missing, `pip install dask_diag_lab` first',
         client
       )
     : trans.__(

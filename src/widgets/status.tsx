@@ -41,7 +41,8 @@ function content({ dashboards, trans, onClick, onErred }: IStatusItemOptions): J
     live.some(one => one.summary)
       ? trans._n('%2 worker', '%2 workers', workers, count(workers))
       : (live[0]?.shownName ?? ''),
-    live.some(one => one.summary?.tasks)
+    // Nor does it tell its tasks: what is only known of some is not said of all.
+    live.every(one => one.summary?.tasks)
       ? trans.__('%1 processing', count(sum(one => one.tasks?.processing ?? 0)))
       : ''
   ];

@@ -75,7 +75,7 @@ async def test_page_is_sandboxed_and_live(client: Client, stock: StockScheduler)
     place = await framed(client, stock, "individual-task-stream")
     page = await client.raw(place, headers={})
     policy = page.headers["Content-Security-Policy"]
-    assert policy.startswith("sandbox allow-scripts allow-popups allow-downloads;")
+    assert policy.startswith("sandbox allow-scripts allow-popups allow-downloads allow-modals;")
     assert "allow-same-origin" not in policy
     assert page.headers["Referrer-Policy"] == "no-referrer"
     assert "Set-Cookie" not in page.headers
@@ -153,6 +153,15 @@ async def test_key_lives_while_its_user_is_there(
             assert (await client.raw(place, headers={})).code == 200
         assert await closing(socket) == 1008
     assert (await client.raw(place, headers={})).code == 403
+
+
+async def test_address_of_a_scheduler_itself_is_refused_in_words(
+    client: Client, stock: StockScheduler
+) -> None:
+    for url in (stock.address, stock.address.replace("tcp", "http")):
+        answer = await client.add(url)
+        assert answer.code in (403, 502)
+        assert "address of its dashboard" in message(answer)
 
 
 async def test_pages_go_on_when_their_dashboard_is_added_again(

@@ -95,6 +95,17 @@ test('a dashboard that is added by its address is listed, drawn in panes and rem
     await expectToShow(picture(await lab.livePane(plot)));
   }
 
+  // Bokeh's own tool saves a picture, under a name that it asks for; a frame that is made anew
+  // takes its question with it.
+  page.on('dialog', asking => void asking.accept('a name').catch(() => undefined));
+  await expect(async () => {
+    const saved = page.waitForEvent('download', { timeout: 5_000 });
+    await frame(await lab.livePane('graph'))
+      .locator('.bk-tool-icon-save')
+      .click();
+    expect((await saved).suggestedFilename()).toBe('a name.png');
+  }).toPass();
+
   await section.getByRole('button', { name: 'Actions of this cluster' }).click();
   await page.getByRole('menuitem', { name: 'Remove from the list' }).click();
   await expect(section).toHaveCount(0);
