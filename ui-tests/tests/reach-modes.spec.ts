@@ -3,14 +3,19 @@ import { CLUSTER, WORK } from '../harness/ipynb';
 import type { Lab } from '../harness/lab';
 import type { Notebook } from '../harness/notebook';
 import { expectToMove } from '../harness/picture';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 
 async function watchWork(lab: Lab, notebook: Notebook): Promise<void> {
   await notebook.run(0);
   await notebook.run(1);
   await lab.page.keyboard.press('Escape');
-  await lab.page.keyboard.press('ControlOrMeta+Shift+C');
-  await lab.page.locator('.lm-CommandPalette-input').fill('task stream');
+  const input = lab.page.locator('.lm-CommandPalette-input');
+  await expect(async () => {
+    // Notebook 7 may take a key for a cell's that is still being left.
+    await lab.page.keyboard.press('ControlOrMeta+Shift+C');
+    await expect(input).toBeVisible({ timeout: 3_000 });
+  }).toPass();
+  await input.fill('task stream');
   const entries = lab.page.locator('.lm-CommandPalette-item', { hasText: /task stream/i });
   await entries.first().click();
   await expectToMove(await lab.livePane('task-stream'));
