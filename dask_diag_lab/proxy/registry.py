@@ -98,6 +98,7 @@ class Registry:
         self._scanning = asyncio.Lock()
         self._listeners: set[asyncio.Event] = set()
         self._watch: asyncio.Task[None] | None = None
+        self._watches: set[asyncio.Task[None]] = set()  # and those that are ending
         for url in settings.dashboards:
             self._name(url, "c.DaskDiagLab.dashboards", is_added=False)
         try:
@@ -248,6 +249,8 @@ class Registry:
         self._listeners.add(has_changed)
         if self._watch is None:
             self._watch = asyncio.create_task(self._keep_watching())
+            self._watches.add(self._watch)
+            self._watch.add_done_callback(self._watches.discard)
         try:
             listing = self.listing
             yield {"dashboards": list(listing.values())}
@@ -268,9 +271,9 @@ class Registry:
         for dashboard in self._dashboards.values():
             dashboard.close_sockets("The Jupyter server stops.", 1001)
         self.keys.end()
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait([self._watch])
+        for watch in tuple(self._watches):
+            watch.cancel()
+            await asyncio.wait([watch])
         await self._finder.close()
 
     async def _scan(self) -> None:

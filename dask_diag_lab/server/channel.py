@@ -130,13 +130,16 @@ class Channel:
         if self._is_found():
             return
         self._has_room.set()
-        Requests.of(self._kernel).takers[self._info["id"]] = self._take
+        takers = Requests.of(self._kernel).takers
+        takers[self._info["id"]] = self._take
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._send())
                 group.create_task(self._watch())
         except Exception as error:  # the plots stay at their port
             logger.warning("Dask plots do not pass the kernel's messages", exc_info=error)
+        finally:
+            takers.pop(self._info["id"], None)
 
     # --- from pages
 
@@ -176,7 +179,11 @@ class Channel:
                 await self._put({"id": name, "kind": "closed", "reason": str(error)})
 
         task = self._tasks[name] = self._loop.create_task(run())
-        task.add_done_callback(lambda _: self._tasks.pop(name, None))
+        task.add_done_callback(lambda _: self._forget(name))
+
+    def _forget(self, name: str) -> None:
+        self._tasks.pop(name, None)
+        self._ends.pop(name, None)
 
     async def _fetch(self, path: str, body: str | None = None) -> HTTPResponse:
         if not PATH.fullmatch(path) and path != "health":
@@ -199,22 +206,17 @@ class Channel:
         if not PATH.fullmatch(path):
             raise ValueError("This address is not relayed.")
         request = HTTPRequest(f"{self._url}/{path}".replace("http", "ws", 1), headers=self._headers)
-        code, reason = None, ""
+        opening = asyncio.ensure_future(websocket_connect(request, subprotocols=offered))
         try:
-            socket = await websocket_connect(request, subprotocols=offered)
-            self._sockets[name] = socket
+            socket = self._sockets[name] = await asyncio.shield(opening)
             while (message := await socket.read_message()) is not None:
                 kind = "text" if isinstance(message, str) else "binary"
                 payload = message.encode() if isinstance(message, str) else message
                 await self._put({"id": name, "kind": kind}, payload)
-            code, reason = socket.close_code, socket.close_reason or ""
-        except (HTTPClientError, WebSocketError, OSError) as error:
-            reason = str(error)
         finally:
-            self._ends.pop(name, None)
-            if name in self._sockets:
-                self._sockets.pop(name).close()
-        await self._put({"id": name, "kind": "closed", "code": code, "reason": reason})
+            self._sockets.pop(name, None)
+            opening.add_done_callback(_close)  # also one that opens when nobody wants it any more
+        await self._put({"id": name, "kind": "closed", "reason": socket.close_reason or ""})
 
     async def _write(self, name: str, text: str) -> None:
         await self._sockets[name].write_message(text)
@@ -271,7 +273,10 @@ class Channel:
             now = time.monotonic()
             for name in [one for one, end in self._ends.items() if end < now]:
                 self._tasks[name].cancel()
-            await self._tell()
+            try:
+                await self._tell()
+            except (OSError, HTTPClientError, ValueError, KeyError) as error:  # next time, then
+                logger.info("How the dashboard is was not told: %s", error)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._asked.wait(), WATCH_S)
             self._asked.clear()
@@ -297,3 +302,8 @@ class Channel:
                     del plot["help"]  # long; a page asks for it when somebody opens it
             self._told = told, version
             self._publish({"changed": [change], "removed": []})
+
+
+def _close(opened: asyncio.Future[WebSocketClientConnection]) -> None:
+    if not opened.cancelled() and opened.exception() is None:
+        opened.result().close()

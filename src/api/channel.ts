@@ -24,17 +24,24 @@ export interface IChannelDashboard extends IDashboard {
 const KEEP_MS = 60_000;
 /** A kernel that is busy from the start of the page does not tell its language (ms). */
 const INFO_MS = 5_000;
+/** Who has not heard of a dashboard by then asks once more (ms). */
+const AGAIN_MS = 8_000;
 /** An answer of which nothing came for so long is given up (ms). */
 const SILENCE_MS = 60_000;
 
 /** The kernels of this page, and the dashboards that they tell of. */
 export class KernelChannels {
-  constructor(private readonly _trans: ITranslate) {}
+  constructor(private readonly _trans: ITranslate) {
+    // Else a kernel goes on for the page until it misses what that repeats.
+    window.addEventListener('pagehide', () => this._channels.forEach(one => one.leave()));
+  }
 
   readonly changed = new Signal<object, void>(this);
 
   get all(): readonly IChannelDashboard[] {
-    return [...this._channels.values()].flatMap(channel => channel.dashboards);
+    const all = [...this._channels.values()].flatMap(channel => channel.dashboards);
+    // A notebook and a console may share a kernel, each with a connection of its own.
+    return all.filter(({ id }, i) => all.findIndex(one => one.id === id) === i);
   }
 
   /** Listen to a kernel until it is gone; harmless to repeat. */
@@ -69,11 +76,14 @@ class KernelChannel {
       }
     });
     void this._ask();
-    // Else the kernel goes on for the page until it misses what that repeats.
-    window.addEventListener('pagehide', () => this._servers.forEach(server => server.leave()));
   }
 
   dashboards: readonly IChannelDashboard[] = [];
+
+  /** The page is left. */
+  leave(): void {
+    this._servers.forEach(server => server.tell('close'));
+  }
 
   /** Everything has ended. */
   clear(): void {
@@ -85,13 +95,15 @@ class KernelChannel {
   }
 
   /** Have dashboards of before the page was loaded tell of themselves, also in a busy kernel. */
-  private async _ask(): Promise<void> {
+  private async _ask(isLast = false): Promise<void> {
     const { info, connectionStatus } = this._kernel;
     if (connectionStatus === 'connected') {
       const late = new Promise<undefined>(resolve => setTimeout(resolve, INFO_MS, undefined));
       const language = (await Promise.race([info, late]))?.language_info.name ?? 'python';
       if (language === 'python' && !this._kernel.isDisposed) {
         this._send({ do: 'ask' });
+        // A gateway may drop what is asked while it is still connecting to the kernel.
+        setTimeout(() => !isLast && this._list.length === 0 && void this._ask(true), AGAIN_MS);
       }
     }
   }
@@ -168,7 +180,7 @@ class ChannelServer implements IPlotServer {
     private readonly _trans: ITranslate,
     private readonly _send: (field: Fields) => void
   ) {
-    this._keeper = setInterval(() => this._tell('keep'), KEEP_MS);
+    this._keeper = setInterval(() => this.tell('keep'), KEEP_MS);
   }
 
   async get(path: string): Promise<unknown> {
@@ -191,24 +203,15 @@ class ChannelServer implements IPlotServer {
   /** Take what a message of the kernel holds, after those before it. */
   take(fields: Fields): void {
     const parts = listOf(fields, 'parts', 'message') as readonly IPart[]; // our kernel side's
-    const payload = atob(String(fields['payload']));
-    const packed = new Blob([Uint8Array.from(payload, char => char.charCodeAt(0))]);
-    const unpacked = (): Response =>
-      new Response(packed.stream().pipeThrough(new DecompressionStream('gzip')));
-    const bytes = (fields['gzip'] === true ? unpacked() : packed).arrayBuffer();
-    this._taking = this._taking.then(async () =>
-      this._tunnel.take(parts, new Uint8Array(await bytes))
-    );
+    this._taking = Promise.all([payloadOf(fields), this._taking])
+      .then(([payload]) => this._tunnel.take(parts, payload))
+      .catch(() => this.interrupt());
   }
 
-  /** What is open is not whole any more. */
+  /** What is open is not whole any more, though the kernel goes on with it. */
   interrupt(): void {
+    this.tell('close');
     this._tunnel.end(this._trans.__('Messages of the kernel were lost on their way.'));
-  }
-
-  /** The page is left. */
-  leave(): void {
-    this._tell('close');
   }
 
   dispose(): void {
@@ -216,7 +219,8 @@ class ChannelServer implements IPlotServer {
     this._tunnel.end(this._trans.__('The kernel is gone.'));
   }
 
-  private _tell(what: 'keep' | 'close'): void {
+  /** Have the kernel keep what is open, or close it. */
+  tell(what: 'keep' | 'close'): void {
     const { ids } = this._tunnel;
     if (ids.length > 0) {
       this._send({ do: what, ids: [...ids] });
@@ -247,4 +251,11 @@ class ChannelServer implements IPlotServer {
   private readonly _tunnel = new Tunnel(field => this._send(field));
   private readonly _keeper: ReturnType<typeof setInterval>;
   private _taking: Promise<void> = Promise.resolve();
+}
+
+async function payloadOf({ payload, gzip }: Fields): Promise<Uint8Array<ArrayBuffer>> {
+  const packed = new Blob([Uint8Array.from(atob(String(payload)), char => char.charCodeAt(0))]);
+  const unpacked = (): Response =>
+    new Response(packed.stream().pipeThrough(new DecompressionStream('gzip')));
+  return new Uint8Array(await (gzip === true ? unpacked() : packed).arrayBuffer());
 }

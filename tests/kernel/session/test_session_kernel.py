@@ -246,8 +246,11 @@ def test_plots_pass_the_kernels_own_messages_while_a_cell_runs(kernel: Kernel, f
     assert json.loads(page.received["c"][0][1])["msgtype"] == "ACK"
     page.send(do="close", ids=["c"])
     page.send(do="fetch", id="d", path="../../etc/passwd")
-    page.until(lambda: page.received.get("d"))
-    assert page.received["d"][0][0] == "closed"
+    page.send(do="open", id="e", path="../../etc/passwd", protocols=[])
+    page.until(lambda: len(page.received.keys() & {"d", "e"}) == 2)
+    assert [page.received[one][0][0] for one in "de"] == ["closed", "closed"]
+    page.send(do="keep", ids=["e"])  # is not held any more
+    page.until(lambda: len(page.received["e"]) == 2)
     page.dashboards.clear()
     page.send(do="ask")
     page.until(lambda: page.dashboards)
