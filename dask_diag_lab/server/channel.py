@@ -39,8 +39,8 @@ CHUNK_BYTES: Final = 256 * 1024
 MAX_QUEUED_BYTES: Final = 2 * CHUNK_BYTES
 GZIP_BYTES: Final = 1024
 WATCH_S: Final = 2.0
-LEASE_S: Final = 180.0
-"""A page that shows a plot says so every minute, a hidden one sometimes late."""
+LEASE_S: Final = 90.0
+"""A page that shows a plot says so twice a minute, a hidden one once."""
 ANSWER_S: Final = 60.0
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
 PATH: Final = re.compile(r"(plots\.json|plots/[\w-]+(/session|/ws|\.[a-z.]+)|static/.+\.js)(\?.*)?")

@@ -21,11 +21,9 @@ export interface IChannelDashboard extends IDashboard {
 }
 
 /** How often a page says that it still shows plots (ms). */
-const KEEP_MS = 60_000;
+const KEEP_MS = 30_000;
 /** A kernel that is busy from the start of the page does not tell its language (ms). */
 const INFO_MS = 5_000;
-/** Who has not heard of a dashboard by then asks once more (ms). */
-const AGAIN_MS = 8_000;
 /** An answer of which nothing came for so long is given up (ms). */
 const SILENCE_MS = 60_000;
 
@@ -95,15 +93,13 @@ class KernelChannel {
   }
 
   /** Have dashboards of before the page was loaded tell of themselves, also in a busy kernel. */
-  private async _ask(isLast = false): Promise<void> {
+  private async _ask(): Promise<void> {
     const { info, connectionStatus } = this._kernel;
     if (connectionStatus === 'connected') {
       const late = new Promise<undefined>(resolve => setTimeout(resolve, INFO_MS, undefined));
       const language = (await Promise.race([info, late]))?.language_info.name ?? 'python';
       if (language === 'python' && !this._kernel.isDisposed) {
         this._send({ do: 'ask' });
-        // A gateway may drop what is asked while it is still connecting to the kernel.
-        setTimeout(() => !isLast && this._list.length === 0 && void this._ask(true), AGAIN_MS);
       }
     }
   }

@@ -19,7 +19,7 @@ class FakeKernel {
   readonly id = 'k1';
   readonly connectionStatus = 'connected';
   readonly status = 'idle';
-  readonly spec = Promise.resolve({ language: 'python' });
+  readonly info = Promise.resolve({ language_info: { name: 'python' } });
   readonly iopubMessage = new Signal<this, unknown>(this);
   readonly connectionStatusChanged = new Signal<this, void>(this);
   readonly statusChanged = new Signal<this, string>(this);
