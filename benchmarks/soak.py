@@ -208,10 +208,12 @@ async def _steady(kernel: Kernel, rounds: Rounds) -> None:
 
 
 async def _renewed(kernel: Kernel, rounds: Rounds) -> None:
-    """Have another cluster in each round."""
+    """Have another cluster at the begin of each round, and two more while somebody looks."""
     while True:
         await asyncio.sleep(rounds.begin_after(time.time()) - time.time())
-        await kernel.run(_RENEW)
+        for _ in range(3):
+            await kernel.run(_RENEW)
+            await asyncio.sleep(rounds.active_s / 4)
 
 
 async def _restarted(kernel: Kernel, rounds: Rounds) -> None:
