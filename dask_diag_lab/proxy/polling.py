@@ -52,7 +52,8 @@ class Poll:
 
     def open(self, name: str, opening: AbstractAsyncContextManager[Socket]) -> None:
         """Open a socket and hold what it receives; a refusal is its end."""
-        self._pumps[name] = asyncio.create_task(self._relay(name, opening))
+        pump = self._pumps[name] = asyncio.create_task(self._relay(name, opening))
+        pump.add_done_callback(lambda _: self._pumps.pop(name, None))
 
     async def write(self, name: str, text: str) -> None:
         """Send a message; one to a socket that has closed is dropped."""
@@ -97,7 +98,6 @@ class Poll:
             reason = str(error)
         finally:
             self._sockets.pop(name, None)
-            self._pumps.pop(name, None)
         self._hold(name, "closed", b"", reason=reason)
 
     def _hold(self, name: str, kind: str, content: bytes, **more: str) -> None:
