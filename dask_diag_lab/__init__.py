@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dask_diag_lab.capture.listen import Listener, listen
     from dask_diag_lab.capture.memory_sampler import MemorySampler
     from dask_diag_lab.capture.performance_report import performance_report
     from dask_diag_lab.capture.profile import profile
@@ -35,7 +34,6 @@ __all__ = [
     "FigureView",
     "Level",
     "Line",
-    "Listener",
     "MemorySampler",
     "Part",
     "Points",
@@ -47,7 +45,6 @@ __all__ = [
     "__version__",
     "attach",
     "get_task_stream",
-    "listen",
     "performance_report",
     "plot",
     "plots",
@@ -58,7 +55,6 @@ __all__ = [
 ]
 
 _HOME = {
-    "capture.listen": ("Listener", "listen"),
     "capture.memory_sampler": ("MemorySampler",),
     "capture.performance_report": ("performance_report",),
     "capture.profile": ("profile",),

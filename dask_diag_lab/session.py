@@ -114,7 +114,7 @@ class Diagnostics:
             Name, such as ``"progress"``; `plots` has them.
         **arguments : str
             What to show of many, as of `dask_diag_lab.plot`; ``start``, ``stop`` and ``count`` of
-            a task stream.
+            a task stream or a profile.
 
         Returns
         -------

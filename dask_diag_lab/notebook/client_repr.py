@@ -8,16 +8,18 @@ dashboard by its id, and the Lab extension knows how it is reached from where th
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from distributed import Client
+from distributed import Client, Scheduler, rpc
 from distributed.deploy.cluster import Cluster
 from tornado.template import Loader
 
@@ -45,7 +47,10 @@ def client_html(client: Client) -> str:
     """Return what is shown of a client; Dask's own repr of one that is not connected."""
     if client.status != "running":
         return str(client._repr_html_())
-    return _html(client, client.scheduler, client._scheduler_identity)
+    info: Mapping[str, Any] = client._scheduler_identity  # an earlier answer
+    with suppress(OSError, TimeoutError):
+        info = _identity(client)
+    return _html(client, info)
 
 
 def show_cluster(cluster: Cluster) -> None:
@@ -53,7 +58,7 @@ def show_cluster(cluster: Cluster) -> None:
     from IPython.display import HTML, display
 
     if cluster.status.name == "running":
-        display(HTML(_html(cluster, cluster.scheduler_comm, cluster.scheduler_info)))
+        display(HTML(_html(cluster, cluster.scheduler_info)))
     cluster._ipython_display_()
 
 
@@ -69,22 +74,30 @@ def reach(link: str, *, is_on_hub: bool) -> str:
     return "Opens only on the computer where the kernel runs."
 
 
-def _html(owner: Any, scheduler: Any, known: Mapping[str, Any]) -> str:
-    """Return the HTML, with what is known of a scheduler where it cannot be asked.
-
-    Parameters
-    ----------
-    owner : Client or Cluster
-    scheduler : rpc
-        The owner's; neither has types.
-    known : mapping
-        An earlier answer, as msgpack had it.
-    """
-    info, link = known, ""
-    if not owner.asynchronous:
+def _identity(client: Client) -> Mapping[str, Any]:  # as msgpack has it
+    """Ask for the scheduler and its workers; without an answer raise OSError or TimeoutError."""
+    scheduler: Any = client.scheduler
+    if not client.asynchronous:
         asked = {"n_workers": MAX_WORKERS, "callback_timeout": ANSWER_TIMEOUT_S}
-        with suppress(OSError, TimeoutError):
-            info = owner.sync(scheduler.identity, **asked)
+        return dict(client.sync(scheduler.identity, **asked))
+    # This is the client's loop, which cannot be waited for: its scheduler may be on it as well.
+    own = getattr(client.cluster, "scheduler", None)
+    if isinstance(own, Scheduler):
+        return own.identity(MAX_WORKERS)
+
+    async def ask() -> Mapping[str, Any]:
+        async with rpc(scheduler.address, connection_args=client.connection_args) as other:
+            return dict(
+                await asyncio.wait_for(other.identity(n_workers=MAX_WORKERS), ANSWER_TIMEOUT_S)
+            )
+
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, ask()).result()
+
+
+def _html(owner: Client | Cluster, info: Mapping[str, Any]) -> str:
+    """Return the HTML of what is known of a scheduler."""
+    link = ""
     with suppress(KeyError, OSError):  # it is switched off, or its settings name what is not set
         link = owner.dashboard_link or ""
     facts = {"owner": owner, "info": info, "link": link, "binary": binary}

@@ -370,6 +370,14 @@ class View(ABC):
         return parse_time(given, self.store.time) if given else otherwise
 
     @property
+    def count_argument(self) -> int:
+        """How many rows are asked for with ``count``; 0 for all. Raises `ArgumentError`."""
+        given = self.arguments.get("count") or "0"
+        if not given.isdecimal():
+            raise ArgumentError(f"“count” is a whole number, not “{given[:40]}”.")
+        return int(given)
+
+    @property
     def is_behind(self) -> bool:
         """Whether `update` has more to draw of what the store has; it is called again soon then."""
         return False

@@ -99,12 +99,13 @@ test('a dashboard that is added by its address is listed, drawn in panes and rem
   // takes its question with it.
   page.on('dialog', asking => void asking.accept('a name').catch(() => undefined));
   await expect(async () => {
-    const saved = page.waitForEvent('download', { timeout: 5_000 });
-    await frame(await lab.livePane('graph'))
-      .locator('.bk-tool-icon-save')
-      .click();
-    expect((await saved).suggestedFilename()).toBe('a name.png');
-  }).toPass();
+    const icon = frame(await lab.livePane('graph')).locator('.bk-tool-icon-save');
+    const [saved] = await Promise.all([
+      page.waitForEvent('download', { timeout: 5_000 }),
+      icon.click({ timeout: 5_000 })
+    ]);
+    expect(saved.suggestedFilename()).toBe('a name.png');
+  }).toPass({ timeout: 60_000 });
 
   await section.getByRole('button', { name: 'Actions of this cluster' }).click();
   await page.getByRole('menuitem', { name: 'Remove from the list' }).click();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -104,6 +105,7 @@ class ProfileOfTasks(View):
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "time, see `View.time_argument`: samples from there on",
         "stop": "time: samples until then",
+        "count": "functions of the table: those with most time of their own",
         "prefix": "prefix of the tasks to show",
         "key": "the same, as a task's name",
         "worker": "address of the only worker to show",
@@ -156,11 +158,15 @@ class ProfileOfTasks(View):
         return read, chosen, sampling.start, sampling.stop, len(self.store.prefixes)
 
     def table(self) -> Table:
-        """Return all functions with their own and their total time."""
-        profile = self.sampling.read()
-        if profile is not None:
-            return profile.table
-        return functions_table(Frames({"count": 0, "identifier": "root", "children": {}}), 0.0)
+        """Return functions with their own and their total time."""
+        count, profile = self.count_argument, self.sampling.read()
+        if profile is None:
+            return functions_table(Frames({"count": 0, "identifier": "root", "children": {}}), 0.0)
+        table, n = profile.table, len(profile.table.columns["function"])
+        if not 0 < count < n:
+            return table
+        columns = {name: values[:count] for name, values in table.columns.items()}
+        return replace(table, columns=columns, note=f"{count} of {n} functions")
 
     @property
     def table_arguments(self) -> Mapping[str, str]:
@@ -356,6 +362,7 @@ class ProfileOfEventLoops(ProfileOfTasks):
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "time, as of the profile of tasks",
         "stop": "time",
+        "count": "functions of the table, as of the profile of tasks",
         "source": "worker-loops or scheduler-loop",
         "worker": "address of the only worker to show",
     }

@@ -32,7 +32,7 @@ from dask_diag_lab.views.stream.frame import (
 from dask_diag_lab.views.stream.history import history_job
 from dask_diag_lab.views.stream.rows import Rows, shown_slots
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
-from dask_diag_lab.views.view import ArgumentError, Caption, Table, View
+from dask_diag_lab.views.view import Caption, Table, View
 
 SETTLE_S: Final = 0.08
 """While the reader pans within the data there is, finer data is fetched after a rest of so long."""
@@ -336,11 +336,9 @@ class TaskStream(View):
     def _take_arguments(self) -> None:
         """Hold the stretch of time that was asked for, if one was."""
         start, stop = self.time_argument("start", -np.inf), self.time_argument("stop", np.inf)
-        count = self.arguments.get("count") or "0"
-        if not count.isdecimal():
-            raise ArgumentError(f"“count” is a whole number, not “{count[:40]}”.")
-        is_asked = int(count) and not np.isfinite([start, stop]).all()
-        tasks = slice(int(count)) if np.isfinite(start) else slice(-int(count), None)
+        count = self.count_argument
+        is_asked = count and not np.isfinite([start, stop]).all()
+        tasks = slice(count) if np.isfinite(start) else slice(-count, None)
         self._bounds = start, stop, tasks if is_asked else None
         begin = start if np.isfinite(start) else self._first
         end = stop if np.isfinite(stop) else self._live

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 from collections.abc import Iterator
@@ -58,6 +59,29 @@ def test_what_dask_leaves_blank_is_filled(formatter: DisplayFormatter, client: C
     assert {row[f"Tasks {name}"] for name in ("executing", "ready", "in flight")} == {"0"}
     assert row["Threads"] == "2"
     kept.release()
+
+
+@pytest.mark.parametrize("is_own", [True, False], ids=["its own cluster", "an address"])
+def test_an_asynchronous_client_shows_its_workers(
+    formatter: DisplayFormatter, is_own: bool
+) -> None:
+    async def show() -> str:
+        async with (
+            small_cluster(asynchronous=True) as cluster,
+            Client(cluster, asynchronous=True, set_as_default=False) as client,
+        ):
+            return shown(formatter, client)
+
+    async def show_other(address: str) -> str:
+        async with Client(address, asynchronous=True, set_as_default=False) as client:
+            return shown(formatter, client)
+
+    if is_own:
+        page = asyncio.run(show())
+    else:
+        with small_cluster() as cluster:
+            page = asyncio.run(show_other(cluster.scheduler_address))
+    assert cells(page)["Threads"] == "2"
 
 
 def test_buttons_name_the_dashboard_and_nothing_in_it_opens_it(
