@@ -42,7 +42,7 @@ _WARM_UP: Final = 0.25
 """Of the time: caches, pools and the histories of plots fill up."""
 _BOUNDS: Final[Mapping[str, tuple[str, float]]] = {
     "threads": ("", 4),
-    "open files and sockets": ("", 8),
+    "open files and sockets": ("", 16),
     "memory": ("MB", 40),
     "sessions": ("", 4),
     "documents": ("", 4),
@@ -52,17 +52,18 @@ _BOUNDS: Final[Mapping[str, tuple[str, float]]] = {
 }
 """Unit, and what may be added in an hour, in which plots are opened some thousands of times.
 
-Memory: `distributed` itself keeps some 0.7 kB of each task in the client's process, and 0.8 kB in
-the scheduler's: 25 to 30 MB an hour here. The page's heap: JupyterLab never frees a button of a
-toolbar (FAST binds its listener for forced colors twice and unbinds it once), which is up to 0.2 MB
-a pane.
+Sockets: a page of Chromium keeps up to six idle connections to the Jupyter server, more or less of
+them for minutes. Memory: `distributed` itself keeps some 0.7 kB of each task in the client's
+process, and 0.8 kB in the scheduler's: 25 to 30 MB an hour here. The page's heap: JupyterLab never
+frees a button of a toolbar (FAST binds its listener for forced colors twice and unbinds it once),
+which is up to 0.2 MB a pane.
 """
 _SETTINGS: Final = {
     "DASK_DIAG_LAB__MAX_ACTIONS": "1000",  # full before the warm-up ends
     "DASK_LOGGING__DISTRIBUTED": "error",
 }
 _BEGIN: Final = """
-import gc, os, random, signal
+import ctypes, gc, os, random, signal
 from bokeh.document import Document
 from bokeh.server.session import ServerSession
 from distributed import Client
@@ -71,6 +72,7 @@ def work():
     client.gather(client.map(abs, range(20), pure=False))
 def held():
     gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)  # what is free is not held
     live = gc.get_objects()
     return {{
         "sessions": sum(type(one) is ServerSession for one in live),
@@ -208,12 +210,10 @@ async def _steady(kernel: Kernel, rounds: Rounds) -> None:
 
 
 async def _renewed(kernel: Kernel, rounds: Rounds) -> None:
-    """Have another cluster at the begin of each round, and two more while somebody looks."""
+    """Have another cluster at the begin of each round."""
     while True:
         await asyncio.sleep(rounds.begin_after(time.time()) - time.time())
-        for _ in range(3):
-            await kernel.run(_RENEW)
-            await asyncio.sleep(rounds.active_s / 4)
+        await kernel.run(_RENEW)
 
 
 async def _restarted(kernel: Kernel, rounds: Rounds) -> None:

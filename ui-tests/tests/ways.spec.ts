@@ -142,6 +142,12 @@ for (const upgrades of ['refuse', 'hold'] as const) {
     await notebook.run(1);
     await labBehind.sidebar();
     await expect(labBehind.items.first()).toBeAttached({ timeout: 30_000 });
+    // Until the list has it, it is known by its kernel's messages, and shown through these.
+    await page.waitForResponse(
+      async answer =>
+        answer.url().includes('/dask-diag-lab/api/dashboards') &&
+        (await answer.text()).includes('task-stream')
+    );
     const stream = await labBehind.drag('task-stream', 'right');
     await expectPictures(stream, 4, 15_000);
     await expect(stream.locator(NOTE)).toContainText('by polling');
