@@ -88,7 +88,8 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
     def _finish(self) -> None:
         from dask_diag_lab.server.saved import save_page
 
-        save_page(self.filename, self._page(), self.storage_options)
+        options = {"auto_mkdir": True, **(self.storage_options or {})}  # as in `distributed`
+        save_page(self.filename, self._page(), options)
 
     def _page(self) -> str:
         from dask_diag_lab.server.info import facts_of

@@ -32,9 +32,10 @@ def transfers(client: Client | None = None) -> Any:  # a DataFrame, or a corouti
     Returns
     -------
     pandas.DataFrame
-        ``worker`` and ``peer`` (addresses), ``direction`` ("received" by ``worker`` or "sent" by
-        it), ``start`` and ``stop`` (UTC without a time zone, as `MemorySampler.to_pandas` has it;
-        on the scheduler's clock, whatever the worker's says), ``duration`` (seconds), ``nbytes``,
+        ``worker`` and ``peer`` (addresses; '' for a client), ``direction`` ("received" by
+        ``worker`` or "sent" by it), ``start`` and ``stop`` (UTC without a time zone, as
+        `MemorySampler.to_pandas` has it; on the scheduler's clock, whatever the worker's says),
+        ``duration`` (seconds), ``nbytes``,
         ``compressed`` (bytes on the wire; NaN where unknown, as for all that was received),
         ``bandwidth`` (bytes a second), ``keys`` (how many) and ``key`` (the largest one as text).
 

@@ -161,7 +161,8 @@ def save_page(
     OSError
         It cannot be written there.
     """
-    to = {"encoding": "utf-8", "compression": "infer"} | dict(storage_options or {})
+    to = {"encoding": "utf-8", "compression": "infer", "auto_mkdir": False}
+    to |= dict(storage_options or {})
     with fsspec.open(filename, "w", **to) as file:
         file.write(page)
 

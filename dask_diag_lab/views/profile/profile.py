@@ -159,7 +159,7 @@ class ProfileOfTasks(View):
 
     def table(self) -> Table:
         """Return functions with their own and their total time."""
-        count, profile = self.count_argument, self.sampling.read()
+        count, profile = self._count, self.sampling.read()
         if profile is None:
             return functions_table(Frames({"count": 0, "identifier": "root", "children": {}}), 0.0)
         table, n = profile.table, len(profile.table.columns["function"])
@@ -228,7 +228,7 @@ class ProfileOfTasks(View):
         return self.sampling.source, self.sampling.prefix, self.sampling.worker
 
     def _choose_from_arguments(self) -> None:
-        given = self.arguments
+        given, self._count = self.arguments, self.count_argument
         self.sampling.start = self.time_argument("start", self.sampling.start)
         self.sampling.stop = self.time_argument("stop", self.sampling.stop)
         self.sampling.prefix = given.get("prefix") or given.get("key", "")

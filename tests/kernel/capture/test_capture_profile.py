@@ -85,6 +85,11 @@ def test_a_saved_profile_has_its_samples(
     assert file.name == (given.get("filename") or "dask-profile.html")
 
 
+def test_a_page_into_no_directory_is_an_error(client: Client, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        profile(filename=str(tmp_path / "none" / "profile.html"))
+
+
 def test_an_asynchronous_client_is_awaited() -> None:
     async def ask() -> None:
         cluster = distributed.LocalCluster(

@@ -162,6 +162,7 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
             "progress.json?by=colour": "“by” is one of",
             "progress.json?sort=name": "has no argument “sort”; those it has: “by”, “order”.",
             "task-stream.csv?rows=5": "those it has: “count”, “start”, “stop”.",
+            "profile.json?count=few": "“count” is a whole number, not “few”",
             "task-stream.json?start=soon": "“soon” is no time: give seconds since the epoch",
             "profile.json?stop=-1eon": "“-1eon” is no time",
             "cpu.json?rows=5": "has no argument “rows”; those it has: none.",
