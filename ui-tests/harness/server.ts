@@ -1,8 +1,8 @@
 // A real JupyterLab of a test's own: own folders, own port, token kept on, below a base URL.
 import { ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
-import { AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import * as os from 'node:os';
 import * as path from 'node:path';
 
@@ -188,13 +188,12 @@ function environment(folder: string, token: string): NodeJS.ProcessEnv {
   };
 }
 
+/** A port outside of those that the system gives to others, who would have it before its server. */
 export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+  const port = randomInt(20_000, 32_000);
+  return new Promise(resolve => {
     const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo; // listening on TCP: never a path or null
-      probe.close(() => resolve(port));
-    });
+    probe.once('error', () => resolve(freePort()));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)));
   });
 }
