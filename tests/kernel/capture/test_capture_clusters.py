@@ -131,8 +131,11 @@ def test_without_a_connected_client_all_say_why() -> None:
     with small_cluster() as cluster, Client(cluster, set_as_default=False) as closed:
         pass
     calls: list[Callable[..., object]] = [dask_diag_lab.attach, transfers, profile]
-    calls += [partial(dask_diag_lab.listen, print), partial(dask_diag_lab.plot, "cpu")]
-    calls += [partial(get_task_stream, start=0), lambda **on: get_task_stream(**on).__enter__()]
+    calls += [
+        partial(dask_diag_lab.plot, "cpu"),
+        partial(get_task_stream, start=0),
+        lambda **on: get_task_stream(**on).__enter__(),
+    ]
     calls += [lambda **on: MemorySampler().sample(**on).__enter__()]
     for call in calls:
         with pytest.raises(RuntimeError, match=r"client = Client\(\)"):

@@ -204,18 +204,6 @@ def test_closing_the_bars_ends_the_counting(client: Client) -> None:
     Event("closing").set()
 
 
-def test_who_listens_no_more_leaves_no_thread() -> None:
-    from dask_diag_lab.notebook.progress_bars import ProgressBars
-
-    async def listen() -> None:
-        before = threading.active_count()
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(ProgressBars().listen(), 0.05)
-        assert threading.active_count() <= before  # others may end
-
-    asyncio.run(listen())
-
-
 def test_a_closed_client_ends_it(cluster: LocalCluster, client: Client) -> None:
     with Client(cluster, set_as_default=False) as second:
         future = second.submit(held, 1, "second", pure=False)
