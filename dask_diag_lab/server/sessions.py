@@ -256,10 +256,10 @@ class PlotSocket(WSHandler):
                     page.patched(partial(patch.apply_to_document, session.document, session))
             finally:
                 session._current_patch_connection = None
-                # Bokeh leaves it there where a callback raised, for the user's own `curdoc()`.
-                current = getattr(doc, "_PATCHED_CURDOCS", [])
-                for left in [one for one in current if one() is session.document]:
-                    current.remove(left)
+                # Bokeh < 3.10 leaves it there where a callback raised, for the user's `curdoc()`.
+                current = getattr(doc, "_PATCHED_CURDOCS", None)
+                if isinstance(current, list):
+                    current[:] = [one for one in current if one() is not session.document]
 
         await session.with_document_locked(apply)
         await self.send_message(connection.ok(patch))

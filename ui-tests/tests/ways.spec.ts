@@ -66,7 +66,20 @@ const gateway = test.extend<object, { far: JupyterServer }>({
       await server.stop();
     },
     { scope: 'worker', timeout: 120_000 }
-  ]
+  ],
+  // Jupyter Server's client of gateways chooses no protocol, so Lab opens each connection twice, and
+  // where the second is there before the first has gone the kernel hears neither
+  // (docs/decisions/0008). Not ours, so not tested here.
+  page: async ({ page }, use) => {
+    await page.addInitScript(() => {
+      window.WebSocket = class extends WebSocket {
+        constructor(url: string | URL, protocols?: string | string[]) {
+          super(url, String(url).includes('/channels') ? [] : protocols);
+        }
+      };
+    });
+    await use(page);
+  }
 });
 
 gateway('plots of a kernel on a gateway', async ({ lab, server, page }) => {
@@ -101,14 +114,11 @@ pathlib.Path(${JSON.stringify(ended)}).touch()`;
   await notebook.expectBusy(2);
   expect(await kernelStatus(page)).toBe('busy'); // what the plots ask is not taken for its end
 
-  // A page that comes later, while the cell runs on. Not every page's requests reach its kernel
-  // through a gateway (docs/decisions/0008), and no cell runs then either: one reloads once more.
+  // A page that comes later, while the cell runs on.
   await lab.saved('task-stream', 'progress');
-  await expect(async () => {
-    await page.reload();
-    await lab.restored();
-    await expectPictures(await lab.livePane('task-stream', 30_000), 4, 30_000);
-  }).toPass({ timeout: 120_000 });
+  await page.reload();
+  await lab.restored();
+  await expectPictures(await lab.livePane('task-stream', 30_000), 4, 30_000);
   expect(fs.existsSync(ended)).toBe(false);
   fs.writeFileSync(end, '');
   await expect.poll(() => fs.existsSync(ended)).toBe(true);
