@@ -47,7 +47,7 @@ _BOUNDS: Final[Mapping[str, tuple[str, float]]] = {
     "sessions": ("", 4),
     "documents": ("", 4),
     "websockets": ("", 4),
-    "elements": ("", 100),  # the sidebar's come and go with the clusters; a pane has some fifty
+    "elements": ("", 250),
     "JavaScript heap": ("MB", 250),
 }
 """Unit, and what may be added in an hour, in which plots are opened some thousands of times.
@@ -56,11 +56,14 @@ Sockets: a page of Chromium keeps up to six idle connections to the Jupyter serv
 them for minutes. Memory: `distributed` itself keeps some 0.7 kB of each task in the client's
 process, and 0.8 kB in the scheduler's: 25 to 30 MB an hour here. The page's heap: JupyterLab never
 frees a button of a toolbar (FAST binds its listener for forced colors twice and unbinds it once),
-which is up to 0.2 MB a pane.
+which is up to 0.2 MB a pane. Elements: a pane has some fifty; the tab of about one closed pane in
+thirty stays, and nothing else.
 """
 _SETTINGS: Final = {
     "DASK_DIAG_LAB__MAX_ACTIONS": "1000",  # full before the warm-up ends
     "DASK_LOGGING__DISTRIBUTED": "error",
+    # Else what threads of earlier clusters have freed lies in up to 16 heaps, which fill up slowly.
+    "MALLOC_ARENA_MAX": "2",
 }
 _BEGIN: Final = """
 import ctypes, gc, os, random, signal
