@@ -56,8 +56,8 @@ Sockets: a page of Chromium keeps up to six idle connections to the Jupyter serv
 them for minutes. Memory: `distributed` itself keeps some 0.7 kB of each task in the client's
 process, and 0.8 kB in the scheduler's: 25 to 30 MB an hour here. The page's heap: JupyterLab never
 frees a button of a toolbar (FAST binds its listener for forced colors twice and unbinds it once),
-which is up to 0.2 MB a pane. Elements: a pane has some fifty; the tab of about one closed pane in
-thirty stays, and nothing else.
+which is up to 0.2 MB a pane. Elements: a pane has some fifty; Lumino's dock layout keeps the bar of
+a closed area, and with it the tabs that it had last, which is all that stays.
 """
 _SETTINGS: Final = {
     "DASK_DIAG_LAB__MAX_ACTIONS": "1000",  # full before the warm-up ends
