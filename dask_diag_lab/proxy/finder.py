@@ -161,7 +161,6 @@ class Finder:
             if process.pid != os.getpid() and not is_jupyter and may_be_scheduler(process):
                 with contextlib.suppress(psutil.Error):
                     line = {one.pid for one in process.parents()}
-                    listening.sort(key=lambda one: (one.inode, one.port))  # first opened first
                     candidates.append((process, listening, line))
         return candidates
 

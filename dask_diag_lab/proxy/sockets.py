@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import itertools
 import os
 import re
 import socket
@@ -142,28 +143,33 @@ def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
 
 
 def processes_of(wanted: Collection[Listener]) -> dict[Listener, psutil.Process]:
-    """Return the processes that hold listening sockets, as far as this user may see them."""
+    """Return the processes that hold listening sockets, as far as this user may see them.
+
+    Those of one process are in the order of their descriptors, which is that in which they were
+    opened; Linux numbers inodes for each processor by itself.
+    """
     found: dict[Listener, psutil.Process] = {}
+    by_inode: dict[int, list[Listener]] = {}
+    for one in sorted(wanted, key=lambda one: one.port):
+        by_inode.setdefault(one.inode, []).append(one)
     for pid in psutil.pids():
         with contextlib.suppress(OSError, psutil.Error):
-            inodes = _inodes(pid)
-            for one in wanted:
-                if one.inode in inodes:
-                    # A forked process has its parent's sockets too, and the higher number.
-                    found.setdefault(one, psutil.Process(pid))
+            for one in itertools.chain(*(by_inode.get(inode, ()) for inode in _inodes(pid))):
+                # A forked process has its parent's sockets too, and the higher number.
+                found.setdefault(one, psutil.Process(pid))
     return found
 
 
-def _inodes(pid: int) -> set[int]:
+def _inodes(pid: int) -> list[int]:
     if not _TABLES[0][0].exists():
-        return {pid}
-    folder, inodes = f"/proc/{pid}/fd/", set()
+        return [pid]
+    folder, inodes = f"/proc/{pid}/fd/", []
     # Thousands of descriptors; Path would take four times as long.
-    for descriptor in os.listdir(folder):  # noqa: PTH208
+    for descriptor in sorted(os.listdir(folder), key=int):  # noqa: PTH208
         with contextlib.suppress(OSError):  # closed meanwhile
             name = os.readlink(folder + descriptor)  # noqa: PTH115
             if name.startswith("socket:["):
-                inodes.add(int(name[8:-1]))
+                inodes.append(int(name[8:-1]))
     return inodes
 
 
@@ -203,7 +209,7 @@ async def greets(address: Address, patience_s: float = GREETING_S) -> bool:
     else:
         # Dask's handshake is the same both ways, after its length: sent back it is complete, and
         # the end of the connection is no line in the log of that program.
-        if greeting[:8] == struct.pack("<Q", len(greeting) - 8):
+        if int.from_bytes(greeting[:8], "little") == len(greeting) - 8:
             writer.write(greeting)
             with contextlib.suppress(OSError):
                 await writer.drain()
