@@ -145,8 +145,8 @@ def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
 def processes_of(wanted: Collection[Listener]) -> dict[Listener, psutil.Process]:
     """Return the processes that hold listening sockets, as far as this user may see them.
 
-    Those of one process are in the order of their descriptors, which is that in which they were
-    opened; Linux numbers inodes for each processor by itself.
+    Those of one process are in the order of their descriptors, which as a rule is that in which
+    they were opened; Linux numbers inodes for each processor by itself.
     """
     found: dict[Listener, psutil.Process] = {}
     by_inode: dict[int, list[Listener]] = {}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import socket
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from dask_diag_lab.proxy.extension import DaskDiagLab
-from dask_diag_lab.proxy.sockets import Listener
+from dask_diag_lab.proxy.sockets import Listener, listeners, processes_of
 from tests.proxy.backends import Backend, Program, StockScheduler
 from tests.proxy.client import Client, Listing
 
@@ -131,6 +132,23 @@ async def test_cluster_of_a_busy_kernel_is_found_and_nothing_is_printed(
             if message["msg_type"] in ("stream", "error"):
                 printed.append(message["content"])
     assert printed == []
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2,
+    reason="needs Linux and two processors",
+)
+def test_ports_come_in_the_order_in_which_they_were_opened_on_any_processor() -> None:
+    processors = os.sched_getaffinity(0)
+    opened = []
+    with ExitStack() as stack:
+        stack.callback(os.sched_setaffinity, 0, processors)
+        for processor in [*sorted(processors), *sorted(processors, reverse=True)]:
+            os.sched_setaffinity(0, {processor})
+            server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            opened.append(server.getsockname()[1])
+        found = [one.port for one in processes_of(listeners()) if one.port in opened]
+    assert found == opened
 
 
 NOBODY = pytest.param(

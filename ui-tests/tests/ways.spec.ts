@@ -68,8 +68,8 @@ const gateway = test.extend<object, { far: JupyterServer }>({
     { scope: 'worker', timeout: 120_000 }
   ],
   // Jupyter Server's client of gateways chooses no protocol, so Lab opens each connection twice, and
-  // where the second is there before the first has gone the kernel hears neither
-  // (docs/decisions/0008). Not ours, so not tested here.
+  // then now and then nothing that the page sends is answered (docs/decisions/0008). Not ours, so
+  // not tested here.
   page: async ({ page }, use) => {
     await page.addInitScript(() => {
       window.WebSocket = class extends WebSocket {
