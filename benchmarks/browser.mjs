@@ -259,7 +259,13 @@ const scenarios = {
     const page = await browser.newPage({ viewport: VIEWPORT });
     await openLab(page, url);
     await page.evaluate(() => window.jupyterapp.commands.execute('dask-diag-lab:show-sidebar'));
-    const item = plot => `.jp-DaskDiag-plotItem[data-plot="${plot}"]`;
+    // Dask's own dashboard of the cluster has plots of the same names.
+    const ours = await page.waitForFunction(async () => {
+      const { dashboards } = await (await fetch('/dask-diag-lab/api/dashboards')).json();
+      return dashboards.find(({ kind }) => kind === 'diagnostics')?.id;
+    });
+    const entry = `.jp-DaskDiag-plotItem[data-dashboard="${await ours.jsonValue()}"]`;
+    const item = plot => `${entry}[data-plot="${plot}"]`;
     await page.waitForSelector(item(plots[0]), { timeout: 60_000 });
     // Only the first group is open at first; finding a plot is not what is measured.
     const closed = page.locator('.jp-DaskDiag-groupToggle[aria-expanded="false"]');
