@@ -43,6 +43,7 @@ from bokeh.models import (
     WheelZoomTool,
 )
 from bokeh.models.annotations import BoxAnnotation
+from bokeh.models.labeling import LabelingPolicy
 from bokeh.models.layouts import LayoutDOM
 from bokeh.models.renderers import GlyphRenderer
 
@@ -220,6 +221,12 @@ class RowTickFormatter(Keywords, TickFormatter):
     """
 
     workers = Instance(ColumnDataSource, help="As of `RowTicker`.")
+
+
+class EvenLabels(LabelingPolicy):
+    """Labels every tick, or every second, every third: the most that have room between them."""
+
+    min_distance = Float(default=6, help="Room between two labels, in pixels.")
 
 
 class RunTimeTickFormatter(TickFormatter):

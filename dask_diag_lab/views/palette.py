@@ -131,12 +131,12 @@ class DataColors:
 
 
 _STATES: Final = {
-    "released": Shades("#3b78e7", "#6ba4ff", "#56b4e9", "#7cc6f2"),
+    "released": Shades("#8fb8f5", "#4a6a9c", "#56b4e9", "#7cc6f2"),
     "waiting": Shades("#9e9e9e", "#8a8a8a"),
     "no-worker": Shades("#f06292", "#f48fb1", "#cc79a7", "#d68ab3"),
     "queued": Shades("#fbc02d", "#ffd54f", "#f0e442"),
     "processing": Shades("#2e9e4f", "#5fc97f", "#e69f00"),
-    "memory": Shades("#d93025", "#ff6b5e", "#0072b2", "#3d9bd6"),
+    "memory": Shades("#2f6fe0", "#7db0ff", "#0072b2", "#3d9bd6"),
     "erred": Shades("#000000"),
     "forgotten": Shades("#e0e0e0", "#424242"),
 }

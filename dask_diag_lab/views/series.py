@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
-from bokeh.models import DataRange1d, NoOverlap, VArea
+from bokeh.models import DataRange1d, VArea
 from bokeh.models import Line as LineGlyph
 
 from dask_diag_lab.views import format as fmt
@@ -23,7 +23,7 @@ from dask_diag_lab.views.figure import (
     set_properties,
     tooltip_html,
 )
-from dask_diag_lab.views.models import UnitHover, UnitTicker, UnitTickFormatter
+from dask_diag_lab.views.models import EvenLabels, UnitHover, UnitTicker, UnitTickFormatter
 from dask_diag_lab.views.palette import shade
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
 from dask_diag_lab.views.view import Caption, LegendItem, Table, View
@@ -170,7 +170,7 @@ class SeriesPlot(View):
         self.figure.yaxis[0].update(
             formatter=UnitTickFormatter(unit=self.unit),
             ticker=ticker,
-            major_label_policy=NoOverlap(min_distance=4),
+            major_label_policy=EvenLabels(),
         )
         self.figure.ygrid[0].ticker = ticker
         self.figure.xgrid.visible = False

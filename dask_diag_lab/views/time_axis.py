@@ -7,7 +7,6 @@ from typing import Final
 from bokeh.models import (
     AdaptiveTicker,
     CompositeTicker,
-    NoOverlap,
     PanTool,
     Range1d,
     Ticker,
@@ -17,7 +16,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.models import RunTimeTickFormatter
+from dask_diag_lab.views.models import EvenLabels, RunTimeTickFormatter
 
 MOST_TICKS: Final = 6
 _STEPS: Final = (
@@ -56,7 +55,7 @@ def make_time_axis(plot: figure) -> None:
     plot.xaxis[0].update(
         ticker=run_time_ticker(),
         formatter=run_time_formatter(),
-        major_label_policy=NoOverlap(min_distance=6),
+        major_label_policy=EvenLabels(),
     )
 
 

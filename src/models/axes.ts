@@ -6,6 +6,7 @@ import { runTime, ticks, write, writeTick } from './units';
 export function axisModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   const { ContinuousTicker } = bokeh.require('models/tickers/continuous_ticker');
   const { TickFormatter } = bokeh.require('models/formatters/tick_formatter');
+  const { LabelingPolicy } = bokeh.require('models/policies/labeling');
   const { CustomJSHover } = bokeh.require('models/tools/inspectors/customjs_hover');
 
   /** Round numbers of a unit, from 0 to the end of an axis. */
@@ -37,7 +38,23 @@ export function axisModels(bokeh: IBokehLibrary): readonly IModelClass[] {
     }
   }
 
+  /** Labels every tick, or every second, every third: the most that have room between them. */
+  class EvenLabels extends LabelingPolicy {
+    filter(indices: Untyped, _boxes: unknown, distance: (i: number, j: number) => number): object {
+      const all: readonly number[] = [...indices];
+      const kept = (step: number): number[] => all.filter((_, at) => at % step === 0);
+      const fits = (some: readonly number[]): boolean =>
+        some.every((one, at) => at === 0 || distance(some[at - 1]!, one) >= this.min_distance);
+      const step = all.findIndex((_, at) => fits(kept(at + 1))) + 1;
+      all.filter((_, at) => at % step > 0).forEach(one => indices.unset(one));
+      return indices;
+    }
+  }
+
   return [
+    model('EvenLabels', EvenLabels, undefined, ({ Float }: Untyped) => ({
+      min_distance: [Float, 6]
+    })),
     model('UnitTicker', UnitTicker, undefined, ({ Str }: Untyped) => ({ unit: [Str, 'number'] })),
     model('UnitTickFormatter', UnitTickFormatter, undefined, ({ Str }: Untyped) => ({
       unit: [Str, 'number']

@@ -170,7 +170,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       const note = hasNote ? this._note(this.geometry.first) : '';
       ctx.fillStyle = this.model.muted;
       ctx.textAlign = 'left';
-      ctx.fillText(fitText(ctx, note, width - 8), 4, height - NOTE / 2);
+      ctx.fillText(fitText(ctx, note, width - 8), 4, this.geometry.bottom + AXIS + NOTE / 2);
       this.canvas.setAttribute('aria-label', note || `${count(this.n)} ${this.spec.nouns}`);
     }
 
@@ -234,7 +234,8 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       const right = Math.max(width - Math.max(measured(values) + 2 * GAP, AXIS), left + 20);
       const end = this._axis_end();
       const perUnit = (right - left) / end;
-      return { left, right, bottom, row, first, view, labels, values, end, perUnit };
+      // The axis follows the last bar: few bars need not all of the height.
+      return { left, right, bottom: shown * row, row, first, view, labels, values, end, perUnit };
     }
 
     /** What stands beside a bar, in ever fewer words. */

@@ -138,12 +138,13 @@ class DetailPage(View):
             facts=[(label, fmt.elide(value, MAX_FACT)) for label, value in self.facts() if value],
         )
         section = self.section
-        self._rows = self.rows(section) if section.columns else []
+        is_empty = bool(self.caption.empty)  # which says why, in the place of the section
+        self._rows = self.rows(section) if section.columns and not is_empty else []
         if section.columns:
             self.sortable.replace_columns(section.columns)
             self.sortable.set({c.name: _cells(c, self._rows) for c in section.columns})
-        text = "" if self._rows else self.text(section)
-        is_text = bool(text) or not section.columns
+        text = "" if self._rows or is_empty else self.text(section)
+        is_text = bool(text) or not section.columns or is_empty
         set_properties(self._text, text=text, visible=is_text)
         set_properties(self.sortable.model, visible=not is_text)
 

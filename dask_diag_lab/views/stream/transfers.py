@@ -36,7 +36,7 @@ from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream.rows import WorkerRows
 from dask_diag_lab.views.stream.timeline import Timeline
-from dask_diag_lab.views.stream.window import TimeWindow
+from dask_diag_lab.views.stream.window import TimeWindow, stepped_span
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
 
@@ -282,7 +282,8 @@ class Transfers(View):
         frame = made or self._nothing
         if frame.n_drawn:
             window.zero = window.zero or frame.ends[0]
-            window.follow_last(LIVE_S, frame.ends[1])
+            span = stepped_span(frame.ends[1] - window.zero)
+            window.follow_last(min(span, LIVE_S), frame.ends[1])
         basis = (frame, self.look, window.zero)
         if basis != self._shown:
             self._draw(frame)

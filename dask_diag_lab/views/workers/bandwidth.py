@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from bokeh.events import Event, Tap
-from bokeh.models import FixedTicker, NoOverlap, Range1d
+from bokeh.models import FixedTicker, Range1d
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
@@ -17,6 +17,7 @@ from dask_diag_lab.views.data import Column, DataPlot, Rows
 from dask_diag_lab.views.extras import ExtraPlot, ExtraStack
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.figure_view import FigureView
+from dask_diag_lab.views.models import EvenLabels
 from dask_diag_lab.views.names import in_order, known_names, worker_label, worker_name
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
@@ -172,7 +173,7 @@ class BandwidthMap(Pairs, FigureView):
             axis.update(
                 ticker=ticker,
                 major_tick_line_color=None,
-                major_label_policy=NoOverlap(min_distance=4),
+                major_label_policy=EvenLabels(),
             )
         picture.on_event(Tap, self._tapped)
         return picture

@@ -134,6 +134,8 @@ def test_a_task_that_does_not_run_or_did_not_fail_says_so() -> None:
 def test_an_unknown_key_and_a_failed_query_have_an_empty_text() -> None:
     page, _ = shown(None)
     assert "does not know the task “<b>key</b>”" in page.view.caption.empty
+    page.set("section", "call-stack")
+    assert page.text == ""  # not a second message over the first
     page, _ = shown("The scheduler is gone.")
     assert page.view.caption.empty.startswith("The scheduler is gone.")
 
