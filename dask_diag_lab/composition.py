@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from dask_diag_lab.store.queries import Query
 
 logger = logging.getLogger(__name__)
+# The log of this package has no reader where there is no notebook; that of `distributed` has one.
+unfound = logging.getLogger("distributed.dask_diag_lab")
 
 T = TypeVar("T")
 # Default, least and most of each setting; times in seconds. `dask_diag_lab.yaml` explains them.
@@ -207,7 +209,10 @@ class Composition:
             "started": time.time(),
             "versions": announce.versions(),
         }
-        opened.callback(announce.write_record(record).unlink, missing_ok=True)
+        try:
+            opened.callback(announce.write_record(record).unlink, missing_ok=True)
+        except OSError as error:
+            unfound.warning("JupyterLab cannot find this process and its Dask plots: %s", error)
         if (kernel := announce.own_kernel()) is not None:
             channel = Channel(
                 kernel, self.url, self.token, self._info, lambda: self.server.is_found

@@ -91,11 +91,22 @@ def write_record(record: Mapping[str, Any], folder: Path | None = None) -> Path:
         See "Runtime record" in the design; ``record["id"]`` names the file.
     folder : Path, optional
         Another place than Jupyter's runtime folder.
+
+    Raises
+    ------
+    OSError
+        It cannot be written there; nothing is left of it.
     """
     folder = runtime_dir() if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     text, target = json.dumps(record, indent=2), folder / f"dask-diag-lab-{record['id']}.json"
     # Made with mode 0600; the dot keeps half a file from being taken for a record.
     with NamedTemporaryFile("w", prefix=".dask-diag-lab-", dir=folder, delete=False) as file:
-        file.write(text)
-    return Path(file.name).replace(target)
+        temporary = Path(file.name)
+        try:
+            file.write(text)
+            file.flush()
+            return temporary.replace(target)
+        except OSError:  # such as a full disk
+            temporary.unlink()
+            raise

@@ -132,6 +132,16 @@ def test_certificates_are_given_as_to_dask_worker(start: Start, tmp_path: Path) 
         assert page.exists()
 
 
+def test_serve_goes_on_where_it_cannot_be_announced_and_says_so(
+    start: Start, cluster: LocalCluster, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    address, runtime = cluster.scheduler_address, str(tmp_path / "file" / "runtime")
+    process = start("serve", address, "--port", "0", JUPYTER_RUNTIME_DIR=runtime)
+    opened(process)
+    assert "JupyterLab cannot find this process" in line_of(process.stderr)
+
+
 def test_an_address_of_no_scheduler_is_said_in_a_line(
     start: Start, cluster: LocalCluster, tmp_path: Path
 ) -> None:
@@ -213,8 +223,7 @@ def test_the_preload_lets_a_process_end_that_closes_nothing(tmp_path: Path) -> N
 def test_a_fault_of_the_preload_leaves_the_scheduler_alone(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "scheduler.json"
     words = (*BESIDE, "--scheduler-file", str(file))
-    # No runtime record can be written there.
-    scheduler = start(*words, module="dask", JUPYTER_RUNTIME_DIR="/dev/null/runtime")
+    scheduler = start(*words, module="dask", DASK_DIAG_LAB_TOKEN="too short")
     while "diagnostics beside the scheduler ended" not in line_of(scheduler.stderr):
         assert scheduler.poll() is None
     with Client(scheduler_file=str(file), set_as_default=False) as client:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 import urllib.error
 from pathlib import Path
@@ -54,6 +55,24 @@ def test_attaching_does_not_wait_until_it_serves(
         release.set()
         wait_until(lambda: state_of(diagnostics) == "live", "never live")
     wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+
+
+def test_all_works_where_it_cannot_be_announced(
+    cluster: LocalCluster, runtime_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    runtime_dir.write_text("a file, and no folder")
+    distributed = logging.getLogger("distributed")
+    distributed.addHandler(caplog.handler)  # it hands nothing on
+    try:
+        with attached(cluster) as (client, diagnostics):
+            client.submit(abs, -1).result()
+            table = diagnostics.table
+            wait_until(lambda: table("progress").columns["prefix"] == ["abs"], "no data")
+    finally:
+        distributed.removeHandler(caplog.handler)
+        runtime_dir.unlink()
+    said = [record.getMessage() for record in caplog.records]
+    assert [line for line in said if "JupyterLab cannot find this process" in line] == said
 
 
 def test_it_is_there_and_serves_live_data(cluster: LocalCluster, runtime_dir: Path) -> None:
