@@ -229,7 +229,7 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       const name = this._nameOf(block);
       if (block.count > 1) {
         const what = isMove ? 'transfers or disk accesses' : 'tasks';
-        return `${block.count.toLocaleString('en')} ${what}, longest: ${name}`;
+        return `${block.count.toLocaleString('en')} ${what}, among them ${name}`;
       }
       if (block.name === 'running') {
         return `${name} · running`;

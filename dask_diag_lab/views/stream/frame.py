@@ -216,7 +216,7 @@ class Target:
     Attributes
     ----------
     prefix : int
-        String id; of a merged block the one of its longest task, as is ``task``.
+        String id; of a merged block the one that it has the colour of, as is ``task``.
     task : int
         Ordinal of the task; -1 for one that runs.
     key : str
