@@ -76,6 +76,7 @@ class TaskStream(View):
         "anything that keeps a worker's store busy for more than 5 ms, which needs no disk on "
         "a busy machine\n"
         "- black, with a rim or crosses: the task failed\n"
+        "- grey, with a rim or rising stripes: an attempt failed, and the task was run again\n"
         "- dark, with stripes: its worker died\n"
         "- dashed line: a worker died, or a restart\n"
         "- a name with ✕, and grey stripes from there on: the worker left or died; Events "
