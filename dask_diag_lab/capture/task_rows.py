@@ -32,7 +32,9 @@ TIMEOUT_S: Final = 60.0
 # `distributed`'s name of each `Kind`.
 ACTIONS: Final = tuple(kind.name.lower().replace("_", "-") for kind in Kind)
 
-STATUS: Final = {Outcome.OK: "OK", Outcome.ERRED: "error", Outcome.KILLED: "killed"}
+STATUS: Final = {Outcome.OK: "OK", Outcome.ERRED: "error", Outcome.KILLED: "killed"} | {
+    Outcome.RETRIED: "error"
+}
 
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 # Seconds since the epoch, or a text for `parse_time`, such as ``"60s"``: so long before now.

@@ -33,7 +33,7 @@ KINDS: Final = {kind.name.lower().replace("_", "-"): int(kind) for kind in Kind}
 TRANSFER: Final = int(Kind.TRANSFER)
 DISK: Final = frozenset({Kind.DISK_READ, Kind.DISK_WRITE})
 """Kinds whose times are on the worker's own clock."""
-OK, ERRED, KILLED = int(Outcome.OK), int(Outcome.ERRED), int(Outcome.KILLED)
+OK, ERRED, KILLED, RETRIED = map(int, (Outcome.OK, Outcome.ERRED, Outcome.KILLED, Outcome.RETRIED))
 
 SURE_S: Final = 0.1
 """A smaller difference may as well be the time that a heartbeat takes: clocks are equal then."""

@@ -19,7 +19,7 @@ import dask.config
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.metrics import time as wall_clock
 
-from dask_diag_lab.collector.actions import ERRED, MAX_ACTIONS, OK, ActionLog, Clocks
+from dask_diag_lab.collector.actions import ERRED, MAX_ACTIONS, OK, RETRIED, ActionLog, Clocks
 from dask_diag_lab.collector.asking import ask_handler, task_handler
 from dask_diag_lab.collector.deaths import Deaths
 from dask_diag_lab.collector.errors import Errors
@@ -221,7 +221,7 @@ class Collector(SchedulerPlugin):
         if ts.state != "processing" or not ts.retries:
             return
         worker, prefix = str(message.get("worker", "")), ts.group.prefix.name
-        self._log.add(key, prefix, worker, ERRED, message)
+        self._log.add(key, prefix, worker, RETRIED, message)
         texts = message.get("exception_text"), message.get("traceback_text")
         self._errors.add(key, prefix, wall_clock(), [worker], *texts, is_attempt=True)
 

@@ -44,7 +44,9 @@ class Outcome(IntEnum):
     ERRED = 1
     KILLED = 2
     """The worker died while the task ran; the start is that of its last heartbeat."""
-    RUNNING = 3
+    RETRIED = 3
+    """An attempt that failed; the task was run again."""
+    RUNNING = 4
     """Not ended yet: only in the running table, never in the action log."""
 
 

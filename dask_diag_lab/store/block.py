@@ -20,6 +20,10 @@ _ORDER_OF_KIND = np.array(
     [{Kind.COMPUTE: 0, Kind.TRANSFER: 2}.get(kind, 1) for kind in Kind], dtype=np.uint8
 )
 _MAX_LEVELS = 3
+_MAX_PREFIXES = 64
+# Irrational numbers as fractions of 2**64, where products wrap: the golden ratio, and sqrt(2) - 1
+# by which tracks differ, lest all have one colour at a time.
+_GOLDEN, _SILVER = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x6A09E667F3BCC908)
 _LEAST_MERGE = 4
 """A level is kept only if it has this many times fewer rects than the block has rows."""
 
@@ -40,6 +44,39 @@ def longest(duration_s: Floats, first: Ints) -> Ints:
     packed = duration_s.view(np.int64) & ~mask
     packed |= mask - np.arange(len(duration_s))
     return mask - (np.maximum.reduceat(packed, first) & mask)
+
+
+def representatives(seconds: Floats, prefix: Ints, first: Ints, bucket: Ints, track: Ints) -> Ints:
+    """Return the row that stands for each run: the longest of one prefix.
+
+    Prefixes take turns at that by their shares of the runs' time, so colours are in proportion. It
+    is error diffusion without memory: a run's place in the sequence of multiples of the golden
+    ratio says which part of its own time counts, hence nothing changes when the window moves.
+
+    Parameters
+    ----------
+    seconds : ndarray of float64
+        Not negative.
+    prefix : ndarray of int
+        Those after the first 63 count as one.
+    first : ndarray of int
+        Begin of each run, ascending from 0.
+    bucket, track : ndarray of int64
+        Place of each run.
+    """
+    if len(first) == len(seconds):
+        return first
+    number = np.minimum(np.cumsum(np.bincount(prefix) > 0) - 1, _MAX_PREFIXES - 1)[prefix]
+    n, run = (
+        int(number.max()) + 1,
+        np.repeat(np.arange(len(first)), np.diff(first, append=len(seconds))),
+    )
+    cells = np.bincount(run * n + number, weights=seconds, minlength=len(first) * n)
+    until = cells.reshape(-1, n).cumsum(axis=1)
+    place = bucket.astype(np.uint64) * _GOLDEN + track.astype(np.uint64) * _SILVER
+    at = (place >> np.uint64(11)) * 2.0**-53 * until[:, -1]
+    chosen = (until <= at[:, np.newaxis]).sum(axis=1)
+    return longest(np.where(number == chosen[run], seconds, 0.0), first)
 
 
 class Block:
@@ -121,8 +158,8 @@ class Block:
         -------
         dict of str to ndarray
             One row a rect: ``family``, ``slot`` (id), ``bucket`` (counted from the epoch),
-            ``row`` (of the longest action), ``count`` of actions, their ``start``, ``stop`` and
-            sum ``busy_s``, and ``longest_s``.
+            ``row`` and ``prefix`` (of its representative), ``count`` of actions, their ``start``,
+            ``stop`` and sum ``busy_s``, and ``longest_s``.
         """
         if not (begin <= self.min_start and self.max_start <= end):
             return self._merged(level, self.between(begin, end))
@@ -143,8 +180,9 @@ class Block:
         is_first[1:] = bucket[1:] != bucket[:-1]
         is_first[1:] |= (slot[1:] != slot[:-1]) | (family[1:] != family[:-1])
         first = np.flatnonzero(is_first)
-        duration = stop - start
-        best = longest(duration, first)
+        duration, prefix = stop - start, self.columns["prefix"][rows]
+        track = 16 * slot[first].astype(np.int64) + family[first]
+        best = representatives(duration, prefix, first, bucket[first], track)
         return {
             "family": family[first].astype(np.int64),
             "slot": slot[first],
@@ -154,5 +192,6 @@ class Block:
             "start": start[first],
             "stop": np.maximum.reduceat(stop, first),
             "busy_s": np.add.reduceat(duration, first),
-            "longest_s": duration[best],
+            "longest_s": np.maximum.reduceat(duration, first) if len(first) else duration,
+            "prefix": prefix[best].astype(np.int64),
         }

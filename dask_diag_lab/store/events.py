@@ -24,6 +24,7 @@ MERGE_MAX_S: Final = 10.0
 
 MERGED: Final[Mapping[str, tuple[str, ...]]] = {
     "task-erred": ("prefix",),
+    "task-retried": ("prefix",),
     "steal-burst": (),
     "update-graph": ("client",),
 }
@@ -43,6 +44,7 @@ KINDS: Final[Mapping[str, str]] = {
     "spill-began": "worker, nbytes: the data on its disk grew, which it had not for a while",
     "spill-ended": "worker: no data on its disk any more, after such an event",
     "task-erred": "prefix, count, until, worker: of the last one",
+    "task-retried": "the same of attempts that failed; their tasks were run again",
     "steal-burst": "count, until: tasks that the scheduler moved to another worker",
     "restart": "",
     "update-graph": "client, graphs, tasks, until",
@@ -171,7 +173,7 @@ class EventLog:
 
 
 def failures(rows: Columns, strings: StringTable) -> list[Event]:
-    """Return one event for each prefix among actions that ended with an error.
+    """Return one event for each prefix among actions that ended with an error, and among attempts.
 
     Parameters
     ----------
@@ -180,9 +182,17 @@ def failures(rows: Columns, strings: StringTable) -> list[Event]:
     strings : StringTable
         The texts behind the numbers in them.
     """
-    erred = np.flatnonzero(rows["outcome"] == Outcome.ERRED)
-    # A task may have several actions, and all of them are marked.
-    erred = erred[np.unique(rows["task"][erred], return_index=True)[1]]
+    of_tasks = _failures(rows, strings, "task-erred", Outcome.ERRED)
+    return of_tasks + _failures(rows, strings, "task-retried", Outcome.RETRIED)
+
+
+def _failures(rows: Columns, strings: StringTable, kind: str, outcome: Outcome) -> list[Event]:
+    erred = np.flatnonzero(rows["outcome"] == outcome)
+    # One may have several actions, and all of them are marked with its end.
+    ends = np.stack([rows["task"][erred], rows["stop"][erred].view(np.int64)])
+    if outcome == Outcome.ERRED:
+        ends = ends[:1]
+    erred = erred[np.unique(ends, axis=1, return_index=True)[1]]
     by_prefix: dict[int, list[int]] = {}
     for row in erred[np.argsort(rows["stop"][erred], kind="stable")].tolist():
         by_prefix.setdefault(int(rows["prefix"][row]), []).append(row)
@@ -195,5 +205,5 @@ def failures(rows: Columns, strings: StringTable) -> list[Event]:
             "until": float(rows["stop"][last]),
             "worker": strings[int(rows["worker"][last])],
         }
-        events.append((float(rows["stop"][first]), "task-erred", detail))
+        events.append((float(rows["stop"][first]), kind, detail))
     return events

@@ -4,7 +4,8 @@ A query holds all that its answer is made of, and none of that changes, so any t
 while the log grows.
 
 Buckets of time are a power of two long and aligned to the epoch, so nothing shimmers when the
-window pans. A bucket keeps its longest action; families that must stay visible (transfers beside
+window pans. A bucket keeps the longest action of one function, and functions take turns at that
+by their shares of the time; families that must stay visible (transfers beside
 tasks, erred and killed ones beside all) are merged separately.
 """
 
@@ -19,21 +20,24 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.store.arrays import Columns, Floats, Ints, joined
-from dask_diag_lab.store.block import COARSEST, FINEST, Block, longest
+from dask_diag_lab.store.block import COARSEST, FINEST, Block, representatives
 
 _SUMMED: Final = {
     "count": np.add,
     "start": np.minimum,
     "stop": np.maximum,
     "busy_s": np.add,
+    "longest_s": np.maximum,
 }
 """What becomes of these columns of `Block.rects` when rects are merged."""
 _OF_ROW: Final = {
     **dict.fromkeys(("kind", "outcome"), np.uint8),
-    **dict.fromkeys(("prefix", "task", "nbytes", "source"), np.int64),
+    **dict.fromkeys(("task", "nbytes", "source"), np.int64),
 }
 _NO_RECTS: Final = {
-    **dict.fromkeys(("track", "bucket", "block", "row", "count"), np.empty(0, dtype=np.int64)),
+    **dict.fromkeys(
+        ("track", "bucket", "block", "row", "count", "prefix"), np.empty(0, dtype=np.int64)
+    ),
     **dict.fromkeys(("start", "stop", "busy_s", "longest_s"), np.empty(0)),
 }
 
@@ -47,7 +51,8 @@ def merge(rects: Columns) -> Columns:
     order = np.argsort(key, kind="stable")
     key = key[order]
     first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
-    best = order[longest(rects["longest_s"][order], first)]
+    places = bucket[order[first]], track[order[first]]
+    best = order[representatives(rects["busy_s"][order], rects["prefix"][order], first, *places)]
     merged = {name: column[best] for name, column in rects.items()}
     for name, how in _SUMMED.items():
         merged[name] = how.reduceat(rects[name][order], first)
@@ -68,7 +73,8 @@ class LevelOfDetail:
     prefix, source : ndarray of int64
         String ids of the store.
     task, nbytes : ndarray of int64
-        These are of the longest action of the rect, as are kind, outcome, prefix and source.
+        These are of the longest action of the prefix that the rect has the colour of, as are kind,
+        outcome, prefix and source.
     count : ndarray of int64
         Actions in the rect; above 1 it is merged.
     busy_s, longest_s : ndarray of float64
@@ -132,13 +138,17 @@ class WindowQuery:
 
         The bound gives way only where there are more slots, times kinds and outcomes that occur.
         """
-        level = self._finest()
-        parts = [self._part(index, block, level) for index, block in enumerate(self.blocks)]
-        rects = merge(joined([_NO_RECTS, *parts]))
-        while len(rects["row"]) > self.max_rects and np.ptp(rects["bucket"]) > 0:
+        finest = level = self._finest()
+        rects = coarser = self._merged(level)
+        while len(coarser["row"]) > self.max_rects and np.ptp(coarser["bucket"]) > 0:
             level += 1
-            rects = merge({**rects, "bucket": rects["bucket"] >> 1})
-        return self._finish(rects, level)
+            coarser = merge({**coarser, "bucket": coarser["bucket"] >> 1})
+        # Made anew: what stands for a rect has the shares of its actions, not of finer rects.
+        return self._finish(rects if level == finest else self._merged(level), level)
+
+    def _merged(self, level: int) -> Columns:
+        parts = [self._part(index, block, level) for index, block in enumerate(self.blocks)]
+        return merge(joined([_NO_RECTS, *parts]))
 
     def _finest(self) -> int:
         """Return the level of a pixel, or the first one at which nearly all rects will fit.
@@ -174,8 +184,9 @@ class WindowQuery:
             is_its = rects["block"] == index
             for name, column in columns.items():
                 column[is_its] = block.columns[name][rects["row"][is_its]]
+        names = ("start", "stop", "count", "busy_s", "longest_s", "prefix")
         return LevelOfDetail(
-            **{name: rects[name] for name in ("start", "stop", "count", "busy_s", "longest_s")},
+            **{name: rects[name] for name in names},
             **columns,
             slot=rects["track"] % max(len(self.positions), 1),
             resolution_s=2.0**level if int(rects["count"].max(initial=0)) > 1 else 0.0,

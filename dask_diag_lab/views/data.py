@@ -24,12 +24,14 @@ Unit = Literal["text", "key", "number", "count", "bytes", "rate", "percent", "se
 epoch, written as time of day.
 """
 
+MOMENT: Final = "s since the epoch"
+"""Unit of a moment in a table: the page writes it as date and time of its reader."""
 TABLE_UNITS: Final[Mapping[str, str]] = {
     "bytes": "B",
     "rate": "B/s",
     "percent": "%",
     "seconds": "s",
-    "time": "s",
+    "time": MOMENT,
 }
 """The unit of a column in the table of a plot."""
 

@@ -85,6 +85,8 @@ class DataColors:
         What a thread did when it did not compute.
     erred, erred_mark : str
         Fill of an erred task, and the outline or hatch that keeps it visible on any canvas.
+    retried : str
+        An attempt that failed, of a task that was run again; marked as an erred one.
     killed, killed_mark : str
         The same for a task that died with its worker.
     gone : str
@@ -111,6 +113,7 @@ class DataColors:
     deserialize = Shades("#9e9e9e")
     erred = Shades("#000000")
     erred_mark = Shades("#ffffff", "#f5f5f5")
+    retried = Shades("#757575", "#4d4d4d")
     killed = Shades("#6d1b1b", "#5c1a1a")
     killed_mark = Shades("#ffb3b3", "#ff9e9e")
     gone = Shades("#9e9e9e", "#757575")

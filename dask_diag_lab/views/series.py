@@ -13,7 +13,7 @@ from bokeh.models import DataRange1d, VArea
 from bokeh.models import Line as LineGlyph
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import TABLE_UNITS, Unit
+from dask_diag_lab.views.data import MOMENT, TABLE_UNITS, Unit
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
@@ -264,7 +264,7 @@ class SeriesPlot(View):
                     columns[name] = [v if math.isfinite(v) else None for v in values[part].tolist()]
         unit = TABLE_UNITS.get(self.unit)
         units = {name: unit for name in columns if unit and name != "time"}
-        return Table(columns, {"time": "s", **units})
+        return Table(columns, {"time": MOMENT, **units})
 
     def _live_window(self, last: float) -> tuple[float, float]:
         if self._span_s is None or last <= self._span_s:

@@ -10,6 +10,13 @@ const TRANSFER = 216;
 const DESERIALIZE = 218;
 const ERRED = 219;
 const KILLED = 220;
+const RETRIED = 221;
+/** Hatch and words of what has no result. */
+const FAILURES: Readonly<Record<number, readonly [string, string]>> = {
+  [ERRED]: ['+', ' · failed'],
+  [KILLED]: ['\\', ' · its worker died'],
+  [RETRIED]: ['/', ' · attempt failed, run again']
+};
 /** Height of a task, in rows, and of a little time in a column of pixels, as for merged tasks. */
 const FULL_HEIGHT = 0.8;
 const LEAST_HEIGHT = 0.15 * FULL_HEIGHT;
@@ -157,7 +164,7 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
         ctx.fillStyle = fills[code];
         ctx.fillRect(left, top, width, height);
         if (width >= HATCHED_PX && height >= HATCHED_PX) {
-          ctx.fillStyle = hatch(ctx, code === KILLED ? '\\' : '+', edges[code]);
+          ctx.fillStyle = hatch(ctx, FAILURES[code]?.[0] ?? '+', edges[code]);
           ctx.fillRect(left, top, width, height);
         }
       }
@@ -229,13 +236,13 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       const name = this._nameOf(block);
       if (block.count > 1) {
         const what = isMove ? 'transfers or disk accesses' : 'tasks';
-        return `${block.count.toLocaleString('en')} ${what}, longest: ${name}`;
+        return `${block.count.toLocaleString('en')} ${what}, among them ${name}`;
       }
       if (block.name === 'running') {
         return `${name} · running`;
       }
       const code = block.at('code', 0);
-      return name + (code === ERRED ? ' · failed' : code === KILLED ? ' · its worker died' : '');
+      return name + (FAILURES[code]?.[1] ?? '');
     }
 
     _when(block: IBlock): string {

@@ -11,7 +11,7 @@ import { CommandIDs, NAMESPACE } from '../tokens';
 import { diagIcon } from '../widgets/icons';
 import { bindingOf } from '../widgets/plotwidget';
 import { statusItem } from '../widgets/status';
-import { askDashboard, type IContext } from './context';
+import { askDashboard, frontKernel, type IContext } from './context';
 
 export function addStatusItem(context: IContext, statusBar: IStatusBar | null): void {
   const { commands } = context.app;
@@ -19,6 +19,7 @@ export function addStatusItem(context: IContext, statusBar: IStatusBar | null): 
   const changed = new Signal<object, void>({});
   dashboards.changed.connect(() => changed.emit());
   context.preferences.changed.connect(() => changed.emit());
+  context.notebooks?.currentChanged.connect(() => changed.emit());
   // With several clusters, that of the notebook in front, or one that is asked for.
   const onErred = async (erred: readonly IKnownDashboard[]): Promise<void> => {
     const found = await askDashboard(context, undefined, erred);
@@ -29,6 +30,12 @@ export function addStatusItem(context: IContext, statusBar: IStatusBar | null): 
   statusBar?.registerStatusItem(`${NAMESPACE}:status`, {
     item: statusItem({
       dashboards,
+      changed,
+      inFront: all => {
+        const kernel = frontKernel(context.notebooks);
+        const own = all.filter(one => kernel !== undefined && one.kernel_id === kernel);
+        return own.length > 0 ? own : all;
+      },
       trans,
       onClick: () => void commands.execute(CommandIDs.showSidebar),
       onErred: erred => void onErred(erred)

@@ -1,8 +1,9 @@
-/** The clusters in the status bar: how many workers there are, what they do, what has failed. */
+/** The clusters of the notebook in front, or all, in the status bar: how many workers there are, what they do, what has failed. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { GroupItem, TextItem } from '@jupyterlab/statusbar';
 import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
+import type { ISignal } from '@lumino/signaling';
 import React from 'react';
 
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
@@ -12,6 +13,9 @@ import { clustersOf } from '../plot/clusters';
 import { diagIcon, warningIcon } from './icons';
 
 export interface IStatusItemOptions {
+  /** Of these dashboards those of the notebook in front, or of all where it has none. */
+  readonly inFront: (all: readonly IKnownDashboard[]) => readonly IKnownDashboard[];
+  readonly changed: ISignal<unknown, void>;
   readonly dashboards: IDashboards;
   readonly trans: TranslationBundle;
   readonly onClick: () => void;
@@ -22,14 +26,20 @@ export interface IStatusItemOptions {
 /** Return the item; it is empty while no cluster is live. */
 export function statusItem(options: IStatusItemOptions): ReactWidget {
   const item = ReactWidget.create(
-    <UseSignal signal={options.dashboards.changed}>{() => content(options)}</UseSignal>
+    <UseSignal signal={options.changed}>{() => content(options)}</UseSignal>
   );
   item.addClass('jp-DaskDiag-status');
   return item;
 }
 
-function content({ dashboards, trans, onClick, onErred }: IStatusItemOptions): JSX.Element | null {
-  const live = clustersOf(dashboards.all).filter(one => one.state === 'live');
+function content({
+  dashboards,
+  inFront,
+  trans,
+  onClick,
+  onErred
+}: IStatusItemOptions): JSX.Element | null {
+  const live = inFront(clustersOf(dashboards.all).filter(one => one.state === 'live'));
   const failed = live.filter(one => (one.summary?.tasks?.erred ?? 0) > 0);
   const sum = (numberOf: (summary: ISummary) => number): number =>
     live.reduce((all, { summary }) => all + (summary ? numberOf(summary) : 0), 0);

@@ -35,6 +35,7 @@ UNRECORDED: Final = "No run of it is recorded here."
 _OUTCOMES: Final[Mapping[int, str]] = {
     Outcome.OK: "success",
     Outcome.ERRED: "failure",
+    Outcome.RETRIED: "failed attempt, run again",
     Outcome.KILLED: "its worker died while it ran",
 }
 _COUNTS: Final = (

@@ -18,6 +18,7 @@ from dask_diag_lab.views.stream.frame import (
     ERRED_CODE,
     KILLED_CODE,
     PREFIX_CODES,
+    RETRIED_CODE,
     TRANSFER_CODE,
     Frame,
 )
@@ -40,6 +41,7 @@ _FIXED: Final = {
     DESERIALIZE_CODE: "(de)serialize",
     ERRED_CODE: "failed",
     KILLED_CODE: "worker died",
+    RETRIED_CODE: "failed attempt",
 }
 _LEFT_OUT: Final = {
     "before": ("task", "ended before recording began"),
@@ -88,8 +90,8 @@ def legend(
         Whether transfers end in a part that is (de)serialization.
     """
     code, busy_s = (frame.blocks[name][frame.inside] for name in ("code", "busy_s"))
-    seconds = np.bincount(code, weights=busy_s, minlength=KILLED_CODE + 1)
-    is_present = np.bincount(code, minlength=KILLED_CODE + 1) > 0
+    seconds = np.bincount(code, weights=busy_s, minlength=RETRIED_CODE + 1)
+    is_present = np.bincount(code, minlength=RETRIED_CODE + 1) > 0
     is_present[DESERIALIZE_CODE] |= has_tails and is_present[TRANSFER_CODE]
     prefixes = np.flatnonzero(is_present[:PREFIX_CODES])
     by_time = prefixes[np.argsort(-seconds[prefixes], kind="stable")]

@@ -52,8 +52,9 @@ def code_colors(look: Look) -> tuple[list[str], list[str]]:
     prefixes, colors = prefix_palette(look), data_colors(look)
     fill = [prefixes[code % len(prefixes)] for code in range(PREFIX_CODES)]
     fill += [colors.transfer, colors.disk, colors.deserialize, colors.erred, colors.killed]
-    edge = [mixed(color, look.background, 0.35) for color in fill[:-2]]
-    return fill, [*edge, colors.erred_mark, colors.killed_mark]
+    fill += [colors.retried]
+    edge = [mixed(color, look.background, 0.35) for color in fill[:-3]]
+    return fill, [*edge, colors.erred_mark, colors.killed_mark, colors.erred_mark]
 
 
 class StreamFigure(Timeline):

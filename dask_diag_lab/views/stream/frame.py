@@ -27,6 +27,7 @@ DISK_CODE: Final = 217
 DESERIALIZE_CODE: Final = 218
 ERRED_CODE: Final = 219
 KILLED_CODE: Final = 220
+RETRIED_CODE: Final = 221
 
 
 class Detail(NamedTuple):
@@ -144,6 +145,7 @@ def _blocks(
     code = np.where(is_work, prefix, _CODES[blocks["kind"]])
     code[is_work & (outcome == Outcome.ERRED)] = ERRED_CODE
     code[is_work & (outcome == Outcome.KILLED)] = KILLED_CODE
+    code[is_work & (outcome == Outcome.RETRIED)] = RETRIED_CODE
     return blocks | {"code": code.astype(np.uint8)}
 
 
@@ -216,7 +218,7 @@ class Target:
     Attributes
     ----------
     prefix : int
-        String id; of a merged block the one of its longest task, as is ``task``.
+        String id; of a merged block the one that it has the colour of, as is ``task``.
     task : int
         Ordinal of the task; -1 for one that runs.
     key : str

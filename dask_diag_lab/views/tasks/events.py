@@ -15,7 +15,7 @@ from bokeh.models import ColumnDataSource, FactorRange, Scatter, Segment, Text
 from bokeh.plotting import figure
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Rows
+from dask_diag_lab.views.data import MOMENT, Rows
 from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, smaller
 from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.names import NO_DATA
@@ -262,7 +262,7 @@ class Events(FigureView):
             "count": self._events["number"].tolist(),
             "event": [describe(kind, detail, names) for _, kind, detail in rows],
         }
-        return Table(columns, {"time": "s", "until": "s"}, self._missing())
+        return Table(columns, {"time": MOMENT, "until": MOMENT}, self._missing())
 
 
 def event_array(events: Iterable[Event]) -> EventArray:

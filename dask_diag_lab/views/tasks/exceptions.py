@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from bokeh.models import Column as Stack
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.data import MOMENT, Column, Rows
 from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
 from dask_diag_lab.views.extras import ExtraPlot
 from dask_diag_lab.views.figure import set_properties
@@ -64,18 +64,19 @@ class ErrorKind:
 
     @property
     def n_tasks(self) -> int:
-        """Failures of all its texts; a task that failed again counts again."""
-        return int(self.last["kind_count"])
+        """Tasks of all its texts that failed for good; one that failed again counts again."""
+        return int(self.last["kind_count"]) - self.n_attempts
 
     @property
     def n_attempts(self) -> int:
-        """How many of them were run again."""
+        """Attempts that failed and whose task was run again."""
         return sum(int(text["attempts"]) for text in self.texts.values())
 
     @property
     def n_not_kept(self) -> int:
         """Failures whose text is not kept any more."""
-        return self.n_tasks - sum(int(text["count"]) for text in self.texts.values())
+        counted = self.n_tasks + self.n_attempts
+        return counted - sum(int(text["count"]) for text in self.texts.values())
 
     @property
     def other_texts(self) -> str:
@@ -120,9 +121,9 @@ class Exceptions(ExtraPlot, TablePlot):
         "- KilledWorker: the workers died while they ran the task, most often for want of "
         "memory\n"
         "- what counts: all that failed since the diagnostics came, also before a restart of "
-        "the cluster; a task that fails again counts again, and so does each attempt of one that "
-        "is run again. The status bar counts only what is "
-        "erred on the scheduler now\n"
+        "the cluster; a task that is computed and fails again counts again. The status bar counts "
+        "only what is erred on the scheduler now\n"
+        "- attempts: runs that failed of tasks with retries left, which were run again\n"
         "- fewer tasks than are erred in Progress: the others never ran, since something that "
         "they need failed; they have no error of their own\n"
         "- how long: the last 100 different texts are kept, each with its last tasks, and "
@@ -135,6 +136,7 @@ class Exceptions(ExtraPlot, TablePlot):
     columns = (
         Column("exception", "Exception", width=148),
         Column("tasks", "Tasks", "number", width=50),
+        Column("attempts", "Attempts", "number", width=50),
         Column("time", "Last", "time", width=66),
         Column("prefix", "Function", width=84),
         Column("workers", "Workers", width=68),
@@ -171,6 +173,7 @@ class Exceptions(ExtraPlot, TablePlot):
                 for kind in kinds
             ],
             "tasks": [kind.n_tasks for kind in kinds],
+            "attempts": [kind.n_attempts for kind in kinds],
             "time": [kind.last["time"] for kind in kinds],
             "prefix": [shown_name(kind.last["prefix"]) for kind in kinds],
             "workers": [self._workers(kind) for kind in kinds],
@@ -181,15 +184,15 @@ class Exceptions(ExtraPlot, TablePlot):
         return [self.look.accent if each == self._chosen else None for each in rows["id"]]
 
     def headline(self) -> str:
-        """Return how many tasks failed, and of how many kinds of error."""
+        """Return how many tasks and attempts failed, and of how many kinds of error."""
         failed = fmt.plural(sum(kind.n_tasks for kind in self.kinds), "failed task")
-        return f"{failed}, {fmt.plural(len(self.kinds), 'kind')} of error"
+        n_again = sum(kind.n_attempts for kind in self.kinds)
+        again = f", {fmt.plural(n_again, 'failed attempt')} run again" if n_again else ""
+        return f"{failed}{again}, {fmt.plural(len(self.kinds), 'kind')} of error"
 
     def note(self) -> str:
-        """Return what is counted that was run again, or that is not kept."""
+        """Return what is not kept."""
         notes = []
-        if again := sum(kind.n_attempts for kind in self.kinds):
-            notes.append(f"{fmt.plural(again, 'attempt')} counted whose task was run again")
         if dropped := self.store.left_out.get("errors", 0):
             notes.append(f"{fmt.plural(dropped, 'older failure')} of other errors not kept")
         if cut := sum(kind.n_not_kept for kind in self.kinds):
@@ -243,12 +246,12 @@ class Exceptions(ExtraPlot, TablePlot):
             for text, last in kind.texts.items():
                 tasks = [task for task in kind.tasks if task["exception"] == text]
                 workers = ", ".join(_addresses(tasks))
-                failed = (text, last["count"], last["time"], prefix, workers)
+                failed = (text, last["count"] - last["attempts"], last["time"], prefix, workers)
                 rows.append((*failed, last["attempts"], last["key"], last["traceback"], *shared))
             if kind.n_not_kept:
                 rows.append((OLDER_TEXTS, kind.n_not_kept, None, prefix, "", 0, "", "", *shared))
         columns = {name: [row[at] for row in rows] for at, name in enumerate(TABLE)}
-        return Table(columns, {"time": "s", "kind_first": "s"})
+        return Table(columns, {"time": MOMENT, "kind_first": MOMENT})
 
     def _workers(self, kind: ErrorKind) -> str:
         """Return the names of the workers it happened on, and how many more there are."""
@@ -260,11 +263,11 @@ class Exceptions(ExtraPlot, TablePlot):
     def _details(self, kind: ErrorKind) -> str:
         """Return who failed, where and when, the last traceback, and the other texts."""
         last, first = kind.last, fmt.clock(kind.last["kind_first"])
-        on = "on" if len(kind.tasks) >= kind.n_tasks else "lately on"
+        on = "on" if len(kind.tasks) >= kind.n_tasks + kind.n_attempts else "lately on"
         failed = f"{fmt.plural(kind.n_tasks, 'task')} failed {on} {self._workers(kind)}"
         line = [
             f"{shown_name(last['prefix'], 40)}: {failed}",
-            f"{fmt.count(kind.n_attempts)} of them run again" if kind.n_attempts else "",
+            f"{fmt.plural(kind.n_attempts, 'attempt')} run again" if kind.n_attempts else "",
             f"{first} to {fmt.clock(last['time'])}",
             f"last: {shown_name(last['key'], 80)}",
         ]

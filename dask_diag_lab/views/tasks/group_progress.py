@@ -11,7 +11,7 @@ from bokeh.models import AdaptiveTicker, ColumnDataSource, Quad, Range1d, Step, 
 from bokeh.plotting import figure
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Rows
+from dask_diag_lab.views.data import MOMENT, Rows
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties
 from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.names import shown_name
@@ -224,7 +224,7 @@ class TaskGroupProgress(FigureView):
             "prefix": [names[row] for row in rows.tolist()],
             "threads": layers.threads[rows, bins].tolist(),
         }
-        return Table(columns, {"start": "s", "stop": "s"})
+        return Table(columns, dict.fromkeys(("start", "stop"), MOMENT))
 
 
 def _parts(names: Sequence[str], threads: Sequence[float]) -> str:

@@ -126,7 +126,7 @@ async def test_attempts_are_rows_and_rescheduled_and_cancelled_tasks_are_not_kil
         assert await c.submit(inc, 1, key="last") == 2
         await until(lambda: seen.of("last"))
         failed = [r for r in seen.computed if r["outcome"] is not Outcome.OK]
-        assert [(r["key"], r["outcome"]) for r in failed] == [("retried", Outcome.ERRED)]
+        assert [(r["key"], r["outcome"]) for r in failed] == [("retried", Outcome.RETRIED)]
         assert failed[0]["stop"] <= seen.of("retried")[-1]["start"] + 0.05
         assert seen.of("cancelled") == []
         (error,) = await until(lambda: seen.extra("errors"))

@@ -193,10 +193,12 @@ def test_exceptions_are_counted_by_text_with_workers_and_traceback(graph: Cluste
     assert 'raise OSError("no such file")' in tracebacks["OSError('no such file')"]
 
 
-def test_failed_runs_are_in_the_stream_attempts_too_and_counted_in_events(graph: Cluster) -> None:
+def test_failed_tasks_and_attempts_are_told_apart_in_stream_and_events(graph: Cluster) -> None:
     failed = [str(f.key) for f in graph.held[:-1] if f.status == "error"]
-    runs = sorted([*failed, *[str(graph.held[0].key)] * 2])  # it was run again twice
-    graph.becomes(lambda: sorted(r["key"] for r in graph.computed(outcome="erred")), runs)
+    again = [str(graph.held[0].key)] * 2  # it was run again twice
+    graph.becomes(lambda: sorted(r["key"] for r in graph.computed(outcome="erred")), sorted(failed))
+    graph.becomes(lambda: [r["key"] for r in graph.computed(outcome="retried")], again)
+    graph.becomes(lambda: sum(r["count"] for r in graph.events("task-retried")), 2)
     graph.becomes(
         lambda: sum(r["count"] for r in graph.events("task-erred") if "parse" in r["event"]), 4
     )

@@ -62,8 +62,8 @@ def check(store: Store, answer: LevelOfDetail, t0: float, t1: float, slots: Any 
         assert answer.stop[i] == rows["stop"][members].max()
         durations = rows["stop"][members] - rows["start"][members]
         np.testing.assert_allclose(answer.busy_s[i], durations.sum(), rtol=1e-6)
+        np.testing.assert_allclose(answer.longest_s[i], durations.max(), rtol=1e-6)
         task = rows["task"][members].tolist().index(answer.task[i])
-        np.testing.assert_allclose(durations[task], durations.max(), rtol=1e-6)
         assert rows["prefix"][members[task]] == answer.prefix[i]
     assert seen == expected.keys()
 

@@ -205,3 +205,8 @@ def test_what_was_before_the_recording_is_noted_as_unknown(feed: Feed) -> None:
     view = Drawn(Events(feed.store)).view
     expected = "before ★ 3 tasks ended: what failed or spilled by then is not known"
     assert expected in view.caption.note
+
+
+def test_moments_of_the_table_are_such_that_a_page_writes_them_as_times() -> None:
+    units = Events(Store()).table().units
+    assert units == {"time": "s since the epoch", "until": "s since the epoch"}

@@ -157,9 +157,12 @@ def test_table_has_every_text_with_its_traceback_and_counts_those_that_are_not_k
     assert workers == [f"{W1}, {W0}"]
 
 
-def test_attempts_whose_task_was_run_again_are_counted_as_attempts() -> None:
+def test_attempts_whose_task_was_run_again_are_no_failed_tasks() -> None:
     shown = opened(store_of(extras=errors(*SAME, attempts=2)))
-    assert " · 2 of them run again · " in choose(shown, 0)[0]
-    assert shown.data["tasks"] == [5]
-    assert shown.view.caption.note == "2 attempts counted whose task was run again"
+    assert "3 tasks failed on 10.0.0.1:4000, 10.0.0.0:4000 · 2 attempts run" in choose(shown, 0)[0]
+    assert (shown.data["tasks"], shown.data["attempts"]) == ([3], [2])
+    assert shown.view.caption.headline == (
+        "3 failed tasks, 2 failed attempts run again, 1 kind of error"
+    )
+    assert shown.view.table().columns["tasks"] == [3]
     assert shown.view.table().columns["attempts"] == [2]

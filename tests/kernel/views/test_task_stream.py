@@ -85,6 +85,25 @@ def test_many_actions_are_merged_as_high_as_they_are_busy_and_noted(feed: Feed) 
     assert "12\u202f001 actions, those closer than" in view.caption.note
 
 
+def test_a_picture_of_many_tasks_has_colours_in_proportion_to_their_time() -> None:
+    simulation, store = Simulation(8, 4, 60_000), Store()
+    for batch in simulation.batches(rows=20_000):
+        store.apply(batch)
+    view = TaskStream(store)
+    view.build()
+    view.command("fit")
+    view.update()
+    assert view.figure is not None
+    block = {name: np.array(of) for name, of in data(view.figure.blocks).items()}
+    is_work = block["kind"] == Kind.COMPUTE
+    area = (block["right"] - block["left"]) * block["height"] * is_work * (block["code"] < 216)
+    drawn = np.bincount(block["prefix"], weights=area, minlength=64)
+    _, rows = store.actions.since(0)
+    took = (rows["stop"] - rows["start"]) * (rows["kind"] == Kind.COMPUTE) * (rows["outcome"] == 0)
+    spent = np.bincount(rows["prefix"], weights=took, minlength=64)
+    assert drawn / drawn.sum() == pytest.approx(spent / spent.sum(), abs=0.03)
+
+
 def test_only_the_rows_in_sight_and_a_page_beside_them_are_asked_for(clock: Clock) -> None:
     feed = Feed().workers(*(f"tcp://w{i}:1" for i in range(500)))
     for i in range(500):
