@@ -13,7 +13,7 @@ import re
 import secrets
 import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from math import inf
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from distributed import Client, Security
 
     from dask_diag_lab.composition import Listen, Target
-    from dask_diag_lab.proxy.dashboard import DiagnosticsDashboard
+    from dask_diag_lab.proxy.messages import DashboardInfo
 
 Option = Callable[[Any], Any]  # click's decorators return what they are given
 logger = logging.getLogger(__name__)
+
+RETRY_S: Final = 1.0  # between two tries to reach a scheduler that is waited for
 
 _PEM: Final = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
@@ -67,14 +69,51 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
     from dask_diag_lab.transport.link import Link, RefusedError
 
     arguments = _security(tls).get_connection_args("client")
-    link = await Link.open(address, arguments, timeout_s=CONNECT_TIMEOUT_S)
+    try:
+        link = await Link.open(address, arguments, timeout_s=CONNECT_TIMEOUT_S)
+    except (OSError, ValueError):
+        await _refuse_dashboard(address)
+        raise
     identity = None
     with suppress(RefusedError, WireError):  # a worker's answer, or that of something else
         identity = await link.call("identity", timeout_s=CONNECT_TIMEOUT_S, n_workers=0)
     await link.close()
     if identity is None:
-        raise OSError(f"{address} is no Dask scheduler; take the address that one prints.")
+        raise ValueError(f"{address} is no Dask scheduler; take the address that one prints.")
     return Target(str(identity["id"]), address, arguments)
+
+
+async def _refuse_dashboard(address: str) -> None:
+    """Raise a ValueError with the scheduler's address where a dashboard of Dask's answers."""
+    from dask_diag_lab.proxy.client import RefusedError
+    from dask_diag_lab.proxy.policy import read_address
+    from dask_diag_lab.proxy.stock import StockDashboard
+
+    place = address.removeprefix("tcp://").removeprefix("tls://")
+    with suppress(RefusedError):  # it is no address of a web server
+        given = read_address(place)
+        dashboard = StockDashboard(given, [given.host])
+        await dashboard.examine()
+        if dashboard.info["state"] == "live":
+            scheduler = dashboard.info["scheduler"]["address"] or "in the scheduler's log"
+            raise ValueError(
+                f"{address} is Dask's own dashboard. The address of its scheduler is {scheduler}."
+            )
+
+
+async def _awaited(address: str, tls: Mapping[str, str | None], timeout_s: float) -> Target:
+    """Return a scheduler once it answers; what says for sure that none will is raised."""
+    ends, said = time.monotonic() + timeout_s, ""
+    while True:
+        try:
+            return await _target(address, tls)
+        except OSError as error:
+            if time.monotonic() >= ends:
+                raise
+            if said != str(error):
+                said = str(error)
+                click.echo(f"Waiting for the scheduler at {address}: {said}", err=True)
+        await asyncio.sleep(min(RETRY_S, max(0.0, ends - time.monotonic())))
 
 
 def _client(address: str, tls: Mapping[str, str | None]) -> Client:
@@ -158,7 +197,16 @@ def main() -> None:
 @click.option("--port", type=click.IntRange(0, 65_535), default=8788, help="0 takes any.")
 @click.option("--address", "host", default="127.0.0.1", help="Of this machine; where to listen.")
 @click.option("--token", envvar="DASK_DIAG_LAB_TOKEN", default="", help="See above.")
-def serve(address: str, host: str, port: int, token: str, **tls: str | None) -> None:
+@click.option(
+    "--death-timeout",
+    type=click.FloatRange(0),
+    default=inf,
+    show_default=False,
+    help="Seconds to wait for the scheduler.",
+)
+def serve(
+    address: str, host: str, port: int, token: str, death_timeout: float | None, **tls: str | None
+) -> None:
     """Serve live plots of a scheduler, without a notebook.
 
     ADDRESS is that of the scheduler, such as tcp://10.0.0.5:8786. Serves until Ctrl-C. Prints the
@@ -170,45 +218,100 @@ def serve(address: str, host: str, port: int, token: str, **tls: str | None) -> 
     The token is a random one unless you give one, of 32 letters or more. Other users of this
     machine can read command lines: set it by the environment variable DASK_DIAG_LAB_TOKEN.
 
-    A scheduler that is gone is waited for, and its last picture stays.
+    A scheduler that is not there yet is waited for, --death-timeout seconds where that is given.
+    One that is gone later is waited for as well, and its last picture stays.
     """
     from dask_diag_lab.composition import Listen
 
     listen = Listen(host, port, checked_token(token))
-    target = asyncio.run(_target(address, tls))
     with suppress(KeyboardInterrupt):  # asyncio ends what it runs before that is raised
+        target = asyncio.run(
+            _awaited(address, tls, inf if death_timeout is None else death_timeout)
+        )
         asyncio.run(serve_until(asyncio.Event().wait, target, listen))
+
+
+@main.command(epilog="Example: dask-diag-lab doctor")
+@click.option("--kernel", is_flag=True, help="Only what a kernel of this environment needs.")
+def doctor(*, kernel: bool) -> None:
+    """Say why nothing shows up in JupyterLab, and what mends it.
+
+    Run it in the environment of your kernels and in that of JupyterLab. The exit code is 1 when
+    something is wrong.
+    """
+    from dask_diag_lab.doctor import findings, kernel_findings
+
+    is_wrong = False
+    for text, remedy in kernel_findings() if kernel else findings():
+        click.echo(f"{'✗' if remedy else '✓'} {text}.")
+        if remedy:
+            click.echo(f"    To mend it: {remedy}")
+            is_wrong = True
+    raise click.exceptions.Exit(int(is_wrong))
+
+
+@main.command(epilog="Example: dask-diag-lab enable")
+def enable() -> None:
+    """Have Dask show your clients in JupyterLab, by a file in your Dask configuration.
+
+    Needed after `pip install --user` or `--target`, where Dask finds no configuration.
+    """
+    from dask_diag_lab.doctor import enable as enabled
+
+    click.echo(enabled())
 
 
 @main.command("list", epilog="Example: dask-diag-lab list")
 def list_dashboards() -> None:
     """List what runs on this machine.
 
-    These are the diagnostics of your notebooks, of scripts and of `serve`. With each comes the
-    address that opens its plots in a browser on this machine. It has the token in it: it is not
-    for sharing.
+    These are the diagnostics of your notebooks, of scripts and of `serve`, and Dask's own
+    dashboards, as JupyterLab's sidebar has them. With each comes the address that opens its plots
+    in a browser on this machine. It may have a token in it: it is not for sharing.
     """
+    from dask_diag_lab.doctor import runtime_folders
     from dask_diag_lab.views.format import plural
 
-    dashboards = asyncio.run(_examined())
+    folders = runtime_folders()
+    dashboards = asyncio.run(_examined(folders))
     if not dashboards:
-        click.echo("Nothing runs here. Make a Client() in a notebook, or see `serve --help`.")
-    for one in dashboards:
-        info, record = one.info, one.record
+        places = ", ".join(map(str, folders))
+        click.echo(f"Nothing runs here, says {places}. See `serve --help` and `doctor`.")
+    for info, link in dashboards:
         size = info["summary"] and plural(info["summary"]["workers"], "worker")
-        facts = (info["name"], info["state"], size, info["scheduler"]["address"], info["reason"])
-        click.echo(" · ".join(filter(None, facts)))
-        click.echo(f"    {record['url']}/status?token={record['token']}")
+        kind = "Dask's own dashboard" if info["kind"] == "stock" else ""
+        address = info["scheduler"]["address"]
+        click.echo(
+            " · ".join(
+                filter(None, (info["name"], info["state"], size, address, kind, info["reason"]))
+            )
+        )
+        click.echo(f"    {link}")
 
 
-async def _examined() -> list[DiagnosticsDashboard]:
-    """Return what announced itself, found and verified as the Jupyter server does it."""
+async def _examined(folders: Sequence[Path]) -> list[tuple[DashboardInfo, str]]:
+    """Return what the Jupyter server shows, found and verified as it does it, and their links."""
+    from jupyter_core.paths import jupyter_data_dir
+
+    from dask_diag_lab.proxy.config import Settings
     from dask_diag_lab.proxy.dashboard import DiagnosticsDashboard
     from dask_diag_lab.proxy.discovery import Discovery
-    from dask_diag_lab.server.announce import runtime_dir
+    from dask_diag_lab.proxy.registry import Registry
+    from dask_diag_lab.proxy.stock import Keeper
 
-    found = [DiagnosticsDashboard(one) for one in Discovery(runtime_dir(), logger).scan()]
-    await asyncio.gather(*(one.examine() for one in found))
+    keeper = Keeper(Path(jupyter_data_dir()) / "dask-diag-lab" / "dashboards.json")
+    discovery = Discovery(folders[0], logger, *folders[1:])
+    registry = Registry(discovery, Settings(), keeper, dict)
+    await registry.refresh()
+    found = []
+    for info in registry.listing.values():
+        if "shown_with" not in info:
+            one = registry.dashboard(info["id"])
+            token = ""
+            if isinstance(one, DiagnosticsDashboard):
+                token = f"?token={one.record['token']}"
+            found.append((info, f"{one.address.url}/status{token}"))
+    await registry.close()
     return found
 
 

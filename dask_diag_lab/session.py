@@ -104,7 +104,7 @@ class Diagnostics:
 
     def __repr__(self) -> str:
         state = "closed" if self.is_closed else "open"
-        return f"<Diagnostics {self.id} of {self.name!r}: {state}, {len(self.plots)} plots>"
+        return f"<Diagnostics {self.id} of {self.name!r}: {state}>"
 
     def table(self, plot: str, **arguments: str) -> Any:  # a `Table`, or a coroutine of it
         """Return what a plot shows as columns, with their units: ``pandas.DataFrame(t.columns)``.

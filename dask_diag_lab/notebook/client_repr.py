@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit
 
 from distributed import Client, Scheduler, rpc
 from distributed.deploy.cluster import Cluster
+from distributed.utils import format_dashboard_link
 from tornado.template import Loader
 
 from dask_diag_lab.session import diagnostics_of
@@ -28,6 +30,8 @@ from dask_diag_lab.views.format import binary
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+logger = logging.getLogger(__name__)
 
 MAX_WORKERS: Final = 20
 ANSWER_TIMEOUT_S: Final = 2.0
@@ -44,21 +48,30 @@ def add_formatters(shell: InteractiveShell) -> None:
 
 
 def client_html(client: Client) -> str:
-    """Return what is shown of a client; Dask's own repr of one that is not connected."""
-    if client.status != "running":
-        return str(client._repr_html_())
-    info: Mapping[str, Any] = client._scheduler_identity  # an earlier answer
-    with suppress(OSError, TimeoutError):
-        info = _identity(client)
-    return _html(client, info)
+    """Return what is shown of a client; Dask's own repr of one that is not connected.
+
+    A subclass with a repr of its own keeps it.
+    """
+    if client.status == "running" and type(client)._repr_html_ is Client._repr_html_:
+        try:
+            info: Mapping[str, Any] = client._scheduler_identity  # an earlier answer
+            with suppress(OSError, TimeoutError):
+                info = _identity(client)
+            return _html(client, info)
+        except Exception as error:  # whatever is wrong here, a cell shows no traceback of ours
+            logger.warning("A client is shown as Dask does: %s", error, exc_info=error)
+    return str(client._repr_html_())
 
 
 def show_cluster(cluster: Cluster) -> None:
     """Show facts and links of a cluster, then Dask's own widget, which scales it."""
     from IPython.display import HTML, display
 
-    if cluster.status.name == "running":
-        display(HTML(_html(cluster, cluster.scheduler_info)))
+    try:
+        if cluster.status.name == "running":
+            display(HTML(_html(cluster, cluster.scheduler_info)))
+    except Exception as error:  # as above
+        logger.warning("A cluster is shown as Dask does: %s", error, exc_info=error)
     cluster._ipython_display_()
 
 
@@ -72,6 +85,11 @@ def reach(link: str, *, is_on_hub: bool) -> str:
     if is_on_hub:
         return "Your browser cannot reach this port of the kernel's computer: use the buttons."
     return "Opens only on the computer where the kernel runs."
+
+
+def limit(nbytes: float | None) -> str:
+    """Return a memory limit, of which Dask has none as 0 or None."""
+    return binary(nbytes) if nbytes else "no limit"
 
 
 def _identity(client: Client) -> Mapping[str, Any]:  # as msgpack has it
@@ -100,7 +118,10 @@ def _html(owner: Client | Cluster, info: Mapping[str, Any]) -> str:
     link = ""
     with suppress(KeyError, OSError):  # it is switched off, or its settings name what is not set
         link = owner.dashboard_link or ""
-    facts = {"owner": owner, "info": info, "link": link, "binary": binary}
+        if "//[:" in link:  # what `distributed` makes of an address of IPv6
+            host = info["address"].partition("://")[2].rpartition(":")[0]
+            link = format_dashboard_link(host, info["services"]["dashboard"])
+    facts = {"owner": owner, "info": info, "link": link, "binary": binary, "limit": limit}
     # A JupyterHub sets it, and then the browser is on another computer.
     facts["reach"] = reach(link, is_on_hub="JUPYTERHUB_SERVICE_PREFIX" in os.environ)
     found = diagnostics_of(str(info.get("id")))

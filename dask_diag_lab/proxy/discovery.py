@@ -16,6 +16,7 @@ import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -71,7 +72,7 @@ class _File:
 
 
 class Discovery:
-    """Scans one folder for records.
+    """Scans folders for records.
 
     Parameters
     ----------
@@ -79,10 +80,12 @@ class Discovery:
         The Jupyter runtime folder. It need not exist.
     log : logging.Logger
         Hears once about each record that cannot be used. Never about a token.
+    *more : Path
+        The runtime folders of other Jupyter servers.
     """
 
-    def __init__(self, folder: Path, log: logging.Logger) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, log: logging.Logger, *more: Path) -> None:
+        self.folder, self._more = folder, more
         self._log = log
         self._seen: dict[Path, _File] = {}
 
@@ -95,7 +98,7 @@ class Discovery:
         process still runs.
         """
         before, self._seen = self._seen, {}
-        for path, signature in _record_files(self.folder):
+        for path, signature in chain.from_iterable(map(_record_files, (self.folder, *self._more))):
             last = before.get(path)
             self._seen[path] = last if last and last.signature == signature else _File(signature)
         now_s = time.monotonic()

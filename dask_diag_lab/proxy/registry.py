@@ -160,6 +160,10 @@ class Registry:
         """True while somebody listens."""
         return bool(self._listeners)
 
+    def dashboard(self, dashboard_id: str) -> Dashboard:
+        """Return one that is listed."""
+        return self._dashboards[dashboard_id]
+
     async def refresh(self) -> DashboardList:
         """Look once, now, and ask each dashboard how it is."""
         await self._scan()

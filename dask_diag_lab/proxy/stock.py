@@ -262,7 +262,8 @@ class StockDashboard(Dashboard):
             "summary": {
                 "workers": len(workers),
                 "threads": sum(map(int, threads)),
-                "memory_limit": sum(int(one) for one in limits if one != "None"),
+                # None where one worker has none, as in our own summary.
+                "memory_limit": 0 if {"0", "None"} & {*limits} else sum(map(int, limits)),
                 "memory": sum(map(int, memory)),
             },
         }

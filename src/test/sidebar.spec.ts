@@ -159,6 +159,11 @@ describe('the sidebar', () => {
     ]);
   });
 
+  it('says of a cluster without a memory limit that it has none', async () => {
+    await show({ ...one, summary: { ...one.summary!, memory_limit: 0 } });
+    expect(sidebar.node.textContent).toContain('8 threads · no memory limit');
+  });
+
   it('lists one that is found alone like ours', async () => {
     await show(stock({ summary: one.summary! }));
     expect(sidebar.node.textContent).toContain('4 workers · 8 threads · 16 GiB');

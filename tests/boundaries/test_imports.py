@@ -133,6 +133,19 @@ def test_the_catalogue_and_the_server_load_without_bokeh(name: str) -> None:
     assert not any(is_or_is_in(module, "bokeh") for module in loaded_by(name))
 
 
+def test_the_repr_of_diagnostics_loads_no_bokeh() -> None:
+    check = (
+        "import sys\n"
+        "from dask_diag_lab.composition import Target\n"
+        "from dask_diag_lab.session import Diagnostics\n"
+        "print(repr(Diagnostics(Target('id', 'tcp://127.0.0.1:1', {}))), 'bokeh' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.endswith(": open> False\n"), done.stderr
+
+
 def test_public_names_are_all_there() -> None:
     check = (
         "import dask_diag_lab as d\n"

@@ -92,6 +92,11 @@ class MemoryBars(BarPlot):
         return shared_note(self.store.workers)
 
 
+def _known_limits(limits: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return limits with NaN for none: the bars write "no limit", and a table nothing."""
+    return np.where(limits > 0, limits, np.nan)
+
+
 @register_plot
 class WorkersMemory(MemoryBars, WorkerBars):
     """Memory of each worker by use, against its limit and thresholds."""
@@ -132,6 +137,7 @@ class WorkersMemory(MemoryBars, WorkerBars):
         """Return the levels, and what they mean; see `WorkerBars.derived`."""
         workers, levels = self.store.workers, self.memory_levels()
         return {
+            "memory_limit": _known_limits(workers.memory_limit),
             "level": [LEVEL_NAMES[level] for level in levels.tolist()],
             "level_index": levels,
             "remark": [
@@ -186,7 +192,7 @@ class ClusterMemory(MemoryBars):
         return {
             "label": [""],
             **{name: np.array([getattr(totals, name)]) for name in PARTS},
-            "memory_limit": np.array([self.cluster_limit()]),
+            "memory_limit": _known_limits(np.array([self.cluster_limit()])),
             "workers": [len(workers)],
             "level_index": np.array([levels.max()], dtype=np.uint8),
             "remark": [remarks[int(levels.max())]],

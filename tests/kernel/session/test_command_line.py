@@ -79,11 +79,11 @@ def test_serve_opens_the_plots_and_is_listed_until_it_is_told_to_end(
     wait_until(lambda: is_live(url, token), "never live")
     code, listed, _ = ended(start("list"))
     assert code == 0
-    assert listed.startswith(f"{cluster.scheduler_address} · live · 1 worker · ")
+    assert f"{cluster.scheduler_address} · live · 1 worker · " in listed
     assert f"{url}/status?token={token}" in listed
     serve.send_signal(number)
     assert ended(serve) == (0, "", "")
-    assert ended(start("list"))[1].startswith("Nothing runs here.")
+    assert url not in ended(start("list"))[1]
 
 
 def test_a_taken_port_is_said_and_the_next_one_is_used(start: Start, cluster: LocalCluster) -> None:
@@ -151,6 +151,49 @@ def test_an_address_of_no_scheduler_is_said_in_a_line(
         assert (code, out) == (1, "")
         assert re.fullmatch(rf"Error: .*{address}.*\n", err)
         assert not page.exists()
+
+
+def test_serve_waits_for_a_scheduler_that_is_not_there_yet(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    serve = start("serve", f"tcp://127.0.0.1:{port}", "--port", "0")
+    assert line_of(serve.stderr).startswith(f"Waiting for the scheduler at tcp://127.0.0.1:{port}")
+    with small_cluster(scheduler_port=port):
+        url, token = opened(serve)
+        wait_until(lambda: is_live(url, token), "never live")
+
+
+def test_serve_waits_no_longer_than_it_is_told(start: Start) -> None:
+    code, _, err = ended(start("serve", "tcp://127.0.0.1:1", "--death-timeout", "0"))
+    assert (code, "Error: " in err) == (1, True)
+
+
+def test_the_port_of_dask_s_dashboard_is_said_to_be_that(start: Start) -> None:
+    with small_cluster(dashboard_address="127.0.0.1:0") as cluster:
+        place = cluster.dashboard_link.partition("://")[2].removesuffix("/status")
+        for address in (place, f"tcp://{place}", cluster.dashboard_link):
+            code, _, err = ended(start("serve", address))
+            assert code == 1
+            assert "is Dask's own dashboard" in err
+            assert f"scheduler is {cluster.scheduler_address}." in err
+
+
+def test_a_dashboard_of_dask_s_own_is_listed_with_its_address(start: Start) -> None:
+    scheduler = ("scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0")
+    dask = start(*scheduler, module="dask")
+    while not (found := re.search(r"dashboard at:.*(:\d+/status)", line_of(dask.stderr))):
+        assert dask.poll() is None
+    wait_until(lambda: found[1] in ended(start("list"))[1], "never listed")
+
+
+def test_another_runtime_folder_of_this_user_is_looked_in(
+    start: Start, cluster: LocalCluster, tmp_path: Path
+) -> None:
+    words = ("serve", cluster.scheduler_address, "--port", "0")
+    folder = tmp_path / "elsewhere"
+    folder.mkdir(mode=0o700)
+    url, _ = opened(start(*words, JUPYTER_RUNTIME_DIR=str(folder)))
+    assert url in ended(start("list"))[1]
 
 
 @pytest.mark.parametrize("command", ["task-stream", "report", "profile"])

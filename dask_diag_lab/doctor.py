@@ -1,0 +1,242 @@
+"""Why nothing shows up: what `dask-diag-lab doctor` checks, and the configuration of `enable`.
+
+Looks at this environment, at the Jupyter servers that run and at the other kernels that Jupyter
+knows. Changes nothing but the one file that `enable` writes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import site
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import psutil
+
+PRELOAD: Final = "dask_diag_lab.preload"
+SERVER: Final = "dask_diag_lab.proxy"
+LAB: Final = "dask-diag-lab"
+INSTALL: Final = f"{sys.executable} -m pip install --force-reinstall --no-deps dask_diag_lab"
+RESTART: Final = "then restart JupyterLab"
+ANSWER_TIMEOUT_S: Final = 5.0
+KERNEL_TIMEOUT_S: Final = 60.0
+
+
+class Finding(NamedTuple):
+    """What was found, and the command that mends it; '' where nothing is wrong."""
+
+    text: str
+    remedy: str = ""
+
+
+def kernel_findings() -> Iterator[Finding]:
+    """Yield what is found of the side of the kernels, in this environment."""
+    yield Finding(f"Python {sys.version.split()[0]}, {sys.executable}")
+    yield from _versions()
+    yield _dask()
+
+
+def findings() -> Iterator[Finding]:
+    """Yield what is found on both sides."""
+    yield from kernel_findings()
+    yield from _jupyter()
+    yield from _runtime()
+    yield from _servers()
+    yield from _other_kernels()
+
+
+def _versions() -> Iterator[Finding]:
+    from packaging.requirements import Requirement
+
+    found = [f"dask_diag_lab {metadata.version('dask_diag_lab')}"]
+    for needed in map(Requirement, metadata.requires("dask_diag_lab") or ()):
+        if needed.marker is not None and not needed.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            version = metadata.version(needed.name)
+        except metadata.PackageNotFoundError:
+            version = ""
+        if version and needed.specifier.contains(version, prereleases=True):
+            found.append(f"{needed.name} {version}")
+        else:
+            remedy = f'{sys.executable} -m pip install "{needed}"'
+            yield Finding(f"{needed.name} is {version or 'missing'}; needed is {needed}", remedy)
+    yield Finding(", ".join(found))
+
+
+def _dask() -> Finding:
+    import dask
+    import distributed  # noqa: F401  # its import loads its defaults
+
+    if PRELOAD not in (dask.config.get("distributed.client.preload") or ()):
+        other = _preload_source()
+        remedy = f"add {PRELOAD} to it there" if other else "dask-diag-lab enable"
+        where = f": {other} sets distributed.client.preload" if other else ""
+        return Finding(f"Dask does not run {PRELOAD} with each client{where}", remedy)
+    if not dask.config.get("diag-lab.auto-attach", True):
+        remedy = "set it to true, or call dask_diag_lab.attach() in the notebook"
+        return Finding("diag-lab.auto-attach is false in Dask's configuration", remedy)
+    return Finding(f"Dask runs {PRELOAD} with each client, as {_preload_source()} says")
+
+
+def _preload_source() -> str:
+    """Return what decides Dask's preloads for clients, '' where nothing names any."""
+    import dask
+
+    sources: list[Any] = [*dask.config.collect_yaml(dask.config.paths, return_paths=True)]
+    name = "DASK_DISTRIBUTED__CLIENT__PRELOAD"
+    sources.append((f"the environment variable {name}", dask.config.collect_env()))
+    for source, config in reversed(sources):
+        if dask.config.get("distributed.client.preload", None, config) is not None:
+            return str(source)
+    return ""
+
+
+def enable() -> str:
+    """Have Dask run the preload with each client of this user; return what was done.
+
+    Raises
+    ------
+    FileExistsError
+        Another file names the preloads, or the file is there; the text says what to add.
+    """
+    import dask
+
+    found = _dask()
+    if not found.remedy:
+        return found.text
+    own = Path(dask.config.PATH)
+    file = own if own.is_file() else own / "dask_diag_lab.yaml"
+    text = Path(__file__).with_name("dask_diag_lab.yaml").read_text(encoding="utf-8")
+    text = text[text.index("distributed:\n") : text.index("\ndiag-lab:\n")]
+    if _preload_source():
+        raise FileExistsError(f"{found.text}; {found.remedy}.")
+    if file.exists():
+        raise FileExistsError(f"{file} is yours and stays as it is. Add to it:\n{text}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return f"Wrote {file}: Dask runs {PRELOAD} with each new client. Restart the kernels."
+
+
+def _jupyter() -> Iterator[Finding]:
+    """Yield what the JupyterLab of this environment has."""
+    import jupyter_core.paths as jupyter
+    from jupyter_server.extension.config import ExtensionConfigManager
+    from jupyterlab.commands import AppOptions, get_app_info
+
+    bases = (Path(__file__).parents[1], Path(sys.prefix), Path(site.getuserbase()))
+    there = next((one for one in bases if (one / "share/jupyter/labextensions" / LAB).exists()), "")
+    user = Path(jupyter.jupyter_config_dir())
+    found = filter(Path.exists, (Path(p) / LAB for p in jupyter.jupyter_path("labextensions")))
+    options = AppOptions(logger=logging.getLogger(__name__))
+    if (folder := next(found, None)) is None:
+        remedy = f"export JUPYTER_PATH={there}/share/jupyter, {RESTART}" if there else INSTALL
+        yield Finding("The Lab extension is not where Jupyter looks", remedy)
+    elif LAB in get_app_info(options)["disabled"]:
+        file = user / "labconfig/page_config.json"
+        level = "user" if file.exists() and LAB in file.read_text() else "sys_prefix"
+        remedy = f"jupyter labextension enable --level={level} {LAB}, {RESTART}"
+        yield Finding("The Lab extension is disabled", remedy)
+    else:
+        yield Finding(f"The Lab extension is in {folder}")
+    for path in jupyter.jupyter_config_path():  # the first that names it decides
+        manager: Any = ExtensionConfigManager(read_config_path=[path])
+        is_enabled = manager.get_jpserver_extensions().get(SERVER)
+        levels = {str(user): "--user", jupyter.ENV_CONFIG_PATH[0]: "--sys-prefix"}
+        if is_enabled is False:
+            level = levels.get(path, "--system")
+            remedy = f"jupyter server extension enable {level} {SERVER}, {RESTART}"
+            yield Finding(f"The server extension is disabled in {path}", remedy)
+        elif is_enabled:
+            yield Finding(f"The server extension is enabled in {path}")
+        if is_enabled is not None:
+            return
+    remedy = f"export JUPYTER_CONFIG_PATH={there}/etc/jupyter, {RESTART}" if there else INSTALL
+    yield Finding("The server extension is not where Jupyter looks", remedy)
+
+
+def runtime_folders() -> list[Path]:
+    """Return Jupyter's runtime folder here, and those that this user's processes are given."""
+    from dask_diag_lab.proxy.sockets import USER_ID
+    from dask_diag_lab.server.announce import runtime_dir
+
+    found = [runtime_dir()]
+    for process in psutil.process_iter(["environ", "uids"]):
+        if USER_ID is not None and getattr(process.info["uids"], "real", None) != USER_ID:
+            continue
+        given = process.info["environ"] or {}
+        if folder := given.get("JUPYTER_RUNTIME_DIR"):
+            found.append(Path(folder))
+        elif folder := given.get("JUPYTER_DATA_DIR"):
+            found.append(Path(folder) / "runtime")
+    return [one for one in dict.fromkeys(found) if one == found[0] or one.is_dir()]
+
+
+def _runtime() -> Iterator[Finding]:
+    from dask_diag_lab.proxy.discovery import Discovery
+
+    here = runtime_folders()[0]
+    made = next(one for one in (here, *here.parents) if one.exists())
+    if not made.is_dir() or not os.access(made, os.W_OK | os.X_OK):
+        remedy = f"chmod u+rwx {made}, or set JUPYTER_RUNTIME_DIR to a folder of yours"
+        yield Finding(f"Jupyter's runtime folder {here} cannot be written", remedy)
+        return
+    n_used = len(Discovery(here, logging.getLogger(__name__)).scan())  # it logs why one is not
+    yield Finding(f"Jupyter's runtime folder is {here}; clusters in it: {n_used}")
+    if n_bad := len(list(here.glob("dask-diag-lab-*.json"))) - n_used:
+        yield Finding(f"Runtime records that cannot be used: {n_bad}", "restart their kernels")
+
+
+def _servers() -> Iterator[Finding]:
+    """Yield what the Jupyter servers have that run with this runtime folder."""
+    from jupyter_server.serverapp import list_running_servers
+
+    for server in list_running_servers(log=logging.getLogger(__name__)):
+        name = f"The Jupyter server at {server['url']}"
+        headers = {"Authorization": f"token {server['token']}"}
+        request = urllib.request.Request(f"{server['url']}lab", headers=headers)  # noqa: S310
+        try:
+            with urllib.request.urlopen(request, timeout=ANSWER_TIMEOUT_S) as answer:  # noqa: S310
+                page = answer.read().decode()
+        except OSError as error:
+            yield Finding(f"{name} could not be asked: {error}")
+            continue
+        if "jupyter-config-data" not in page:
+            yield Finding(f"{name} asks for a password, and was not asked more")
+        elif f'"{LAB}"' in page:
+            yield Finding(f"{name} has the extension")
+        else:
+            # The link in a virtual environment, whose end is what `exe` says.
+            python = psutil.Process(server["pid"]).cmdline()[0]
+            remedy = f"{python} -m pip install dask_diag_lab, {RESTART}"
+            yield Finding(f"{name} runs without the extension", remedy)
+
+
+def _other_kernels() -> Iterator[Finding]:
+    """Yield what the other Pythons say that Jupyter has kernels of."""
+    run = partial(subprocess.run, capture_output=True, text=True, timeout=KERNEL_TIMEOUT_S)
+    listed = run([sys.executable, "-m", "jupyter", "kernelspec", "list", "--json"])
+    specs = json.loads(listed.stdout or '{"kernelspecs": {}}')["kernelspecs"]
+    for name, one in specs.items():
+        python, *rest = one["spec"]["argv"]
+        is_here = not os.access(python, os.X_OK) or Path(python) == Path(sys.executable)
+        if is_here or not any("ipykernel" in word for word in rest):
+            continue
+        env = {**os.environ, **(one["spec"].get("env") or {})}
+        asked = run([python, "-m", "dask_diag_lab", "doctor", "--kernel"], env=env)
+        if asked.returncode == 0:
+            yield Finding(f"The kernel {name} ({python}) is well")
+        elif "No module named" in asked.stderr:
+            remedy = f"{python} -m pip install dask_diag_lab"
+            yield Finding(f"The kernel {name} lacks dask_diag_lab", remedy)
+        else:
+            remedy = f"{python} -m dask_diag_lab doctor --kernel, which says more"
+            yield Finding(f"The kernel {name} has a problem", remedy)
