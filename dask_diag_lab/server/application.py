@@ -24,7 +24,7 @@ from tornado.web import Application
 
 from dask_diag_lab.server import handlers, pages
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, Gate, in_url
-from dask_diag_lab.server.handlers import FilesHandler, Site, SiteHandler
+from dask_diag_lab.server.handlers import MODELS, FilesHandler, Site, SiteHandler
 from dask_diag_lab.server.info import InfoHandler
 from dask_diag_lab.views.registry import REGISTRY
 
@@ -54,8 +54,6 @@ TOO_MANY: Final = (
 )
 CLOSE_GOING_AWAY: Final = 1001
 STATIC: Final = Path(__file__).parent / "static"
-MODELS: Final = Path(__file__).parents[1] / "dist"
-"""Where Bokeh looks for the script of our own models, see `views.models`."""
 NAME: Final = r"([A-Za-z0-9][A-Za-z0-9_-]*)"
 ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
     (r"/plots\.json", handlers.PlotsHandler),

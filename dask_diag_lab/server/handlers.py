@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 CORE: Final = "static/js/bokeh.min.js"
 """The part of BokehJS that every plot needs."""
+MODELS: Final = Path(__file__).parents[1] / "dist"
+"""Where Bokeh looks for the script of our own models, see `views.models`."""
 OWN: Final = "static/dask-diag-lab/dist/dask_diag_lab.js"
 """Our own models, which nearly every plot needs."""
 NOT_ARGUMENTS: Final = frozenset({"token", "bare"})

@@ -14,7 +14,7 @@ from urllib.parse import quote_plus
 
 from tornado.web import HTTPError
 
-from dask_diag_lab.server.handlers import CORE, OWN, SiteHandler
+from dask_diag_lab.server.handlers import SiteHandler
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
@@ -141,8 +141,7 @@ class PageHandler(SiteHandler):
             "here": here,
             "menu": [] if is_bare else menu_of(self.site.listed),
             "shown": [],
-            # What the browser is to fetch at once, not one after the other as it finds them.
-            "hints": (CORE, OWN) if "shown" in more else (),
+            "hints": self.site.drawing.hints if "shown" in more else (),
             "nonce": self.nonce,
         }
         self.render(template, **given | more)

@@ -7,19 +7,21 @@ all that touches them runs there. What of Bokeh is private here stands in docs/a
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import bokeh
+from bokeh import io
 from bokeh.application.application import Application
 from bokeh.core.types import ID
 from bokeh.document import Document
-from bokeh.io import doc
 from bokeh.protocol.exceptions import MessageError, ProtocolError, ValidationError
 from bokeh.protocol.messages.patch_doc import patch_doc
 from bokeh.server.tornado import BokehTornado
@@ -31,7 +33,7 @@ from bokeh.util.token import (
     get_token_payload,
 )
 
-from dask_diag_lab.server.handlers import CORE, OWN
+from dask_diag_lab.server.handlers import CORE, MODELS, OWN
 from dask_diag_lab.server.page import Page, Pages
 from dask_diag_lab.views.look import Look
 
@@ -60,6 +62,14 @@ SCRIPTS: Final = (
     ("dask_diag_lab.views.table_cells", "static/dask-diag-lab/dist/table_cells.js"),
 )
 """The script that draws the models of a module, after `CORE`, in loading order."""
+_OWN_FILES: Final = b"".join(file.read_bytes() for file in sorted(MODELS.glob("*.js")))
+VERSION: Final = f"{bokeh.__version__}-{hashlib.sha256(_OWN_FILES).hexdigest()[:12]}"
+"""Of all scripts together; a page keeps versions apart, so that each plot is drawn by its own."""
+
+
+def address_of(script: str) -> str:
+    """Return where a page finds a script of this version."""
+    return f"{script}?v={VERSION}"
 
 
 class PlotDocument(Document):
@@ -75,6 +85,20 @@ class PlotDocument(Document):
         self.callbacks.destroy()
         self.models.destroy()
         self.modules.destroy()
+
+
+_patch_curdoc: Final = io.doc.patch_curdoc
+
+
+def _patch_curdoc_of_others(doc: Any) -> AbstractContextManager[None]:  # a document, or its proxy
+    """Have `curdoc()` return a document, but none of ours: Bokeh < 3.10 does so in all threads.
+
+    Panel, hvplot and `show` in a cell that runs at this moment would take it for theirs.
+    """
+    return nullcontext() if isinstance(doc, PlotDocument) else _patch_curdoc(doc)
+
+
+io.doc.patch_curdoc = _patch_curdoc_of_others  # type: ignore[assignment]  # may be any context
 
 
 class PlotApplication(Application):
@@ -114,6 +138,9 @@ class PlotTornado(BokehTornado):
         tornado's own.
     """
 
+    hints: Final = (address_of(CORE), address_of(OWN))
+    """What a browser is to fetch at once, not one after the other as it finds them."""
+
     def __init__(
         self,
         site: Site,
@@ -150,7 +177,7 @@ class PlotTornado(BokehTornado):
         payload = {"plot": plot, "look": asdict(look), "arguments": dict(arguments)}
         token = generate_jwt_token(session_id, secret, signed=True, extra_payload=payload)
         session = await self.context.create_session_if_needed(ID(session_id), token=token)
-        scripts = scripts_for(session.document.models)
+        scripts = [address_of(script) for script in scripts_for(session.document.models)]
         return {"token": token, "scripts": scripts, "bokeh": bokeh.__version__}
 
     def is_good(self, token: str, plot: str) -> bool:
@@ -256,10 +283,6 @@ class PlotSocket(WSHandler):
                     page.patched(partial(patch.apply_to_document, session.document, session))
             finally:
                 session._current_patch_connection = None
-                # Bokeh < 3.10 leaves it there where a callback raised, for the user's `curdoc()`.
-                current = getattr(doc, "_PATCHED_CURDOCS", None)
-                if isinstance(current, list):
-                    current[:] = [one for one in current if one() is not session.document]
 
         await session.with_document_locked(apply)
         await self.send_message(connection.ok(patch))

@@ -233,7 +233,7 @@ class ChannelServer implements IPlotServer {
       function take(part: IPart, bytes: Uint8Array<ArrayBuffer>): boolean {
         clearTimeout(timer);
         if (part.kind === 'answer' && part.status === 200) {
-          const type = /\.js$/.test(path) ? 'text/javascript' : '';
+          const type = /\.js\b/.test(path) ? 'text/javascript' : '';
           resolve(new Blob([bytes], { type }));
         } else {
           const said = part.reason ?? new TextDecoder().decode(bytes).trim().slice(0, 500);

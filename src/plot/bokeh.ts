@@ -72,39 +72,79 @@ export interface IBokeh {
   };
 }
 
+/** What scripts take for the page's `window`: BokehJS puts itself there, and the versions it has. */
+interface IRoot {
+  Bokeh?: Readonly<Record<string, IBokeh | undefined>>;
+}
+
+/** A script may take this long; a busy kernel serves it late (ms). */
+const LOAD_TIMEOUT_MS = 60_000;
+
+/** Scripts on their way, each with what is `Bokeh` to it. */
+const running = new Map<Element | null, IRoot>();
+
+/** The page's own `Bokeh` meanwhile. */
+let page: IRoot = {};
+
 declare global {
-  // eslint-disable-next-line @typescript-eslint/naming-convention -- the browser's own name
-  interface Window {
-    /** BokehJS itself; of what it has, only the versions that live side by side under their number. */
-    Bokeh?: Readonly<Record<string, IBokeh | undefined>>;
+  // eslint-disable-next-line @typescript-eslint/naming-convention, @typescript-eslint/no-empty-object-type -- the browser's own name
+  interface Window extends IRoot {}
+}
+
+/**
+ * Give a script a `window.Bokeh` of its own until the returned function is called.
+ *
+ * The page's is that of Panel, hvplot and Bokeh's own outputs, which go without what they need where
+ * they find another. So everybody else, also a script that runs between ours, sees the page's.
+ */
+function isolate(script: Element, root: IRoot): () => void {
+  if (running.size === 0) {
+    page = 'Bokeh' in window ? { Bokeh: window.Bokeh } : {};
+    const current = (): IRoot => running.get(document.currentScript) ?? page;
+    Object.defineProperty(window, 'Bokeh', {
+      configurable: true,
+      get: () => current().Bokeh,
+      set: (bokeh: IRoot['Bokeh']) => (current().Bokeh = bokeh)
+    });
   }
+  running.set(script, root);
+  return () => {
+    running.delete(script);
+    if (running.size === 0) {
+      delete window.Bokeh;
+      Object.assign(window, page);
+    }
+  };
 }
 
 /** Run a script of our own origin; scripts asked for in one turn run in the order asked. */
-function runScript(url: string, trans: ITranslate): Promise<void> {
+function runScript(url: string, root: IRoot, trans: ITranslate): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = Object.assign(document.createElement('script'), { src: url, async: false });
-    script.onload = () => resolve();
-    script.onerror = () =>
+    const release = isolate(script, root);
+    const fail = (): void =>
       reject(
         new Error(trans.__('The drawing library (BokehJS) did not arrive from the dashboard.'))
       );
+    const timer = setTimeout(fail, LOAD_TIMEOUT_MS);
+    script.onload = script.onerror = event => {
+      clearTimeout(timer);
+      release();
+      return event instanceof Event && event.type === 'load' ? resolve() : fail();
+    };
     document.head.append(script);
   });
 }
 
-/** Loads BokehJS; callers that ask for the same script share one load, and a failed one is retried. */
+/** Loads BokehJS; callers that ask for the same library share one load, and a failed one is retried. */
 export class BokehLoader {
-  constructor(
-    private readonly _trans: ITranslate,
-    private readonly _run: typeof runScript = runScript
-  ) {}
+  constructor(private readonly _trans: ITranslate) {}
 
   /**
-   * Return the library of a version, loading what the page lacks of it.
+   * Return the library of a version, loading what there is not of it.
    *
-   * The first path is the library, the others add to it. They are told apart by their file name, so
-   * that the same version from two dashboards is loaded once.
+   * The first path is the library, the others add to it. A path names the version of its file, so
+   * that the same from two dashboards is loaded once, and each has its own models where those differ.
    *
    * @param urlOf - where the file of a path is, at once or when it has been fetched.
    */
@@ -113,28 +153,29 @@ export class BokehLoader {
     paths: readonly string[],
     urlOf: (path: string) => string | Promise<string>
   ): Promise<IBokeh> {
+    const [key = ''] = paths;
+    const library = this._libraries.get(key) ?? { loads: new Map<string, Promise<void>>() };
+    this._libraries.set(key, library);
+    const run = (path: string, before: readonly Promise<void>[]): Promise<void> => {
+      const url = urlOf(path);
+      return typeof url === 'string'
+        ? runScript(url, library, this._trans)
+        : // What is fetched first must still run in this order.
+          Promise.all([url, ...before]).then(([there]) => runScript(there, library, this._trans));
+    };
     const loads: Promise<void>[] = [];
-    for (const [i, path] of paths.entries()) {
-      const key = `${version}/${path.slice(path.lastIndexOf('/') + 1)}`;
-      const isThere = i === 0 && window.Bokeh?.[version] !== undefined;
-      const before = [...loads];
-      const run = (): Promise<void> => {
-        const url = urlOf(path);
-        return typeof url === 'string'
-          ? this._run(url, this._trans)
-          : // What is fetched first must still run in this order.
-            Promise.all([url, ...before]).then(([there]) => this._run(there, this._trans));
-      };
-      const load = this._loads.get(key) ?? (isThere ? Promise.resolve() : run());
-      this._loads.set(key, load);
+    for (const path of paths) {
+      const load = library.loads.get(path) ?? run(path, [...loads]);
+      library.loads.set(path, load);
       loads.push(load);
     }
-    const results = await Promise.allSettled(loads);
-    if (results.some(({ status }) => status === 'rejected')) {
-      this._loads.clear(); // a script that comes after one that failed ran without it
+    try {
+      await Promise.all(loads);
+    } catch (error) {
+      this._libraries.delete(key); // a script that comes after one that failed ran without it
+      throw error;
     }
-    await Promise.all(loads);
-    const bokeh = window.Bokeh?.[version];
+    const bokeh = library.Bokeh?.[version];
     if (bokeh === undefined) {
       throw new Error(
         this._trans.__('The dashboard sent a drawing library other than BokehJS %1.', version)
@@ -143,5 +184,5 @@ export class BokehLoader {
     return bokeh;
   }
 
-  private readonly _loads = new Map<string, Promise<void>>();
+  private readonly _libraries = new Map<string, IRoot & { loads: Map<string, Promise<void>> }>();
 }

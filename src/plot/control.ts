@@ -204,7 +204,7 @@ function parsed(text: string): unknown {
 }
 
 /** Scripts lie below `static/` and nowhere else: the page runs what they name. */
-const SCRIPT_PATH = /^static\/(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.js$/;
+const SCRIPT_PATH = /^static\/(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.js(?:\?v=[\w.-]+)?$/;
 
 /** Return the answer to `POST plots/<name>/session`, checked. */
 export function sessionReplyOf(value: unknown): Readonly<{

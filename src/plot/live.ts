@@ -145,15 +145,20 @@ export class LivePlot {
     return picture ?? Promise.reject(new Error(missing));
   }
 
-  /** What is shown now, by mime type: a line of text and a small picture; null when nothing is. */
-  still(): Readonly<Record<string, string>> | null {
+  /**
+   * What is shown now, by mime type: a line of text and a small picture; null when nothing is.
+   *
+   * @param now - what it is dated, unless its cluster has ended before.
+   */
+  still(now: number): Readonly<Record<string, string>> | null {
     if (this._session === null) {
       return null;
     }
     const { headline, empty, closedAt } = this._session.control;
-    const date = new Date(closedAt * 1000 || Date.now());
+    const date = new Date(closedAt * 1000 || now);
     const time = date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
-    const text = [this.heading, headline || empty, time].join(' · ');
+    // A narrow picture cuts off the end, and who converts the notebook sees nothing but the picture.
+    const text = [this.heading, time, headline || empty].join(' · ');
     const image = this._session.still?.(text, this._look, LONGEST_STILL);
     return { 'text/plain': text, ...(image && { 'image/png': image }) };
   }

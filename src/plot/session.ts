@@ -58,8 +58,9 @@ export async function openSession(
   const { ClientConnection } = bokeh.require('client/connection');
   const connection = new ClientConnection('', reply.token, '');
   sendChoices(connection);
-  const timer = setTimeout(() => connection.close(), OPEN_TIMEOUT_MS);
   let socket: PlotSocket | undefined;
+  // Not the connection, which cannot be closed before it has a session.
+  const timer = setTimeout(() => socket?.close(), OPEN_TIMEOUT_MS);
   const connecting = connectOver(connection, server.ways(`${path}/ws`), made => (socket = made));
   const session = await connecting.finally(() => clearTimeout(timer));
   return new PlotSession(bokeh, session, trans, socket?.note);

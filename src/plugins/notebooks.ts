@@ -37,7 +37,10 @@ export function addOutputs(
         plot.opened.connect((_, opening) => openInBrowser(services, plot, opening))
       );
       const panel = notebooks?.find(({ context }) => context.urlResolver === resolver);
-      panel?.context.saveState.connect(output.keep, output);
+      // Where people edit together, what one writes makes the output of all others anew.
+      if (panel && panel.context.model.collaborative !== true) {
+        panel.context.saveState.connect(output.keep, output);
+      }
       return output;
     }
   });

@@ -4,44 +4,87 @@ import { english } from '../plot/text';
 import { LOOK } from './plots';
 
 describe('loading BokehJS', () => {
-  let ran: string[];
-  let broken: string | null;
-  const run = (url: string): Promise<void> => {
-    ran.push(url);
-    if (url === broken) {
-      return Promise.reject(new Error('It did not arrive.'));
-    }
-    window.Bokeh = { '3.9.2': { require: () => ({}) as never, documents: [] } };
-    return Promise.resolve();
+  const page: { Bokeh?: unknown } = window as object; // of somebody else
+  const own = ['static/bokeh.js?v=1', 'static/own.js?v=1'];
+  const other = ['static/bokeh.js?v=2', 'static/own.js?v=2'];
+  const library = (): object => ({ '3.9.2': { require: () => ({}), documents: [] } });
+  let loader: BokehLoader;
+  const load = (dashboard: string, paths: readonly string[]): ReturnType<BokehLoader['load']> =>
+    loader.load('3.9.2', paths, path => `http://lab/${dashboard}/${path}`);
+  /** What the page was asked to run and has not yet; a browser of tests fetches nothing. */
+  const scripts = (): HTMLScriptElement[] => [...document.querySelectorAll('script')];
+  const run = (script: HTMLScriptElement, made: object): void => {
+    const current = jest.spyOn(document, 'currentScript', 'get').mockReturnValue(script);
+    page.Bokeh ??= made; // as BokehJS does
+    current.mockRestore();
+    script.dispatchEvent(new Event('load'));
+    script.remove();
   };
-  const urls = ['/d1/static/bokeh.min.js', '/d1/static/own.js'];
-  const here = (path: string): string => path;
+  const runAll = (made = library()): void => scripts().forEach(script => run(script, made));
 
   beforeEach(() => {
-    ran = [];
-    broken = null;
-    delete window.Bokeh;
+    document.head.replaceChildren();
+    loader = new BokehLoader(english);
+    delete page.Bokeh;
   });
 
   it('happens once a version, whatever dashboard it comes from', async () => {
-    const loader = new BokehLoader(english, run);
-    await Promise.all([loader.load('3.9.2', urls, here), loader.load('3.9.2', urls, here)]);
-    await loader.load('3.9.2', ['/d2/static/bokeh.min.js', '/d2/static/tables.js'], here);
-    expect(ran).toEqual([...urls, '/d2/static/tables.js']);
+    const both = [load('d1', own), load('d1', own)];
+    const [one, same] = [scripts(), Promise.all(both)];
+    runAll();
+    await same;
+    expect(one.map(({ src }) => src)).toEqual(own.map(path => `http://lab/d1/${path}`));
+    const third = load('d2', [own[0]!, 'static/tables.js?v=1']);
+    expect(scripts().map(({ src }) => src)).toEqual(['http://lab/d2/static/tables.js?v=1']);
+    runAll();
+    expect(await third).toBe((await same)[0]);
+  });
+
+  it('keeps versions apart, each with its own models', async () => {
+    const loads = [load('d1', own), load('d2', other)];
+    scripts().forEach(script => run(script, library()));
+    const [one, two] = await Promise.all(loads);
+    expect(one).not.toBe(two);
+  });
+
+  it.each([{}, { Bokeh: { version: '3.4.0' } }])('leaves the page what it had: %p', async had => {
+    Object.assign(page, had);
+    const loading = load('d1', own);
+    const [first] = scripts();
+    run(first!, library());
+    expect(page.Bokeh).toBe(had.Bokeh);
+    const theirs = { version: '3.9.2' };
+    page.Bokeh = theirs; // by a script of theirs between ours
+    runAll();
+    expect(await loading).not.toBe(theirs);
+    expect(Object.getOwnPropertyDescriptor(page, 'Bokeh')?.value).toBe(theirs);
+    delete page.Bokeh;
+    expect('Bokeh' in page).toBe(false);
   });
 
   it('is tried again after a failure, with all that came after it', async () => {
-    const loader = new BokehLoader(english, run);
-    broken = urls[0]!;
-    await expect(loader.load('3.9.2', urls, here)).rejects.toThrow('did not arrive');
-    broken = null;
-    delete window.Bokeh;
-    await loader.load('3.9.2', urls, here);
-    expect(ran).toEqual([...urls, ...urls]);
+    const loading = load('d1', own);
+    scripts()[0]!.dispatchEvent(new Event('error'));
+    await expect(loading).rejects.toThrow('did not arrive');
+    document.head.replaceChildren();
+    const again = load('d1', own);
+    expect(scripts()).toHaveLength(2);
+    runAll();
+    await again;
+  });
+
+  it('does not wait for ever', async () => {
+    jest.useFakeTimers();
+    const loading = load('d1', own);
+    jest.runAllTimers();
+    jest.useRealTimers();
+    await expect(loading).rejects.toThrow('did not arrive');
   });
 
   it('refuses another version than the one that was announced', async () => {
-    await expect(new BokehLoader(english, run).load('3.8.0', urls, here)).rejects.toThrow('3.8.0');
+    const loading = loader.load('3.8.0', own, path => path);
+    runAll();
+    await expect(loading).rejects.toThrow('3.8.0');
   });
 });
 

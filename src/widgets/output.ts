@@ -6,6 +6,7 @@
  */
 
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { JSONExt } from '@lumino/coreutils';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
 import { plotOutputOf } from '../api/protocol';
@@ -28,10 +29,11 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
   }
 
   renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    if (model === this._model) {
-      return Promise.resolve(); // its picture was kept
-    }
+    const last = this._model?.data[MimeTypes.plot];
     this._model = model;
+    if (last !== undefined && JSONExt.deepEqual(last, model.data[MimeTypes.plot] ?? null)) {
+      return Promise.resolve(); // its picture was kept, here or by somebody else
+    }
     [...this._content.widgets].forEach(widget => widget.dispose());
     this.node.textContent = '';
     const asked = plotOutputOf(model.data[MimeTypes.plot]);
@@ -62,9 +64,17 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
 
   /** Put the picture of now into the output of a notebook that is about to be saved. */
   keep(_: unknown, saveState: string): void {
-    const still = saveState === 'started' ? this._plot?.live.still() : null;
-    if (still && this._model !== null) {
-      const { [MimeTypes.plot]: shown } = this._model.data;
+    if (saveState !== 'started' || this._model === null) {
+      return;
+    }
+    const { [MimeTypes.plot]: shown, 'text/plain': text, 'image/png': image } = this._model.data;
+    const last = this._plot?.live.still(this._keptAt);
+    if (last && last['text/plain'] === text && last['image/png'] === image) {
+      return; // with another time it would be another file
+    }
+    this._keptAt = Date.now();
+    const still = this._plot?.live.still(this._keptAt);
+    if (still) {
       // Without HTML, which others would show in the place of the picture.
       this._model.setData({ data: { [MimeTypes.plot]: shown, ...still } });
     }
@@ -72,5 +82,6 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
 
   private _model: IRenderMime.IMimeModel | null = null;
   private _plot: PlotWidget | null = null;
+  private _keptAt = 0;
   private readonly _content = new PanelLayout();
 }

@@ -8,10 +8,18 @@ interface IRendererView {
   readonly plot_view: { paint(): void };
 }
 interface IBokehPage {
-  readonly Bokeh: {
+  readonly DrawnWith: {
     readonly index: { query(is: (view: object) => boolean): Iterable<IRendererView> };
   };
 }
+
+// Only our own scripts see what they draw with.
+test.beforeEach(({ page }) =>
+  page.route('**/dist/dask_diag_lab.js*', async route => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: `${await response.text()}window.DrawnWith = Bokeh;` });
+  })
+);
 
 test('nothing is painted with new data and colours of before', async ({ lab, page, server }) => {
   const notebook = await lab.open(server.writeNotebook('paint.ipynb', [CLUSTER, WORK]));
@@ -22,7 +30,7 @@ test('nothing is painted with new data and colours of before', async ({ lab, pag
     await lab.livePane(plot);
   }
   const painted = await page.evaluate(() => {
-    const { index } = (window as unknown as IBokehPage).Bokeh;
+    const { index } = (window as unknown as IBokehPage).DrawnWith;
     const views = [...index.query(view => 'all_indices' in view)];
     const sources = new Set<unknown>(); // several renderers of a plot share one
     for (const { model, plot_view } of views) {
@@ -73,7 +81,7 @@ test('a plot of ones own is not painted with new rows and colours of before', as
   await lab.livePane('growing');
   const rows = (): Promise<number> =>
     page.evaluate(() => {
-      const { index } = (window as unknown as IBokehPage).Bokeh;
+      const { index } = (window as unknown as IBokehPage).DrawnWith;
       const [bars] = index.query(view => 'all_indices' in view);
       return bars?.model.data_source.data['row']?.length ?? 0;
     });

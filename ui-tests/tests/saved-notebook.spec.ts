@@ -61,3 +61,30 @@ test('a saved notebook shows the last picture of its plots', async ({ browser, l
   await expectToMove(again.cell(2).locator('.jp-OutputArea'));
   await expect(reopened.locator('figure')).toHaveCount(0);
 });
+
+test('a picture that is the same is not written again, and touches nobody', async ({
+  lab,
+  page,
+  server
+}) => {
+  const work = 'client.gather(client.map(str, range(50)))[0]';
+  const path = server.writeNotebook('same.ipynb', [CLUSTER, work, SHOW('progress')]);
+  const notebook = await lab.open(path);
+  for (const cell of [0, 1, 2]) {
+    await notebook.run(cell);
+  }
+  const plot = notebook.cell(2).locator('.jp-DaskDiag-output .jp-DaskDiag-plot');
+  await expect(plot).toHaveAttribute('data-state', 'live');
+  const save = async (time: string): Promise<string> => {
+    await page.clock.setFixedTime(`2026-11-26T${time}`);
+    await lab.command('docmanager:save');
+    await expect(page.locator('.jp-mod-dirty')).toHaveCount(0);
+    return fs.readFileSync(server.path(path), 'utf8');
+  };
+  await expect(plot).toContainText('50'); // all of them are done
+  const handle = await plot.elementHandle();
+  const first = await save('12:00:00');
+  expect(first).toContain('image/png');
+  expect(await save('13:00:00')).toBe(first);
+  expect(await handle?.evaluate(node => node.isConnected)).toBe(true);
+});

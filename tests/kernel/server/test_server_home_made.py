@@ -14,6 +14,7 @@ from bokeh.plotting import figure
 
 from dask_diag_lab import Column, FigureView, register_plot
 from dask_diag_lab.server.handlers import OWN
+from dask_diag_lab.server.sessions import address_of
 from dask_diag_lab.views.models import SteadyRenderer
 from dask_diag_lab.views.registry import REGISTRY, Plot, Registry, all_plots, is_built_in
 from dask_diag_lab.views.view import View
@@ -116,7 +117,7 @@ async def test_a_page_has_what_paints_glyphs_that_come_later() -> None:
         served.store.apply(make_batch(2))
         await until(lambda: model(page, "line"), "no line came")
         assert isinstance(model(page, "line"), SteadyRenderer)
-        assert OWN in session["scripts"]
+        assert address_of(OWN) in session["scripts"]
         await page.close()
 
 
