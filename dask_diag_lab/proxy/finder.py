@@ -13,6 +13,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -88,16 +89,24 @@ class Finder:
         self._pause_s: dict[Listener, float] = {}
         self._asking: dict[int, asyncio.Task[None]] = {}
         self._looking = asyncio.Lock()
+        self._failure = ""
 
     async def look(self, known_ports: Callable[[], Collection[int]]) -> None:
         """Look once for new sockets and begin to ask them; forget those that are gone.
 
-        ``known_ports`` are those of our own servers.
+        ``known_ports`` are those of our own servers and their schedulers. Fails never: the list of
+        our own does not depend on others.
         """
         async with self._looking:
-            if self._settings.discover and await self._forget_and_list(known_ports()):
-                await asyncio.sleep(SETTLE_S)
-                await self._begin(await self._forget_and_list(known_ports()))
+            try:
+                if self._settings.discover and await self._forget_and_list(known_ports()):
+                    await asyncio.sleep(SETTLE_S)
+                    await self._begin(await self._forget_and_list(known_ports()))
+            except Exception as error:  # such as a table that may not be read in this container
+                if self._failure != str(error):
+                    self._failure = str(error)
+                    LOG.warning("Dask's own dashboards are not looked for: %s.", error)
+                    LOG.debug("Why not", exc_info=True)
 
     async def wait(self, timeout_s: float) -> None:
         """Wait until all that is asked has answered, but not for longer than this."""
@@ -157,7 +166,8 @@ class Finder:
             by_process.setdefault(process, []).append(one)
         candidates = []
         for process, listening in by_process.items():
-            is_jupyter = (self._runtime_folder / f"jpserver-{process.pid}.json").exists()
+            records = (f"{kind}-{process.pid}.json" for kind in ("jpserver", "nbserver"))
+            is_jupyter = any((self._runtime_folder / name).exists() for name in records)
             if process.pid != os.getpid() and not is_jupyter and may_be_scheduler(process):
                 with contextlib.suppress(psutil.Error):
                     line = {one.pid for one in process.parents()}
@@ -192,6 +202,10 @@ class Finder:
                 found = await asyncio.to_thread(_describe, one, process, self._kernels())
                 dashboard = StockDashboard(one.address, (), found)
                 is_dask = await dashboard.is_dask()
+                if not is_dask and dashboard.is_suspect:  # it ended what is no TLS
+                    secure = replace(one.address, scheme="https", is_known=True)
+                    dashboard = StockDashboard(secure, (), found)
+                    is_dask = await dashboard.is_dask()
             except (TimeoutError, UpstreamTimeoutError):
                 pause_s = self._pause_s[one] = min(MAX_PAUSE_S, self._pause_s.get(one, 1.0) * 2)
                 self._postpone(listening[i:], pause_s)

@@ -170,7 +170,7 @@ class Registry:
         await self._finder.look(self._own_ports)
         await self._finder.wait(ASKED_S)
         self._take_found()
-        await asyncio.gather(*(one.examine() for one in self._dashboards.values()))
+        await asyncio.gather(*map(self._examine, self._dashboards.values()))
         self._publish()
         return {"dashboards": list(self.listing.values())}
 
@@ -295,12 +295,10 @@ class Registry:
                     self._dashboards[dashboard_id] = DiagnosticsDashboard(announcement)
 
     def _own_ports(self) -> set[int]:
-        """Return the ports of diagnostics servers, which are not asked what they are."""
-        return {
-            one.address.port
-            for one in self._dashboards.values()
-            if isinstance(one, DiagnosticsDashboard)
-        }
+        """Return the ports of our servers and their schedulers, not asked what they are."""
+        ours = [one for one in self._dashboards.values() if isinstance(one, DiagnosticsDashboard)]
+        named = (one.record["scheduler"]["address"].rpartition(":")[2] for one in ours)
+        return {one.address.port for one in ours} | {int(one) for one in named if one.isdecimal()}
 
     def _take_found(self) -> None:
         """Bring the dashboards that are found by themselves up to date."""
@@ -312,7 +310,7 @@ class Registry:
             known = next(same, found)
             self._dashboards[known.id] = self._finder.found[listener] = known
             if found.found and known.found != found.found:
-                known.take(found.found)
+                known.take(found.found, found.address)
         self._drop_unwanted()
         self._publish()
 
@@ -352,13 +350,16 @@ class Registry:
 
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:
-            try:
-                await dashboard.examine()
-            except Exception:  # a dashboard that nobody has foreseen ends the list of no other
-                LOG.exception("Asking %s how it is failed.", dashboard.name)
-                dashboard.set_state("unreachable", f"What {dashboard.name} answers cannot be used.")
+            await self._examine(dashboard)
             self._publish()
             await asyncio.sleep(dashboard.examine_s)
+
+    async def _examine(self, dashboard: Dashboard) -> None:
+        try:
+            await dashboard.examine()
+        except Exception:  # a dashboard that nobody has foreseen ends the list of no other
+            LOG.exception("Asking %s how it is failed.", dashboard.name)
+            dashboard.set_state("unreachable", f"What {dashboard.name} answers cannot be used.")
 
     def _publish(self) -> None:
         for has_changed in self._listeners:

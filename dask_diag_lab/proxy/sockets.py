@@ -16,7 +16,7 @@ import socket
 import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 import psutil
@@ -38,6 +38,9 @@ _TABLES: Final = (
 # `dask worker` and what its nannies start: their dashboards are not a cluster's, and a TLS port
 # of theirs logs a warning about whoever connects.
 _WORKER: Final = re.compile(r"dask[-_ /]*(?:cuda[-_ ]*)?worker", re.IGNORECASE)
+
+# A Jupyter server by its command line: its runtime folder may be another than ours.
+_JUPYTER: Final = re.compile(r"(?:jupyter(?:hub|lab)?|notebook)(?:[-_.](?!py$)\w+)*")
 
 
 class ProcessError(Exception):
@@ -69,7 +72,13 @@ class Listener:
 
 
 def listeners() -> list[Listener]:
-    """Return all listening sockets; without ``/proc`` those of this user's processes."""
+    """Return all listening sockets; without ``/proc`` those of this user's processes.
+
+    Raises
+    ------
+    OSError
+        When the table may not be read, as in hardened containers.
+    """
     if not _TABLES[0][0].exists():
         return list(_listeners_by_process())
     # Columns: sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode (man 5
@@ -114,9 +123,11 @@ def addresses_of(process: psutil.Process) -> set[tuple[str, int]]:
 
 
 def is_own_host(host: str) -> bool:
-    """Tell whether an IP, in brackets or not, is this machine's."""
-    addresses = (one.address for each in psutil.net_if_addrs().values() for one in each)
-    return host.strip("[]") in {one.partition("%")[0] for one in addresses}
+    """Tell whether an IP, in brackets or not, is this machine's; False where nobody may know."""
+    with contextlib.suppress(OSError):
+        addresses = (one.address for each in psutil.net_if_addrs().values() for one in each)
+        return host.strip("[]") in {one.partition("%")[0] for one in addresses}
+    return False
 
 
 def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
@@ -130,12 +141,16 @@ def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
     Raises
     ------
     ProcessError
-        When it is another user's, or nobody listens.
+        When it is another user's, nobody listens, or that may not be known.
     """
     is_loopback = ipaddress.ip_address(address.ip).is_loopback
     if user_id is None or not (is_loopback or is_own_host(address.ip)):
         return
-    owners = {one.user_id for one in listeners() if one.port == address.port}
+    try:
+        owners = {one.user_id for one in listeners() if one.port == address.port}
+    except OSError as error:
+        reason = f"whose program is on {address.netloc} cannot be told ({error})"
+        raise ProcessError(reason) from None
     if is_loopback and not owners:
         raise ProcessError(f"nothing listens on {address.netloc}")
     if not owners <= {user_id, 0}:
@@ -181,6 +196,8 @@ def may_be_scheduler(process: psutil.Process) -> bool:
     try:
         line = [process, *process.parents()]
         if any(_WORKER.search(" ".join(one.cmdline()[:4])) for one in line):
+            return False
+        if any(_JUPYTER.fullmatch(PurePath(one).name) for one in process.cmdline()[:3]):
             return False
         maps = Path(f"/proc/{process.pid}/maps")
         if maps.exists():  # Dask's comms are msgpack

@@ -48,7 +48,7 @@ export interface IBokehSession {
 }
 
 export interface IBokehConnection {
-  readonly socket: Pick<WebSocket, 'readyState'> | null;
+  readonly socket: Pick<WebSocket, 'close' | 'readyState'> | null;
   /** Send a message of Bokeh's protocol; a patch has events. */
   send(message: { readonly content: { events?: { readonly attr?: string }[] | undefined } }): void;
   connect(): Promise<IBokehSession>;

@@ -20,7 +20,7 @@ import {
 } from './control';
 import { figuresIn, fitFigures, isDrawn } from './figures';
 import { pictureOf } from './picture';
-import { connectOver, type IWay, type PlotSocket } from './socket';
+import { connectOver, type IWay } from './socket';
 import type { ITranslate } from './text';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
@@ -35,8 +35,8 @@ export interface IPlotServer {
   post(path: string, body: object): Promise<unknown>;
   /** Where a file is, or once it has been fetched, a copy of it. */
   url(path: string): string | Promise<string>;
-  /** The ways to a websocket, the best first. */
-  ways(path: string): readonly IWay[];
+  /** The way to a websocket. */
+  way(path: string): IWay;
 }
 
 /** An opening that takes longer is given up and tried again; a busy kernel answers late (ms). */
@@ -58,12 +58,11 @@ export async function openSession(
   const { ClientConnection } = bokeh.require('client/connection');
   const connection = new ClientConnection('', reply.token, '');
   sendChoices(connection);
-  let socket: PlotSocket | undefined;
   // Not the connection, which cannot be closed before it has a session.
-  const timer = setTimeout(() => socket?.close(), OPEN_TIMEOUT_MS);
-  const connecting = connectOver(connection, server.ways(`${path}/ws`), made => (socket = made));
-  const session = await connecting.finally(() => clearTimeout(timer));
-  return new PlotSession(bokeh, session, trans, socket?.note);
+  const timer = setTimeout(() => connection.socket?.close(), OPEN_TIMEOUT_MS);
+  const way = server.way(`${path}/ws`);
+  const session = await connectOver(connection, way).finally(() => clearTimeout(timer));
+  return new PlotSession(bokeh, session, trans, way.note);
 }
 
 /** What BokehJS writes into a figure at each layout. */
