@@ -228,7 +228,7 @@ class TableHandler(SiteHandler):
     async def get(self, name: str, kind: str) -> None:
         plot = self.plot(name)
         from dask_diag_lab.server.control import read_arguments
-        from dask_diag_lab.server.export import FORMATS, export
+        from dask_diag_lab.server.export import FORMATS, NoDataError, export
 
         if kind not in plot.formats:
             there_are = ", ".join(f".{one}" for one in plot.formats)
@@ -238,7 +238,10 @@ class TableHandler(SiteHandler):
         with self.refusing():
             view = plot(self.site.store, arguments=read_arguments(given))
         content_type, write = FORMATS[kind]
-        parts = await export(self.site, view, write)
+        try:
+            parts = await export(self.site, view, write)
+        except NoDataError as error:
+            raise HTTPError(503, "%s", error) from error
         self.set_header("Content-Type", f"{content_type}; charset=utf-8")
         if kind != "json":
             self.set_header("Content-Disposition", f'attachment; filename="{name}.{kind}"')
