@@ -123,6 +123,8 @@ async def serve_until(end: Callable[[], Awaitable[object]], target: Target, list
         taken = f"Port {listen.port} is taken. " if composition.port != listen.port != 0 else ""
         url = f"http://{in_url(host)}:{composition.port}/status?token={token}"
         click.echo(f"{taken}Plots of {target.address}: {url}")
+        if composition.unlisted:
+            click.echo(composition.unlisted)
         await end()
     finally:
         await composition.close()

@@ -143,6 +143,8 @@ class Composition:
     ----------
     url, token : str
         Where it is on this machine, once it serves, and what opens it.
+    unlisted : str
+        Why JupyterLab does not find it, '' when it does.
     port : int
         That of ``listen.host``, once it serves.
     feed : Feed
@@ -152,7 +154,7 @@ class Composition:
     """
 
     def __init__(self, target: Target, dashboard_id: str, name: str, listen: Listen) -> None:
-        self.url, self.port = "", listen.port
+        self.url, self.unlisted, self.port = "", "", listen.port
         self.token = listen.token or secrets.token_urlsafe(32)
         self._info = {
             "id": dashboard_id,
@@ -207,7 +209,11 @@ class Composition:
             "started": time.time(),
             "versions": announce.versions(),
         }
-        opened.callback(announce.write_record(record).unlink, missing_ok=True)
+        try:
+            opened.callback(announce.write_record(record).unlink, missing_ok=True)
+        except OSError as error:  # a folder of somebody else, a full disk
+            self.unlisted = f"JupyterLab cannot find these diagnostics of themselves: {error}."
+            logger.warning("%s", self.unlisted)
         if (kernel := announce.own_kernel()) is not None:
             channel = Channel(
                 kernel, self.url, self.token, self._info, lambda: self.server.is_found

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 START_TIMEOUT_S: Final = 30.0
 CLOSE_TIMEOUT_S: Final = 10.0
-CLOSED: Final = "These Dask diagnostics are closed: their client was."
+CLOSED: Final = "These Dask diagnostics are closed: their client was, or `close` was called."
 # How often the clients are looked at: one that says nothing of its end is missed this soon.
 CLIENT_CHECK_S: Final = 0.5
 # So long closing a client waits until its history has its end.
@@ -60,6 +60,7 @@ class Diagnostics:
         self._composition = Composition(target, self.id, self.name, own_listen())
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
+        self._why_closed = CLOSED
         self._started: Future[None] = Future()
         self._end = threading.Event()
         self._loop = asyncio.new_event_loop()
@@ -210,7 +211,7 @@ class Diagnostics:
 
         def end(ran: Future[None]) -> None:
             if ran.cancelled():  # with all that was on the loop when it ended
-                answer.set_exception(RuntimeError(CLOSED))
+                answer.set_exception(RuntimeError(self._why_closed))
             elif (error := ran.exception()) is not None:
                 answer.set_exception(error)
 
@@ -220,7 +221,7 @@ class Diagnostics:
                 asyncio.run_coroutine_threadsafe(running, self._loop).add_done_callback(end)
                 return answer
         running.close()
-        answer.set_exception(RuntimeError(CLOSED))
+        answer.set_exception(RuntimeError(self._why_closed))
         return answer
 
     def _call(self, function: Callable[..., T], *given: Any) -> T | Coroutine[Any, Any, T]:
@@ -301,6 +302,9 @@ class Diagnostics:
                 self._composition.retire(is_cluster_closed=self._is_cluster_closed)
             while not self._end.is_set():
                 await self._wait()
+        except Exception as error:  # before those are told who wait for an answer
+            self._why_closed = f"These Dask diagnostics could not run: {error}"
+            raise
         finally:
             # Before the rest: `attach` from here on makes new diagnostics.
             self._end.set()

@@ -41,7 +41,7 @@ def export(
     kind = "".join(_KIND.findall(os.fspath(path)))
     with (
         _fetch(diagnostics, plot, kind, arguments) as reply,
-        fsspec.open(path, "wb", compression="infer") as file,
+        fsspec.open(path, "wb", compression="infer", auto_mkdir=False) as file,
     ):
         shutil.copyfileobj(reply, file)
 

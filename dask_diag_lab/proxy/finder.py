@@ -12,7 +12,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -99,10 +99,10 @@ class Finder:
                 await asyncio.sleep(SETTLE_S)
                 await self._begin(await self._forget_and_list(known_ports()))
 
-    async def wait(self, timeout_s: float) -> None:
-        """Wait until all that is asked has answered, but not for longer than this."""
-        if self._asking:
-            await asyncio.wait(self._asking.values(), timeout=timeout_s)
+    async def wait(self, timeout_s: float, but: Container[int]) -> bool:
+        """Wait until all but these processes have answered; return whether some have not."""
+        asked = [task for pid, task in self._asking.items() if pid not in but]
+        return bool(asked and (await asyncio.wait(asked, timeout=timeout_s))[1])
 
     async def close(self) -> None:
         """Ask no more."""

@@ -100,11 +100,9 @@ class Awaited:
             return False
         if store.feed_state.state in ("lost", "closed"):
             return True
-        if store.scheduler is None:
+        if store.scheduler is None or (is_without(store, view) and not unread(store, view)):
             return False
-        return bool(unread(store, view) or not is_without(store, view)) and all(
-            query.state != "asked" for query in self._asked
-        )
+        return all(query.state != "asked" for query in self._asked)
 
 
 def empty_text(store: Store, view: View) -> str:

@@ -56,6 +56,30 @@ def test_attaching_does_not_wait_until_it_serves(
     wait_until(lambda: diagnostics.is_closed, "it outlives its client")
 
 
+def test_without_a_place_for_its_record_it_works_and_says_once_that_lab_cannot_find_it(
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", "/dev/null/runtime")  # as a folder of somebody else
+    with attached(cluster) as (client, diagnostics):
+        client.gather(client.map(abs, range(10)))
+        assert len(diagnostics.table("task-stream").columns["t"]) == 10
+        assert len([r for r in caplog.records if "cannot find" in r.message]) == 1
+
+
+def test_where_nothing_can_listen_the_reason_is_given_and_not_that_the_client_was_closed(
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def failing(_: Composition) -> None:
+        raise OSError("no port is free")
+
+    monkeypatch.setattr(Composition, "start", failing)
+    with Client(cluster) as client:
+        diagnostics = dask_diag_lab.attach(client)
+        with pytest.raises(RuntimeError, match="no port is free"):
+            diagnostics.submit(lambda store: store.time).result(20)
+    assert "could not run" in caplog.text
+
+
 def test_it_is_there_and_serves_live_data(cluster: LocalCluster, runtime_dir: Path) -> None:
     with attached(cluster) as (client, diagnostics):
         assert client.gather(client.map(abs, range(10))) == list(range(10))

@@ -243,7 +243,7 @@ async def test_an_internal_error_switches_the_collector_off_and_the_computation_
         def broken(*_: object) -> None:
             raise ZeroDivisionError("made by a test")
 
-        plugin._counts.refresh = broken  # type: ignore[method-assign,assignment]  # made to fail
+        plugin._counts.refresh = broken  # type: ignore[method-assign]  # made to fail
         assert await c.gather(c.map(inc, range(50))) == list(range(1, 51))
         assert await c.submit(sum, [1, 2]) == 3
         assert len([r for r in caplog.records if "switched its collector off" in r.msg]) == 1
