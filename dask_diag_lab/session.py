@@ -54,7 +54,7 @@ class Diagnostics:
     def __init__(self, target: Target) -> None:
         self.id: str = secrets.token_hex(8)
         self.name: str = announce.session_name(kernel=announce.kernel_id())
-        self.scheduler_id: str = target.scheduler_id
+        self.scheduler_id, self.address = target.scheduler_id, target.address
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
         self._clients_own_cluster = False
         self._composition = Composition(target, self.id, self.name, own_listen())
@@ -365,8 +365,11 @@ class _Attachments:
     def attach(self, target: Target, client: Client) -> Diagnostics:
         """Return the diagnostics of `target`, started now if there were none."""
         with self.lock:
-            found = self._open.get(target.scheduler_id)
+            found = self._open.get(target.scheduler_id) or self._at(target.address)
             if found is not None and not found.is_closed:
+                self._open.pop(found.scheduler_id, None)
+                found.scheduler_id = target.scheduler_id
+                self._open[target.scheduler_id] = found
                 found.add(client)
                 return found
             if self._history is not None:
@@ -375,6 +378,10 @@ class _Attachments:
             made.add(client)
             made.start()
             return made
+
+    def _at(self, address: str) -> Diagnostics | None:
+        """Return the open diagnostics of an address: where a scheduler has been started anew."""
+        return next((one for one in self._open.values() if one.address == address), None)
 
     def of_scheduler(self, scheduler_id: str) -> Diagnostics | None:
         """Return the open diagnostics of a scheduler, None for none."""

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import subprocess
+import sys
 import threading
 import urllib.error
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +59,35 @@ def test_attaching_does_not_wait_until_it_serves(
         release.set()
         wait_until(lambda: state_of(diagnostics) == "live", "never live")
     wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+
+
+@contextmanager
+def scheduler_at(port: int) -> Iterator[str]:
+    """Run a scheduler in a process of its own, which is killed; the port is free again then."""
+    command = [sys.executable, "-m", "dask", "scheduler", "--host=127.0.0.1", f"--port={port}"]
+    process = subprocess.Popen([*command, "--no-dashboard"], stderr=subprocess.DEVNULL)
+    try:
+        yield f"tcp://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_a_scheduler_started_anew_at_its_address_keeps_its_entry(runtime_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with scheduler_at(port) as address:
+        before = Client(address, timeout=60)
+        diagnostics = dask_diag_lab.attach(before)
+        wait_until(lambda: state_of(diagnostics) == "live", "never live")
+    with scheduler_at(port) as address, Client(address, timeout=60) as client:
+        assert dask_diag_lab.attach(client) is diagnostics
+        scheduler_id = client.scheduler_info()["id"]
+        wait_until(lambda: record_of(runtime_dir)["scheduler"]["id"] == scheduler_id, "the old one")
+        assert state_of(diagnostics) == "live"
+        before.close()
+    wait_until(lambda: diagnostics.is_closed, "it outlives its clients")
 
 
 def test_without_a_place_for_its_record_it_works_and_says_once_that_lab_cannot_find_it(
