@@ -213,8 +213,7 @@ def test_the_preload_lets_a_process_end_that_closes_nothing(tmp_path: Path) -> N
 def test_a_fault_of_the_preload_leaves_the_scheduler_alone(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "scheduler.json"
     words = (*BESIDE, "--scheduler-file", str(file))
-    # No runtime record can be written there.
-    scheduler = start(*words, module="dask", JUPYTER_RUNTIME_DIR="/dev/null/runtime")
+    scheduler = start(*words, module="dask", DASK_DIAG_LAB_TOKEN="too-short")
     while "diagnostics beside the scheduler ended" not in line_of(scheduler.stderr):
         assert scheduler.poll() is None
     with Client(scheduler_file=str(file), set_as_default=False) as client:
