@@ -17,6 +17,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from dask_diag_lab.collector import LEASE_S
@@ -31,6 +32,7 @@ from dask_diag_lab.views.asked import UNASKED
 if TYPE_CHECKING:
     from distributed import Client
 
+    from dask_diag_lab.schema import Batch
     from dask_diag_lab.store.queries import Query
 
 logger = logging.getLogger(__name__)
@@ -156,7 +158,9 @@ class Composition:
     def __init__(self, target: Target, dashboard_id: str, name: str, listen: Listen) -> None:
         self.url, self.port = "", listen.port
         self.token = listen.token or secrets.token_urlsafe(32)
-        self._info = {
+        self._record: dict[str, Any] = {}  # JSON
+        self._file: Path | None = None
+        self._info: dict[str, Any] = {  # JSON
             "id": dashboard_id,
             "name": name,
             "kernel_id": announce.kernel_id(),
@@ -169,7 +173,7 @@ class Composition:
         self.feed = Feed(
             target.address,
             target.connection_args,
-            on_batch=self._store.apply,
+            on_batch=self._take,
             on_state=self._state_changed,
             interval_s=setting("interval"),
             idle_interval_s=setting("idle-interval"),
@@ -198,9 +202,8 @@ class Composition:
         opened.push_async_callback(self.server.stop)
         self.url = await self.server.start()
         self.port = self.server.port
-        record = {
+        self._record = {
             "schema": announce.SCHEMA,
-            **self._info,
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "start_ticks": announce.start_ticks(),
@@ -209,16 +212,32 @@ class Composition:
             "started": time.time(),
             "versions": announce.versions(),
         }
-        try:
-            opened.callback(announce.write_record(record).unlink, missing_ok=True)
-        except OSError as error:
-            unfound.warning("JupyterLab cannot find this process and its Dask plots: %s", error)
+        self._announce()
+        opened.callback(self._withdraw)
         if (kernel := announce.own_kernel()) is not None:
             channel = Channel(
                 kernel, self.url, self.token, self._info, lambda: self.server.is_found
             )
             opened.push_async_callback(channel.close)
         self.feed.start()
+
+    def _announce(self) -> None:
+        """Write the record, also in the place of the one before."""
+        try:
+            self._file = announce.write_record(self._record | self._info)
+        except OSError as error:  # a folder of somebody else, a full disk
+            unfound.warning("JupyterLab cannot find this process and its Dask plots: %s", error)
+
+    def _withdraw(self) -> None:
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
+
+    def _take(self, batch: Batch) -> None:
+        """Take over a batch, perhaps of a scheduler that was started anew at its address."""
+        self._store.apply(batch)
+        if batch.scheduler.id != self._info["scheduler"]["id"]:
+            self._info["scheduler"] = self._info["scheduler"] | {"id": batch.scheduler.id}
+            self._announce()
 
     async def leave(self) -> None:
         """Let go of the scheduler, for good: nothing more is taken over. Harmless twice."""

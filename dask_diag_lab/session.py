@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 START_TIMEOUT_S: Final = 30.0
 CLOSE_TIMEOUT_S: Final = 10.0
-CLOSED: Final = "These Dask diagnostics are closed: their client was."
+CLOSED: Final = "These Dask diagnostics are closed: their client was, or `close` was called."
 # How often the clients are looked at: one that says nothing of its end is missed this soon.
 CLIENT_CHECK_S: Final = 0.5
 # So long closing a client waits until its history has its end.
@@ -54,13 +54,13 @@ class Diagnostics:
     def __init__(self, target: Target) -> None:
         self.id: str = secrets.token_hex(8)
         self.name: str = announce.session_name(kernel=announce.kernel_id())
-        self.scheduler_id: str = target.scheduler_id
+        self.scheduler_id, self.address = target.scheduler_id, target.address
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
         self._clients_own_cluster = False
         self._composition = Composition(target, self.id, self.name, own_listen())
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
-        self._why_ended = CLOSED
+        self._why_closed = CLOSED
         self._started: Future[None] = Future()
         self._end = threading.Event()
         self._loop = asyncio.new_event_loop()
@@ -211,7 +211,7 @@ class Diagnostics:
 
         def end(ran: Future[None]) -> None:
             if ran.cancelled():  # with all that was on the loop when it ended
-                answer.set_exception(RuntimeError(self._why_ended))
+                answer.set_exception(RuntimeError(self._why_closed))
             elif (error := ran.exception()) is not None:
                 answer.set_exception(error)
 
@@ -221,7 +221,7 @@ class Diagnostics:
                 asyncio.run_coroutine_threadsafe(running, self._loop).add_done_callback(end)
                 return answer
         running.close()
-        answer.set_exception(RuntimeError(self._why_ended))
+        answer.set_exception(RuntimeError(self._why_closed))
         return answer
 
     def _call(self, function: Callable[..., T], *given: Any) -> T | Coroutine[Any, Any, T]:
@@ -302,8 +302,8 @@ class Diagnostics:
                 self._composition.retire(is_cluster_closed=self._is_cluster_closed)
             while not self._end.is_set():
                 await self._wait()
-        except Exception as error:
-            self._why_ended = f"Dask diagnostics could not run: {error}"
+        except Exception as error:  # before those are told who wait for an answer
+            self._why_closed = f"These Dask diagnostics could not run: {error}"
             raise
         finally:
             # Before the rest: `attach` from here on makes new diagnostics.
@@ -365,8 +365,11 @@ class _Attachments:
     def attach(self, target: Target, client: Client) -> Diagnostics:
         """Return the diagnostics of `target`, started now if there were none."""
         with self.lock:
-            found = self._open.get(target.scheduler_id)
+            found = self._open.get(target.scheduler_id) or self._at(target.address)
             if found is not None and not found.is_closed:
+                self._open.pop(found.scheduler_id, None)
+                found.scheduler_id = target.scheduler_id
+                self._open[target.scheduler_id] = found
                 found.add(client)
                 return found
             if self._history is not None:
@@ -375,6 +378,10 @@ class _Attachments:
             made.add(client)
             made.start()
             return made
+
+    def _at(self, address: str) -> Diagnostics | None:
+        """Return the open diagnostics of an address: where a scheduler has been started anew."""
+        return next((one for one in self._open.values() if one.address == address), None)
 
     def of_scheduler(self, scheduler_id: str) -> Diagnostics | None:
         """Return the open diagnostics of a scheduler, None for none."""

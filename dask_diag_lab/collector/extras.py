@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.spans import activities, fine, spans
-from dask_diag_lab.collector.strings import cut, key_text
+from dask_diag_lab.collector.strings import cut, error_text, key_text
 from dask_diag_lab.collector.wire import Answer, Row, WholeTable, count_new, log_since, sent
 from dask_diag_lab.schema.tables import TABLES
 
@@ -66,6 +66,11 @@ class Extras:
         Knows what task groups have in memory, and what failed.
     error_rows : callable
         Returns the rows of ``errors``.
+
+    Attributes
+    ----------
+    failed : dict of str to str
+        Tables that cannot be read any more, and why.
     """
 
     def __init__(
@@ -87,6 +92,7 @@ class Extras:
             "spans": partial(spans, scheduler, counts),
             "shuffles": shuffles.rows,
         }
+        self.failed: dict[str, str] = {}
         self._answers: dict[str, Callable[[int], Answer]] = {
             **{name: _throttled(name, fill) for name, fill in whole.items()},
             "system": partial(system_since, scheduler),
@@ -96,15 +102,15 @@ class Extras:
 
     def since(self, name: str, cursor: int) -> Answer:
         """Return what changed of a table that is wanted; nothing where there is none."""
-        if name not in self._answers:
+        if name not in self._answers or name in self.failed:
             return None, cursor
         try:
             return self._answers[name](cursor)
-        except Exception:
+        except Exception as error:
             # `distributed`'s insides differ between versions: the other tables go on.
-            logger.exception("dask_diag_lab leaves the table %s empty from now on", name)
-            self._answers[name] = _throttled(name, list)
-            return self._answers[name](0)
+            logger.exception("dask_diag_lab cannot read the table %s from now on", name)
+            self.failed[name] = error_text(error)
+            return None, cursor
 
 
 def _throttled(name: str, fill: Callable[[], Iterable[Row]]) -> Callable[[int], Answer]:

@@ -204,9 +204,15 @@ class Collector(SchedulerPlugin):
             elif start == "erred":
                 self._counts.last_erred = key, message["stimulus_id"]
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
-            self._switch_off(error)
+            self._skip(key, error)
         if began:
             self._cost_s += SAMPLED * (time.perf_counter() - began)
+
+    def _skip(self, key: Any, error: Exception) -> None:  # any hashable
+        """Leave out a transition that is not understood; the first is logged, all are counted."""
+        if not self._log.skipped:
+            logger.warning("dask_diag_lab does not understand a change of %r", key, exc_info=error)
+        self._log.skipped += 1
 
     def task_erred(self, key: Any, stimulus_id: str, **message: Any) -> None:  # as `distributed`'s
         """Note an attempt that failed, then let the scheduler handle the message."""
@@ -317,6 +323,7 @@ class Collector(SchedulerPlugin):
             "strings_from": strings_from,
             "strings": self._strings.texts[strings_from:],
             "cursors": to,
+            "failed": self._extras.failed | self._failed_workers(),
             "cost_s": self._cost_s,
         }
 
@@ -340,6 +347,9 @@ class Collector(SchedulerPlugin):
     def _nthreads_since(self, cursor: int) -> Answer:
         history = self._scheduler.total_nthreads_history
         return log_since(NTHREADS, len(history), history, cursor)
+
+    def _failed_workers(self) -> dict[str, str]:
+        return {"workers": self._workers.failure} if self._workers.failure else {}
 
     def _describe(self, *, has_graph: bool) -> dict[str, Any]:
         """Return what every answer repeats."""
@@ -365,7 +375,8 @@ class Collector(SchedulerPlugin):
                 "groups": self._counts.n_dropped,
                 "before": self._n_before,
                 "errors": self._errors.n_dropped,
-                "lost_runs": self._deaths.n_lost_runs + self._log.skipped,
+                "lost_runs": self._deaths.n_lost_runs,
+                "skipped": self._log.skipped,
             },
         }
 

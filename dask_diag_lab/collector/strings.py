@@ -67,3 +67,8 @@ class Strings:
             self.ids[address] = len(self.texts)
             self.texts.append(key_text(address))
         return self.ids[address]
+
+
+def error_text(error: Exception) -> str:
+    """Return an error as text for the user."""
+    return cut(f"{type(error).__name__}: {plain(error)}")

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.actions import Clocks
-from dask_diag_lab.collector.strings import Strings, cut, key_text, plain
+from dask_diag_lab.collector.strings import Strings, cut, error_text, key_text, plain
 from dask_diag_lab.collector.wire import NamedRows, Row
 from dask_diag_lab.schema.tables import WORKERS
 
@@ -57,14 +57,22 @@ def process_of(address: str, host: str, pid: int, nanny: str | None) -> str:
 
 
 class WorkerTable(NamedRows):
-    """All workers of one scheduler, by address; one that cannot be read stays as it was."""
+    """All workers of one scheduler, by address; one that cannot be read stays as it was.
+
+    Attributes
+    ----------
+    failure : str
+        Why the last one that could not be read could not, '' where all could.
+    """
 
     def __init__(self, scheduler: Scheduler, clocks: Clocks) -> None:
         super().__init__(WORKERS)
         self._scheduler = scheduler
         self._clocks = clocks
+        self.failure = ""
 
     def refresh(self) -> None:
+        self.failure = ""
         workers = self._scheduler.workers
         for address in self._rows.keys() - workers.keys():
             self._clocks.forget(address)
@@ -91,8 +99,8 @@ class WorkerTable(NamedRows):
                     metrics=flatten(metrics),
                 )
                 self.put(address, facts)
-            except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-                continue
+            except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+                self.failure = error_text(error)
 
 
 def number(value: object) -> float:

@@ -201,8 +201,10 @@ class Follower(threading.Thread):
             note = f"Progress cannot be followed: {error!r}."
             if not self._open_clients:
                 note = "The client was closed."
-            elif isinstance(error, (LinkLostError, OSError)):
-                note = f"The scheduler is gone: {error}."
+            elif isinstance(error, LinkLostError):  # in words already
+                note = f"Progress cannot be followed: {error}"
+            elif isinstance(error, OSError):
+                note = f"The scheduler cannot be reached: {error}."
             else:
                 logger.exception("Progress is not followed any more; the computation goes on")
             self._context.run(self._tell, is_counted=bool(self._groups), is_last=True, note=note)

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
@@ -108,10 +108,10 @@ class Finder:
                     LOG.warning("Dask's own dashboards are not looked for: %s.", error)
                     LOG.debug("Why not", exc_info=True)
 
-    async def wait(self, timeout_s: float) -> None:
-        """Wait until all that is asked has answered, but not for longer than this."""
-        if self._asking:
-            await asyncio.wait(self._asking.values(), timeout=timeout_s)
+    async def wait(self, timeout_s: float, but: Container[int]) -> bool:
+        """Wait until all but these processes have answered; return whether some have not."""
+        asked = [task for pid, task in self._asking.items() if pid not in but]
+        return bool(asked and (await asyncio.wait(asked, timeout=timeout_s))[1])
 
     async def close(self) -> None:
         """Ask no more."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 from typing import Final
@@ -28,12 +29,13 @@ from dask_diag_lab.proxy.sockets import ProcessError
 from dask_diag_lab.proxy.stock import Keeper, StockDashboard
 
 # Between two looks for new clusters.
-POLL_S: Final = 0.5
+POLL_S: Final = 0.2
 # Between two looks for stock dashboards, and the share of the time that looking may take: the table
 # of a machine with very many connections is long.
 LOOK_S: Final = 0.7
 LOOK_SHARE: Final = 0.02
-# Whoever asks for the list once waits so long for those that are being asked.
+# Whoever asks for the list once waits so long for those that are being asked, but not for other
+# ports of processes that announce themselves: a busy kernel answers late.
 ASKED_S: Final = 2.0
 # After an error that nobody has foreseen.
 RETRY_S: Final = 5.0
@@ -168,7 +170,9 @@ class Registry:
         """Look once, now, and ask each dashboard how it is."""
         await self._scan()
         await self._finder.look(self._own_ports)
-        await self._finder.wait(ASKED_S)
+        deadline_s = time.monotonic() + ASKED_S
+        while await self._finder.wait(POLL_S, self._own_pids()) and time.monotonic() < deadline_s:
+            await self._scan()  # a busy kernel may have announced itself meanwhile
         self._take_found()
         await asyncio.gather(*map(self._examine, self._dashboards.values()))
         self._publish()
@@ -299,6 +303,14 @@ class Registry:
         ours = [one for one in self._dashboards.values() if isinstance(one, DiagnosticsDashboard)]
         named = (one.record["scheduler"]["address"].rpartition(":")[2] for one in ours)
         return {one.address.port for one in ours} | {int(one) for one in named if one.isdecimal()}
+
+    def _own_pids(self) -> set[int]:
+        """Return the processes of diagnostics servers, whose other ports are not waited for."""
+        return {
+            one.record["pid"]
+            for one in self._dashboards.values()
+            if isinstance(one, DiagnosticsDashboard)
+        }
 
     def _take_found(self) -> None:
         """Bring the dashboards that are found by themselves up to date."""

@@ -111,9 +111,11 @@ class Batch:
     left_out : mapping of str to int
         What the collector's bounds keep out: ended tasks without their prefix's name (names),
         counted since it started, groups that were done (groups), tasks that run now (running),
-        tasks that failed with errors that are not kept (errors), and runs that a worker's death may
-        have hidden (lost_runs). Besides, tasks that had ended on this scheduler before ``began``
-        (before).
+        tasks that failed with errors that are not kept (errors), runs that a worker's death may
+        have hidden (lost_runs), and changes that were not understood (skipped). Besides, tasks that
+        had ended on this scheduler before ``began`` (before).
+    failed : mapping of str to str
+        Tables that the collector cannot read, and why.
     cost_s : float
         Scheduler seconds that the collector has used since it started.
     """
@@ -132,6 +134,7 @@ class Batch:
     details: Sequence[tuple[int, bytes]] = ()
     graph: GraphChange | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
     cost_s: float = 0.0
 
     def rows(self, table: str) -> list[tuple[Any, ...]]:  # columns differ in type

@@ -15,6 +15,9 @@ from dask_diag_lab.schema.tables import Column, Table
 
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 
+MAX_ROWS: Final = 1_000_000
+"""Of one table in one answer; no cluster has so many workers, nor a collector so long a log."""
+
 _INT64: Final = 2**63
 _SCALARS: Final = (str, int, float, bool, type(None))
 _KINDS: Final = {"f": "fi", "i": "i", "u": "iu", "?": "b"}
@@ -70,8 +73,8 @@ def decoded(table: Table, rows: object) -> dict[str, npt.NDArray[Any]]:
     WireError
         Naming the column that is wrong.
     """
-    if not isinstance(rows, (list, tuple)):
-        raise wire_error(table.name, "rows", rows)
+    if not isinstance(rows, (list, tuple)) or len(rows) > MAX_ROWS:
+        raise wire_error(table.name, f"up to {MAX_ROWS} rows", rows)
     try:
         cells = list(zip(*rows, strict=True)) if rows else [()] * len(table.columns)
         given = list(zip(table.columns, cells, strict=True))

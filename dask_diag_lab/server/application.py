@@ -1,7 +1,8 @@
 """The HTTP server of one store: routes, lifecycle, and Bokeh once it is loaded.
 
-Health is there at once, plots later: Bokeh's 300 modules take 0.4 s to import, and seconds while a
-cell computes in pure Python, because each file that is read hands the interpreter over.
+Health and the list of plots are there at once, plots later: Bokeh's 300 modules take 0.4 s to
+import, and seconds while a cell computes in pure Python, because each file that is read hands the
+interpreter over.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import inspect
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,6 +54,9 @@ TOO_MANY: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
     b"This dashboard has as many connections as it takes: close some of its plots.\n"
 )
+LISTED_S: Final = 0.5
+"""So long Bokeh is loaded only when somebody has listed the plots, for which it holds the
+interpreter, or asks for one."""
 CLOSE_GOING_AWAY: Final = 1001
 STATIC: Final = Path(__file__).parent / "static"
 NAME: Final = r"([A-Za-z0-9][A-Za-z0-9_-]*)"
@@ -175,7 +180,7 @@ class Server:
     async def start(self) -> str:
         """Listen; return the URL on this machine, without a slash at its end.
 
-        Answers for its health at once; lists the plots when Bokeh and they have been loaded.
+        Answers for its health and lists the plots at once, draws them when Bokeh is loaded.
 
         Raises
         ------
@@ -200,6 +205,7 @@ class Server:
         RuntimeError
             There is no Bokeh to draw with.
         """
+        self._site.is_wanted.set()
         await self._site.loaded.wait()
         if self._site.missing:
             raise RuntimeError(self._site.missing)
@@ -237,6 +243,8 @@ class Server:
     async def _load_bokeh(self) -> None:
         """Load Bokeh in a thread, then let the whole application take the bare one's place."""
         site = self._site
+        with suppress(TimeoutError):
+            await asyncio.wait_for(site.is_wanted.wait(), LISTED_S)
         try:
             await asyncio.to_thread(_load)
             self._gate.application = site.bokeh = self._with_bokeh()

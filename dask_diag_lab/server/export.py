@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dask_diag_lab.server.handlers import until
-from dask_diag_lab.server.page import Awaited, close_view, empty_text
+from dask_diag_lab.server.page import Awaited, close_view, empty_text, unread
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
@@ -37,19 +37,36 @@ _WHEN_AND_WHERE: Final = ("t", "duration", "worker", "thread", "kind")
 # Columns of a task stream's table, the latter as they are.
 _TRACE_ARGS: Final = ("prefix", "key", "outcome", "nbytes", "source")
 
+NONE_YET: Final = "The scheduler has sent nothing yet; ask again."
+
 Writer = Callable[["Table", str], Iterator[str]]
+
+
+class NoDataError(RuntimeError):
+    """Nothing is known of the cluster; the text says why."""
 
 
 async def export(site: Site, view: View, write: Writer) -> AsyncIterator[str]:
     """Return the parts of a file with the data of now, once that has come; closes the view.
 
     Waits `WAIT_S` at most. Why there are no rows is said in the words of the picture.
+
+    Raises
+    ------
+    NoDataError
+        The scheduler has never answered.
     """
     try:
         is_late = not await _is_brought_up(site, view)
+        if site.store.scheduler is None:
+            raise NoDataError(site.store.feed_state.reason or NONE_YET)
         make = view.table_job()
         table = await asyncio.to_thread(make)
-        empty = "" if any(map(len, table.columns.values())) else empty_text(site.store, view)
+        feed = site.store.feed_state
+        if unread(site.store, view) or not any(map(len, table.columns.values())):
+            empty = empty_text(site.store, view)
+        else:
+            empty = feed.reason if feed.state == "lost" else ""
         note = view.caption.note if table.note is None else table.note
         notes = (LATE if is_late else "", empty, note)
     finally:

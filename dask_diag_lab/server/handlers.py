@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
+from zlib import crc32
 
 from tornado.web import HTTPError, StaticFileHandler
 
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.server.auth import SafeHandler
 from dask_diag_lab.store.workers import common_limit
-from dask_diag_lab.views.registry import REGISTRY
+from dask_diag_lab.views.registry import REGISTRY, catalogue, entry
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.sessions import PlotTornado
@@ -60,6 +61,8 @@ class Site:
         Why no plot can be shown, in words; '' when they can.
     loaded : Event
         Set when Bokeh is there to draw with, or `missing` says why it never will be.
+    is_wanted : Event
+        Set when the plots have been listed, or one is asked for: Bokeh is loaded then.
     bokeh : PlotTornado or None
         There once Bokeh is loaded.
     is_found : bool
@@ -72,6 +75,7 @@ class Site:
     catalogue: Sequence[Plot] | None = None
     missing: str = ""
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
+    is_wanted: asyncio.Event = field(default_factory=asyncio.Event)
     bokeh: PlotTornado | None = None
     is_found: bool = False
 
@@ -90,14 +94,17 @@ class Site:
         return {plot.name: plot for plot in known}
 
     @property
-    def listed(self) -> dict[str, Plot]:
-        """The plots that are listed now; one that no worker has anything to show of is not."""
+    def listed(self) -> list[dict[str, Any]]:  # JSON
+        """What is listed now; a plot that no worker has anything to show of is not."""
         names = self.store.series.names
-        return {
-            name: plot
-            for name, plot in self.plots.items()
-            if not plot.only_with or any(one.startswith(tuple(plot.only_with)) for one in names)
-        }
+        is_early = self.catalogue is None and not self.loaded.is_set()
+        entries = catalogue() if is_early else map(entry, self.plots.values())
+        return [
+            plot
+            for plot in entries
+            if not (some := plot.pop("only_with"))
+            or any(name.startswith(tuple(some)) for name in names)
+        ]
 
 
 async def until(condition: Callable[[], bool], limit_s: float) -> bool:
@@ -151,6 +158,7 @@ class SiteHandler(SafeHandler):
 
     async def prepare(self) -> None:
         if self.draws:
+            self.site.is_wanted.set()
             await self.site.loaded.wait()
 
     def sentence(self, given: Mapping[str, Any]) -> str:  # what tornado gives `write_error`
@@ -193,12 +201,8 @@ class PlotsHandler(SiteHandler):
     """``/plots.json``."""
 
     def get(self) -> None:
-        keys = ("name", "title", "group", "description", "help")
-        plots = [
-            {key: getattr(plot, key) for key in keys} | {"keywords": list(plot.keywords)}
-            for plot in self.site.listed.values()
-        ]
-        self.write_json({"plots": plots})
+        self.write_json({"plots": self.site.listed})
+        self.site.is_wanted.set()
 
 
 class StockPlotsHandler(SiteHandler):
@@ -216,7 +220,7 @@ class HealthHandler(SiteHandler):
 
     def get(self) -> None:
         self.site.is_found = True
-        version = hash(tuple(self.site.listed.values())) % MAX_VERSION
+        version = crc32(json.dumps(self.site.listed).encode()) % MAX_VERSION
         health = health_of(self.site.store) | {"plots_version": version}
         if self.site.missing and health["state"] == "live":
             health |= {"state": "degraded", "reason": self.site.missing}
@@ -231,7 +235,7 @@ class TableHandler(SiteHandler):
     async def get(self, name: str, kind: str) -> None:
         plot = self.plot(name)
         from dask_diag_lab.server.control import read_arguments
-        from dask_diag_lab.server.export import FORMATS, export
+        from dask_diag_lab.server.export import FORMATS, NoDataError, export
 
         if kind not in plot.formats:
             there_are = ", ".join(f".{one}" for one in plot.formats)
@@ -241,7 +245,10 @@ class TableHandler(SiteHandler):
         with self.refusing():
             view = plot(self.site.store, arguments=read_arguments(given))
         content_type, write = FORMATS[kind]
-        parts = await export(self.site, view, write)
+        try:
+            parts = await export(self.site, view, write)
+        except NoDataError as error:
+            raise HTTPError(503, "%s", error) from error
         self.set_header("Content-Type", f"{content_type}; charset=utf-8")
         if kind != "json":
             self.set_header("Content-Disposition", f'attachment; filename="{name}.{kind}"')

@@ -63,6 +63,14 @@ def is_without(store: Store, view: View) -> bool:
     return not all(store.extras[name].is_known for name in view.needs & EXTRA_NAMES)
 
 
+def unread(store: Store, view: View) -> str:
+    """Return why a table that the view shows cannot be read on the scheduler, '' if all can."""
+    for name in (*view.reads, *view.needs):
+        if reason := store.failed.get(name):
+            return f"The scheduler's {name} cannot be read by this version: {reason}."
+    return ""
+
+
 class Awaited:
     """What a view has asked the cluster, and has had worked out, since it was begun."""
 
@@ -92,14 +100,15 @@ class Awaited:
             return False
         if store.feed_state.state in ("lost", "closed"):
             return True
-        is_there = store.scheduler is not None and not is_without(store, view)
-        return is_there and all(query.state != "asked" for query in self._asked)
+        if store.scheduler is None or (is_without(store, view) and not unread(store, view)):
+            return False
+        return all(query.state != "asked" for query in self._asked)
 
 
 def empty_text(store: Store, view: View) -> str:
     """Return why a view shows nothing; that something is awaited is said only while it may come."""
-    if store.degraded:
-        return store.degraded
+    if reason := store.degraded or unread(store, view):
+        return reason
     is_in_vain = store.feed_state.state in ("lost", "closed")
     return UNASKED if is_in_vain and is_without(store, view) else view.caption.empty
 

@@ -18,7 +18,6 @@ from dask_diag_lab.server.handlers import SiteHandler
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
-    from dask_diag_lab.views.registry import Plot
 
 NONCE: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
@@ -104,13 +103,14 @@ def cells_of(page: str, plots: Container[str]) -> list[Cell]:
     return cells
 
 
-def menu_of(listed: Mapping[str, Plot]) -> list[tuple[str, list[tuple[str, str]]]]:
+def menu_of(listed: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return headings with links, each a path and its title: the bar, more pages, all plots."""
-    pages = {name: title for name, (title, _) in PAGES.items() if cells_of(name, listed)}
+    names = {plot["name"] for plot in listed}
+    pages = {name: title for name, (title, _) in PAGES.items() if cells_of(name, names)}
     pages[INFO] = "Info"
     groups: dict[str, list[tuple[str, str]]] = {}
-    for plot in listed.values():
-        groups.setdefault(plot.group, []).append((f"plots/{plot.name}", plot.title))
+    for plot in listed:
+        groups.setdefault(plot["group"], []).append((f"plots/{plot['name']}", plot["title"]))
     in_bar = [(name, pages.pop(name)) for name in IN_BAR if name in pages]
     return [("Pages", in_bar), ("More pages", list(pages.items())), *groups.items()]
 

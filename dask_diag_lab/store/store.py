@@ -63,6 +63,8 @@ class Store:
         Stretches of the scheduler's clock in which nobody recorded what was done, newest last.
     left_out : mapping of str to int
         `Batch.left_out` of the last batch; ``before`` as the first one of the scheduler counted it.
+    failed : mapping of str to str
+        `Batch.failed` of the last batch.
     extras : dict of str to ExtraTable
         The tables of `schema.EXTRAS`, by name.
     groups, ended_groups : GroupTable
@@ -79,6 +81,7 @@ class Store:
         self.cost_s = 0.0
         self.gaps: deque[tuple[float, float]] = deque(maxlen=MAX_GAPS)
         self.left_out: Mapping[str, int] = {}
+        self.failed: Mapping[str, str] = {}
         self.strings = StringTable()
         self.palette = Palette(self.strings)
         self._slots = SlotTable(self.strings)
@@ -221,8 +224,11 @@ class Store:
     def _set_facts(self, batch: Batch) -> None:
         # To a collector that starts anew, all that has ended there ended before it.
         left_out = {**batch.left_out, BEFORE: self._n_before}
-        self._n_changes += (batch.scheduler, left_out) != (self.scheduler, self.left_out)
-        self.scheduler, self.left_out = batch.scheduler, left_out
+        new = batch.scheduler, left_out, batch.failed
+        self._n_changes += new != (self.scheduler, self.left_out, self.failed)
+        self.scheduler, self.left_out, self.failed = new
+        for name in self.failed.keys() & self.extras.keys():
+            self.extras[name].clear()
         self.cost_s = batch.cost_s
         self._batch_time = batch.time
         self._batch_clock = self._clock()

@@ -88,6 +88,7 @@ class Decoder:
             graph=_graph(answer.get("graph"), nodes, states),
             tables=tables,
             left_out=numbers(answer, "left_out"),
+            failed=_failed(answer),
             details=[_detail(pair) for pair in member(answer, "details", list)],
             **given,
         )
@@ -148,6 +149,13 @@ def texts(parent: Any, name: str) -> Sequence[str]:  # what a peer sent
     if not all(type(text) is str for text in given):
         raise wire_error(name, "texts", given)
     return given
+
+
+def _failed(answer: Mapping[str, Any]) -> dict[str, str]:
+    failed: dict[str, str] = member(answer, "failed", dict)
+    if not all(type(name) is str and type(why) is str for name, why in failed.items()):
+        raise wire_error("failed", "texts by table", failed)
+    return failed
 
 
 def _scheduler(info: Mapping[str, Any]) -> SchedulerInfo:

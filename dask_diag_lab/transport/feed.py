@@ -208,7 +208,9 @@ class Feed:
                 while not self._is_closing:
                     await self._step(link)
             except LinkLostError as error:
-                self._set_state("lost", f"The scheduler at {self._address} is gone: {error}.")
+                self._set_state(
+                    "lost", f"The scheduler at {self._address} cannot be reached: {error}."
+                )
             except UnreadableError as error:
                 self._set_state("degraded", f"{error} So there is no data for the plots.")
                 least_s = NO_COLLECTOR_RETRY_S

@@ -1,7 +1,7 @@
 """One comm to a scheduler, on the running loop, each call with a timeout; code sent by value.
 
-Nothing that comes over it is unpickled, not even in the handshake: answers are msgpack's plain
-data. Code goes one way.
+It connects as the user's client does, and asks for answers that are no pickles; see
+`docs/security.md`. Code goes one way.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ from __future__ import annotations
 import asyncio
 import struct
 import threading
-from collections.abc import Mapping, Sequence
-from functools import cache
-from types import FunctionType, ModuleType
+from collections.abc import Mapping
+from types import ModuleType
 from typing import Any, Final
 
 import cloudpickle
 import msgpack
-from distributed.comm.addressing import parse_address
-from distributed.comm.core import CommClosedError
-from distributed.comm.registry import backends
+from distributed.comm.core import CommClosedError, connect
 
+from dask_diag_lab.collector.asking import MAX_ANSWER_BYTES
 from dask_diag_lab.schema.columns import WireError
 
-MAX_MESSAGE_BYTES: Final = 256_000_000
-"""A pull brings at most some 30 MB."""
+PLAIN: Final = ("msgpack",)
+"""Serializers that whoever answers may use."""
 
-_GARBLED: Final = (WireError, struct.error, MemoryError, LookupError, EOFError)
+_GARBLED: Final = (
+    *(struct.error, MemoryError, LookupError, EOFError, ValueError, TypeError, AttributeError),
+    msgpack.UnpackException,
+)
 """What comes of bytes that are no message."""
 
 _REGISTRY: Final = threading.Lock()
@@ -65,58 +66,13 @@ def unpacked(data: Any) -> Any:  # bytes of a peer, and what they mean
     WireError
         It is no msgpack, or too much of it.
     """
-    if len(data) > MAX_MESSAGE_BYTES:
-        raise WireError(f"it has {len(data)} bytes, more than {MAX_MESSAGE_BYTES}")
+    if len(data) > MAX_ANSWER_BYTES:
+        raise WireError(f"it has {len(data)} bytes, more than {MAX_ANSWER_BYTES}")
     try:
         return msgpack.unpackb(data, use_list=False, strict_map_key=False)
     # The last: a mapping as a key, and a number of items that there is no memory for.
     except (ValueError, msgpack.UnpackException, TypeError, MemoryError) as error:
         raise WireError(f"it is no msgpack ({type(error).__name__}: {error!s:.200})") from error
-
-
-async def _plain_message(frames: Sequence[Any], **_: object) -> Any:
-    """Return the first frame of a message; pickles would be in the others.
-
-    Where it refers to one of those, it has a mapping like ``{"__Pickled__": 1}``.
-    """
-    return unpacked(frames[0] if frames else b"")
-
-
-@cache
-def _plain(kind: type) -> type:
-    """Return a kind of comm whose messages are plain data.
-
-    `distributed.protocol.loads` opens pickles in any message, also of a comm that does not
-    deserialize, so ``read`` gets another function in the place of the one that calls it.
-    """
-    read: Any = kind.read  # type: ignore[attr-defined]  # of `distributed`, which has no types
-    if "from_frames" not in read.__code__.co_names:
-        raise TypeError(f"messages of {kind.__name__} cannot be read without opening pickles")
-    names = {**read.__globals__, "from_frames": _plain_message}
-    plain_read = FunctionType(read.__code__, names, "read", read.__defaults__)
-    return type(kind.__name__, (kind,), {"read": plain_read})
-
-
-async def _connected(address: str, connection_args: Mapping[str, Any]) -> Any:  # a Comm
-    """Return a comm after its handshake, which is that of `distributed.comm.connect`."""
-    protocol, place = parse_address(address)
-    if protocol not in backends:
-        raise ValueError(f"unknown protocol {protocol!r}")
-    connector = backends[protocol].get_connector()
-    if protocol != "inproc":  # which passes objects of this process on
-        connector.comm_class = _plain(connector.comm_class)
-    comm = await connector.connect(place, deserialize=False, **connection_args)
-    try:
-        ours = comm.handshake_info()
-        await comm.write(ours)
-        theirs = await comm.read()
-        comm.handshake_options = comm.handshake_configuration(ours, theirs)
-    except BaseException:
-        comm.abort()
-        raise
-    comm.local_info = {**ours, "address": comm.local_address}
-    comm.remote_info = {**theirs, "address": comm.peer_address}
-    return comm
 
 
 class Link:
@@ -149,11 +105,11 @@ class Link:
             Nobody answers there, or not with this security.
         """
         try:
-            async with asyncio.timeout(timeout_s):
-                comm = await _connected(address, connection_args)
+            async with asyncio.timeout(timeout_s + 1):  # `connect` has none for its handshake
+                comm = await connect(address, timeout_s, deserialize=False, **connection_args)
         except TimeoutError as error:
             raise LinkLostError(f"no answer from {address} in {timeout_s:g} s") from error
-        except (OSError, RuntimeError, ValueError, TypeError, ImportError, *_GARBLED) as error:
+        except (OSError, RuntimeError, ImportError, *_GARBLED) as error:
             # Also a protocol that is not installed, and security that does not fit.
             raise LinkLostError(f"cannot connect to {address}: {_error_text(error)}") from error
         return cls(comm)
@@ -172,8 +128,9 @@ class Link:
         """
         try:
             async with asyncio.timeout(timeout_s):
-                await self._comm.write({"op": op, "reply": True, **message}, on_error="raise")
-                answer = await self._comm.read()
+                asked = {"op": op, "reply": True, "serializers": PLAIN, **message}
+                await self._comm.write(asked, on_error="raise")
+                answer = await self._read(op)
         except TimeoutError as error:
             self._comm.abort()
             raise LinkLostError(f"no answer in {timeout_s:g} s") from error
@@ -182,15 +139,19 @@ class Link:
         except OSError as error:
             self._comm.abort()
             raise LinkLostError(_error_text(error)) from error
-        except _GARBLED as error:
-            self._comm.abort()
-            raise WireError(f"the answer to {op!r} cannot be read: {error}") from error
         except asyncio.CancelledError:
             self._comm.abort()  # the answer would be taken for that of the next call
             raise
         if isinstance(answer, dict) and answer.get("status") == "uncaught-error":
             raise RefusedError(str(answer.get("exception_text") or answer.get("text") or "error"))
         return answer
+
+    async def _read(self, op: str) -> Any:  # msgpack data
+        try:
+            return await self._comm.read()
+        except _GARBLED as error:
+            self._comm.abort()
+            raise WireError(f"the answer to {op!r} cannot be read: {error}") from error
 
     @property
     def is_open(self) -> bool:

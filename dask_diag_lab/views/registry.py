@@ -8,6 +8,7 @@ modules are imported by `load_plots`.
 from __future__ import annotations
 
 import inspect
+import json
 import logging
 import pkgutil
 import re
@@ -16,7 +17,8 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Final, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dask_diag_lab import views
 from dask_diag_lab.views.view import View
@@ -37,6 +39,9 @@ GROUPS: Final = ("Tasks", "Workers", "Profile", "Scheduler", "Yours")
 
 ENTRY_POINTS: Final = "dask_diag_lab.plots"
 """The group of entry points: the name is the plot's, the object its `View` class."""
+
+CATALOGUE: Final = Path(__file__).with_name("catalogue.json")
+"""`entry` of each built-in plot, written by ``scripts/catalogue.py``: listing needs no Bokeh."""
 
 MAX_CHARACTERS: Final = 200
 """Of title, group and description."""
@@ -166,6 +171,19 @@ def all_plots() -> tuple[Plot, ...]:
 def built_in_plots() -> tuple[Plot, ...]:
     """Return the plots of this package alone."""
     return tuple(plot for plot in all_plots() if is_built_in(plot))
+
+
+def entry(plot: Plot) -> dict[str, Any]:  # JSON
+    """Return what is listed of a plot."""
+    words = {name: getattr(plot, name) for name in ("name", "title", "group", "description")}
+    lists = {name: list(getattr(plot, name)) for name in ("keywords", "only_with")}
+    return words | {"help": plot.help} | lists
+
+
+def catalogue() -> list[dict[str, Any]]:  # JSON
+    """Return what is listed of the built-in plots, without loading them."""
+    found: list[dict[str, Any]] = json.loads(CATALOGUE.read_text(encoding="utf-8"))
+    return found
 
 
 def get_plot(name: str) -> Plot:

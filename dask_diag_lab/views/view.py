@@ -373,7 +373,7 @@ class View(ABC):
     def count_argument(self) -> int:
         """How many rows are asked for with ``count``; 0 for all. Raises `ArgumentError`."""
         given = self.arguments.get("count") or "0"
-        if not given.isdecimal() or len(given) > 18:  # as large as any number of rows
+        if not given.isdecimal() or len(given) > 18:  # what 64 bits have room for
             raise ArgumentError(f"“count” is a whole number, not “{given[:40]}”.")
         return int(given)
 

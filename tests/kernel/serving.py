@@ -136,6 +136,8 @@ async def serving(
     plots: tuple[Plot, ...] | None = None,
     info: Callable[[], dict[str, Any]] | None = None,
     catch_up: Callable[[], Awaitable[None]] | None = None,
+    *,
+    has_data: bool = True,
 ) -> AsyncIterator[Served]:
     """Run a server over a store that is live with one batch; take it down after."""
     served = Served()
@@ -152,8 +154,9 @@ async def serving(
     served.url = await served.server.start()
     try:
         await served.ask("/individual-plots.json")  # there once Bokeh is loaded
-        store.set_feed_state("live", "", NOW)
-        served.store.apply(make_batch())
+        if has_data:
+            store.set_feed_state("live", "", NOW)
+            store.apply(make_batch())
         yield served
     finally:
         await served.server.stop()

@@ -48,6 +48,7 @@ _LEFT_OUT: Final = {
     "names": ("task", "shown as (other): too many different names"),
     "running": ("running task", "not shown: too many at once"),
     "lost_runs": ("run", "may be missing: workers died before they could tell"),
+    "skipped": ("change", "of tasks left out: this version does not understand them"),
 }
 _MARKED: Final[Mapping[str, str]] = {
     "worker-killed": "worker died",

@@ -39,16 +39,17 @@ def failing() -> Any:  # rows of any table
     raise ZeroDivisionError("made by a test")
 
 
-def test_an_extra_that_fails_is_left_empty_and_the_others_go_on(
+def test_an_extra_that_fails_is_no_empty_table_and_the_others_go_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     scheduler: Any = SimpleNamespace(bandwidth_types={"a": 1.0})
     extras = Extras(scheduler, scheduler, Shuffles(scheduler), failing)
     with caplog.at_level(logging.ERROR):
         for _ in range(2):
-            assert rows_of("errors", extras.since("errors", 0)) == []
+            assert extras.since("errors", 0) == (None, 0)
             assert rows_of("bandwidth-types", extras.since("bandwidth-types", 0)) == [("a", 1.0)]
     assert [record.args for record in caplog.records] == [("errors",)]
+    assert extras.failed == {"errors": "ZeroDivisionError: made by a test"}
 
 
 def test_a_rate_that_no_host_reaches_stays_out() -> None:

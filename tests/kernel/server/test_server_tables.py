@@ -8,6 +8,7 @@ import io
 import json
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -92,6 +93,22 @@ async def test_what_a_closed_cluster_was_not_asked_for_is_not_awaited(name: str)
         served.store.set_feed_state("closed", "", 1.0)
         answer = await served.json(f"/plots/{name}.json")
         assert (answer["rows"], answer["note"].startswith(UNASKED)) == (0, True)
+
+
+@pytest.mark.parametrize("ending", ["json", "csv"])
+async def test_where_nothing_is_known_there_are_no_zeros_but_an_error(ending: str) -> None:
+    async with serving(has_data=False) as served:
+        served.store.set_feed_state("lost", "It cannot be reached.", 1.0)
+        answer = await served.ask(f"/plots/progress.{ending}")
+        assert (answer.code, answer.body) == (503, b"It cannot be reached.\n")
+
+
+async def test_a_table_that_the_scheduler_cannot_read_is_unknown_with_the_reason() -> None:
+    async with serving(SAMPLES) as served:
+        served.store.apply(replace(make_batch(2), failed={"errors": "KeyError: x"}))
+        answer = await served.json("/plots/choosing.json")
+        assert answer["rows"] == 0
+        assert "errors cannot be read by this version: KeyError: x" in answer["note"]
 
 
 async def test_a_table_nobody_looked_at_before_is_that_of_now_and_the_next_needs_no_pull() -> None:

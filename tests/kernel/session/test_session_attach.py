@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import socket
+import subprocess
+import sys
 import threading
 import urllib.error
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +78,49 @@ def test_all_works_where_it_cannot_be_announced(
         runtime_dir.unlink()
     said = [record.getMessage() for record in caplog.records]
     assert [line for line in said if "JupyterLab cannot find this process" in line] == said
+
+
+@contextmanager
+def scheduler_at(port: int) -> Iterator[str]:
+    """Run a scheduler in a process of its own, which is killed; the port is free again then."""
+    command = [sys.executable, "-m", "dask", "scheduler", "--host=127.0.0.1", f"--port={port}"]
+    process = subprocess.Popen([*command, "--no-dashboard"], stderr=subprocess.DEVNULL)
+    try:
+        yield f"tcp://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_a_scheduler_started_anew_at_its_address_keeps_its_entry(runtime_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with scheduler_at(port) as address:
+        before = Client(address, timeout=60)
+        diagnostics = dask_diag_lab.attach(before)
+        wait_until(lambda: state_of(diagnostics) == "live", "never live")
+    with scheduler_at(port) as address, Client(address, timeout=60) as client:
+        assert dask_diag_lab.attach(client) is diagnostics
+        scheduler_id = client.scheduler_info()["id"]
+        wait_until(lambda: record_of(runtime_dir)["scheduler"]["id"] == scheduler_id, "the old one")
+        assert state_of(diagnostics) == "live"
+        before.close()
+    wait_until(lambda: diagnostics.is_closed, "it outlives its clients")
+
+
+def test_where_nothing_can_listen_the_reason_is_given_and_not_that_the_client_was_closed(
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def failing(_: Composition) -> None:
+        raise OSError("no port is free")
+
+    monkeypatch.setattr(Composition, "start", failing)
+    with Client(cluster) as client:
+        diagnostics = dask_diag_lab.attach(client)
+        with pytest.raises(RuntimeError, match="no port is free"):
+            diagnostics.submit(lambda store: store.time).result(20)
+    assert "could not run" in caplog.text
 
 
 def test_it_is_there_and_serves_live_data(cluster: LocalCluster, runtime_dir: Path) -> None:

@@ -44,10 +44,13 @@ def test_what_there_is_not_is_said(tmp_path: Path) -> None:
             diagnostics.table("progress", colour="red")
         with pytest.raises(ValueError, match=r"no “.txt” of “progress”, but .csv, .json"):
             diagnostics.export("progress", tmp_path / "progress.txt")
-        with pytest.raises(ValueError, match="“count” is a whole number"):
-            diagnostics.table("task-stream", count="9" * 4000)
         with pytest.raises(OSError, match="missing"):
+            diagnostics.export("progress", "/dev/null/missing/progress.csv")
+        with pytest.raises(FileNotFoundError):
             diagnostics.export("progress", tmp_path / "missing" / "progress.csv")
+        assert not (tmp_path / "missing").exists()
+        with pytest.raises(ValueError, match="whole number"):
+            diagnostics.table("task-stream", count="9" * 4_000)
     wait_until(lambda: diagnostics.is_closed, "not closed")
     wait_until(lambda: not _answers(diagnostics), "still served")
 

@@ -253,6 +253,6 @@ def test_a_killed_scheduler_is_closed_since_it_was_lost() -> None:
     with history_of(diagnostics) as known:
         assert known["since"] == lost["since"]
         assert known["reason"] == f"{lost['reason']} The history is kept until the kernel stops."
-        assert "is gone" in known["reason"]
+        assert "cannot be reached" in known["reason"]
         # A plot that nobody had opened before.
         assert answer_of(diagnostics, "/plots/exceptions.json")["note"] == UNASKED

@@ -254,6 +254,7 @@ def test_plots_pass_the_kernels_own_messages_while_a_cell_runs(kernel: Kernel, f
     page.until(lambda: any(one.get("plots") for one in page.dashboards.values()))
     (dashboard,) = page.dashboards.values()
     assert dashboard["state"] == "live"
+    page.answer("loaded", "individual-plots.json")  # there once Bokeh is loaded
     library = page.answer("a", "static/js/bokeh.min.js")
     assert len(library) > 1_000_000
     reply = json.loads(page.answer("b", "plots/progress/session", "{}"))

@@ -208,6 +208,30 @@ async def test_an_error_that_nobody_foresaw_is_said_and_the_feed_comes_back() ->
         await feed.close()
 
 
+async def test_a_change_that_is_not_understood_is_skipped_and_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+        await until(lambda: seen.state == "live")
+        plugin = registered(s)
+        assert plugin is not None
+        await c.submit(inc, 1, key="known")
+        for _ in range(3):
+            plugin.transition("known", "processing", "memory")  # without what is needed of it
+        assert await c.submit(inc, 2, key="next") == 3
+        await until(lambda: seen.of("next") and seen.last.left_out["skipped"] == 3)
+        assert seen.state == "live"
+        assert len([r for r in caplog.records if "does not understand" in r.msg]) == 1
+
+
+async def test_workers_of_another_version_are_unknown_and_the_reason_is_given() -> None:
+    async with cluster() as (s, (w,), _), feeding(s.address) as (_, seen):
+        await until(lambda: seen.workers)
+        del s.workers[w.address].nanny  # as where an attribute has another name
+        await until(lambda: "nanny" in seen.last.failed.get("workers", ""))
+        s.workers[w.address].nanny = None
+
+
 async def test_an_internal_error_switches_the_collector_off_and_the_computation_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -219,7 +243,7 @@ async def test_an_internal_error_switches_the_collector_off_and_the_computation_
         def broken(*_: object) -> None:
             raise ZeroDivisionError("made by a test")
 
-        plugin._add = broken  # type: ignore[assignment]  # made to fail
+        plugin._counts.refresh = broken  # type: ignore[method-assign]  # made to fail
         assert await c.gather(c.map(inc, range(50))) == list(range(1, 51))
         assert await c.submit(sum, [1, 2]) == 3
         assert len([r for r in caplog.records if "switched its collector off" in r.msg]) == 1

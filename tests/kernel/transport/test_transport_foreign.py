@@ -9,9 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from distributed import Client, Security
+from distributed.comm.core import Connector
+from distributed.comm.registry import backends, get_backend
 
 import dask_diag_lab.collector
 import dask_diag_lab.schema
@@ -132,6 +136,23 @@ async def test_tls_is_used_as_the_client_uses_it_and_its_lack_is_reported() -> N
         async with feeding(s.address, timeout_s=1.0) as (_, seen):
             await until(lambda: seen.state == "lost")
             assert s.address in seen.states[-1].reason
+
+
+async def test_every_transport_that_distributed_knows_is_used_as_the_client_uses_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Gateway(Connector):  # as dask-gateway's, which knows a scheduler by a name of its own
+        async def connect(self, address: str, deserialize: bool = True, **args: Any) -> Any:
+            assert args.pop("pass") == "word"
+            return await get_backend("tcp").get_connector().connect(address, deserialize, **args)
+
+    backend = SimpleNamespace(get_connector=Gateway)
+    monkeypatch.setitem(backends, "gateway", backend)
+    async with cluster() as (s, _, c):
+        address = s.address.replace("tcp", "gateway")
+        async with feeding(address, connection_args={"pass": "word"}) as (_, seen):
+            await c.gather(c.map(inc, range(10)))
+            await until(lambda: len(seen.computed) == 10)
 
 
 @pytest.mark.slow

@@ -71,6 +71,6 @@ async def test_a_scheduler_that_closes_is_given_as_lost() -> None:
         await c.close()
         await s.close()
         (event,) = await until(lambda: happened(store, "scheduler-lost"))
-        assert "is gone" in event["reason"]
+        assert "cannot be reached" in event["reason"]
         at = next(at for at, kind, _ in store.events.rows if kind == "scheduler-lost")
         assert at == pytest.approx(store.time, abs=1)

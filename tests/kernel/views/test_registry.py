@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from distributed.dashboard.scheduler import applications
 
-from dask_diag_lab.views.registry import Plot, built_in_plots, get_plot
+from dask_diag_lab.views.registry import Plot, built_in_plots, catalogue, entry, get_plot
 
 PLOTS = built_in_plots()
 
@@ -13,6 +13,10 @@ PLOTS = built_in_plots()
 def test_names_are_unique() -> None:
     names = [plot.name for plot in PLOTS]
     assert len(set(names)) == len(names)
+
+
+def test_what_is_listed_before_bokeh_is_loaded_is_what_the_classes_say() -> None:
+    assert catalogue() == [entry(plot) for plot in PLOTS], "run python scripts/catalogue.py"
 
 
 def test_every_plot_of_the_stock_dashboard_is_here() -> None:
