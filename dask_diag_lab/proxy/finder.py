@@ -88,16 +88,24 @@ class Finder:
         self._pause_s: dict[Listener, float] = {}
         self._asking: dict[int, asyncio.Task[None]] = {}
         self._looking = asyncio.Lock()
+        self._failure = ""
 
     async def look(self, known_ports: Callable[[], Collection[int]]) -> None:
         """Look once for new sockets and begin to ask them; forget those that are gone.
 
-        ``known_ports`` are those of our own servers.
+        ``known_ports`` are those of our own servers and their schedulers. Fails never: the list of
+        our own does not depend on others.
         """
         async with self._looking:
-            if self._settings.discover and await self._forget_and_list(known_ports()):
-                await asyncio.sleep(SETTLE_S)
-                await self._begin(await self._forget_and_list(known_ports()))
+            try:
+                if self._settings.discover and await self._forget_and_list(known_ports()):
+                    await asyncio.sleep(SETTLE_S)
+                    await self._begin(await self._forget_and_list(known_ports()))
+            except Exception as error:  # such as a table that may not be read in this container
+                if self._failure != str(error):
+                    self._failure = str(error)
+                    LOG.warning("Dask's own dashboards are not looked for: %s.", error)
+                    LOG.debug("Why not", exc_info=True)
 
     async def wait(self, timeout_s: float) -> None:
         """Wait until all that is asked has answered, but not for longer than this."""

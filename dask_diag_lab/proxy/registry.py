@@ -170,7 +170,7 @@ class Registry:
         await self._finder.look(self._own_ports)
         await self._finder.wait(ASKED_S)
         self._take_found()
-        await asyncio.gather(*(one.examine() for one in self._dashboards.values()))
+        await asyncio.gather(*map(self._examine, self._dashboards.values()))
         self._publish()
         return {"dashboards": list(self.listing.values())}
 
@@ -352,13 +352,16 @@ class Registry:
 
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:
-            try:
-                await dashboard.examine()
-            except Exception:  # a dashboard that nobody has foreseen ends the list of no other
-                LOG.exception("Asking %s how it is failed.", dashboard.name)
-                dashboard.set_state("unreachable", f"What {dashboard.name} answers cannot be used.")
+            await self._examine(dashboard)
             self._publish()
             await asyncio.sleep(dashboard.examine_s)
+
+    async def _examine(self, dashboard: Dashboard) -> None:
+        try:
+            await dashboard.examine()
+        except Exception:  # a dashboard that nobody has foreseen ends the list of no other
+            LOG.exception("Asking %s how it is failed.", dashboard.name)
+            dashboard.set_state("unreachable", f"What {dashboard.name} answers cannot be used.")
 
     def _publish(self) -> None:
         for has_changed in self._listeners:

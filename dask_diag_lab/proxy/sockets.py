@@ -69,7 +69,13 @@ class Listener:
 
 
 def listeners() -> list[Listener]:
-    """Return all listening sockets; without ``/proc`` those of this user's processes."""
+    """Return all listening sockets; without ``/proc`` those of this user's processes.
+
+    Raises
+    ------
+    OSError
+        When the table may not be read, as in hardened containers.
+    """
     if not _TABLES[0][0].exists():
         return list(_listeners_by_process())
     # Columns: sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode (man 5
@@ -114,9 +120,11 @@ def addresses_of(process: psutil.Process) -> set[tuple[str, int]]:
 
 
 def is_own_host(host: str) -> bool:
-    """Tell whether an IP, in brackets or not, is this machine's."""
-    addresses = (one.address for each in psutil.net_if_addrs().values() for one in each)
-    return host.strip("[]") in {one.partition("%")[0] for one in addresses}
+    """Tell whether an IP, in brackets or not, is this machine's; False where nobody may know."""
+    with contextlib.suppress(OSError):
+        addresses = (one.address for each in psutil.net_if_addrs().values() for one in each)
+        return host.strip("[]") in {one.partition("%")[0] for one in addresses}
+    return False
 
 
 def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
@@ -130,12 +138,16 @@ def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
     Raises
     ------
     ProcessError
-        When it is another user's, or nobody listens.
+        When it is another user's, nobody listens, or that may not be known.
     """
     is_loopback = ipaddress.ip_address(address.ip).is_loopback
     if user_id is None or not (is_loopback or is_own_host(address.ip)):
         return
-    owners = {one.user_id for one in listeners() if one.port == address.port}
+    try:
+        owners = {one.user_id for one in listeners() if one.port == address.port}
+    except OSError as error:
+        reason = f"whose program is on {address.netloc} cannot be told ({error})"
+        raise ProcessError(reason) from None
     if is_loopback and not owners:
         raise ProcessError(f"nothing listens on {address.netloc}")
     if not owners <= {user_id, 0}:
