@@ -67,8 +67,10 @@ class UpstreamTimeoutError(UpstreamError):
 
 
 @functools.cache
-def tls_context(ca_file: str) -> ssl.SSLContext:
+def tls_context(ca_file: str, *, is_known: bool) -> ssl.SSLContext:
     """Return what checks certificates: by the system's authorities and those of a file.
+
+    Where it is known whose program answers, any certificate is good.
 
     Raises
     ------
@@ -76,6 +78,9 @@ def tls_context(ca_file: str) -> ssl.SSLContext:
         When the file cannot be read, or has no certificate.
     """
     context = ssl.create_default_context()
+    if is_known:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context
     if not context.cert_store_stats()["x509_ca"]:
         for bundle in filter(os.path.exists, _BUNDLES):
             context.load_verify_locations(bundle)
@@ -104,6 +109,8 @@ class Address:
         with one.
     ca_file : str
         Certificate authorities that are trusted in addition to the system's.
+    is_known : bool
+        Whether the operating system tells that it is a program of this user on this machine.
     """
 
     scheme: Literal["http", "https"]
@@ -112,11 +119,13 @@ class Address:
     ip: str = ""
     prefix: str = ""
     ca_file: str = ""
+    is_known: bool = False
 
     @property
     def tls(self) -> ssl.SSLContext | None:
         """What checks its certificate; None for plain HTTP."""
-        return tls_context(self.ca_file) if self.scheme == "https" else None
+        is_tls = self.scheme == "https"
+        return tls_context(self.ca_file, is_known=self.is_known) if is_tls else None
 
     @property
     def netloc(self) -> str:

@@ -7,6 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from typing import ClassVar, Final
 
+from tornado.httputil import HTTPHeaders
 from tornado.iostream import StreamClosedError
 
 from dask_diag_lab.proxy.client import Address, Exchange, UpstreamError, UpstreamTimeoutError
@@ -126,7 +127,15 @@ class Dashboard(ABC):
             raise MessageError(f"its {path} is not JSON") from None
 
     async def _read(self, path: str, accepted: str) -> bytes:
-        codes: list[int] = []
+        code, _, content = await self._fetch(path, accepted)
+        if code in (401, 403) and self.credentials:
+            raise MessageError("it refused the token of its own runtime record")
+        if code != 200:
+            raise MessageError(f"its {path} answered with status {code}")
+        return content
+
+    async def _fetch(self, path: str, accepted: str) -> tuple[int, HTTPHeaders, bytes]:
+        heads: list[tuple[int, HTTPHeaders]] = []
         content = bytearray()
 
         async def keep(chunk: bytes) -> None:
@@ -135,15 +144,9 @@ class Dashboard(ABC):
                 raise StreamClosedError
 
         headers = {"Accept": accepted, **self.credentials}
-        exchange = Exchange(
-            self.address, EXAMINE_TIMEOUT_S, lambda code, _: codes.append(code), keep
-        )
+        exchange = Exchange(self.address, EXAMINE_TIMEOUT_S, lambda *head: heads.append(head), keep)
         await exchange.run("GET", f"{self.address.prefix}{path}", headers)
-        if codes[0] in (401, 403) and self.credentials:
-            raise MessageError("it refused the token of its own runtime record")
-        if codes[0] != 200:
-            raise MessageError(f"its {path} answered with status {codes[0]}")
-        return bytes(content)
+        return *heads[0], bytes(content)
 
 
 class DiagnosticsDashboard(Dashboard):

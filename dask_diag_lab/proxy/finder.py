@@ -13,6 +13,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -165,7 +166,8 @@ class Finder:
             by_process.setdefault(process, []).append(one)
         candidates = []
         for process, listening in by_process.items():
-            is_jupyter = (self._runtime_folder / f"jpserver-{process.pid}.json").exists()
+            records = (f"{kind}-{process.pid}.json" for kind in ("jpserver", "nbserver"))
+            is_jupyter = any((self._runtime_folder / name).exists() for name in records)
             if process.pid != os.getpid() and not is_jupyter and may_be_scheduler(process):
                 with contextlib.suppress(psutil.Error):
                     line = {one.pid for one in process.parents()}
@@ -200,6 +202,10 @@ class Finder:
                 found = await asyncio.to_thread(_describe, one, process, self._kernels())
                 dashboard = StockDashboard(one.address, (), found)
                 is_dask = await dashboard.is_dask()
+                if not is_dask and dashboard.is_suspect:  # it ended what is no TLS
+                    secure = replace(one.address, scheme="https", is_known=True)
+                    dashboard = StockDashboard(secure, (), found)
+                    is_dask = await dashboard.is_dask()
             except (TimeoutError, UpstreamTimeoutError):
                 pause_s = self._pause_s[one] = min(MAX_PAUSE_S, self._pause_s.get(one, 1.0) * 2)
                 self._postpone(listening[i:], pause_s)

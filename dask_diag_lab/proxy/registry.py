@@ -295,12 +295,10 @@ class Registry:
                     self._dashboards[dashboard_id] = DiagnosticsDashboard(announcement)
 
     def _own_ports(self) -> set[int]:
-        """Return the ports of diagnostics servers, which are not asked what they are."""
-        return {
-            one.address.port
-            for one in self._dashboards.values()
-            if isinstance(one, DiagnosticsDashboard)
-        }
+        """Return the ports of our servers and their schedulers, not asked what they are."""
+        ours = [one for one in self._dashboards.values() if isinstance(one, DiagnosticsDashboard)]
+        named = (one.record["scheduler"]["address"].rpartition(":")[2] for one in ours)
+        return {one.address.port for one in ours} | {int(one) for one in named if one.isdecimal()}
 
     def _take_found(self) -> None:
         """Bring the dashboards that are found by themselves up to date."""
@@ -312,7 +310,7 @@ class Registry:
             known = next(same, found)
             self._dashboards[known.id] = self._finder.found[listener] = known
             if found.found and known.found != found.found:
-                known.take(found.found)
+                known.take(found.found, found.address)
         self._drop_unwanted()
         self._publish()
 

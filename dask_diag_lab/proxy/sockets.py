@@ -16,7 +16,7 @@ import socket
 import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 import psutil
@@ -38,6 +38,9 @@ _TABLES: Final = (
 # `dask worker` and what its nannies start: their dashboards are not a cluster's, and a TLS port
 # of theirs logs a warning about whoever connects.
 _WORKER: Final = re.compile(r"dask[-_ /]*(?:cuda[-_ ]*)?worker", re.IGNORECASE)
+
+# A Jupyter server by its command line: its runtime folder may be another than ours.
+_JUPYTER: Final = re.compile(r"(?:jupyter(?:hub|lab)?|notebook)(?:[-_.](?!py$)\w+)*")
 
 
 class ProcessError(Exception):
@@ -193,6 +196,8 @@ def may_be_scheduler(process: psutil.Process) -> bool:
     try:
         line = [process, *process.parents()]
         if any(_WORKER.search(" ".join(one.cmdline()[:4])) for one in line):
+            return False
+        if any(_JUPYTER.fullmatch(PurePath(one).name) for one in process.cmdline()[:3]):
             return False
         maps = Path(f"/proc/{process.pid}/maps")
         if maps.exists():  # Dask's comms are msgpack

@@ -10,13 +10,15 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import logging
 import os
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+from urllib.parse import urljoin
 
 import psutil
 
@@ -37,7 +39,7 @@ from dask_diag_lab.proxy.messages import (
     Summary,
     check,
 )
-from dask_diag_lab.proxy.policy import A_SCHEDULER, resolve
+from dask_diag_lab.proxy.policy import A_SCHEDULER, read_address, resolve
 from dask_diag_lab.proxy.sockets import (
     Listener,
     ProcessError,
@@ -57,8 +59,11 @@ WORKERS_S_EACH: Final = 0.06
 # fails to make that, with a traceback where the user sees it. So it is asked for the id alone, when
 # no worker has a task, and only elsewhere: a process here is known by its ports. ``counts.json``
 # visits every task.
+INDEX: Final = "/individual-plots.json"
 WORKERS_PAGE: Final = "/info/main/workers.html"
 NONE: Final[tuple[tuple[str, ...], ...]] = ((),) * 5
+
+LOG: Final = logging.getLogger(__name__)
 
 _SCHEDULER: Final = re.compile(r'<h1 class="title">\s*Scheduler\s+([a-z]{2,9}://[^\s<>"]{1,200})')
 # Address, threads, memory, its limit and tasks in process.
@@ -132,7 +137,10 @@ class StockDashboard(Dashboard):
     """
 
     examine_s = EXAMINE_S
-    advice = "Check the address and that its cluster runs."
+    advice = (
+        "Check the address, with https:// where it has a certificate and with its prefix, and that "
+        "its cluster runs."
+    )
     is_configured = False
     is_added = False
     status = 502
@@ -151,11 +159,11 @@ class StockDashboard(Dashboard):
         self.ports: frozenset[int] = frozenset()
         self.found: Found | None = None
         if found is not None:
-            self.take(found)
+            self.take(found, given)
 
-    def take(self, found: Found) -> None:
+    def take(self, found: Found, address: Address) -> None:
         """Know its process from now on."""
-        self.found, self.address = found, found.listener.address
+        self.found, self.address = found, address
         name = found.name or self.name
         self.info = {**self.info, "kernel_id": found.kernel_id, "name": name}
 
@@ -222,7 +230,8 @@ class StockDashboard(Dashboard):
             await self._ask()
         except UpstreamTimeoutError:
             raise
-        except (MessageError, UpstreamError):
+        except (MessageError, UpstreamError) as error:
+            self.is_suspect = isinstance(error, UpstreamError)
             return False
         return True
 
@@ -235,24 +244,51 @@ class StockDashboard(Dashboard):
         return super().failure(error)
 
     async def _ask(self) -> None:
-        plots = plots_of_index(await self._get("/individual-plots.json"))
+        try:
+            plots = plots_of_index(await self._get(INDEX))
+        except MessageError:
+            if not await self._find_prefix():
+                raise
+            plots = plots_of_index(await self._get(INDEX))
         if not plots:
             raise MessageError("it has no plots")
         self.info = {**self.info, "plots": plots}
         now_s = asyncio.get_running_loop().time()
         if now_s >= self._workers_due_s or self.info["state"] != "live":
-            with contextlib.suppress(UpstreamError, MessageError):  # all else works without
+            try:
                 await self._ask_workers()
+            except (UpstreamError, MessageError) as error:  # all else works without
+                LOG.info("%s is shown without its workers: %s.", self.name, error)
             n_workers = (self.info["summary"] or NO_SUMMARY)["workers"]
             self._workers_due_s = now_s + max(EXAMINE_S, n_workers * WORKERS_S_EACH)
         self.is_suspect = False
         self.set_state("live")
 
+    async def _find_prefix(self) -> bool:
+        """Learn a prefix that nobody has named: a scheduler's root leads to its status page."""
+        address = self.address
+        if address.prefix:
+            return False
+        _, headers, _ = await self._fetch("/", "text/html")
+        try:
+            root = f"{address.origin}/"
+            place = read_address(urljoin(root, headers.get("Location", "")))
+        except (ValueError, RefusedError):
+            return False
+        if (place.scheme, place.netloc) != (address.scheme, address.netloc) or not place.prefix:
+            return False
+        self.address = replace(address, prefix=place.prefix)
+        shown, self.name = self.name, f"{self.name}{place.prefix}"
+        if self.info["name"] == shown:
+            self.info = {**self.info, "name": self.name}
+        return True
+
     async def _ask_workers(self) -> None:
         page = (await self._read(WORKERS_PAGE, "text/html")).decode(errors="replace")
         scheduler, workers = _SCHEDULER.search(page), _WORKERS.findall(page)
-        if scheduler is None:
-            raise MessageError("it does not say which scheduler it is of")
+        if scheduler is None or len(workers) != page.count('href="../worker/'):
+            self.info = {**self.info, "summary": None}  # another template: nothing instead of half
+            raise MessageError(f"its {WORKERS_PAGE} is of a version that is not known")
         known = self.info["scheduler"]
         scheduler_id = known["id"] if known["address"] == scheduler[1] else ""
         names, threads, memory, limits, processing = zip(*workers, strict=True) if workers else NONE

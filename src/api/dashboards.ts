@@ -215,7 +215,8 @@ function frequency(max: number): Poll['frequency'] {
 export function shownNames(names: readonly string[]): readonly string[] {
   const count = (list: readonly string[], name: string): number =>
     list.filter(other => other === name).length;
-  const short = names.map(name => PathExt.basename(name) || name);
+  // What has a port is an address, whose path is no file.
+  const short = names.map(name => (/:\d+/.test(name) ? name : PathExt.basename(name) || name));
   const longer = short.map((name, i) => (count(short, name) > 1 ? (names[i] ?? name) : name));
   return longer.map((name, i) => {
     const earlier = count(longer.slice(0, i), name);

@@ -109,6 +109,7 @@ it('closing the plots of a cluster closes none that wait for another one', async
 
 describe('the dashboards of the page', () => {
   it('are told apart by name', () => {
+    expect(shownNames(['127.0.0.1:8787/a/b'])).toEqual(['127.0.0.1:8787/a/b']);
     expect(shownNames(['x/a.ipynb', 'y/a.ipynb', 'b', 'b'])).toEqual([
       'x/a.ipynb',
       'y/a.ipynb',

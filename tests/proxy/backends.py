@@ -18,10 +18,11 @@ FIXTURES = Path(__file__).parents[1] / "contract" / "fixtures"
 class Program:
     """A program that prints one line when it is ready and ends with its standard input."""
 
-    def __init__(self, name: str, *arguments: str) -> None:
+    def __init__(self, name: str, *arguments: str, **environment: str) -> None:
         command = [sys.executable, str(PROGRAMS / name), *arguments]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        env = {**os.environ, **environment}
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=env)
         self.pid = self.process.pid
         assert self.process.stdout is not None
         self.first_line = self.process.stdout.readline().strip()
@@ -69,7 +70,7 @@ class Backend(Program):
 class StockScheduler(Program):
     """A real scheduler of `distributed` with its own dashboard."""
 
-    def __init__(self, n_workers: int = 0) -> None:
-        super().__init__("stock_scheduler.py", str(n_workers))
+    def __init__(self, n_workers: int = 0, prefix: str = "", **environment: str) -> None:
+        super().__init__("stock_scheduler.py", str(n_workers), prefix, **environment)
         port, self.scheduler_id, self.address = self.first_line.split()
         self.port = int(port)

@@ -6,9 +6,11 @@ import asyncio
 import os
 import select
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,6 +168,27 @@ async def test_no_dashboard_and_somebody_elses_program_are_not_even_connected_to
         await client.dashboards()
         assert program.process.stdout is not None
         assert select.select([program.process.stdout], [], [], 0)[0] == []
+
+
+async def test_other_jupyter_servers_are_not_asked(
+    client: Client, stock: StockScheduler, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    options = ("--ServerApp.port=0", "--ServerApp.token=x", f"--ServerApp.root_dir={tmp_path}")
+    command = [sys.executable, "-m", "jupyter_server", "--allow-root", "--no-browser", *options]
+    runtime = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path / "elsewhere")}
+    with log.open("w") as file:
+        server = await asyncio.create_subprocess_exec(*command, stderr=file, env=runtime)
+    try:
+        async with asyncio.timeout(60):
+            while "is running at" not in log.read_text():
+                await asyncio.sleep(0.1)
+        assert of(stock.address, await client.dashboards())
+        await client.dashboards()
+    finally:
+        server.kill()
+        await server.wait()
+    assert "404" not in log.read_text()
 
 
 async def test_idle_is_idle(

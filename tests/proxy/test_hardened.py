@@ -12,22 +12,21 @@ from tests.proxy.backends import Backend, StockScheduler
 from tests.proxy.client import Client, message
 
 TABLE = re.compile(r"/proc/.*net/tcp6?")
-_is_hardened = False
+IS_HARDENED = [False]  # an audit hook stays for the life of the process
 
 
 def refuse(event: str, arguments: tuple[object, ...]) -> None:
     """Refuse to open the table of connections, as a mandatory access control does."""
-    if _is_hardened and event == "open" and TABLE.fullmatch(str(arguments[0])):
+    if IS_HARDENED[0] and event == "open" and TABLE.fullmatch(str(arguments[0])):
         raise PermissionError(13, "Permission denied", str(arguments[0]))
 
 
 @pytest.fixture(autouse=True)
 def hardened() -> Iterator[None]:
-    global _is_hardened  # an audit hook stays for the life of the process
     sys.addaudithook(refuse)
-    _is_hardened = True
+    IS_HARDENED[0] = True
     yield
-    _is_hardened = False
+    IS_HARDENED[0] = False
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from dask_diag_lab.proxy.registry import Registry
 from dask_diag_lab.proxy.stock import Keeper
 from tests.proxy.backends import Program, StockScheduler
 from tests.proxy.client import Client, message
+from tests.proxy.test_finder import of
 from tests.proxy.test_stock import added, live
 
 
@@ -176,3 +177,43 @@ class TestMissingAuthority:
 
     async def test_is_said(self, client: Client, front: str) -> None:
         assert "/nowhere/ca.pem cannot be read" in message(await client.add(front))
+
+
+class TestFound:
+    """Behind a prefix, or a certificate of nobody, on this machine."""
+
+    @pytest.fixture
+    def settings(self) -> dict[str, object]:
+        return {"discover": True}
+
+    async def test_one_behind_a_prefix_is_named_by_host_and_path(self, client: Client) -> None:
+        with StockScheduler(1, prefix="/a/b") as scheduler:
+            found = of(scheduler.address, await client.dashboards())
+            assert (found["name"], found["state"]) == (f"127.0.0.1:{scheduler.port}/a/b", "live")
+            assert found["summary"]["workers"] == 1
+            page = await client.get("dashboards", found["id"], "json/identity.json")
+            assert page.code == 200
+            again = await client.add(f"127.0.0.1:{scheduler.port}/a/b/status")
+            assert json.loads(again.body)["id"] == found["id"]
+
+    async def test_one_with_a_certificate_of_its_own_is_live(
+        self, client: Client, certificate: Path
+    ) -> None:
+        tls = "DASK_DISTRIBUTED__SCHEDULER__DASHBOARD__TLS"
+        paths = {f"{tls}__CERT": str(certificate), f"{tls}__KEY": str(certificate)}
+        with StockScheduler(0, "", **paths) as scheduler:
+            found = of(scheduler.address, await client.dashboards())
+            assert (found["name"], found["state"]) == (f"127.0.0.1:{scheduler.port}", "live")
+
+
+async def test_one_behind_a_prefix_is_added_without_it(client: Client) -> None:
+    with StockScheduler(prefix="a/b") as scheduler:
+        answer = await client.add(f"localhost:{scheduler.port}")
+        assert answer.code == 201, message(answer)
+        assert json.loads(answer.body)["name"] == f"localhost:{scheduler.port}/a/b"
+
+
+async def test_plain_http_to_a_certificate_is_refused_in_words(client: Client, front: str) -> None:
+    answer = await client.add(front.replace("https", "http"))
+    assert answer.code == 502
+    assert all(word in message(answer) for word in ("https", "certificate", "prefix"))

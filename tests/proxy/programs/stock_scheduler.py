@@ -1,6 +1,6 @@
 """A real stock Dask scheduler with its dashboard; prints where it is, ends with standard input.
 
-Its argument is the number of its workers.
+Its arguments are the number of its workers and the prefix of its dashboard.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ async def main() -> None:
     """Serve until standard input ends."""
     async with AsyncExitStack() as stack:
         scheduler = await stack.enter_async_context(
-            Scheduler(host="127.0.0.1", port=0, dashboard=True, dashboard_address="127.0.0.1:0")
+            Scheduler(
+                host="127.0.0.1",
+                port=0,
+                dashboard=True,
+                dashboard_address="127.0.0.1:0",
+                http_prefix=sys.argv[2],
+            )
         )
         for _ in range(int(sys.argv[1])):
             worker = Worker(scheduler.address, nthreads=2, memory_limit=10**9, dashboard=False)
