@@ -15,7 +15,6 @@ from dask_diag_lab.proxy.handlers import (
     DashboardsHandler,
     EventsHandler,
 )
-from dask_diag_lab.proxy.polling import PollHandler
 from dask_diag_lab.proxy.registry import Registry
 from dask_diag_lab.proxy.relay import FrameHandler, RelayHandler
 from dask_diag_lab.proxy.stock import Keeper
@@ -28,7 +27,6 @@ ROUTES: Final = (
     (rf"dask-diag-lab/api/dashboards/{_ID}", DashboardHandler),
     (r"dask-diag-lab/api/events", EventsHandler),
     (rf"dask-diag-lab/dashboards/{_ID}/(.*)", RelayHandler),
-    (rf"dask-diag-lab/polls/{_ID}", PollHandler),
     (rf"dask-diag-lab/frames/{_ID}/(.*)", FrameHandler),
 )
 
@@ -49,8 +47,6 @@ class DaskDiagLab(Settings, ExtensionApp):
 
     async def stop_extension(self) -> None:
         """Close every relayed socket and end all looking."""
-        for poll in tuple(PollHandler.polls.values()):
-            poll.close()
         await self.registry.close()
 
     def _kernels(self) -> dict[int, str]:

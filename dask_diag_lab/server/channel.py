@@ -104,6 +104,8 @@ class Channel:
         self._loop = asyncio.get_running_loop()
         self._sent, self._numbers = itertools.count(), itertools.count()
         self._told: tuple[Fields, int | None] = {}, None
+        self._is_telling = self._is_seen = False
+        self._summary: Fields | None = None
         self._asked, self._has_room = asyncio.Event(), asyncio.Event()
         self._queue: asyncio.Queue[tuple[Fields, bytes]] = asyncio.Queue()
         self._queued_bytes = 0
@@ -118,7 +120,8 @@ class Channel:
         name = self._info["id"]
         if isinstance(requests, Requests) and name in requests.takers:
             del requests.takers[name]
-            self._publish({"changed": [], "removed": [name]})
+            if self._is_telling:
+                self._publish({"changed": [], "removed": [name]})
         tasks = [self._running, *self._tasks.values()]
         for task in tasks:
             task.cancel()
@@ -126,9 +129,6 @@ class Channel:
         self._client.close()
 
     async def _run(self) -> None:
-        await asyncio.sleep(FOUND_S)
-        if self._is_found():
-            return
         self._has_room.set()
         takers = Requests.of(self._kernel).takers
         takers[self._info["id"]] = self._take
@@ -150,7 +150,8 @@ class Channel:
 
     def _do(self, given: Fields) -> None:
         match given:
-            case {"do": "ask"}:
+            case {"do": "ask"} if "to" in given or self._is_telling:
+                self._is_telling = True
                 self._told = {}, None
                 self._asked.set()
             case {"do": "keep", "ids": list(ids)}:
@@ -212,6 +213,7 @@ class Channel:
             while (message := await socket.read_message()) is not None:
                 kind = "text" if isinstance(message, str) else "binary"
                 payload = message.encode() if isinstance(message, str) else message
+                self._is_seen = True  # of a pane that is hidden nothing comes
                 await self._put({"id": name, "kind": kind}, payload)
         finally:
             self._sockets.pop(name, None)
@@ -268,7 +270,15 @@ class Channel:
         )
 
     async def _watch(self) -> None:
-        """Tell how the dashboard is when that changed, and end what nobody keeps."""
+        """Tell how the dashboard is when that changed, and end what nobody keeps.
+
+        Where a Jupyter server has found it, only once a page has asked for it by name.
+        """
+        await asyncio.sleep(FOUND_S)
+        if not self._is_found():  # which our own questions are, too, from now on
+            self._is_telling = True
+        while not self._is_telling:
+            await self._asked.wait()
         while True:
             now = time.monotonic()
             for name in [one for one, end in self._ends.items() if end < now]:
@@ -284,14 +294,17 @@ class Channel:
     async def _tell(self) -> None:
         health = json.loads((await self._fetch("health")).body)
         state, version = health["state"], health["plots_version"]
-        # While nobody looks, what moves all the time is not told.
-        counts = ("workers", "threads", "memory_limit", "memory", "tasks")
+        # While nobody looks, or only hidden panes are open, what moves all the time is not told.
+        if self._is_seen:
+            counts = ("workers", "threads", "memory_limit", "memory", "tasks")
+            self._summary = {name: health[name] for name in counts}
+        self._is_seen = False
         told = {
             **self._info,
             "kind": "diagnostics",
             "state": "stale" if state in ("lost", "closed") else "live",
             "reason": health["reason"] or None,
-            "summary": {name: health[name] for name in counts} if self._ends else None,
+            "summary": self._summary if self._ends else None,
             **({"closed_at": health["since"]} if state == "closed" else {}),
         }
         if (told, version) != self._told:

@@ -22,8 +22,6 @@ export interface IChannelDashboard extends IDashboard {
 
 /** How often a page says that it still shows plots (ms). */
 const KEEP_MS = 30_000;
-/** A kernel that is busy from the start of the page does not tell its language (ms). */
-const INFO_MS = 5_000;
 /** An answer of which nothing came for so long is given up (ms). */
 const SILENCE_MS = 60_000;
 
@@ -55,6 +53,14 @@ export class KernelChannels {
     }
   }
 
+  /** Have dashboards tell of themselves, though the Jupyter server reaches them. */
+  ask(ids: readonly string[]): void {
+    const known = new Set(this.all.map(({ id }) => id));
+    for (const to of ids.filter(id => !known.has(id))) {
+      this._channels.forEach(channel => void channel.ask({ to }));
+    }
+  }
+
   private readonly _channels = new Map<Kernel.IKernelConnection, KernelChannel>();
 }
 
@@ -66,14 +72,14 @@ class KernelChannel {
     private readonly _onChanged: () => void
   ) {
     _kernel.iopubMessage.connect((_, message) => this._onMessage(message));
-    _kernel.connectionStatusChanged.connect(() => void this._ask());
+    _kernel.connectionStatusChanged.connect(() => void this.ask());
     _kernel.statusChanged.connect((_, status) => {
       if (status === 'restarting' || status === 'autorestarting' || status === 'dead') {
         this.clear();
         _onChanged();
       }
     });
-    void this._ask();
+    void this.ask();
   }
 
   dashboards: readonly IChannelDashboard[] = [];
@@ -93,14 +99,12 @@ class KernelChannel {
   }
 
   /** Have dashboards of before the page was loaded tell of themselves, also in a busy kernel. */
-  private async _ask(): Promise<void> {
-    const { info, connectionStatus } = this._kernel;
-    if (connectionStatus === 'connected') {
-      const late = new Promise<undefined>(resolve => setTimeout(resolve, INFO_MS, undefined));
-      const language = (await Promise.race([info, late]))?.language_info.name ?? 'python';
-      if (language === 'python' && !this._kernel.isDisposed) {
-        this._send({ do: 'ask' });
-      }
+  async ask(to: { readonly to?: string } = {}): Promise<void> {
+    // Jupyter knows its language, also while it is busy.
+    const language = (await this._kernel.spec)?.language ?? '';
+    const { connectionStatus, isDisposed } = this._kernel;
+    if (!isDisposed && connectionStatus === 'connected' && language.toLowerCase() === 'python') {
+      this._send({ do: 'ask', ...to });
     }
   }
 
@@ -131,7 +135,7 @@ class KernelChannel {
     if (last !== undefined && last + 1 !== fields['n']) {
       // The Jupyter server has dropped some: what was open is not whole any more.
       this._servers.forEach(server => server.interrupt());
-      void this._ask();
+      void this.ask();
     }
     if ('changed' in fields) {
       this._take(fields);
@@ -192,8 +196,8 @@ class ChannelServer implements IPlotServer {
     return URL.createObjectURL(await this._fetch(path));
   }
 
-  ways(path: string): readonly IWay[] {
-    return [this._tunnel.way(this._trans.__('through the kernel’s messages'), { path })];
+  way(path: string): IWay {
+    return this._tunnel.way(this._trans.__('through the kernel’s messages'), { path });
   }
 
   /** Take what a message of the kernel holds, after those before it. */

@@ -42,7 +42,7 @@ export class DashboardsModel {
   constructor(
     private readonly _server: Server,
     private readonly _sessions: Pick<Session.IManager, 'running' | 'runningChanged'>,
-    private readonly _channels: Pick<KernelChannels, 'all' | 'changed'>,
+    private readonly _channels: Pick<KernelChannels, 'all' | 'ask' | 'changed'>,
     private readonly _connectTimeoutMs = CONNECT_TIMEOUT_MS
   ) {
     _sessions.runningChanged.connect(this._rebuild, this);
@@ -62,7 +62,7 @@ export class DashboardsModel {
   feedState: FeedState = 'connecting';
   /** Why the list does not come; '' when it does. */
   problem = '';
-  /** True while the list is asked for, because no websocket opens. */
+  /** True while the list is asked for, because no websocket opens; plots come as it can be then. */
   isAsking = false;
   /** Counts how often the list began to come: what else was connected may have been cut then. */
   connections = 0;
@@ -138,6 +138,9 @@ export class DashboardsModel {
       this.isAsking = isAsking;
       this._poll.frequency = frequency(isAsking ? ASKING_WAIT_MS : LOST_WAIT_MS);
     }
+    if (isAsking) {
+      this._channels.ask(dashboards.filter(one => one.kind !== 'stock').map(({ id }) => id));
+    }
     this._setState('live', '');
     this._rebuild();
   }
@@ -150,8 +153,16 @@ export class DashboardsModel {
     }
     const listed = this._received ?? [];
     const ids = new Set(listed.map(({ id }) => id));
-    const others = this._channels.all.filter(({ id }) => !ids.has(id));
-    const received: readonly (IDashboard | IChannelDashboard)[] = [...listed, ...others];
+    const { all } = this._channels;
+    // The relay leads to what the server lists, where websockets pass.
+    const channelOf = (id: string): Partial<IChannelDashboard> => {
+      const channel = this.isAsking ? all.find(one => one.id === id)?.channel : undefined;
+      return channel === undefined ? {} : { channel };
+    };
+    const received: readonly (IDashboard | IChannelDashboard)[] = [
+      ...listed.map(one => ({ ...one, ...channelOf(one.id) })),
+      ...all.filter(({ id }) => !ids.has(id))
+    ];
     const clusters = clustersOf(received);
     const names = shownNames(clusters.map(one => this._notebookOf(one) ?? one.name));
     const { trans } = this._server;

@@ -4,7 +4,6 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
 import { queryOf, type PlotArguments } from '../plot/control';
-import { Poll } from '../plot/polling';
 import { reasonOf, remoteServer, type Ask } from '../plot/remote';
 import type { IPlotServer } from '../plot/session';
 import { webSocketWay } from '../plot/socket';
@@ -25,10 +24,7 @@ export class Server {
     readonly settings: ServerConnection.ISettings,
     readonly trans: ITranslate,
     private readonly _channelOf: (dashboard: string) => IPlotServer | undefined = () => undefined
-  ) {
-    const note = trans.__('by polling, because no websocket opens');
-    this._poll = new Poll(this._ask, this._url('/'), note);
-  }
+  ) {}
 
   /** The address of the socket that pushes the dashboards. */
   get eventsUrl(): string {
@@ -38,10 +34,9 @@ export class Server {
   /** A dashboard, through the relay or where else it is. */
   relayed(dashboard: string): IPlotServer {
     const root = `${Routes.relay}/${encodeURIComponent(dashboard)}/`;
-    const remote = remoteServer(this._ask, this._url(root), path => {
-      const url = this._withToken(URLExt.join(this.settings.wsUrl, root, path));
-      return this._poll.ways(webSocketWay(url), dashboard, path);
-    });
+    const remote = remoteServer(this._ask, this._url(root), path =>
+      webSocketWay(this._withToken(URLExt.join(this.settings.wsUrl, root, path)))
+    );
     return this._channelOf(dashboard) ?? remote;
   }
 
@@ -132,6 +127,4 @@ export class Server {
         : error;
     }
   };
-
-  private readonly _poll: Poll;
 }

@@ -1,7 +1,6 @@
 /** The dashboard that serves this page: at its own port, or behind Jupyter's relay. */
 
 import { dashboardsOf, type IDashboard } from '../api/protocol';
-import { Poll } from '../plot/polling';
 import { reasonOf, remoteServer, type Ask } from '../plot/remote';
 import type { IPlotServer } from '../plot/session';
 import { webSocketWay } from '../plot/socket';
@@ -18,11 +17,9 @@ export class PageServer {
     const [, jupyter, id = ''] = RELAYED.exec(base.pathname) ?? [];
     this.jupyterPath = jupyter ?? null;
     this.id = decodeURIComponent(id);
-    const poll = jupyter && new Poll(ask, jupyter, 'by polling, because no websocket opens');
-    this.plots = remoteServer(ask, base.href, path => {
-      const direct = webSocketWay(base.href.replace(/^http/, 'ws') + path);
-      return poll ? poll.ways(direct, this.id, path) : [direct];
-    });
+    this.plots = remoteServer(ask, base.href, path =>
+      webSocketWay(base.href.replace(/^http/, 'ws') + path)
+    );
   }
 
   /** The base URL of the Jupyter server that relays the page; null at the kernel's own port. */

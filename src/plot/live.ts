@@ -13,6 +13,8 @@ const LONGEST_STILL = 80_000;
 /** Waits between attempts double from the first to the longest (ms). */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5000;
+/** A connection that lasted so long is no failure: each makes the kernel build a document (ms). */
+const STEADY_MS = 10_000;
 
 /** What draws a plot; what is drawn in a frame has less of it. */
 export type IPlotSession = Pick<
@@ -229,7 +231,7 @@ export class LivePlot {
   private _replaceSession(session: IPlotSession, host: HTMLElement): void {
     this._session?.dispose();
     this._session = session;
-    this._failures = 0;
+    this._openedAt = Date.now();
     host.classList.remove('jp-mod-drawing');
     // Not replaceChildren, which takes it out and in: a table would lose the widths of its columns,
     // which SlickGrid keeps in a style sheet that is made anew then.
@@ -248,6 +250,9 @@ export class LivePlot {
   }
 
   private _fail(reason: string): void {
+    if (this._link.phase === 'open' && Date.now() - this._openedAt >= STEADY_MS) {
+      this._failures = 0;
+    }
     const wait = Math.min(FIRST_WAIT_MS * 2 ** this._failures, LONGEST_WAIT_MS);
     this._failures += 1;
     this._retry = setTimeout(() => this._open(), wait);
@@ -295,6 +300,7 @@ export class LivePlot {
   private _epoch = '';
   private _attempt = 0;
   private _failures = 0;
+  private _openedAt = 0;
   private _isOnScreen = false;
   private _isDisposed = false;
   private _retry: ReturnType<typeof setTimeout> | undefined;

@@ -14,12 +14,12 @@ export type Ask = (
 const MAX_REASON = 500;
 
 /** The server whose paths are below `root`. */
-export function remoteServer(ask: Ask, root: string, ways: IPlotServer['ways']): IPlotServer {
+export function remoteServer(ask: Ask, root: string, way: IPlotServer['way']): IPlotServer {
   return {
     get: async path => (await ask(root + path, 'GET')).json(),
     post: async (path, body) => (await ask(root + path, 'POST', body)).json(),
     url: path => root + path,
-    ways
+    way
   };
 }
 

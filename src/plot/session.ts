@@ -20,7 +20,7 @@ import {
 } from './control';
 import { figuresIn, fitFigures, isDrawn } from './figures';
 import { pictureOf } from './picture';
-import { connectOver, type IWay, type PlotSocket } from './socket';
+import { connectOver, type IWay } from './socket';
 import type { ITranslate } from './text';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
@@ -35,8 +35,8 @@ export interface IPlotServer {
   post(path: string, body: object): Promise<unknown>;
   /** Where a file is, or once it has been fetched, a copy of it. */
   url(path: string): string | Promise<string>;
-  /** The ways to a websocket, the best first. */
-  ways(path: string): readonly IWay[];
+  /** The way to a websocket. */
+  way(path: string): IWay;
 }
 
 /** An opening that takes longer is given up and tried again; a busy kernel answers late (ms). */
@@ -59,10 +59,9 @@ export async function openSession(
   const connection = new ClientConnection('', reply.token, '');
   sendChoices(connection);
   const timer = setTimeout(() => connection.close(), OPEN_TIMEOUT_MS);
-  let socket: PlotSocket | undefined;
-  const connecting = connectOver(connection, server.ways(`${path}/ws`), made => (socket = made));
-  const session = await connecting.finally(() => clearTimeout(timer));
-  return new PlotSession(bokeh, session, trans, socket?.note);
+  const way = server.way(`${path}/ws`);
+  const session = await connectOver(connection, way).finally(() => clearTimeout(timer));
+  return new PlotSession(bokeh, session, trans, way.note);
 }
 
 /** What BokehJS writes into a figure at each layout. */

@@ -49,7 +49,8 @@ export function hasPages(
   { channel, shownName }: IKnownDashboard
 ): boolean {
   if (channel !== undefined) {
-    const message = '%1 runs where this Jupyter server cannot reach it: its plots open in panes.';
+    const message =
+      '%1 is reached through the messages of its kernel only: its plots open in panes.';
     notify(trans.__(message, shownName));
   }
   return channel === undefined;

@@ -19,13 +19,17 @@ class FakeKernel {
   readonly id = 'k1';
   readonly connectionStatus = 'connected';
   readonly status = 'idle';
-  readonly info = Promise.resolve({ language_info: { name: 'python' } });
+  readonly spec: Promise<{ language: string }>;
   readonly iopubMessage = new Signal<this, unknown>(this);
   readonly connectionStatusChanged = new Signal<this, void>(this);
   readonly statusChanged = new Signal<this, string>(this);
   readonly disposed = new Signal<this, void>(this);
   isDisposed = false;
   readonly asked: Record<string, unknown>[] = [];
+
+  constructor(language = 'python') {
+    this.spec = Promise.resolve({ language });
+  }
 
   /** All that is used of one. */
   readonly asKernel = this as unknown as Kernel.IKernelConnection;
@@ -65,7 +69,7 @@ describe('kernels that tell of dashboards', () => {
   /** Open a plot; returns its id and what is said to it. */
   function open(): { of: unknown; said: string[] } {
     const said: string[] = [];
-    channels.all[0]!.channel.ways('plots/x/ws')[0]!.open([], {
+    channels.all[0]!.channel.way('plots/x/ws').open([], {
       onMessage: text => {
         said.push(String(text));
         if (text === 'bad') {
@@ -90,6 +94,17 @@ describe('kernels that tell of dashboards', () => {
     expect(channels.all.map(one => one.id)).toEqual([id]);
     console.disposed.emit();
     expect(channels.all).toEqual([]);
+  });
+
+  it('are asked in Python only, and by name where the Jupyter server has the dashboard', async () => {
+    const r = new FakeKernel('R');
+    follow(r);
+    await until(() => kernel.asked.length === 1);
+    channels.ask([id, 'far']);
+    await until(() => kernel.asked.length === 2);
+    expect(kernel.asked).toEqual([{ do: 'ask' }, { do: 'ask', to: 'far' }]);
+    expect(r.asked).toEqual([]);
+    r.disposed.emit();
   });
 
   it('goes on after a message that BokehJS does not like', async () => {

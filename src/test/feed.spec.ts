@@ -79,7 +79,11 @@ describe('the list of dashboards', () => {
   let backend: Backend;
   let server: Server;
   let model: DashboardsModel;
-  const channels = { all: [] as IChannelDashboard[], changed: new Signal<object, void>({}) };
+  const channels = {
+    all: [] as IChannelDashboard[],
+    ask: jest.fn(),
+    changed: new Signal<object, void>({})
+  };
   const sessions = {
     running: () => [{ kernel: { id: own.kernel_id }, path: 'work/a.ipynb' }].values(),
     runningChanged: new Signal<object, void>({})
@@ -131,9 +135,15 @@ describe('the list of dashboards', () => {
     listen();
     await until(() => model.all.length === 1);
     expect(model.isAsking).toBe(true);
+    expect(channels.ask).toHaveBeenCalledWith([own.id]);
+    channels.all = [{ ...dashboardsOf(LIVE)[0]!, channel: server.relayed('far') }];
+    channels.changed.emit(undefined);
+    expect(model.all.map(one => one.channel)).toEqual([channels.all[0]?.channel]);
     backend.hasSockets = true;
     await until(() => !model.isAsking);
     expect(model.connections).toBe(2);
+    expect(model.all.map(one => one.channel)).toEqual([undefined]);
+    channels.all = [];
   });
 
   it('is asked for where a proxy holds the socket open for ever', async () => {

@@ -119,6 +119,20 @@ it('goes on trying, at growing intervals, and then has one session and no more',
   expect([plot.node.dataset['state'], shown('stage')]).toEqual(['live', 'picture']);
 });
 
+it('waits longer each time where connections open and die, until one has lasted', async () => {
+  await open();
+  for (const wait of [500, 1000, 2000]) {
+    sessions.at(-1)!.end();
+    const ended = Date.now();
+    await jest.advanceTimersByTimeAsync(wait);
+    expect(askedAt.at(-1)! - ended).toBe(wait);
+  }
+  await jest.advanceTimersByTimeAsync(10_000);
+  sessions.at(-1)!.end();
+  await jest.advanceTimersByTimeAsync(500);
+  expect(sessions).toHaveLength(5);
+});
+
 it('keeps the last picture, grey, until the next one is there', async () => {
   const first = await open();
   first.end();

@@ -5,6 +5,7 @@ import { Signal } from '@lumino/signaling';
 
 import { BokehLoader } from '../plot/bokeh';
 import { Server } from '../api/server';
+import { webSocketWay } from '../plot/socket';
 import type { IPlotServices } from '../widgets/services';
 import { DashboardList, trans } from './dashboards';
 import { LOOK } from './plots';
@@ -19,7 +20,7 @@ export function services(
     get: () => new Promise(() => undefined),
     post: () => new Promise(() => undefined),
     url: path => relayUrl('', path),
-    ways: () => []
+    way: () => webSocketWay('')
   });
   return {
     commands: new CommandRegistry(),

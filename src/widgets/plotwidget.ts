@@ -146,7 +146,9 @@ export class PlotWidget extends Widget {
     const isSilent = next?.state === 'unreachable';
     this._silentSince = isSilent ? this._silentSince || Date.now() : 0;
     // A frame does not come back by itself from what has cut it off: it is made anew.
-    const epoch = this.isStock ? [next?.scheduler.address, connections].join() : '';
+    // Where the way to ours changes it is made anew, too; the last picture stays until then.
+    const way = next?.channel ? 'kernel' : '';
+    const epoch = this.isStock ? [next?.scheduler.address, connections].join() : way;
     const isThere = this._hasPlot && !(this.isStock && isSilent);
     this.live.setTarget(isThere ? (next?.id ?? null) : null, epoch);
     this._present();

@@ -251,7 +251,7 @@ function plotList(sidebar: Sidebar): JSX.Element {
       {dashboards.isAsking && (
         <p className="jp-DaskDiag-hint" role="status">
           {trans.__(
-            'This list is asked for every few seconds: something between this browser and Jupyter, such as a proxy, holds its websocket.'
+            'This list is asked for every few seconds, because its websocket does not open. A proxy between this browser and Jupyter may not let it through.'
           )}
         </p>
       )}

@@ -25,7 +25,6 @@ PLACES = {
     "RelayHandler": [
         f"dashboards/{{id}}/{path}" for path in ("health", "plots/x/session", "plots/x/ws")
     ],
-    "PollHandler": ["polls/somekey"],
     "FrameHandler": ["frames/somekey/status", "frames/somekey/individual-x/ws"],
 }
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -58,7 +57,7 @@ async def test_nobody_gets_in_without_a_login(
 async def test_cookie_login_writes_only_with_xsrf(client: Client, announced: Backend) -> None:
     login = client.cookie_login()
     assert (await client.get("api", "dashboards", headers=dict(login))).code == 200
-    for place in ("polls/a", "api/dashboards", f"dashboards/{announced.id}/plots/x/session"):
+    for place in ("api/dashboards", f"dashboards/{announced.id}/plots/x/session"):
         answer = await client.get(place, method="POST", headers=dict(login), body="{}")
         assert answer.code == 403, place
     page = await client.relayed(announced, "status", headers={**login, "Accept": "text/html"})

@@ -8,10 +8,15 @@ export class ReverseProxy {
     private readonly _sockets: Set<Socket>
   ) {}
 
-  /** Start one before a port; upgrades of ours are refused, or never answered. */
+  /** Whether upgrades of ours pass; else they are refused, or never answered. */
+  passes = false;
+
+  /** Start one before a port. */
   static async start(port: number, upgrades: 'refuse' | 'hold'): Promise<ReverseProxy> {
     const sockets = new Set<Socket>();
-    const server = http.createServer((asked, answer) => {
+    const server = http.createServer();
+    const proxy = new ReverseProxy(server, sockets);
+    server.on('request', (asked, answer) => {
       const { method, url: path, headers } = asked;
       const passed = http.request({ host: '127.0.0.1', port, method, path, headers }, reply => {
         answer.writeHead(reply.statusCode ?? 502, reply.headers);
@@ -26,7 +31,7 @@ export class ReverseProxy {
       socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
     });
     server.on('upgrade', (asked: http.IncomingMessage, socket: Socket) => {
-      if (asked.url?.includes('/dask-diag-lab/')) {
+      if (asked.url?.includes('/dask-diag-lab/') && !proxy.passes) {
         if (upgrades === 'refuse') {
           socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
         }
@@ -44,7 +49,7 @@ export class ReverseProxy {
       socket.pipe(passed).pipe(socket);
     });
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    return new ReverseProxy(server, sockets);
+    return proxy;
   }
 
   get port(): number {

@@ -152,17 +152,23 @@ for (const upgrades of ['refuse', 'hold'] as const) {
     await notebook.run(1);
     await labBehind.sidebar();
     await expect(labBehind.items.first()).toBeAttached({ timeout: 30_000 });
-    // Until the list has it, it is known by its kernel's messages, and shown through these.
-    await page.waitForResponse(
-      async answer =>
-        answer.url().includes('/dask-diag-lab/api/dashboards') &&
-        (await answer.text()).includes('task-stream')
-    );
     const stream = await labBehind.drag('task-stream', 'right');
     await expectPictures(stream, 4, 15_000);
-    await expect(stream.locator(NOTE)).toContainText('by polling');
+    await expect(stream.locator(NOTE)).toContainText('through the kernel’s messages');
     const progress = await labBehind.drag('progress', 'bottom', stream);
     await expectPictures(progress, 4, 15_000);
+    // Websockets pass from now on: the panes change over, and none is grey meanwhile.
+    await stream.evaluate(pane => {
+      new MutationObserver(() => {
+        if (pane.querySelector('[data-greyed="true"], [data-picture="false"]')) {
+          pane.setAttribute('data-flickered', '');
+        }
+      }).observe(pane, { subtree: true, attributes: true });
+    });
+    proxy.passes = true;
+    await expect(stream.locator(NOTE)).not.toContainText('kernel’s messages', { timeout: 30_000 });
+    await expectPictures(stream, 4, 15_000);
+    await expect(stream).not.toHaveAttribute('data-flickered');
     proxy.stop();
     expect(lab.server).toBe(server);
   });

@@ -230,6 +230,23 @@ class Page:
         return self.received[name][-1][1]
 
 
+def test_a_dashboard_that_a_jupyter_server_reaches_tells_of_itself_when_asked_by_name(
+    kernel: Kernel, runtime_dir: Path, flag: Path
+) -> None:
+    kernel.run("import distributed")
+    kernel.client.execute(CELL.format(processes=False, flag=str(flag)))
+    record = live_record(runtime_dir)
+    assert state_of(record) == "live"  # which a Jupyter server asks
+    page = Page(kernel)
+    page.send(do="ask")
+    page.send(do="fetch", id="a", path="plots.json", to=record["id"])
+    page.until(lambda: "a" in page.received)
+    assert page.dashboards == {}
+    page.send(do="ask", to=record["id"])
+    page.until(lambda: record["id"] in page.dashboards)
+    flag.touch()
+
+
 def test_plots_pass_the_kernels_own_messages_while_a_cell_runs(kernel: Kernel, flag: Path) -> None:
     kernel.run("import distributed")
     cell = kernel.client.execute(CELL.format(processes=True, flag=str(flag)))
