@@ -169,6 +169,7 @@ for (const upgrades of ['refuse', 'hold'] as const) {
     await expect(stream.locator(NOTE)).not.toContainText('kernel’s messages', { timeout: 30_000 });
     await expectPictures(stream, 4, 15_000);
     await expect(stream).not.toHaveAttribute('data-flickered');
+    await page.goto('about:blank'); // while the proxy is there
     proxy.stop();
     expect(lab.server).toBe(server);
   });
