@@ -1,4 +1,4 @@
-/** Sockets over an exchange of messages that several share: a kernel's own, or answers to polling. */
+/** Sockets over an exchange of messages that several share: a kernel's own. */
 
 import type { Fields } from './control';
 import type { IReceiver, IWay } from './socket';
