@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import re
 import secrets
 import signal
@@ -17,7 +16,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -317,15 +315,13 @@ async def _examined(folders: Sequence[Path]) -> list[tuple[DashboardInfo, str]]:
 
 def _writable(_context: click.Context, _parameter: click.Parameter, output: str) -> str:
     """Return where to write, if that can be written, which is to be said before an hour is over."""
-    from fsspec.core import url_to_fs
-    from fsspec.implementations.local import LocalFileSystem
+    from dask_diag_lab.capture.block import check_writable
 
     output = "/dev/stdout" if output == "-" else output
-    files, path = url_to_fs(output)
-    file = Path(path)
-    is_writable = os.access(file if file.exists() else file.parent, os.W_OK) and not file.is_dir()
-    if isinstance(files, LocalFileSystem) and not is_writable:
-        raise click.BadParameter(f"{output} cannot be written: name a file in a folder of yours.")
+    try:
+        check_writable(output)
+    except OSError as error:
+        raise click.BadParameter(str(error)) from error
     return output
 
 
@@ -345,6 +341,7 @@ def _wait(client: Client, duration_s: float | None, output: str) -> None:
 
     until = "Ctrl-C" if duration_s is None else f"Ctrl-C or for {duration_s:g} s"
     click.echo(f"Watching until {until}, then writing {output}.", err=True)
+    logging.getLogger("dask_diag_lab.server.saved").setLevel(logging.INFO)
     diagnostics = attach(client)
     with suppress(KeyboardInterrupt):
         while client.status == "running" and time.monotonic() < ends:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
 
 from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.task_rows import TIMEOUT_S, Position, TaskRows
@@ -48,6 +53,23 @@ def others_first() -> Iterator[None]:
             sys.setswitchinterval(interval_s)
 
 
+def check_writable(output: str, storage_options: Mapping[str, Any] | None = None) -> None:
+    """Raise an OSError where a file of this machine cannot be written; others show only then.
+
+    Before a block it says what would be said after an hour in it.
+    """
+    files, path = url_to_fs(output, **(storage_options or {}))
+    if not isinstance(files, LocalFileSystem):
+        return
+    file = Path(path)
+    folder = file.parent
+    while files.auto_mkdir and not folder.exists():
+        folder = folder.parent
+    is_file = folder.is_dir() and not file.is_dir()
+    if not (is_file and os.access(file if file.exists() else folder, os.W_OK)):
+        raise OSError(f"{output} cannot be written: name a file in a folder of yours.")
+
+
 class IncompleteError(RuntimeError):
     """The end of a block is missing; what was known by then is kept."""
 
@@ -67,6 +89,8 @@ class Block:
     _client: Client | None = None
     _draws = True
     _what = ""  # in words
+    _output = ""  # the file that is written at the end, and what `fsspec` is to know of it
+    _output_options: Mapping[str, Any] | None = None
 
     def __init__(self) -> None:
         self.lost = 0
@@ -114,6 +138,8 @@ class Block:
 
     def _start(self) -> None:
         """Note where the block begins; in the thread of an asynchronous one, as it takes long."""
+        if self._output:
+            check_writable(self._output, self._output_options)
         if self._draws:
             # What is missing for a picture is said before the block, not after an hour in it.
             import dask_diag_lab.server.saved  # noqa: F401

@@ -24,6 +24,8 @@ from dask_diag_lab.views import format as fmt
 if TYPE_CHECKING:
     from dask_diag_lab.server.saved import PlotRequest
 
+# Data is awaited for 30 s at most; after that a busy process may still draw for long.
+DRAW_TIMEOUT_S: Final = 600.0
 NO_CODE: Final = "<Code not available>"
 
 
@@ -56,7 +58,9 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         At the begin of the block: its scheduler cannot be reached. At the end: the client was
         closed in the block.
     OSError
-        The file cannot be written. Where the block itself raised, a warning says so instead.
+        At the begin of the block: the file cannot be written. At the end, where that shows only
+        then: the message names a temporary file that has the report. Where the block itself
+        raised, a warning says so instead.
     """
 
     def __init__(
@@ -74,6 +78,8 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
         self.filename, self._mode = filename, mode
         self._what = f"The performance report {filename}"
         self.storage_options = storage_options
+        self._output = filename
+        self._output_options = {"auto_mkdir": True, **(storage_options or {})}  # as `distributed`
         self._depth = max(stacklevel, 1)
         self._code = NO_CODE
 
@@ -88,17 +94,18 @@ class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
     def _finish(self) -> None:
         from dask_diag_lab.server.saved import save_page
 
-        options = {"auto_mkdir": True, **(self.storage_options or {})}  # as in `distributed`
-        save_page(self.filename, self._page(), options)
+        save_page(self._output, self._page(), self._output_options)
 
     def _page(self) -> str:
         from dask_diag_lab.server.info import facts_of
         from dask_diag_lab.server.saved import Panel, live_panels, render, saved_page
 
+        # First of all: it tells of the cluster as it is now.
+        asked = self._diagnostics.draw(partial(facts_of, since=self._start_s))
         rows, stop_s = self._end()
         plots = partial(live_panels, wanted=_requests(self._start_s, stop_s))
-        live = self._diagnostics.draw(plots).result(TIMEOUT_S)
-        facts = self._diagnostics.draw(partial(facts_of, since=self._start_s)).result(TIMEOUT_S)
+        live = self._diagnostics.draw(plots).result(DRAW_TIMEOUT_S)
+        facts = asked.result(TIMEOUT_S)
         notes = []
         if self._problem:
             notes.append(f"The end is missing: {self._problem}.")
@@ -142,14 +149,15 @@ def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:
 
 
 def _source_at(depth: int) -> str:
-    """Return the code that runs so many calls above the caller, '' where it is of this package."""
+    """Return the code that runs so many calls above the caller, '' for this package's own."""
     try:
         frame = sys._getframe(depth)
         if str(frame.f_globals.get("__name__")).startswith("dask_diag_lab."):  # the command
             return ""
         return inspect.getsource(frame)
     except (OSError, TypeError, ValueError):  # as typed at a prompt; there are not so many
-        return NO_CODE
+        shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+        return NO_CODE if shell is None else str(shell.history_manager.input_hist_raw[-1])  # a cell
 
 
 def _facts(rows: TaskRows, start_s: float, stop_s: float) -> list[tuple[str, str]]:

@@ -122,7 +122,7 @@ class TaskStreamCapture(Block):
         self._client = client
         self._plot = plot
         self._draws = bool(plot)
-        self._filename = filename
+        self._output = filename if plot == "save" else ""
 
     @others_first()
     def read(self, start: Moment | None, stop: Moment | None, count: int | None) -> Any:
@@ -165,5 +165,5 @@ class TaskStreamCapture(Block):
         height = min(max(18 * (figure.y_range.bounds[1] + 0.5) + 100, 300), 800)  # px, of its rows
         figure.update(title=panel.headline, sizing_mode="stretch_width", height=height)
         self.figure = figure
-        if self._plot == "save":
-            save_page(self._filename, saved_page("Dask task stream", "", [panel]))
+        if self._output:
+            save_page(self._output, saved_page("Dask task stream", "", [panel]))

@@ -66,8 +66,6 @@ class InfoHandler(PageHandler):
     """``/info``."""
 
     async def get(self) -> None:
-        if self.site.catch_up is not None:
-            await self.site.catch_up()
         facts = await facts_of(self.site)
         workers = self.site.store.workers
         left = len(workers.address) - MAX_WORKERS
@@ -92,6 +90,9 @@ async def facts_of(site: Site, since: float = 0.0) -> dict[str, Any]:
     from dask import config
 
     store = site.store
+    if site.catch_up is not None:
+        await site.catch_up()
+    cluster = _cluster(store, site.info())
     log = store.queries.ask("logs", worker="")
     store.queries.ask_again(log)
     await until(lambda: log.state != "asked", LOG_WAIT_S)
@@ -101,7 +102,7 @@ async def facts_of(site: Site, since: float = 0.0) -> dict[str, Any]:
     with config.config_lock:  # a cell may be setting something
         settings = shown_configuration(config.config)
     return {
-        "cluster": _cluster(store, site.info()),
+        "cluster": cluster,
         "installed": [(name, number or "not installed") for name, number in versions().items()],
         "settings": settings,
         "log": "\n".join(lines),

@@ -10,7 +10,9 @@ import asyncio
 import base64
 import gzip
 import json
+import logging
 import os
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,8 +40,11 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
+logger = logging.getLogger(__name__)
+
 # So long a plot waits at most for what it asks of the cluster: busy workers answer late.
 DATA_WAIT_S: Final = 30.0
+SILENT_S: Final = 1.0
 INCOMPLETE: Final = f"Not all of this plot's data had come within {DATA_WAIT_S:g} s."
 HERE: Final = Path(__file__).parent
 OWN_SCRIPTS: Final = "static/dask-diag-lab/"
@@ -159,12 +164,19 @@ def save_page(
     Raises
     ------
     OSError
-        It cannot be written there.
+        It cannot be written there; the message names a temporary file that has it.
     """
     to = {"encoding": "utf-8", "compression": "infer", "auto_mkdir": False}
     to |= dict(storage_options or {})
-    with fsspec.open(filename, "w", **to) as file:
-        file.write(page)
+    try:
+        with fsspec.open(filename, "w", **to) as file:
+            file.write(page)
+    except Exception as error:  # the file systems of `fsspec` have errors of their own
+        text: Any = {"encoding": "utf-8", "suffix": ".html", "delete": False}
+        with tempfile.NamedTemporaryFile("w", prefix="dask-", **text) as kept:
+            kept.write(page)
+        raise OSError(f"{filename} could not be written: {error}. See {kept.name}.") from error
+    logger.info("%s is written.", filename)
 
 
 def render(template: str, **values: object) -> str:
@@ -203,9 +215,14 @@ async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
         if site.catch_up is not None:
             await site.catch_up()
         deadline = time.monotonic() + DATA_WAIT_S
-        for page, awaited, given in waiting:
-            left_s = deadline - time.monotonic()
-            late = "" if await until(partial(_is_drawn, page, awaited), left_s) else INCOMPLETE
+        for one, (page, awaited, given) in zip(wanted, waiting, strict=True):
+            is_drawn = partial(_is_drawn, page, awaited)
+            if not await until(is_drawn, min(SILENT_S, deadline - time.monotonic())):
+                title = one.title or page.plot.title
+                logger.info(
+                    "Waiting for the cluster's answers for “%s”: busy workers take long.", title
+                )
+            late = "" if await until(is_drawn, deadline - time.monotonic()) else INCOMPLETE
             notes = (late, "" if given else "All of the cluster's life.", page.control.note)
             page.control.note = " · ".join(filter(None, notes))
             page.close()

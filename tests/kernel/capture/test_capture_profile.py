@@ -86,7 +86,7 @@ def test_a_saved_profile_has_its_samples(
 
 
 def test_a_page_into_no_directory_is_an_error(client: Client, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(OSError, match="could not be written"):
         profile(filename=str(tmp_path / "none" / "profile.html"))
 
 

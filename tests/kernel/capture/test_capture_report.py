@@ -5,20 +5,24 @@ from __future__ import annotations
 import gc
 import re
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import distributed
 import fsspec
 import pytest
 from distributed import Client, wait
 
-from dask_diag_lab import performance_report
+from dask_diag_lab import get_task_stream, performance_report
 from tests.kernel.capture.saved import control, plots, tabs
 from tests.kernel.dashboards import attached_client
-from tests.kernel.serving import run
+from tests.kernel.notebook.executed import executed
+from tests.kernel.serving import run, wait_until
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
@@ -27,6 +31,10 @@ pytestmark = pytest.mark.usefixtures("runtime_dir")
 def client() -> Iterator[Client]:
     with attached_client(2) as made:
         yield made
+
+
+async def hold_loop() -> None:
+    time.sleep(4)  # noqa: ASYNC251  # on purpose
 
 
 def inc(x: int) -> int:
@@ -135,14 +143,73 @@ def test_an_asynchronous_client_writes_one_too(tmp_path: Path) -> None:
     assert "await client.gather" in page
 
 
-def test_what_cannot_be_written_is_an_error_and_no_other_error_is_lost(
+def test_what_cannot_be_written_is_said_before_the_block(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for wrong in (tmp_path, tmp_path / "file" / "report.html"):
+        with pytest.raises(OSError, match="cannot be written"), performance_report(str(wrong)):
+            pytest.fail("the block began")
+    in_no_folder = get_task_stream(client, "save", str(tmp_path / "none" / "stream.html"))
+    with pytest.raises(OSError, match="cannot be written"), in_no_folder:
+        pytest.fail("the block began")
+    with performance_report(str(tmp_path / "new" / "folder" / "report.html")):
+        wait(client.submit(inc, 1))
+    assert (tmp_path / "new" / "folder" / "report.html").exists()
+
+
+def test_a_report_that_cannot_be_written_at_the_end_is_kept_elsewhere(
     client: Client, tmp_path: Path
 ) -> None:
-    with pytest.raises(OSError, match="directory"), performance_report(str(tmp_path)):
-        wait(client.submit(inc, 1))
-    warned = pytest.warns(RuntimeWarning, match="could not be kept")
-    with warned, pytest.raises(KeyError, match="mine"), performance_report(str(tmp_path)):
+    path = tmp_path / "report.html"
+    with (
+        pytest.raises(OSError, match="could not be written") as raised,
+        performance_report(str(path)),
+    ):
+        path.mkdir()
+    path.rmdir()
+    mine = pytest.raises(KeyError, match="mine")
+    warned = pytest.warns(RuntimeWarning, match="could not be written")
+    with warned as said, mine, performance_report(str(path)):
+        path.mkdir()
         raise KeyError("mine")
+    for message in (str(raised.value), str(said[0].message)):
+        kept = Path(re.findall(r"See (.*)\.$", message)[0])
+        assert tabs(kept.read_text(encoding="utf-8"))[0] == "Summary"
+        kept.unlink()
+
+
+def test_the_cluster_is_that_of_the_end_while_late_answers_are_awaited(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "report.html"
+    options: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with Client(**options) as client, caplog.at_level("INFO", "dask_diag_lab.server.saved"):
+        held = client.map(inc, range(21), pure=False)
+
+        def let_go() -> None:
+            wait_until(lambda: "Waiting for" in caplog.text, "nobody waits")
+            held.clear()
+
+        waits = threading.Thread(target=let_go)
+        with performance_report(str(path)):
+            wait(held)
+            waits.start()
+            client.run(hold_loop, wait=False)
+        waits.join()
+        assert f"{path} is written." in caplog.text
+    assert "21 done" in path.read_text(encoding="utf-8")
+
+
+def test_the_calling_code_is_the_cell_of_a_notebook(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    source = (
+        "%%time\nimport dask_diag_lab, distributed  # here we go\n"
+        "with distributed.Client(n_workers=1, processes=False, dashboard_address=':0') as client:\n"
+        f"    with dask_diag_lab.performance_report({str(path)!r}):\n"
+        "        client.submit(abs, -1).result()\n"
+        "    dask_diag_lab.attach(client).close()"
+    )
+    executed(source)
+    assert "# here we go" in path.read_text(encoding="utf-8")
 
 
 def test_without_a_client_there_is_no_report_and_a_closed_one_is_named(tmp_path: Path) -> None:
