@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
