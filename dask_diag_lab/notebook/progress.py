@@ -22,6 +22,7 @@ from dask.utils import key_split, parse_timedelta
 from distributed.client import Client, Future, default_client, futures_of
 from distributed.utils import is_kernel
 
+from dask_diag_lab.collector.strings import cut
 from dask_diag_lab.notebook.progress_bars import GroupCount, ProgressBars, ProgressLine, Report
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.session import attach
@@ -39,6 +40,10 @@ GROUPS: Final = ("prefix", "spans")
 PENDING, DONE, FAILED, SKIPPED = range(4)
 PENDING_STATES: Final = frozenset({"pending", "lost"})  # of futures
 
+LET_GO: Final = (
+    "Their futures were cancelled, or nobody keeps them: assign what `map`, `submit` or `persist`"
+    " returns to a variable."
+)
 # A scheduler that takes in a large graph is silent for long.
 CALL_TIMEOUT_S: Final = 60.0
 # Between two looks for keys that the scheduler has not heard of yet.
@@ -245,11 +250,12 @@ class Follower(threading.Thread):
         # What the client has let go is counted, as what will not run.
         is_prefix = self._group_by == "prefix"
         for key in missing:
-            self._groups.setdefault(str(key), str(key_split(key)) if is_prefix else "")
+            self._groups.setdefault(cut(str(key)), str(key_split(key)) if is_prefix else "")
         for key in self._groups:
             if self._classes.get(key, PENDING) == PENDING:
                 self._count(key, left)
-        self._tell(is_counted=True, is_last=True)
+        is_let_go = "gone" in self._ended and self._sum(SKIPPED)
+        self._tell(is_counted=True, is_last=True, note=LET_GO if is_let_go else "")
 
     def _ask_scheduler(self, *, is_last: bool) -> list[Any]:  # any hashables
         """Learn of all tasks behind the keys; return the keys that the scheduler does not know.
@@ -269,7 +275,8 @@ class Follower(threading.Thread):
             callback_timeout=CALL_TIMEOUT_S,
         )
         for part in answer["tasks"]:
-            for key, group, found in pickle.loads(part):  # noqa: S301  # of our own scheduler
+            for text, group, found in pickle.loads(part):  # noqa: S301  # of our own scheduler
+                key = cut(text)  # as in the log
                 if is_first:
                     self._groups[key] = group
                 if key in self._groups and self._classes.get(key, PENDING) in (PENDING, FAILED):
