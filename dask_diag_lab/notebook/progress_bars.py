@@ -21,6 +21,8 @@ from dask_diag_lab.views.format import count, duration, elide, plural
 # Each is four widgets, of each of which the browser is told.
 MAX_BARS: Final = 50
 FAILURE_CHARACTERS: Final = 300
+# Between two lines of a log file.
+LOG_EVERY_S: Final = 5.0
 
 _BREAKS: Final = "overflow-wrap: anywhere; white-space: normal; line-height: 1.6"
 
@@ -119,7 +121,9 @@ class Report:
 
 
 class ProgressLine:
-    """The last line of a console, written over and over: that of Dask's own bar.
+    """The last line of a terminal, written over and over: that of Dask's own bar.
+
+    Elsewhere, as in a log file, a line every `LOG_EVERY_S` and at the end.
 
     Parameters
     ----------
@@ -136,6 +140,7 @@ class ProgressLine:
         self.report = Report()
         self._width = max(width, 1)
         self._written = ""
+        self._next_s = LOG_EVERY_S
 
     def show(self, report: Report) -> None:
         """Write what is true now over what was there."""
@@ -143,7 +148,11 @@ class ProgressLine:
         share = report.all.share if report.is_counted else 0.0
         bar = "#" * int(self._width * share)
         line = f"[{bar:<{self._width}}] | {int(100 * share)}% Completed | {_time(report.elapsed_s)}"
-        sys.stdout.write(f"\r{line:<{len(self._written)}}")
+        if sys.stdout.isatty():
+            sys.stdout.write(f"\r{line:<{len(self._written)}}")
+        elif report.is_last or report.failure or report.elapsed_s >= self._next_s:
+            sys.stdout.write(f"{line}\n")
+            self._next_s = report.elapsed_s + LOG_EVERY_S
         sys.stdout.flush()
         self._written = line
 
@@ -152,7 +161,10 @@ class ProgressLine:
         report = self.report
         is_done = report.is_last and report.all.share == 1 and not report.problem
         rest = " · ".join(filter(None, (report.summary, report.problem)))
-        sys.stdout.write("\33[2K\r" if is_done else f"\n{rest}\n")
+        if sys.stdout.isatty():
+            sys.stdout.write("\33[2K\r" if is_done else f"\n{rest}\n")
+        elif not is_done:
+            sys.stdout.write(f"{rest}\n")
         sys.stdout.flush()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -286,10 +287,23 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.strip() for line in capsys.readouterr().out.split("\r")]
 
 
+def test_a_log_file_gets_few_lines_and_no_escapes(
+    client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    futures = client.map(inc, range(5), pure=False)
+    dask_diag_lab.progress(futures, notebook=False, interval=0.01)
+    written = capsys.readouterr().out
+    assert re.fullmatch(r"\[#{40}] \| 100% Completed \| \d+\.\d s\n", written)
+
+
 @pytest.mark.parametrize("n_tasks", [0, 5])
 def test_a_console_is_held_until_the_end(
-    client: Client, capsys: pytest.CaptureFixture[str], n_tasks: int
+    client: Client,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    n_tasks: int,
 ) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     futures = client.map(inc, range(n_tasks), pure=False)
     for _ in range(2):  # the second time, all is done
         options: Any = {"interval": 0.02, "width": 10, "loop": client.loop}  # of several types
