@@ -144,6 +144,8 @@ class TaskStream(View):
         self.window.follow_burst(burst, self._live)
         figure.show_transfer_share(self._transfer_share, text.transfer_note(self._transfer_share))
         frame = self._newest_frame(figure)
+        if frame is not None and not frame.zero and self.window.zero:
+            frame = self._frame = None  # gathered before there was data: it knows no time
         is_new = frame is not self._frame
         if frame is not None and is_new:
             self._frame = frame

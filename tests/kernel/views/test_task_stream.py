@@ -10,6 +10,7 @@ from bokeh.document.events import DocumentChangedEvent
 from bokeh.events import DoubleTap
 
 from benchmarks.simulator import BEGIN, Simulation
+from dask_diag_lab.jobs import Job
 from dask_diag_lab.schema import Change, Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.format import clock as time_of_day
@@ -55,6 +56,23 @@ def test_kinds_differ_in_height_and_colour(feed: Feed) -> None:
     ]
     assert labels(view) == ["a", "b", "transfer", "failed", "worker died"]
     assert "tcp://w1:1" in data(figure.names)["text"]
+
+
+def test_the_first_task_is_drawn_at_its_time_and_not_since_the_epoch(feed: Feed) -> None:
+    feed.send(1)
+    view, figure = built(feed)
+    view.update()  # what there is of nothing was gathered
+    under_way: list[Job[Any]] = []
+    feed.store.jobs.on_start = under_way.append  # as in a thread, which takes a moment
+    feed.send(4, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
+    view.update()
+    assert max(map(abs, figure.times)) < 60
+    assert "Nothing ran" not in view.caption.empty
+    for job in under_way:
+        job.do()
+        feed.store.job_done(job)
+    view.update()
+    assert data(figure.running)["key"] == ["slow-1"]
 
 
 def test_running_tasks_grow_with_time_and_carry_their_key(feed: Feed) -> None:
