@@ -46,6 +46,7 @@ class PlotInfo(TypedDict):
 
     ``route``, the plot's page relative to the dashboard, is there for stock dashboards only. A
     plot's help is not passed on: the browser asks the dashboard's own ``plots.json`` for it.
+    ``unavailable`` says why the plot can have no data there.
     """
 
     name: str
@@ -54,6 +55,7 @@ class PlotInfo(TypedDict):
     description: str
     keywords: NotRequired[list[str]]
     route: NotRequired[str]
+    unavailable: NotRequired[str]
 
 
 class TaskCounts(TypedDict):

@@ -95,16 +95,20 @@ class Site:
 
     @property
     def listed(self) -> list[dict[str, Any]]:  # JSON
-        """What is listed now; a plot that no worker has anything to show of is not."""
+        """What is listed now, with why where it can have no data; see `View.unavailable`."""
         names = self.store.series.names
         is_early = self.catalogue is None and not self.loaded.is_set()
         entries = catalogue() if is_early else map(entry, self.plots.values())
-        return [
-            plot
-            for plot in entries
-            if not (some := plot.pop("only_with"))
-            or any(name.startswith(tuple(some)) for name in names)
-        ]
+        reasons = {name: plot.unavailable for name, plot in self.plots.items() if plot.unavailable}
+        listed = []
+        for plot in entries:
+            some = tuple(plot.pop("only_with"))
+            is_reported = any(name.startswith(some) for name in names)
+            if not is_reported and plot["name"] in reasons:
+                listed.append(plot | {"unavailable": reasons[plot["name"]]})
+            elif is_reported or not some:
+                listed.append(plot)
+        return listed
 
 
 async def until(condition: Callable[[], bool], limit_s: float) -> bool:

@@ -105,6 +105,7 @@ def cells_of(page: str, plots: Container[str]) -> list[Cell]:
 
 def menu_of(listed: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return headings with links, each a path and its title: the bar, more pages, all plots."""
+    listed = [plot for plot in listed if "unavailable" not in plot]
     names = {plot["name"] for plot in listed}
     pages = {name: title for name, (title, _) in PAGES.items() if cells_of(name, names)}
     pages[INFO] = "Info"

@@ -209,7 +209,10 @@ class View(ABC):
     keywords : sequence of str
         Words to find the plot by that are not in title and description.
     only_with : sequence of str
-        Beginnings of worker metrics; until one is reported the plot is not listed. Empty: always.
+        Beginnings of worker metrics; until one is reported the plot is not listed, or with
+        `unavailable`. Empty: always.
+    unavailable : str
+        Why it can have no data here; it is listed last then. '' where it can have some.
     reads : sequence of str
         Tables of the store that the picture is made of, such as ``"workers"`` or the name of one
         of `schema.EXTRAS`: `update` draws when the ``version`` of one has changed. Empty: when
@@ -241,6 +244,7 @@ class View(ABC):
     help: ClassVar[str] = ""
     keywords: ClassVar[Sequence[str]] = ()
     only_with: ClassVar[Sequence[str]] = ()
+    unavailable: ClassVar[str] = ""
     reads: ClassVar[Sequence[str]] = ()
     needs: ClassVar[frozenset[str]] = frozenset()
     accepts: ClassVar[Mapping[str, str]] = {}

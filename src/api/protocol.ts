@@ -67,7 +67,8 @@ const column = only((value): value is readonly unknown[] => Array.isArray(value)
 const plot = shape(
   { name, title: text, group: text, description: text },
   // A stock dashboard's plots have pages of their own, at a route relative to the dashboard.
-  { help: text, keywords: list(text), route: text }
+  // Where a plot can have no data, `unavailable` says why.
+  { help: text, keywords: list(text), route: text, unavailable: text }
 );
 
 /** One plot of a dashboard. */

@@ -39,7 +39,7 @@ export function found(plots: readonly IPlot[], query: string): readonly IPlot[] 
 
 /**
  * Return the plots that match, in groups, with their texts in the reader's language; favourites are
- * a group of their own before the others.
+ * a group of their own before the others. What can have no data is last in its group, and says why.
  */
 export function grouped(
   plots: readonly IPlot[],
@@ -50,10 +50,14 @@ export function grouped(
   const translated = plots.map(plot => ({
     ...plot,
     title: trans.__(plot.title),
-    description: trans.__(plot.description)
+    description: [plot.unavailable ?? '', plot.description]
+      .filter(Boolean)
+      .map(one => trans.__(one))
+      .join('\n')
   }));
   const groupOf = (plot: IPlot): string => (favorites.has(plot.name) ? FAVOURITES : plot.group);
-  const shown = found(translated, query);
+  const isLast = ({ unavailable }: IPlot): number => Number(unavailable !== undefined);
+  const shown = [...found(translated, query)].sort((a, b) => isLast(a) - isLast(b));
   const rank = (name: string): number =>
     (GROUPS.indexOf(name) + GROUPS.length + 1) % (GROUPS.length + 1);
   return [...new Set(shown.map(groupOf))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
@@ -358,6 +359,8 @@ class ProfileOfEventLoops(ProfileOfTasks):
         *("flame graph", "flamegraph", "administrative", "scheduler", "event loop", "tornado"),
         *("slow", "latency", "overhead"),
     )
+    # As `distributed.core.Server` decides it.
+    unavailable = captions.NO_LOOP_SAMPLES if sys.version_info[:2] == (3, 11) else ""
 
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "time, as of the profile of tasks",

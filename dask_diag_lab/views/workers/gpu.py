@@ -41,6 +41,7 @@ class GpuBars(WorkerBars):
         "No worker reports a GPU. Workers do when they run on a host with an NVIDIA GPU, pynvml is "
         "installed there and distributed.diagnostics.nvml is on."
     )
+    unavailable = empty
 
     def rows(self) -> Rows:
         """Return a row for each worker that reports; see `BarPlot.rows`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
@@ -20,20 +21,24 @@ PLOTS = built_in_plots()
 NAMES = [plot.name for plot in PLOTS]
 
 
-async def listed(served: Served) -> list[str]:
+async def unavailable(served: Served) -> dict[str, str]:
     plots = (await served.json("/plots.json"))["plots"]
     assert all(plot["title"] and plot["group"] and plot["description"] for plot in plots)
-    return [plot["name"] for plot in plots]
+    assert [plot["name"] for plot in plots] == NAMES
+    return {plot["name"]: plot["unavailable"] for plot in plots if "unavailable" in plot}
 
 
-async def test_indexes_list_the_registry_and_what_no_worker_reports_once_one_does() -> None:
+async def test_indexes_list_the_registry_and_say_what_can_have_no_data() -> None:
     async with serving() as served:
         before = (await served.json("/health"))["plots_version"]
-        assert await listed(served) == [plot.name for plot in PLOTS if not plot.only_with]
+        reasons = await unavailable(served)
+        assert "No worker reports a GPU" in reasons["gpu-memory"]
+        assert ("profile-server" in reasons) == (sys.version_info[:2] == (3, 11))
+        assert "task-stream" not in reasons
         batch = make_batch(2)
         batch.tables["workers"].columns["metrics"][:] = [{"gpu_utilization": 50.0}] * 2
         served.store.apply(batch)
-        assert {"gpu-utilization", "rmm-memory"} & {*await listed(served)} == {"gpu-utilization"}
+        assert {*reasons} - {*await unavailable(served)} == {"gpu-utilization", "gpu-memory"}
         assert (await served.json("/health"))["plots_version"] != before
         stock = await served.json("/individual-plots.json")
         assert set(stock.values()) == {f"/individual-{name}" for name in NAMES}
