@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import secrets
 import socket
 import time
@@ -49,6 +50,10 @@ LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
     "port": (0, 0, 65_535),
 }
 
+MAX_NAME: Final = 60
+# What `distributed` and gateways name a cluster that was given no name.
+_NUMBER: Final = re.compile(r"([\w-]+\.)?[0-9a-f-]{8,}")
+
 MAY_RUN: Final = "The client was closed; its cluster may still run."
 NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more."
 KEPT: Final = "The history is kept until the kernel stops."
@@ -65,11 +70,14 @@ class Target:
         The address that the client is connected to, which a gateway may have made up.
     connection_args : mapping
         ``Client.connection_args``: TLS context and the like.
+    name : str
+        What the user calls the cluster; '' where it has none but a number.
     """
 
     scheduler_id: str
     address: str
     connection_args: Mapping[str, Any]
+    name: str = ""
 
     @classmethod
     def of(cls, client: Client) -> Target:
@@ -87,7 +95,13 @@ class Target:
                 f"The client is {client.status}, so there is no scheduler to look at."
                 " Connect it first; `await client` does that for an asynchronous one."
             )
-        return cls(str(scheduler_id), str(client.scheduler.addr), dict(client.connection_args))
+        name = str(getattr(client.cluster, "name", None) or "")[:MAX_NAME]
+        return cls(
+            str(scheduler_id),
+            str(client.scheduler.addr),
+            dict(client.connection_args),
+            "" if _NUMBER.fullmatch(name) else name,
+        )
 
 
 class Listen(NamedTuple):

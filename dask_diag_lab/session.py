@@ -53,7 +53,7 @@ class Diagnostics:
 
     def __init__(self, target: Target) -> None:
         self.id: str = secrets.token_hex(8)
-        self.name: str = announce.session_name(kernel=announce.kernel_id())
+        self.name: str = target.name or announce.session_name(kernel=announce.kernel_id())
         self.scheduler_id, self.address = target.scheduler_id, target.address
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
         self._clients_own_cluster = False

@@ -123,6 +123,16 @@ def test_where_nothing_can_listen_the_reason_is_given_and_not_that_the_client_wa
     assert "could not run" in caplog.text
 
 
+def test_a_cluster_has_the_name_that_it_was_given_else_that_of_its_process(
+    cluster: LocalCluster, runtime_dir: Path
+) -> None:
+    with small_cluster(name="training") as named, attached(named) as (_, diagnostics):
+        diagnostics.url  # noqa: B018  # it is announced
+        assert record_of(runtime_dir)["name"] == diagnostics.name == "training"
+    with attached(cluster) as (_, diagnostics):
+        assert diagnostics.name.startswith("python ")
+
+
 def test_it_is_there_and_serves_live_data(cluster: LocalCluster, runtime_dir: Path) -> None:
     with attached(cluster) as (client, diagnostics):
         assert client.gather(client.map(abs, range(10))) == list(range(10))

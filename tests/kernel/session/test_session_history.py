@@ -101,6 +101,16 @@ def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime
     assert not our_threads()
 
 
+def test_of_two_open_clusters_the_one_that_closes_keeps_its_history(cluster: LocalCluster) -> None:
+    with attached(cluster) as (_, other):
+        with attached() as (client, diagnostics):
+            compute(client)
+        with history_of(diagnostics):
+            assert n_shown(diagnostics) == 50
+            assert state_of(other) == "live"
+    other.close()
+
+
 def test_the_last_is_learnt_also_of_a_client_that_does_not_wait_for_it(
     cluster: LocalCluster,
 ) -> None:
