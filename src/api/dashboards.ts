@@ -7,7 +7,7 @@ import { Poll } from '@lumino/polling';
 import { Signal } from '@lumino/signaling';
 
 import type { ITag } from '../plot/caption';
-import { clustersOf, tagOf } from '../plot/clusters';
+import { clustersOf, tagsOf } from '../plot/clusters';
 import { messageOf } from '../plot/text';
 import { TokenIDs } from '../tokens';
 import type { IChannelDashboard, KernelChannels } from './channel';
@@ -32,6 +32,9 @@ export type FeedState = 'connecting' | 'live' | 'missing' | 'lost';
 
 /** A proxy may hold an upgrade open for ever; then the list is asked for, within 5 s. */
 const CONNECT_TIMEOUT_MS = 4000;
+
+/** What a kernel calls itself by: its document, as that was called when it began, or a number. */
+const UNNAMED = /\.ipynb$|^(kernel|python) /;
 
 /** The longest waits between attempts: while nothing answers, and while asking is all that works. */
 const LOST_WAIT_MS = 30_000;
@@ -76,12 +79,25 @@ export class DashboardsModel {
     return this.all.find(one => one.id === id);
   }
 
-  /** The mark of a dashboard where there are several. */
+  /** The mark of a dashboard whose plots are open, where those of another cluster are as well. */
   tag(id: string): ITag | null {
-    const known = this.get(id);
-    const isAlone = known === undefined || clustersOf(this.all).length < 2;
-    const owner = this.get(known?.shown_with ?? '') ?? known;
-    return isAlone || !owner ? null : { ...tagOf(owner.id), title: owner.shownName };
+    const owner = this._ownerOf(id);
+    const open = new Set([...this._shown.values()].map(one => this._ownerOf(one)?.id));
+    open.delete(undefined);
+    const tag = open.size > 1 && owner && open.has(owner.id) && this._tags.get(owner.id);
+    return tag ? { ...tag, title: owner.shownName } : null;
+  }
+
+  /** Say which dashboard a plot shows; null for none any more. */
+  setShown(plot: object, id: string | null): void {
+    if ((this._shown.get(plot) ?? null) !== id) {
+      if (id === null) {
+        this._shown.delete(plot);
+      } else {
+        this._shown.set(plot, id);
+      }
+      this.changed.emit();
+    }
   }
 
   dispose(): void {
@@ -164,7 +180,10 @@ export class DashboardsModel {
       ...all.filter(({ id }) => !ids.has(id))
     ];
     const clusters = clustersOf(received);
-    const names = shownNames(clusters.map(one => this._notebookOf(one) ?? one.name));
+    const names = shownNames(
+      clusters.map(one => this._notebookOf(one) ?? one.name),
+      clusters.map(one => this._prefixOf(one))
+    );
     const { trans } = this._server;
     this.all = received.map(one => {
       const owner = clusters.includes(one) ? one.id : one.shown_with;
@@ -175,7 +194,21 @@ export class DashboardsModel {
         notebook: this._notebookOf(one)
       };
     });
+    const named = clustersOf(this.all).map(({ id, shownName: name }) => ({ id, name }));
+    this._tags = tagsOf(named, this._tags);
     this.changed.emit();
+  }
+
+  private _ownerOf(id: string): IKnownDashboard | undefined {
+    const known = this.get(id);
+    return this.get(known?.shown_with ?? '') ?? known;
+  }
+
+  /** The name that the user has given the cluster, before that of its notebook. */
+  private _prefixOf(one: IDashboard): string {
+    const file = PathExt.basename(this._notebookOf(one) ?? one.name);
+    const isNamed = one.kind === 'diagnostics' && one.name !== file && !UNNAMED.test(one.name);
+    return isNamed ? `${one.name} · ` : '';
   }
 
   private _notebookOf(dashboard: IDashboard): string | null {
@@ -193,6 +226,9 @@ export class DashboardsModel {
   private readonly _poll: Poll;
   /** The path of each kernel's notebook. */
   private readonly _notebooks = new Map<string, string>();
+  /** The dashboard of each plot that is open. */
+  private readonly _shown = new Map<object, string>();
+  private _tags: ReturnType<typeof tagsOf> = new Map();
   private _received: readonly IDashboard[] | null = null;
   private _socket: WebSocket | null = null;
 }
@@ -210,6 +246,7 @@ export type IDashboards = Readonly<
     | 'isKnown'
     | 'get'
     | 'tag'
+    | 'setShown'
   >
 >;
 
@@ -222,13 +259,23 @@ function frequency(max: number): Poll['frequency'] {
   return { interval: 500, backoff: true, max };
 }
 
-/** Return names that all differ: a file name where it is unique, else its path, else with a number. */
-export function shownNames(names: readonly string[]): readonly string[] {
+/**
+ * Return names that all differ: a file name where it is unique, else its path, else with a number.
+ *
+ * @param prefixes - what stands before each.
+ */
+export function shownNames(
+  names: readonly string[],
+  prefixes: readonly string[] = []
+): readonly string[] {
   const count = (list: readonly string[], name: string): number =>
     list.filter(other => other === name).length;
+  const prefixed = (text: string, i: number): string => (prefixes[i] ?? '') + text;
+  const full = names.map(prefixed);
   // What has a port is an address, whose path is no file.
-  const short = names.map(name => (/:\d+/.test(name) ? name : PathExt.basename(name) || name));
-  const longer = short.map((name, i) => (count(short, name) > 1 ? (names[i] ?? name) : name));
+  const files = names.map(name => (/:\d+/.test(name) ? name : PathExt.basename(name) || name));
+  const short = files.map(prefixed);
+  const longer = short.map((name, i) => (count(short, name) > 1 ? (full[i] ?? name) : name));
   return longer.map((name, i) => {
     const earlier = count(longer.slice(0, i), name);
     return earlier === 0 ? name : `${name} (${earlier + 1})`;

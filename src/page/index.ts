@@ -8,8 +8,7 @@
 
 import type { IDashboard } from '../api/protocol';
 import { BokehLoader } from '../plot/bokeh';
-import { showTag } from '../plot/caption';
-import { clusterFor, clustersOf, tagOf } from '../plot/clusters';
+import { clusterFor, peersOf, type Peer } from '../plot/clusters';
 import { argumentsOf, NO_ARGUMENTS, type ILook, type IOpening } from '../plot/control';
 import { LivePlot } from '../plot/live';
 import { readLook } from '../plot/look';
@@ -79,15 +78,12 @@ function openTab({ plot, arguments: shown }: IOpening): void {
   window.open(url.href, '_blank', 'noopener');
 }
 
-/** Learn whose the page is while its dashboard is there. */
-async function ownDashboard(): Promise<IDashboard | undefined> {
+/** Learn whose the page is, and what is beside it, while its dashboard is there. */
+async function ownDashboard(): Promise<(IDashboard & { peers: readonly Peer[] }) | undefined> {
   const all = await server.dashboards().catch(() => []);
   const own = all.find(one => one.id === server.id);
-  const tagged = document.querySelector<HTMLElement>('header .tag');
-  if (tagged !== null && own !== undefined && clustersOf(all).length > 1) {
-    showTag(tagged, { ...tagOf(own.id), title: own.name });
-  }
-  return own;
+  const origin = { dashboard: server.id, kernel: own?.kernel_id ?? null, notebook: null };
+  return own && { ...own, peers: peersOf(origin, own, all) };
 }
 
 /** Go on with the next cluster of the same kernel, once the page's own has ended. */
@@ -95,14 +91,14 @@ async function follow(): Promise<void> {
   const isEnded = plots.some(
     ({ control, presentation }) => presentation.isGreyed && control?.state !== 'error'
   );
-  const kernel = (await owned)?.kernel_id;
+  const { kernel_id: kernel, peers = [] } = (await owned) ?? {};
   const gone = document.querySelector('.gone');
   if (!isEnded || document.hidden || kernel == null) {
     gone?.toggleAttribute('hidden', true);
     return;
   }
   const all = await server.dashboards().catch(() => null);
-  const next = all && clusterFor({ dashboard: server.id, kernel, notebook: null }, all);
+  const next = all && clusterFor({ dashboard: server.id, kernel, notebook: null, peers }, all);
   if (next && next.id !== server.id && !plots.some(plot => plot.control?.isFrozen)) {
     window.location.replace(server.hrefAt(next.id, new URL(window.location.href)));
   }

@@ -54,6 +54,7 @@ export class Caption {
   setTitles(name: string, tag: ITag | null): void {
     setText(this._name, name);
     showTag(this._tag, tag);
+    setText(this._tag, (name === '' ? tag?.title : tag?.letter) ?? '');
   }
 
   /** Show what the plot says of itself, and its state; `heading` stands for a missing headline. */

@@ -3,6 +3,8 @@
 /** As much of a dashboard as is asked here. */
 export interface ICluster {
   readonly id: string;
+  /** That of the cluster, else of its notebook. */
+  readonly name: string;
   readonly kind: string;
   readonly state: string;
   readonly kernel_id: string | null;
@@ -11,6 +13,9 @@ export interface ICluster {
   readonly notebook?: string | null;
 }
 
+/** A cluster of a notebook, by which the places of the others there are counted. */
+export type Peer = Readonly<Pick<ICluster, 'id' | 'name'>>;
+
 /** Where a plot belongs. */
 export interface IOrigin {
   readonly dashboard: string;
@@ -18,11 +23,14 @@ export interface IOrigin {
   readonly kind?: 'diagnostics' | 'stock';
   readonly kernel: string | null;
   readonly notebook: string | null;
+  /** The clusters that its notebook had together with its own, which is one of them, in order. */
+  readonly peers?: readonly Peer[];
 }
 
 /**
- * Return the dashboard that a plot shows: its own until that has ended, then the newest live one of
- * the same kind and kernel, else of the same notebook; undefined when there is none.
+ * Return the dashboard that a plot shows: its own until that has ended, then the new one in its
+ * place in the same kernel, else in the same notebook: that of its name, where several have that
+ * name the one that is the same in order. One that was there beside its own is not new.
  *
  * @param all - in the order in which they began.
  */
@@ -31,12 +39,47 @@ export function clusterFor<T extends ICluster>(origin: IOrigin, all: readonly T[
   if (own !== undefined && own.state !== 'stale') {
     return own;
   }
-  const live = all.filter(
-    one => one.state === 'live' && one.kind === (origin.kind ?? 'diagnostics')
+  const { kind = 'diagnostics', kernel, notebook, peers = [] } = origin;
+  const live = all.filter(one => one.state === 'live' && one.kind === kind);
+  const fresh = live.filter(one => !peers.some(({ id }) => id === one.id));
+  const ofKernel = fresh.filter(one => one.kernel_id !== null && one.kernel_id === kernel);
+  const ofNotebook = fresh.filter(one => one.notebook != null && one.notebook === notebook);
+  const found = ofKernel.length > 0 ? ofKernel : ofNotebook;
+  const gone = peers.filter(({ id }) => !live.some(one => one.id === id));
+  const self = gone.find(({ id }) => id === origin.dashboard);
+  if (self === undefined) {
+    return found[found.length - 1] ?? own; // it had none yet
+  }
+  const has = (list: readonly Peer[], { name }: Peer): boolean =>
+    list.some(one => one.name === name);
+  const isBack = has(found, self);
+  // One of another name takes a place once all are back, and only what has no better right to it.
+  const isAlike = (one: Peer): boolean =>
+    isBack ? one.name === self.name : !(has(found, one) && has(gone, one));
+  const isKnown = isBack || found.length >= gone.length;
+  return (isKnown ? found.filter(isAlike)[gone.filter(isAlike).indexOf(self)] : undefined) ?? own;
+}
+
+/** Return the clusters by which the place of a plot is found again, once its own has ended. */
+export function peersOf(origin: IOrigin, own: ICluster, all: readonly ICluster[]): readonly Peer[] {
+  const { dashboard, peers = [] } = origin;
+  const at = peers.findIndex(({ id }) => id === dashboard);
+  if (own.state === 'stale' && own.id === dashboard && at >= 0) {
+    return peers; // who comes now is new
+  }
+  const there = all.filter(
+    ({ id, state, kind, kernel_id, notebook }) =>
+      id === own.id ||
+      (state !== 'stale' &&
+        kind === own.kind &&
+        ((kernel_id !== null && kernel_id === own.kernel_id) ||
+          (notebook != null && notebook === own.notebook)))
   );
-  const ofKernel = live.filter(one => one.kernel_id !== null && one.kernel_id === origin.kernel);
-  const ofNotebook = live.filter(one => one.notebook != null && one.notebook === origin.notebook);
-  return ofKernel.pop() ?? ofNotebook.pop() ?? own;
+  // Those before it keep their places also after their end: a kernel's clusters go one by one.
+  const earlier = peers.slice(0, Math.max(at, 0));
+  const others = there.filter(({ id }) => id !== own.id && earlier.every(peer => peer.id !== id));
+  const rest = at < 0 ? there : [own, ...others];
+  return [...earlier, ...rest.map(({ id, name }) => ({ id, name }))];
 }
 
 /** Return one dashboard a cluster: not those that are listed in the entry of another one. */
@@ -45,14 +88,33 @@ export function clustersOf<T extends ICluster>(all: readonly T[]): readonly T[] 
 }
 
 const COLORS = 6;
-const LETTERS = 'ABCDEFGHJKLMNPRSTUVWXYZ'; // without those that look alike
 
-/** Return a cluster's letter and colour number, which follow from its id: the same everywhere. */
-export function tagOf(id: string): { readonly letter: string; readonly color: number } {
-  let hash = 0;
-  for (const char of id) {
-    hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) >>> 0;
+export interface IClusterTag {
+  readonly letter: string;
+  readonly color: number;
+}
+
+/**
+ * Return a tag for each cluster that differs from all others: a letter or two of its name, and a
+ * colour that follows from its name while that is free. Those who had one keep it.
+ */
+export function tagsOf(
+  clusters: readonly Pick<ICluster, 'id' | 'name'>[],
+  before: ReadonlyMap<string, IClusterTag> = new Map()
+): ReadonlyMap<string, IClusterTag> {
+  const tags = new Map([...before].filter(([id]) => clusters.some(one => one.id === id)));
+  for (const { id, name } of clusters.filter(one => !tags.has(one.id))) {
+    const used = [...tags.values()];
+    const plain = name.replace(/\.ipynb/, '').replace(/[^\p{L}\p{N}]/gu, '');
+    const [first = 'D', ...others] = plain.toLocaleUpperCase();
+    const digits = others.filter(one => /\d/.test(one));
+    const letters = [first, ...[...digits, ...others].map(one => first + one)];
+    const hash = [...name].reduce((sum, char) => (sum * 31 + (char.codePointAt(0) ?? 0)) % 9973, 0);
+    const colors = Array.from({ length: COLORS }, (_, i) => (hash + i) % COLORS);
+    tags.set(id, {
+      letter: letters.find(one => used.every(({ letter }) => letter !== one)) ?? first,
+      color: colors.find(one => used.every(({ color }) => color !== one)) ?? hash % COLORS
+    });
   }
-  const letter = LETTERS[Math.floor(hash / COLORS) % LETTERS.length] ?? 'A';
-  return { letter, color: hash % COLORS };
+  return tags;
 }

@@ -210,6 +210,7 @@ export class LivePlot {
       if (!isOver()) {
         this._caption.stage.append(host);
         await session.draw(host);
+        await (this._session && untilFilled(session));
       }
       if (isOver() || !session.isOpen) {
         throw new Error(trans.__('The connection ended while the plot was drawn.'));
@@ -236,6 +237,7 @@ export class LivePlot {
   private _replaceSession(session: IPlotSession, host: HTMLElement): void {
     this._session?.dispose();
     this._session = session;
+    this._drawn = this._target;
     this._openedAt = Date.now();
     host.classList.remove('jp-mod-drawing');
     // Not replaceChildren, which takes it out and in: a table would lose the widths of its columns,
@@ -282,7 +284,8 @@ export class LivePlot {
       now: Date.now(),
       link: this._link,
       isSeen: this._isSeen,
-      hasPicture
+      hasPicture,
+      isLeft: this._drawn !== this._target
     };
     const shown = presentationOf(situation, this._options.trans);
     this.presentation = shown;
@@ -302,6 +305,8 @@ export class LivePlot {
   private _controls: readonly IPlotControl[] = [];
   private _session: IPlotSession | null = null;
   private _target: string | null = null;
+  /** The dashboard whose picture is on screen. */
+  private _drawn: string | null = null;
   private _epoch = '';
   private _attempt = 0;
   private _failures = 0;
@@ -309,4 +314,17 @@ export class LivePlot {
   private _isOnScreen = false;
   private _isDisposed = false;
   private _retry: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** Wait until a plot has data of its cluster, or says why there is none: before, its picture is blank. */
+function untilFilled(session: IPlotSession): Promise<void> {
+  return new Promise(resolve => {
+    const look = (): void => {
+      if (session.control.state !== 'connecting' || !session.isOpen) {
+        resolve();
+      }
+    };
+    session.onChanged = session.onClosed = look;
+    look();
+  });
 }

@@ -36,6 +36,8 @@ export interface ISituation extends ISurroundings {
   readonly link: Link;
   readonly isSeen: boolean;
   readonly hasPicture: boolean;
+  /** Whether the picture is that of a cluster that was left. */
+  readonly isLeft: boolean;
 }
 
 /** What is shown before anything is known. */
@@ -78,6 +80,13 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
     return { ...NOTHING_YET, state: 'paused' }; // it connects once somebody sees it
   }
   const waited = link.phase === 'opening' ? now - link.since : 0;
+  if (at.hasPicture && at.isLeft) {
+    const message = trans.__(
+      'Changing to %1; this picture is of the cluster before.',
+      dashboardName
+    );
+    return { ...NOTHING_YET, message, elapsed: '', isGreyed: true };
+  }
   if (waited < PATIENCE_MS) {
     // A reconnect of a moment does not flicker.
     return { ...NOTHING_YET, message: at.hasPicture ? '' : trans.__('Connecting…') };

@@ -1,4 +1,4 @@
-import { clusterFor, clustersOf, tagOf } from '../plot/clusters';
+import { clusterFor, clustersOf, peersOf, tagsOf } from '../plot/clusters';
 import { dashboard, stock } from './dashboards';
 
 const ORIGIN = { dashboard: 'own', kernel: 'k1', notebook: 'a.ipynb' };
@@ -16,9 +16,36 @@ describe('a plot', () => {
     expect(clusterFor(ORIGIN, [silent, newer])).toBe(silent);
   });
 
-  it('follows the newest live cluster of its kernel once its own has ended', () => {
-    expect(clusterFor(ORIGIN, [stale, sibling, newer, restarted])).toBe(newer);
-    expect(clusterFor(ORIGIN, [newer, { ...sibling, state: 'unreachable' }])).toBe(newer);
+  it('goes on with the new cluster of its kernel once its own has ended', () => {
+    expect(clusterFor(ORIGIN, [stale, restarted, newer])).toBe(newer);
+  });
+
+  it('keeps its own where another one, which was there beside it, lives on', () => {
+    const beside = { ...ORIGIN, peers: peersOf(ORIGIN, own, [own, sibling]) };
+    expect(clusterFor(beside, [stale, sibling])).toBe(stale);
+    expect(clusterFor(beside, [sibling])).toBeUndefined();
+    expect(clusterFor(beside, [sibling, newer])).toBe(newer);
+  });
+
+  it('follows the one of its name, else the one in its place, once that is there', () => {
+    const [a, b] = [own, { ...sibling, name: 'b' }];
+    const [a2, b2] = [newer, { ...newer, id: 'b2', name: 'b' }];
+    const [u2, v2] = [newer, { ...newer, id: 'v2' }];
+    const named = { ...ORIGIN, peers: peersOf(ORIGIN, a, [b, a]) };
+    expect(clusterFor(named, [b2])).toBeUndefined();
+    expect(clusterFor(named, [b2, a2])).toBe(a2);
+    const second = { ...ORIGIN, peers: peersOf(ORIGIN, own, [sibling, own]) };
+    expect(clusterFor(second, [u2])).toBeUndefined();
+    expect(clusterFor(second, [u2, v2])).toBe(v2);
+    const renamed = { ...ORIGIN, peers: peersOf(ORIGIN, own, [own]) };
+    expect(clusterFor(renamed, [b2])).toBe(b2);
+  });
+
+  it('keeps its place while the clusters of its kernel go one by one', () => {
+    const second = { ...ORIGIN, peers: peersOf(ORIGIN, own, [sibling, own]) };
+    const alone = { ...second, peers: peersOf(second, own, [own]) };
+    expect(clusterFor(alone, [newer])).toBeUndefined();
+    expect(clusterFor(alone, [newer, { ...newer, id: 'last' }])?.id).toBe('last');
   });
 
   it('of Dask’s own dashboard goes on with one of these', () => {
@@ -45,8 +72,13 @@ it('Dask’s own dashboard of a cluster that has ours is no second cluster, nor 
   expect(clustersOf([merged, own, alone])).toEqual([own, alone]);
 });
 
-it('a cluster has the same letter and colour everywhere', () => {
-  expect(tagOf('3f6f0f1c')).toEqual(tagOf('3f6f0f1c'));
-  const tags = Array.from({ length: 40 }, (_, i) => JSON.stringify(tagOf(`cluster-${i}`)));
-  expect(new Set(tags).size).toBeGreaterThan(25);
+it('clusters differ in letters of their names and in colours, and keep both while they are there', () => {
+  const names = ['train', 'test', 'a.ipynb', 'a.ipynb (2)', 'load', 'x'];
+  const clusters = names.map((name, i) => ({ id: `cluster-${i}`, name }));
+  const tags = tagsOf(clusters);
+  expect([...tags.values()].map(({ letter }) => letter)).toEqual(['T', 'TE', 'A', 'A2', 'L', 'X']);
+  expect(new Set([...tags.values()].map(({ color }) => color)).size).toBe(6);
+  const later = tagsOf([...clusters.slice(3), { id: 'new', name: 'train' }], tags);
+  expect(later.get('cluster-5')).toEqual(tags.get('cluster-5'));
+  expect(new Set([...later.values()].map(({ color }) => color)).size).toBe(4);
 });

@@ -9,7 +9,7 @@ import { Signal } from '@lumino/signaling';
 import type { FeedState, IDashboards, IKnownDashboard } from '../api/dashboards';
 import { dashboardsOf } from '../api/protocol';
 import type { ITag } from '../plot/caption';
-import { tagOf } from '../plot/clusters';
+import { tagsOf } from '../plot/clusters';
 
 const FIXTURES = join(__dirname, '../../tests/contract/fixtures');
 
@@ -47,7 +47,12 @@ export class DashboardList implements IDashboards {
   }
 
   tag(id: string): ITag | null {
-    return this.all.length < 2 ? null : { ...tagOf(id), title: id };
+    const tag = tagsOf(this.all).get(id);
+    return this.all.length < 2 || !tag ? null : { ...tag, title: id };
+  }
+
+  setShown(): void {
+    // Here all are.
   }
 
   set(...all: IKnownDashboard[]): void {

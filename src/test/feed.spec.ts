@@ -125,7 +125,15 @@ describe('the list of dashboards', () => {
     backend.send({ changed: [{ ...own, id: 'other', kernel_id: null, name: 'x' }], removed: [] });
     await until(() => model.all.length === 2);
     expect(model.all.map(one => one.shownName)).toEqual(['a.ipynb', 'x']);
-    expect(model.tag(own.id)?.title).toBe('a.ipynb');
+    const [pane, another] = [{}, {}];
+    model.setShown(pane, own.id);
+    expect(model.tag(own.id)).toBeNull();
+    model.setShown(another, 'other');
+    expect(model.tag(own.id)).toMatchObject({ letter: 'A', title: 'a.ipynb' });
+    model.setShown(another, null);
+    expect(model.tag(own.id)).toBeNull();
+    backend.send({ changed: [{ ...own, name: 'train' }], removed: [] });
+    await until(() => model.get(own.id)?.shownName === 'train · a.ipynb');
     backend.send({ changed: [], removed: [own.id, 'other'] });
     await until(() => model.all.length === 0);
   });
@@ -175,6 +183,9 @@ describe('the list of dashboards', () => {
     expect(meantDashboard(model.all, undefined, own.kernel_id)?.id).toBe(own.id);
     backend.send({ changed: [{ ...own, id: 'other', kernel_id: null }], removed: [] });
     await until(() => model.all.length === 3);
+    model.setShown({}, 'stock');
+    model.setShown({}, 'other');
+    expect(model.tag('stock')).not.toBeNull();
     expect(model.tag('stock')).toEqual(model.tag(own.id));
   });
 

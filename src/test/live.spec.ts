@@ -1,3 +1,4 @@
+import { Control } from '../plot/control';
 import { LivePlot } from '../plot/live';
 import { english } from '../plot/text';
 import { FakeSession, LOOK, settled } from './plots';
@@ -7,9 +8,11 @@ let asked: string[];
 let askedAt: number[];
 let shownArguments: object[];
 let failure: Error | null;
+let firstState: string;
 let plot: LivePlot;
 
 beforeEach(() => {
+  firstState = 'live';
   jest.useFakeTimers();
   sessions = [];
   asked = [];
@@ -29,6 +32,7 @@ beforeEach(() => {
         return Promise.reject(failure);
       }
       const session = new FakeSession();
+      session.control = new Control({ state: firstState });
       sessions.push(session);
       return Promise.resolve(session.asSession);
     }
@@ -172,4 +176,16 @@ it('has keys of its own only while no field in it is used; Escape leads out of a
   field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
   expect(document.activeElement).toBe(plot.node);
   expect(session.sent).toEqual([]);
+});
+
+it('keeps the picture of the cluster that it leaves, grey and with words, until the next has data', async () => {
+  const first = await open();
+  firstState = 'connecting';
+  plot.setTarget('d2');
+  expect(shown('message')).toContain('Changing to a.ipynb');
+  await settled();
+  expect([plot.node.dataset['greyed'], first.isDisposed]).toEqual(['true', false]);
+  sessions[1]!.say({});
+  await settled();
+  expect([plot.node.dataset['greyed'], first.isDisposed]).toEqual(['false', true]);
 });

@@ -1,4 +1,5 @@
 import { CommandRegistry } from '@lumino/commands';
+import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
 import type { IDashboard } from '../api/protocol';
@@ -87,6 +88,10 @@ describe('the sidebar', () => {
     [...sidebar.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-plotItem')].filter(
       row => row.closest('[hidden]') === null
     );
+  const ids = (): string[] => {
+    MessageLoop.sendMessage(sidebar, Widget.Msg.UpdateRequest);
+    return sidebar.dashboards.map(({ id }) => id);
+  };
   const button = (name: string): HTMLElement =>
     [...sidebar.node.querySelectorAll('button')].find(each => each.textContent === name)!;
 
@@ -97,7 +102,6 @@ describe('the sidebar', () => {
   });
 
   it('has the cluster of the notebook in front first and open, and closed ones last', () => {
-    const ids = (): string[] => sidebar.dashboards.map(({ id }) => id);
     list.set(one, two);
     expect(ids()).toEqual(['one', 'two']);
     expect(list.all.map(each => sidebar.isOpen(each))).toEqual([true, false]);
@@ -105,18 +109,29 @@ describe('the sidebar', () => {
     expect(ids()).toEqual(['two', 'one']);
     list.set({ ...one, state: 'stale' }, two);
     kernel = 'k1';
+    expect(ids()).toEqual(['one', 'two']);
+    kernel = 'k3';
     expect(ids()).toEqual(['two', 'one']);
+    expect(list.all.map(each => sidebar.isOpen(each))).toEqual([false, false]);
+    kernel = 'k1';
+  });
+
+  it('lists last what can have no data, and says why', async () => {
+    const [stream, ...others] = one.plots;
+    await show({ ...one, plots: [{ ...stream!, unavailable: 'No GPU.' }, ...others] });
+    expect(rows().map(row => row.dataset['plot'])).toEqual(['progress', 'task-stream']);
+    expect(rows()[1]?.title).toMatch(/^No GPU\.\n/);
   });
 
   it('moves nothing under the pointer', () => {
-    const ids = (): string[] => sidebar.dashboards.map(({ id }) => id);
     list.set(one, two);
     expect(ids()).toEqual(['one', 'two']);
     const hover = jest.spyOn(sidebar.node, 'matches').mockReturnValue(true); // jsdom has no pointer
-    list.set({ ...one, state: 'stale' }, two);
+    kernel = 'k2';
     expect(ids()).toEqual(['one', 'two']);
     hover.mockRestore();
     expect(ids()).toEqual(['two', 'one']);
+    kernel = 'k1';
   });
 
   it('opens a plot, the usual four, a menu, and keeps a favourite', () => {
@@ -144,7 +159,7 @@ describe('the sidebar', () => {
     expect(rows().map(row => row.dataset['plot'])).toEqual(['workers-memory']);
     sidebar.search('gpu');
     await show(one);
-    expect(sidebar.node.textContent).toContain('No plot matches “gpu”. Those of GPUs');
+    expect(sidebar.node.textContent).toContain('No plot matches “gpu”.');
   });
 
   it('lists Dask’s own plots of a cluster after ours, folded until they are searched', async () => {

@@ -17,6 +17,7 @@ function present(
     link: open,
     isSeen: true,
     hasPicture: true,
+    isLeft: false,
     ...values
   };
   return presentationOf(situation, english);

@@ -5,7 +5,7 @@ import { Widget } from '@lumino/widgets';
 
 import type { IKnownDashboard } from '../api/dashboards';
 import type { IPlot } from '../api/protocol';
-import { clusterFor, type IOrigin } from '../plot/clusters';
+import { clusterFor, peersOf, type IOrigin, type Peer } from '../plot/clusters';
 import {
   isSameArguments,
   isText,
@@ -36,7 +36,7 @@ export function bindingOf(dashboard: IKnownDashboard): IBinding {
 /** Return the binding that saved arguments hold, or null when they hold none. */
 export function savedBinding(value: unknown): IBinding | null {
   // Any object has string keys.
-  const { dashboard, kind, kernel, notebook, name } = Object(value) as Fields;
+  const { dashboard, kind, kernel, notebook, name, peers } = Object(value) as Fields;
   const text = (given: unknown): string | null => (isText(given) ? given : null);
   return isText(dashboard)
     ? {
@@ -44,9 +44,15 @@ export function savedBinding(value: unknown): IBinding | null {
         kind: kind === 'stock' ? kind : 'diagnostics',
         kernel: text(kernel),
         notebook: text(notebook),
-        name: text(name) ?? ''
+        name: text(name) ?? '',
+        ...(Array.isArray(peers) && { peers: peers.filter(isPeer) })
       }
     : null;
+}
+
+function isPeer(value: unknown): value is Peer {
+  const { id, name } = Object(value) as Fields;
+  return isText(id) && isText(name);
 }
 
 export interface IPlotWidgetOptions {
@@ -130,6 +136,7 @@ export class PlotWidget extends Widget {
   override dispose(): void {
     if (!this.isDisposed) {
       Signal.disconnectReceiver(this);
+      this._options.services.dashboards.setShown(this, null);
       this.live.dispose();
       super.dispose();
     }
@@ -141,8 +148,9 @@ export class PlotWidget extends Widget {
     const next = clusterFor(this.binding, all);
     this.dashboard = next;
     if (next !== undefined) {
-      this.binding = bindingOf(next);
+      this.binding = { ...bindingOf(next), peers: peersOf(this.binding, next, all) };
     }
+    this._options.services.dashboards.setShown(this, this.binding.dashboard);
     const isSilent = next?.state === 'unreachable';
     this._silentSince = isSilent ? this._silentSince || Date.now() : 0;
     // A frame does not come back by itself from what has cut it off: it is made anew.

@@ -108,28 +108,21 @@ export class Sidebar extends SidePanel {
   }
 
   /**
-   * The dashboards as they are listed: those of the notebook in front first, of one notebook the
-   * newest first, closed ones last. Under the pointer nothing moves: a click would open the plot of
+   * The dashboards as they are listed: those of the notebook in front first, of each the newest
+   * first, closed ones last. Under the pointer nothing moves: a click would open the plot of
    * another cluster.
    */
-  get dashboards(): readonly IKnownDashboard[] {
-    const kernel = this.host.frontKernel();
-    const rank = ({ state, kernel_id: own }: IKnownDashboard): number =>
-      Number(state === 'stale') * 2 + Number(kernel === undefined || own !== kernel);
-    const clusters = clustersOf(this.host.dashboards.all);
-    const sorted = [...clusters].reverse().sort((a, b) => rank(a) - rank(b));
-    if (this.node.matches(':hover')) {
-      const place = ({ id }: IKnownDashboard): number => (this._order.indexOf(id) + 1 || 99) - 1;
-      sorted.sort((a, b) => place(a) - place(b));
-    }
-    this._order = sorted.map(({ id }) => id);
-    return sorted;
-  }
+  dashboards: readonly IKnownDashboard[] = [];
 
-  /** True where a dashboard's plots are listed: as the user left it, else of the first notebook. */
-  isOpen({ id, kernel_id: kernel }: IKnownDashboard): boolean {
-    const isFirst = this.dashboards[0]?.kernel_id === kernel;
-    return this.query !== '' || (this._open.get(id) ?? isFirst);
+  /**
+   * True where a dashboard's plots are listed: as the user left it, else of the notebook in front,
+   * or of the only cluster; the first, where no notebook is open.
+   */
+  isOpen({ id, kernel_id: own }: IKnownDashboard): boolean {
+    const kernel = this.host.frontKernel();
+    const isMeant = kernel === undefined || this.dashboards.length === 1;
+    const isInFront = isMeant ? this.dashboards[0]?.id === id : own === kernel;
+    return this.query !== '' || (this._open.get(id) ?? isInFront);
   }
 
   toggle(dashboard: IKnownDashboard): void {
@@ -159,7 +152,22 @@ export class Sidebar extends SidePanel {
     this.update();
   }
 
+  private _sorted(): readonly IKnownDashboard[] {
+    const kernel = this.host.frontKernel();
+    const rank = ({ state, kernel_id: own }: IKnownDashboard): number =>
+      Number(state === 'stale') + Number(kernel === undefined || own !== kernel) * 2;
+    const clusters = clustersOf(this.host.dashboards.all);
+    const sorted = [...clusters].reverse().sort((a, b) => rank(a) - rank(b));
+    if (this.node.matches(':hover')) {
+      const place = ({ id }: IKnownDashboard): number =>
+        (this.dashboards.findIndex(one => one.id === id) + 1 || 99) - 1;
+      sorted.sort((a, b) => place(a) - place(b));
+    }
+    return sorted;
+  }
+
   protected override onUpdateRequest(): void {
+    this.dashboards = this._sorted();
     // The icon in Lab's bar has a dot while there is a cluster.
     const hasLive = this.host.dashboards.all.some(one => one.state !== 'stale');
     this.title.className = hasLive ? 'jp-DaskDiag-hasDashboards' : '';
@@ -204,7 +212,6 @@ export class Sidebar extends SidePanel {
 
   private readonly _input = React.createRef<HTMLInputElement>();
   private readonly _changed = new Signal<this, void>(this);
-  private _order: readonly string[] = [];
   private readonly _open = new Map<string, boolean>();
   private _groups: Readonly<Record<string, boolean>> = {};
 }
@@ -232,10 +239,7 @@ function plotList(sidebar: Sidebar): JSX.Element {
         'No Dask cluster is running here. Make a client in a notebook and its plots appear by themselves.'
       )
     : trans.__('Looking for Dask clusters…');
-  const unfound = trans.__(
-    'No plot matches “%1”. Those of GPUs are listed once a worker reports one.',
-    query
-  );
+  const unfound = trans.__('No plot matches “%1”.', query);
   const execute = (command: string) => (): void => void host.commands.execute(command);
   const actions = [
     [trans.__('Insert code for a local cluster'), execute(CommandIDs.insertClient)],
@@ -442,6 +446,7 @@ function row(host: ISidebarHost, dashboard: string, known: IPlot): JSX.Element {
       className={PLOT_ITEM_CLASS}
       data-plot={plot}
       data-dashboard={dashboard}
+      data-available={known.unavailable === undefined}
       title={description}
     >
       <button
