@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import heapq
 import io
 import json
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,10 +48,13 @@ class NoDataError(RuntimeError):
     """Nothing is known of the cluster; the text says why."""
 
 
-async def export(site: Site, view: View, write: Writer) -> AsyncIterator[str]:
+async def export(
+    site: Site, view: View, write: Writer, sort: str = "", limit: int | None = None
+) -> AsyncIterator[str]:
     """Return the parts of a file with the data of now, once that has come; closes the view.
 
-    Waits `WAIT_S` at most. Why there are no rows is said in the words of the picture.
+    Waits `WAIT_S` at most. Why there are no rows is said in the words of the picture. ``sort`` and
+    ``limit`` are as of `first_rows`; all rows where there is no limit.
 
     Raises
     ------
@@ -62,6 +67,8 @@ async def export(site: Site, view: View, write: Writer) -> AsyncIterator[str]:
             raise NoDataError(site.store.feed_state.reason or NONE_YET)
         make = view.table_job()
         table = await asyncio.to_thread(make)
+        if limit is not None:
+            table = await asyncio.to_thread(first_rows, table, sort, limit)
         feed = site.store.feed_state
         if unread(site.store, view) or not any(map(len, table.columns.values())):
             empty = empty_text(site.store, view)
@@ -94,6 +101,27 @@ async def _is_brought_up(site: Site, view: View) -> bool:
     )
 
 
+def first_rows(table: Table, sort: str, limit: int) -> Table:
+    """Return the first rows by a column, with a ``-`` before its name from the largest on.
+
+    Without such a column they stay in their order. Missing values come last.
+    """
+    n = max(map(len, table.columns.values()), default=0)
+    values, is_falling = table.columns.get(sort.removeprefix("-"), ()), sort.startswith("-")
+
+    def place(row: int) -> tuple[bool, bool, Any]:  # a number or a text
+        value = plain(values[row])
+        is_missing = value is None
+        is_text = not isinstance(value, int | float) and not is_missing
+        return (is_missing != is_falling, is_text, str(value) if is_text else value or 0)
+
+    # A heap in Python gives way to the loop; to sort a million rows would hold the interpreter.
+    pick = heapq.nlargest if is_falling else heapq.nsmallest
+    rows = pick(limit, range(n), key=place) if len(values) else range(min(limit, n))
+    columns = {name: [column[row] for row in rows] for name, column in table.columns.items()}
+    return replace(table, columns=columns, total=n)
+
+
 def json_parts(table: Table, note: str = "") -> Iterator[str]:
     """Yield ``{"columns": {name: [...]}, "units": {...}, "rows": n, "note": words}`` in parts.
 
@@ -105,7 +133,7 @@ def json_parts(table: Table, note: str = "") -> Iterator[str]:
         yield f"{before}{_json(name)}: "
         yield from _array(map(plain, values))
         before = ", "
-    rows = max(map(len, table.columns.values()), default=0)
+    rows = max(table.total, *map(len, table.columns.values()), 0)
     yield f'}}, "units": {_json(dict(table.units))}, "rows": {rows}, "note": {_json(note)}}}'
 
 

@@ -37,8 +37,8 @@ MODELS: Final = Path(__file__).parents[1] / "dist"
 """Where Bokeh looks for the script of our own models, see `views.models`."""
 OWN: Final = "static/dask-diag-lab/dist/dask_diag_lab.js"
 """Our own models, which nearly every plot needs."""
-NOT_ARGUMENTS: Final = frozenset({"token", "bare"})
-"""Names in the query of a page that are not the plot's: who may see it, and its frame."""
+NOT_ARGUMENTS: Final = frozenset({"token", "bare", "sort", "limit"})
+"""Names in a query that are not the plot's: who may see it, its frame, which rows of its table."""
 MAX_VERSION: Final = 2**31
 PAUSE_S: Final = 0.02
 """Between two looks at what a request waits for."""
@@ -246,11 +246,13 @@ class TableHandler(SiteHandler):
             raise HTTPError(404, "%s", f"There is no “.{kind}” of “{name}”, but {there_are}.")
         query = parse_qsl(self.request.query, keep_blank_values=True)
         given = {name: value for name, value in query if name not in NOT_ARGUMENTS}
+        sort, limit = self.get_query_argument("sort", ""), self.get_query_argument("limit", "")
         with self.refusing():
+            n_rows = int(limit) if limit else None
             view = plot(self.site.store, arguments=read_arguments(given))
         content_type, write = FORMATS[kind]
         try:
-            parts = await export(self.site, view, write)
+            parts = await export(self.site, view, write, sort, n_rows)
         except NoDataError as error:
             raise HTTPError(503, "%s", error) from error
         self.set_header("Content-Type", f"{content_type}; charset=utf-8")

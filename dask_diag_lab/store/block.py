@@ -184,7 +184,7 @@ class Block:
         track = 16 * slot[first].astype(np.int64) + family[first]
         best = representatives(duration, prefix, first, bucket[first], track)
         return {
-            "family": family[first].astype(np.int64),
+            "family": family[first],
             "slot": slot[first],
             "bucket": bucket[first],
             "row": rows[best],
@@ -193,5 +193,5 @@ class Block:
             "stop": np.maximum.reduceat(stop, first),
             "busy_s": np.add.reduceat(duration, first),
             "longest_s": np.maximum.reduceat(duration, first) if len(first) else duration,
-            "prefix": prefix[best].astype(np.int64),
+            "prefix": prefix[best],
         }

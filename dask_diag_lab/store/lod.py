@@ -174,7 +174,7 @@ class WindowQuery:
         """Return the rects of a block, without the slots that are not asked for."""
         rects = block.rects(level, self.begin, self.end)
         position = self.positions[rects["slot"]]
-        track = rects["family"] * len(self.positions) + position
+        track = rects["family"].astype(np.int64) * len(self.positions) + position
         part = {**rects, "track": track, "block": np.full(len(track), index)}
         return {name: part[name][position >= 0] for name in _NO_RECTS}
 

@@ -140,13 +140,15 @@ class Table:
 
     ``units`` gives the unit of each column that has one. ``note`` tells what is not in the rows;
     None where `Caption.note` does. ``stacks`` has, of a profile, its frames and the seconds of a
-    sample, for files that keep them. Raises ValueError as `check_lengths`.
+    sample, for files that keep them. ``total`` counts all rows where only some are in the columns.
+    Raises ValueError as `check_lengths`.
     """
 
     columns: Mapping[str, Sequence[Any]]
     units: Mapping[str, str] = field(default_factory=dict)
     note: str | None = None
     stacks: tuple[Frames, float] | None = None
+    total: int = 0
 
     def __post_init__(self) -> None:
         check_lengths(self.columns)

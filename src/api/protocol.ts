@@ -157,7 +157,7 @@ export function plotsOf(value: unknown): readonly IPlot[] {
 }
 
 // What was left out or is late stands in the note; '' for nothing.
-const table = shape({ columns: record(column), units: record(text), note: text }, {});
+const table = shape({ columns: record(column), units: record(text), rows: number, note: text }, {});
 
 /** A plot's data: named columns of equal length, and their units. */
 export type ITable = Guarded<typeof table>;

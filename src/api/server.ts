@@ -87,8 +87,16 @@ export class Server {
     return plots.find(({ name }) => name === plot)?.help ?? '';
   }
 
-  async table(dashboard: string, plot: string, given: PlotArguments): Promise<protocol.ITable> {
-    const path = `plots/${encodeURIComponent(plot)}.json${queryOf(given)}`;
+  /** Fetch the first rows of a table, by the column `sort`, after a `-` from its largest value on. */
+  async table(
+    dashboard: string,
+    plot: string,
+    given: PlotArguments,
+    sort: string,
+    limit: number
+  ): Promise<protocol.ITable> {
+    const query = queryOf({ ...given, sort, limit: String(limit) });
+    const path = `plots/${encodeURIComponent(plot)}.json${query}`;
     return protocol.tableOf(await this.relayed(dashboard).get(path));
   }
 

@@ -6,7 +6,7 @@ import { fitText } from './canvas';
 /** Threads are numbered, and each worker is named, where rows are this high. */
 const LABEL_PX = 14;
 /** Names take at most this share of the picture's width. */
-const LABEL_SHARE = 0.22;
+const LABEL_SHARE = 0.35;
 /** Adjacent rows of one worker. */
 interface IWorkerRows {
   readonly label: string;

@@ -21,7 +21,7 @@ export class Caption {
   ) {
     this._pill.title = _trans.__('Back to live (L)');
     this._pill.addEventListener('click', onLive);
-    this._more.append(_trans.__('Controls'));
+    this._more.title = this._more.ariaLabel = _trans.__('Controls');
     this._more.addEventListener('click', () => {
       const isOpen = this._bar.toggleAttribute('data-open');
       this._more.setAttribute('aria-expanded', String(isOpen));
@@ -145,7 +145,11 @@ export class Caption {
 
   private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
   private readonly _pill = h('button', { class: 'jp-DaskDiag-pill', type: 'button', ...OWN_KEYS });
-  private readonly _more = h('button', { class: 'jp-DaskDiag-more', type: 'button', ...OWN_KEYS });
+  private readonly _more = h(
+    'button',
+    { class: 'jp-DaskDiag-more', type: 'button', ...OWN_KEYS },
+    '⋯'
+  );
   private readonly _name = h('span', { class: 'jp-DaskDiag-name' });
   private readonly _title = h('span', { class: 'jp-DaskDiag-title' });
   private readonly _controls = h('div', { class: 'jp-DaskDiag-controls' });

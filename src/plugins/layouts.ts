@@ -22,16 +22,16 @@ const USUAL_FOUR: readonly ILayoutStep[] = [
   { plot: 'graph', mode: 'split-right', at: 'workers-memory' }
 ];
 
-/** The panes of Dask's status page, as they lie there; in tabs, the task stream is in front. */
+/** The panes of Dask's status page, as they lie there; two tabs in a place, so that both have a title. */
 const STATUS_PAGE: readonly ILayoutStep[] = [
   { plot: 'task-stream', mode: 'split-right' },
   { plot: 'workers-memory', mode: 'split-left', at: 'task-stream' },
   { plot: 'progress', mode: 'split-bottom', at: 'task-stream' },
   { plot: 'nprocessing', mode: 'split-bottom', at: 'workers-memory' },
   { plot: 'cpu', mode: 'tab-after', at: 'nprocessing' },
-  { plot: 'occupancy', mode: 'tab-after', at: 'cpu' },
-  { plot: 'workers-transfer-bytes', mode: 'tab-after', at: 'occupancy' },
-  { plot: 'cluster-memory', mode: 'split-top', at: 'workers-memory' }
+  { plot: 'cluster-memory', mode: 'split-top', at: 'workers-memory' },
+  { plot: 'occupancy', mode: 'tab-after', at: 'workers-memory' },
+  { plot: 'workers-transfer-bytes', mode: 'tab-after', at: 'cluster-memory' }
 ];
 
 /** A place that is narrower has no room for two columns of plots: tabs (px). */
@@ -89,11 +89,12 @@ function openSteps(
   MessageLoop.flush(); // gives it the size that it has from now on
   const isNarrow = first.node.clientWidth < SPLIT_PX;
   const ids = new Map([[step.plot, first.id]]);
+  const shown = panes.tracker.filter(pane => pane.isVisible).map(({ id }) => id);
   for (const { plot, mode, at = '' } of others) {
     const isInView = panes.find(plot, binding)?.isVisible;
     const behind = isInView
       ? undefined
-      : ({ mode: 'tab-after', ref: [...ids.values()].pop() } as const);
+      : ({ mode: 'tab-after', ref: shown[ids.size % shown.length] } as const);
     const beside = { mode, ref: ids.get(at) ?? notebook };
     const options = { place: isNarrow ? behind : beside, isActivated: false };
     ids.set(plot, panes.open(plot, binding, options).id);

@@ -31,6 +31,9 @@ export interface IOpenOptions {
   readonly arguments?: PlotArguments | undefined;
 }
 
+/** What a pane showed. */
+type IStep = Pick<PlotWidget, 'plot' | 'binding' | 'arguments'>;
+
 export class PaneList {
   constructor(
     private readonly _app: JupyterFrontEnd,
@@ -108,7 +111,7 @@ export class PaneList {
         void this.tracker.save(pane);
       }
     });
-    pane.content.opened.connect((_, opening) => this._openBeside(pane, opening));
+    pane.content.opened.connect((_, opening) => this._drillDown(pane, opening));
     void this.tracker.add(pane);
     return pane;
   }
@@ -118,6 +121,9 @@ export class PaneList {
     const { arguments: given, place, isActivated = true } = options;
     const there = this.find(plot, binding, given);
     const pane = there ?? this.create(plot, binding, given);
+    if (pane === this._drilled) {
+      this._drilled = null; // the user has asked for it by name, and it stays
+    }
     if (there === undefined || place !== undefined) {
       this.show(pane, place);
     }
@@ -159,30 +165,63 @@ export class PaneList {
   }
 
   /**
-   * A click in a pane asked for another plot of its dashboard: it goes to the longer side of that
-   * pane, so that nothing is covered, and what is asked for later behind what came before.
+   * A click in a pane asked for another plot of its dashboard. All such share one pane, in which a
+   * button leads back to what was there before.
    */
-  private _openBeside(pane: Pane, opening: IOpening): void {
+  private _drillDown({ content, node }: Pane, opening: IOpening): void {
+    const { binding, dashboard } = content;
     const { plot, arguments: given } = opening;
-    const { binding, dashboard } = pane.content;
     if (this._labShell === null || !dashboard?.plots.some(({ name }) => name === plot)) {
-      openInBrowser(this._services, pane.content, opening);
+      openInBrowser(this._services, content, opening);
       return;
     }
-    const { width, height } = pane.node.getBoundingClientRect();
-    const last = this._beside.get(pane);
-    const place: IPlacement =
-      last?.isAttached === true
-        ? { mode: 'tab-after', ref: last.id }
-        : { mode: width > height ? 'split-right' : 'split-bottom', ref: pane.id };
-    const isThere = this.find(plot, binding, given) !== undefined;
-    const opened = this.open(plot, binding, {
-      arguments: given,
-      place: isThere ? undefined : place
-    });
-    if (opened !== pane) {
-      this._beside.set(pane, opened);
+    const last = this._drilled?.isAttached === true ? this._drilled : null;
+    const isShown = last !== null && last === this.find(plot, binding, given);
+    if (isShown && isSameArguments(last.content.arguments, given)) {
+      this.activate(last);
+      return;
     }
+    const trail = last ? [...this._trail, last.content] : [];
+    this._showStep({ plot, binding, arguments: given }, trail, last, this._placeBeside(node));
+  }
+
+  /** Show a step of a drill-down in the place of the last one. */
+  private _showStep(
+    { plot, binding, arguments: given }: IStep,
+    trail: readonly PlotWidget[],
+    last: Pane | null,
+    place: IPlacement
+  ): void {
+    const pane = this.create(plot, binding, given);
+    this.show(pane, last ? { mode: 'tab-after', ref: last.id } : place);
+    const before = trail.at(-1);
+    if (before) {
+      // What it showed is known also once it is disposed.
+      pane.setBack(before.heading, () => this._showStep(before, trail.slice(0, -1), pane, place));
+    }
+    this._drilled = pane;
+    this._trail = trail;
+    last?.dispose();
+    this.activate(pane);
+  }
+
+  /** Where it covers neither the picture that was clicked nor the notebook, and moves neither. */
+  private _placeBeside(node: HTMLElement): IPlacement {
+    const { width, height } = node.getBoundingClientRect();
+    const area = (one: Pane): number => one.node.clientWidth * one.node.clientHeight;
+    const [other] = this.tracker
+      .filter(one => one.isVisible && one.node !== node)
+      .sort((a, b) => area(b) - area(a));
+    const notebook = this._notebooks?.currentWidget;
+    if (other) {
+      return { mode: 'tab-after', ref: other.id };
+    }
+    return notebook?.isVisible === true
+      ? { mode: 'split-bottom', ref: notebook.id }
+      : {
+          mode: width > height ? 'split-right' : 'split-bottom',
+          ref: node.id
+        };
   }
 
   /** A side area is narrow: what would be side by side goes one below the other. */
@@ -207,8 +246,9 @@ export class PaneList {
   }
 
   private _board: DockPanelSvg | null = null;
-  /** What was opened last by a click in a pane. */
-  private readonly _beside = new WeakMap<Pane, Pane>();
+  /** The pane that clicks in others share, and what it showed before. */
+  private _drilled: Pane | null = null;
+  private _trail: readonly PlotWidget[] = [];
 }
 
 function newKey(plot: string): string {

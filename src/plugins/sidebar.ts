@@ -1,7 +1,7 @@
 /** The sidebar: the list of clusters and plots in Lab's left area. */
 
 import type { ILayoutRestorer } from '@jupyterlab/application';
-import { NotebookActions, type INotebookTracker } from '@jupyterlab/notebook';
+import { NotebookActions, type INotebookTracker, type Notebook } from '@jupyterlab/notebook';
 import type { IStateDB } from '@jupyterlab/statedb';
 import { MenuSvg } from '@jupyterlab/ui-components';
 
@@ -47,9 +47,18 @@ export function addSidebar(
   });
   shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
   restorer?.add(sidebar, SIDEBAR_ID);
-  // Notebook 7.4 collapses an area when what it shows is activated.
-  const show = (): void =>
-    sidebar.isVisible ? sidebar.activate() : shell.activateById(sidebar.id);
+  const show = async (): Promise<void> => {
+    // The palette has given the focus back by then: to a panel, its notebook, and the cell of that.
+    for (let frames = 0; frames < 3; frames++) {
+      await new Promise(requestAnimationFrame);
+    }
+    // Notebook 7.4 collapses an area when what it shows is activated.
+    if (sidebar.isVisible) {
+      sidebar.activate();
+    } else {
+      shell.activateById(sidebar.id);
+    }
+  };
   commands.addCommand(CommandIDs.showSidebar, {
     label: trans.__('Show Dask clusters and plots'),
     execute: args => {
@@ -57,15 +66,12 @@ export function addSidebar(
       if (dashboard !== undefined) {
         sidebar.open(dashboard);
       }
-      show();
+      return show();
     }
   });
   commands.addCommand(CommandIDs.searchPlots, {
     label: trans.__('Search plots'),
-    execute: () => {
-      show();
-      sidebar.focusSearch();
-    }
+    execute: show
   });
   addFavoriteCommand(context);
 }
@@ -105,10 +111,10 @@ function openClusterMenu(
 }
 
 /**
- * Insert a plot where it was dropped on a notebook, and run it where the kernel is idle.
+ * Insert a plot where it was dropped on a notebook, and run it, after what runs already.
  *
- * Only in the middle third, where the dock would put a pane over the notebook: beside it there is
- * place for a pane on each side.
+ * Only among the cells, or in the middle third, where the dock would put a pane over the notebook:
+ * beside it there is place for a pane on each side.
  */
 function insertCell(
   notebooks: INotebookTracker | null,
@@ -116,11 +122,20 @@ function insertCell(
   clientX: number,
   clientY: number
 ): boolean {
-  const panel = notebooks?.find(({ isVisible, node }) => {
+  const isOnCells = ({ widgets }: Notebook): boolean => {
+    const [first, last] = [widgets[0], widgets.at(-1)].map(cell =>
+      cell?.node.getBoundingClientRect()
+    );
+    return first !== undefined && clientY > first.top && clientY < (last?.bottom ?? 0);
+  };
+  const panel = notebooks?.find(({ content, isVisible, node }) => {
     const { left, top, width, height } = node.getBoundingClientRect();
     const x = (clientX - left) / width;
     const y = (clientY - top) / height;
-    return isVisible && Math.min(x, y, 1 - x, 1 - y) > 1 / 3;
+    const isMiddle = Math.min(x, y, 1 - x, 1 - y) > 1 / 3;
+    return (
+      isVisible && (isMiddle || (Math.min(x, 1 - x) > 1 / 4 && y < 5 / 6 && isOnCells(content)))
+    );
   });
   if (!panel?.model) {
     return false;
@@ -134,7 +149,7 @@ function insertCell(
   model.sharedModel.insertCell(index, { cell_type: 'code', source: plotCode(plot) });
   content.deselectAll();
   content.activeCellIndex = index;
-  if (sessionContext.session?.kernel?.status === 'idle') {
+  if (sessionContext.session?.kernel) {
     void NotebookActions.run(content, sessionContext);
   }
   return true;

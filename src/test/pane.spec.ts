@@ -16,7 +16,12 @@ describe('a pane', () => {
   const given = services(undefined, {
     help: () => Promise.resolve('Time goes right.\n\n- red: a transfer'),
     table: () =>
-      Promise.resolve({ columns: { worker: ['w10', 'w2'] }, units: { worker: '' }, note: '' })
+      Promise.resolve({
+        columns: { worker: ['w10', 'w2'] },
+        units: { worker: '' },
+        rows: 2,
+        note: ''
+      })
   });
   const { dashboards } = given;
 

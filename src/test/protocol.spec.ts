@@ -54,7 +54,7 @@ describe('other answers', () => {
   );
 
   it('a table has columns, units and a note', () => {
-    const table = { columns: { a: [1] }, units: { a: 's' }, note: '' };
+    const table = { columns: { a: [1] }, units: { a: 's' }, rows: 1, note: '' };
     expect(tableOf(table)).toEqual(table);
     expect(() => tableOf({ ...table, columns: { a: 1 } })).toThrow(ProtocolError);
     expect(() => tableOf({ ...table, units: { a: 1 } })).toThrow(ProtocolError);

@@ -85,21 +85,21 @@ export function helpContent(text: string, caption: string, keys: readonly IKey[]
 }
 
 /** A table longer than this is cut on screen; the files have all of it. */
-const SHOWN_ROWS = 500;
+export const SHOWN_ROWS = 500;
 
 const MOMENT = 's since the epoch';
 
 /** Names with numbers in them in the order in which people count: `worker-2` before `worker-10`. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
-/** A plot's data as a table, sorted by any column. */
+/** A plot's data as a table, sorted by any column; of a longer one its first rows by that. */
 export function tableContent(
-  { columns, units, note }: ITable,
+  { columns, units, note, rows: total }: ITable,
   trans: TranslationBundle,
-  onRefresh: () => void
+  onRefresh: () => void,
+  onSort: (column: string) => void
 ): JSX.Element {
-  const total = Object.values(columns)[0]?.length ?? 0;
-  const rows = Array.from({ length: Math.min(total, SHOWN_ROWS) }, (_, i) => i);
+  const rows = Array.from({ length: Object.values(columns)[0]?.length ?? 0 }, (_, i) => i);
   const shown =
     total > SHOWN_ROWS
       ? trans.__('The first %1 of %2 rows', count(SHOWN_ROWS), count(total))
@@ -116,20 +116,30 @@ export function tableContent(
         </button>
       </p>
       <p>{note}</p>
-      <Table
-        blankIndicator={() => null}
-        rows={rows.map(row => ({ key: String(row), data: row }))}
-        columns={Object.entries(columns).map(([name, cells]) => {
-          const unit = units[name] ?? '';
-          return {
-            id: name,
-            // Moments are shown as clock times, which need no unit.
-            label: trans.__(name) + (unit === '' || unit === MOMENT ? '' : ` (${unit})`),
-            renderCell: (row: number) => cellText(cells[row], unit),
-            sort: (a: number, b: number) => compared(cells[a], cells[b])
-          };
-        })}
-      />
+      <div
+        onClick={({ target }) => {
+          const column =
+            target instanceof Element ? target.closest('th')?.dataset['id'] : undefined;
+          if (column !== undefined) {
+            onSort(column);
+          }
+        }}
+      >
+        <Table
+          blankIndicator={() => null}
+          rows={rows.map(row => ({ key: String(row), data: row }))}
+          columns={Object.entries(columns).map(([name, cells]) => {
+            const unit = units[name] ?? '';
+            return {
+              id: name,
+              // Moments are shown as clock times, which need no unit.
+              label: trans.__(name) + (unit === '' || unit === MOMENT ? '' : ` (${unit})`),
+              renderCell: (row: number) => cellText(cells[row], unit),
+              sort: (a: number, b: number) => compared(cells[a], cells[b])
+            };
+          })}
+        />
+      </div>
     </>
   );
 }

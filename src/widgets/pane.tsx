@@ -11,6 +11,7 @@ import {
   Toolbar,
   ToolbarButton,
   ToolbarButtonComponent,
+  undoIcon,
   type LabIcon
 } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
@@ -20,7 +21,7 @@ import React from 'react';
 import type { PlotArguments } from '../plot/control';
 import { messageOf } from '../plot/text';
 import { CommandIDs, PANE_CLASS, TAB_CLASS } from '../tokens';
-import { Card, helpContent, tableContent } from './card';
+import { Card, helpContent, SHOWN_ROWS, tableContent } from './card';
 import { fitIcon, frozenIcon, helpIcon, liveIcon, plotIcon, tableIcon } from './icons';
 import { PlotWidget, type IPlotWidgetOptions } from './plotwidget';
 
@@ -100,6 +101,12 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     const { commands } = this._services;
     this.activate(); // the command is about the pane in front
     void commands.execute(CommandIDs.openInBrowser);
+  }
+
+  /** Lead back to what was shown in this place before. */
+  setBack(heading: string, onClick: () => void): void {
+    const tooltip = this._services.trans.__('Back to %1', heading);
+    this.toolbar.insertItem(1, 'back', new ToolbarButton({ icon: undoIcon, tooltip, onClick }));
   }
 
   override dispose(): void {
@@ -210,16 +217,23 @@ export class Pane extends MainAreaWidget<PlotWidget> {
     return live.control?.tableArguments ?? live.arguments;
   }
 
-  private async _fillTable(card: Card): Promise<void> {
+  /** @param sort - the column that is sorted by, after a `-` from its largest value on. */
+  private async _fillTable(card: Card, sort = ''): Promise<void> {
     const { trans, server } = this._services;
     const { dashboard, info, live } = this.content;
     if (dashboard === undefined) {
       card.content = <p>{live.presentation.message}</p>;
       return;
     }
+    const fill = (next: string): void => void this._fillTable(card, next);
     try {
-      const table = await server.table(dashboard.id, info.name, this._shown);
-      card.content = tableContent(table, trans, () => void this._fillTable(card));
+      const table = await server.table(dashboard.id, info.name, this._shown, sort, SHOWN_ROWS);
+      card.content = tableContent(
+        table,
+        trans,
+        () => fill(sort),
+        column => fill(sort === column ? `-${column}` : column)
+      );
     } catch (reason) {
       card.content = <p>{messageOf(reason, trans)}</p>;
     }

@@ -181,6 +181,13 @@ export class Lab {
     await this._dragItem(plot, await pointIn(area, 'middle'));
   }
 
+  /** Drag a plot by its row to the upper end of a cell. */
+  async dropBefore(plot: string, cell: Locator): Promise<void> {
+    const { x, y } = await pointIn(cell, 'middle');
+    const { height = 0 } = (await cell.boundingBox()) ?? {};
+    await this._dragItem(plot, { x, y: y - height / 2 });
+  }
+
   private async _dragItem(plot: string, to: IPoint): Promise<void> {
     const item = await this.reveal(plot);
     await item.scrollIntoViewIfNeeded();

@@ -34,3 +34,24 @@ test('a plot dropped in the middle of a notebook is a cell there, and live', asy
   await expect(lab.panes()).toHaveCount(0);
   await expect(lab.page.locator('.lm-DockPanel-overlay')).toBeHidden();
 });
+
+test('a plot dropped between two cells is a cell between them, which runs after what runs', async ({
+  lab,
+  page,
+  server
+}) => {
+  const busy = 'import time\nuntil = time.time() + 6\nwhile time.time() < until: pass';
+  const path = server.writeNotebook('between.ipynb', [CLUSTER, busy, WORK]);
+  const notebook = await lab.open(path);
+  await notebook.run(0);
+  await lab.sidebar();
+  await lab.reveal('progress');
+  await notebook.start(1);
+  await notebook.expectBusy(1);
+  await lab.dropBefore('progress', notebook.cell(1));
+  await expect(notebook.cell(1)).toContainText('dask_diag_lab.plot("progress")');
+  await notebook.expectBusy(1);
+  await expect(lab.panes()).toHaveCount(0);
+  await expect(notebook.cell(1).locator('.jp-DaskDiag-plot')).toHaveAttribute('data-state', 'live');
+  await expect(page.locator('.lm-DockPanel-overlay')).toBeHidden();
+});

@@ -28,10 +28,8 @@ test('a click on a rectangle of the task stream opens the profile of its prefix,
   const tab = page.locator('.lm-DockPanel-tabBar .lm-TabBar-tab', { hasText: 'Profile: crunch' });
   await expect(tab).toHaveCount(1);
   await expect(profile.getByRole('button', { name: /^Task page of crunch-/ })).toBeVisible();
-  // Below the stream, which is still in view: there is no room for two side by side.
-  await expect(stream).toBeVisible();
-  const [above, below] = [await stream.boundingBox(), await profile.boundingBox()];
-  expect(below?.y ?? 0).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? 0));
+  // The stream is where it was, under the pointer.
+  expect(await stream.boundingBox()).toEqual(box);
   // What was told of the rectangle is gone with its place, though the pointer rests.
   await expect(page.locator('.bk-Tooltip:visible')).toHaveCount(0);
 
@@ -86,4 +84,40 @@ test('a profile that was opened from a rectangle leads to the page of its task',
   await profile.getByRole('button', { name: /^Task page/ }).click();
   const task = await lab.livePane('task');
   await expect(task).toContainText('does not know the task “crunch-of-long-ago”');
+});
+
+test('what is asked for in pictures shares one pane, and a button leads back', async ({
+  lab,
+  server
+}) => {
+  const notebook = await lab.open(server.writeNotebook('drill.ipynb', [CLUSTER, WORK]));
+  await notebook.run(0);
+  await notebook.run(1);
+  await lab.sidebar();
+  await lab.command('dask-diag-lab:open-layout');
+  await lab.livePane('graph');
+  const boxes = async (): Promise<unknown[]> => {
+    const found = lab.panes().filter({ visible: true });
+    return found.evaluateAll(all =>
+      all.map(one => JSON.stringify(one.getBoundingClientRect())).sort()
+    );
+  };
+  const before = await boxes();
+
+  const memory = await lab.livePane('workers-memory');
+  const { width = 0 } = (await memory.boundingBox()) ?? {};
+  await memory.click({ position: { x: width / 2, y: 100 } });
+  const worker = await lab.livePane('worker');
+  await worker
+    .locator('.slick-cell')
+    .filter({ hasText: /^crunch-/ })
+    .first()
+    .click();
+  await expect(lab.panes('worker')).toHaveCount(0);
+  const back = (await lab.livePane('task')).getByRole('button', { name: /^Back to Worker/ });
+  expect(await boxes()).toEqual(before);
+  await back.click();
+  await lab.livePane('worker');
+  await expect(lab.panes('task')).toHaveCount(0);
+  expect(await boxes()).toEqual(before);
 });

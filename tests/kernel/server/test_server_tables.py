@@ -21,6 +21,7 @@ from dask_diag_lab.server import export
 from dask_diag_lab.server.export import (
     ROWS_AT_ONCE,
     csv_parts,
+    first_rows,
     json_parts,
     speedscope_parts,
     trace_parts,
@@ -177,7 +178,7 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
         assert (await columns_of(served, f"task-stream.json?start={moment}"))["start"] == []
         refused = {
             "progress.json?by=colour": "“by” is one of",
-            "progress.json?sort=name": "has no argument “sort”; those it has: “by”, “order”.",
+            "progress.json?hue=name": "has no argument “hue”; those it has: “by”, “order”.",
             "task-stream.csv?rows=5": "those it has: “count”, “start”, “stop”.",
             "profile.json?count=few": "“count” is a whole number, not “few”",
             "task-stream.json?start=soon": "“soon” is no time: give seconds since the epoch",
@@ -280,3 +281,11 @@ def test_values_that_a_format_does_not_know() -> None:
 def test_an_empty_table_has_its_columns() -> None:
     assert as_json({"a": []}) == {"columns": {"a": []}, "units": {}, "rows": 0, "note": ""}
     assert as_csv({"a": []}) == [["a"]]
+
+
+def test_the_largest_of_all_rows_come_first_and_missing_ones_last() -> None:
+    values = np.r_[np.arange(2000.0), np.nan]
+    table = Table({"key": [f"k{n}" for n in range(2001)], "n": values})
+    assert first_rows(table, "-n", 2).columns == {"key": ["k1999", "k1998"], "n": [1999.0, 1998.0]}
+    assert first_rows(table, "n", 3000).columns["key"][-1] == "k2000"
+    assert json.loads("".join(json_parts(first_rows(table, "-n", 2))))["rows"] == 2001

@@ -114,8 +114,8 @@ def test_million_tasks_stay_within_the_memory_budget() -> None:
     finally:
         tracemalloc.stop()
     assert store.actions.evicted == 0
-    # The room of the series is the same for any number of tasks.
-    assert used < 8e6 + 120e6 / 4, f"{used / 1e6:.1f} MB"
+    # The room of the series, and of what was drawn, is the same for any number of tasks.
+    assert used < 9e6 + 120e6 / 4, f"{used / 1e6:.1f} MB"
 
 
 def test_actions_are_found_by_the_key_of_their_task() -> None:
