@@ -62,7 +62,7 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
     OSError
         Nobody answers there, or no scheduler.
     """
-    from dask_diag_lab.composition import Target
+    from dask_diag_lab.composition import Target, dashboard_link
     from dask_diag_lab.schema.columns import WireError
     from dask_diag_lab.transport.feed import CONNECT_TIMEOUT_S
     from dask_diag_lab.transport.link import Link, RefusedError
@@ -79,7 +79,9 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
     await link.close()
     if identity is None:
         raise ValueError(f"{address} is no Dask scheduler; take the address that one prints.")
-    return Target(str(identity["id"]), address, arguments)
+    return Target(
+        str(identity["id"]), address, arguments, dashboard=dashboard_link(address, identity)
+    )
 
 
 async def _refuse_dashboard(address: str) -> None:

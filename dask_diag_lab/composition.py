@@ -14,12 +14,13 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from dask_diag_lab.collector import LEASE_S
 from dask_diag_lab.jobs import JobRunner
@@ -72,12 +73,15 @@ class Target:
         ``Client.connection_args``: TLS context and the like.
     name : str
         What the user calls the cluster; '' where it has none but a number.
+    dashboard : str
+        The link of Dask's own dashboard; '' where none is known.
     """
 
     scheduler_id: str
     address: str
     connection_args: Mapping[str, Any]
     name: str = ""
+    dashboard: str = ""
 
     @classmethod
     def of(cls, client: Client) -> Target:
@@ -89,19 +93,35 @@ class Target:
             The client is not connected.
         """
         # The public `scheduler_info()` makes a call; a busy scheduler would hold up the caller.
-        scheduler_id = client._scheduler_identity.get("id")
+        identity = client._scheduler_identity
+        scheduler_id = identity.get("id")
         if client.status != "running" or not scheduler_id or client.scheduler is None:
             raise RuntimeError(
                 f"The client is {client.status}, so there is no scheduler to look at."
                 " Connect it first; `await client` does that for an asynchronous one."
             )
         name = str(getattr(client.cluster, "name", None) or "")[:MAX_NAME]
+        address = str(client.scheduler.addr)
+        link = dashboard_link(address, identity)
+        with suppress(KeyError, OSError):  # as in `notebook.client_repr`
+            link = str(getattr(client.cluster, "dashboard_link", link) or "")  # such as a gateway's
         return cls(
             str(scheduler_id),
-            str(client.scheduler.addr),
+            address,
             dict(client.connection_args),
             "" if _NUMBER.fullmatch(name) else name,
+            link,
         )
+
+
+def dashboard_link(address: str, identity: Mapping[str, Any]) -> str:  # as msgpack has it
+    """Return the link of Dask's own dashboard for a scheduler's identity, '' where it has none."""
+    from distributed.utils import format_dashboard_link
+
+    port = identity.get("services", {}).get("dashboard")
+    with suppress(KeyError):  # the setting names a variable that is not set
+        return str(format_dashboard_link(urlsplit(address).hostname, port)) if port else ""
+    return ""
 
 
 class Listen(NamedTuple):
@@ -178,7 +198,11 @@ class Composition:
             "id": dashboard_id,
             "name": name,
             "kernel_id": announce.kernel_id(),
-            "scheduler": {"id": target.scheduler_id, "address": target.address},
+            "scheduler": {
+                "id": target.scheduler_id,
+                "address": target.address,
+                "dashboard": target.dashboard,
+            },
         }
         self._has_left = False
         self._to_close = AsyncExitStack()
@@ -250,7 +274,8 @@ class Composition:
         """Take over a batch, perhaps of a scheduler that was started anew at its address."""
         self._store.apply(batch)
         if batch.scheduler.id != self._info["scheduler"]["id"]:
-            self._info["scheduler"] = self._info["scheduler"] | {"id": batch.scheduler.id}
+            anew = {"id": batch.scheduler.id, "dashboard": ""}  # perhaps at another port
+            self._info["scheduler"] = self._info["scheduler"] | anew
             self._announce()
 
     async def leave(self) -> None:

@@ -12,6 +12,7 @@ import asyncio
 import logging
 import os
 import threading
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.cli import checked_token, serve_until
@@ -31,7 +32,7 @@ _running: Final[dict[str, tuple[threading.Thread, threading.Event]]] = {}
 
 def dask_setup(scheduler: Scheduler) -> None:
     """Serve live plots beside the scheduler, and print the address that opens them."""
-    target, stop = (scheduler.id, scheduler.address, scheduler.connection_args), threading.Event()
+    target, stop = (scheduler.identity(0), scheduler.connection_args), threading.Event()
     thread = threading.Thread(target=_run, args=(target, stop), name="dask-diag-lab", daemon=True)
     _running[scheduler.id] = thread, stop
     thread.start()
@@ -48,9 +49,9 @@ async def dask_teardown(scheduler: Scheduler) -> None:
         await until(lambda: not thread.is_alive(), CLOSE_TIMEOUT_S)
 
 
-def _run(target: tuple[str, str, Any], stop: threading.Event) -> None:
+def _run(given: tuple[Mapping[str, Any], Any], stop: threading.Event) -> None:
     # Takes longer than the scheduler's loop may wait.
-    from dask_diag_lab.composition import Target, own_listen
+    from dask_diag_lab.composition import Target, dashboard_link, own_listen
 
     async def end() -> None:
         # Not in a thread of a pool: Python waits for those before it ends.
@@ -60,6 +61,10 @@ def _run(target: tuple[str, str, Any], stop: threading.Event) -> None:
     try:
         token = checked_token(os.environ.get("DASK_DIAG_LAB_TOKEN", ""))
         listen = own_listen()._replace(token=token)
-        asyncio.run(serve_until(end, Target(*target), listen))
+        identity, arguments = given
+        address = identity["address"]
+        link = dashboard_link(address, identity)
+        target = Target(identity["id"], address, arguments, dashboard=link)
+        asyncio.run(serve_until(end, target, listen))
     except Exception as error:  # whatever is wrong here, the scheduler comes first
         logger.warning("The diagnostics beside the scheduler ended: %s", error, exc_info=error)

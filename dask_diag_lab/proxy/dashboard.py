@@ -157,7 +157,9 @@ class DiagnosticsDashboard(Dashboard):
     def __init__(self, announcement: Announcement) -> None:
         record = self.record = announcement.record
         address = loopback_address(record["url"])
-        super().__init__(address, record["id"], record["name"], "diagnostics", record["scheduler"])
+        # Without the link: the browser gets no address.
+        scheduler = check(record["scheduler"], SchedulerInfo)
+        super().__init__(address, record["id"], record["name"], "diagnostics", scheduler)
         self.info["kernel_id"], self.info["started"] = record["kernel_id"], record["started"]
         self.credentials = {"Authorization": f"token {record['token']}"}
         self._process = announcement.process

@@ -41,6 +41,12 @@ class SchedulerInfo(TypedDict):
     address: str
 
 
+class RecordedScheduler(SchedulerInfo):
+    """The scheduler in a runtime record, with the link of Dask's own dashboard, '' for none."""
+
+    dashboard: str
+
+
 class PlotInfo(TypedDict):
     """One plot of a dashboard.
 
@@ -153,7 +159,7 @@ class RuntimeRecord(TypedDict):
     url: str
     token: str
     name: str
-    scheduler: SchedulerInfo
+    scheduler: RecordedScheduler
     started: float
     versions: dict[str, Any]  # of packages, for people who read the file
     host: NotRequired[str | None]

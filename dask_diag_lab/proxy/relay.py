@@ -73,6 +73,11 @@ _ANSWER_HEADERS: Final = (
     *("Expires", "Last-Modified", "Retry-After", "Vary"),
 )
 
+# Bokeh names the scripts of its extensions from the root of the server, all others from the page.
+# Both are of one length: the answer's stays what its head says.
+_FROM_ROOT: Final = b' src="/static/extensions/'
+_FROM_PAGE: Final = b'  src="static/extensions/'
+
 # BokehJS makes style elements, and plots connect to their session and websocket.
 _SHARED_POLICY: Final = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -252,6 +257,7 @@ class RelayHandler(BaseWebSocketHandler):
     _exchange: Exchange | None = None
     _is_begun = False
     _nonce = ""
+    _held: bytes | None = None  # of a stock page, what may be the beginning of `_FROM_ROOT`
     _upstream: WebSocketClientConnection
     _pump: asyncio.Task[None] | None = None
 
@@ -325,6 +331,8 @@ class RelayHandler(BaseWebSocketHandler):
             self._nonce = headers[NONCE_HEADER] = secrets.token_urlsafe(16)
             for name in ("If-None-Match", "If-Modified-Since"):
                 headers.pop(name, None)
+        if dashboard.kind == "stock" and "text/html" in headers.get("Accept", ""):
+            headers.pop("Accept-Encoding", None)  # links of pages are changed
         try:
             await self._exchange.run(method, self._target, headers, bytes(self._body))
         except UpstreamError as error:
@@ -336,7 +344,7 @@ class RelayHandler(BaseWebSocketHandler):
             status = 504 if isinstance(error, UpstreamTimeoutError) else 502
             raise RefusedError(dashboard.failure(error), status) from None
         with contextlib.suppress(StreamClosedError):  # a browser that has it all may leave
-            await self.finish()
+            await self.finish(self._held or None)  # a 304 has no body
 
     def _take_head(self, code: int, answered: HTTPHeaders) -> None:
         dashboard = self._dashboard
@@ -353,12 +361,18 @@ class RelayHandler(BaseWebSocketHandler):
         self.set_status(code)
         for name, value in headers.items():
             self.set_header(name, value)
+        if not is_ours and headers["Content-Type"].startswith("text/html"):
+            self._held = b""
         if self._nonce:
             # Our own page opens its plots with POST: it needs the cookie that Jupyter checks.
             self.xsrf_token  # noqa: B018  # reading it sets the cookie
 
     async def _pass_on(self, chunk: bytes) -> None:
         self._is_begun = True
+        if self._held is not None:
+            page = (self._held + chunk).replace(_FROM_ROOT, _FROM_PAGE)
+            end = max(0, len(page) - len(_FROM_ROOT) + 1)
+            chunk, self._held = page[:end], page[end:]
         self.write(chunk)
         await self.flush()
 

@@ -76,7 +76,7 @@ def test_its_values_are_what_discovery_checks(folder: Path) -> None:
     ticks = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
     assert record["start_ticks"] == int(ticks)
     assert record["kernel_id"] is None
-    assert record["scheduler"] == {"id": "Scheduler-1", "address": NOBODY}
+    assert record["scheduler"] == {"id": "Scheduler-1", "address": NOBODY, "dashboard": ""}
 
 
 def test_tokens_are_never_used_twice(folder: Path) -> None:

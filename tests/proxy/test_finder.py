@@ -72,7 +72,8 @@ async def test_whoever_asks_once_sees_it_too(client: Client, stock: StockSchedul
 async def test_is_shown_with_the_diagnostics_of_its_scheduler(
     client: Client, backend: Backend, stock: StockScheduler
 ) -> None:
-    backend.announce(scheduler={"id": stock.scheduler_id, "address": stock.address})
+    scheduler = {"id": stock.scheduler_id, "address": stock.address}
+    backend.announce(scheduler={**scheduler, "dashboard": f"http://127.0.0.1:{stock.port}/status"})
     assert of(stock.address, await client.dashboards())["shown_with"] == backend.id
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from tornado.websocket import WebSocketClientConnection
@@ -90,6 +91,19 @@ async def test_page_is_sandboxed_and_live(client: Client, stock: StockScheduler)
     options: dict[str, Any] = {"headers": {"Authorization": "", "Origin": "null"}}  # Any: tornado's
     wrong = re.sub("frames/[^/]+", "frames/" + "x" * 43, route)
     assert await client.refused_socket(wrong, **options) == 403
+
+
+async def test_scripts_of_bokeh_extensions_come_from_the_dashboard_that_has_them(
+    client: Client,
+) -> None:
+    with StockScheduler(module="dask_diag_lab.views.models") as scheduler:
+        place = await framed(client, scheduler, "individual-task-stream")
+        browser = {"Accept": "text/html", "Accept-Encoding": "gzip"}
+        page = await client.raw(place, headers=browser)
+        (script,) = re.findall(r'src="([^"]*/extensions/[^"]*)"', page.body.decode())
+        loaded = await client.raw(urljoin(place, script), headers={})
+    assert (loaded.code, loaded.headers["Content-Type"]) == (200, "text/javascript")
+    assert len(page.body) == int(page.headers["Content-Length"])
 
 
 async def test_key_opens_its_dashboard_only_and_is_not_logged(

@@ -109,6 +109,14 @@ def test_a_scheduler_started_anew_at_its_address_keeps_its_entry(runtime_dir: Pa
     wait_until(lambda: diagnostics.is_closed, "it outlives its clients")
 
 
+@pytest.mark.parametrize("by_address", [False, True])
+def test_the_record_has_the_link_of_dasks_own_dashboard(
+    cluster: LocalCluster, runtime_dir: Path, *, by_address: bool
+) -> None:
+    with attached(cluster.scheduler_address if by_address else cluster) as (client, _):
+        assert record_of(runtime_dir)["scheduler"]["dashboard"] == client.dashboard_link != ""
+
+
 def test_where_nothing_can_listen_the_reason_is_given_and_not_that_the_client_was_closed(
     cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

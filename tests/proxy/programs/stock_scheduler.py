@@ -1,6 +1,6 @@
 """A real stock Dask scheduler with its dashboard; prints where it is, ends with standard input.
 
-Its arguments are the number of its workers and the prefix of its dashboard.
+Its arguments are the number of its workers, the prefix of its dashboard, and a module to import.
 """
 
 from __future__ import annotations
@@ -8,12 +8,15 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import AsyncExitStack
+from importlib import import_module
 
 from distributed import Scheduler, Worker
 
 
 async def main() -> None:
     """Serve until standard input ends."""
+    if sys.argv[3]:
+        import_module(sys.argv[3])
     async with AsyncExitStack() as stack:
         scheduler = await stack.enter_async_context(
             Scheduler(
