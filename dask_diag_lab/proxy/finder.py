@@ -12,7 +12,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
@@ -107,11 +107,6 @@ class Finder:
                     self._failure = str(error)
                     LOG.warning("Dask's own dashboards are not looked for: %s.", error)
                     LOG.debug("Why not", exc_info=True)
-
-    async def wait(self, timeout_s: float, but: Container[int]) -> bool:
-        """Wait until all but these processes have answered; return whether some have not."""
-        asked = [task for pid, task in self._asking.items() if pid not in but]
-        return bool(asked and (await asyncio.wait(asked, timeout=timeout_s))[1])
 
     async def close(self) -> None:
         """Ask no more."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from dataclasses import replace
-from typing import Final
+from itertools import compress
+from typing import Any, Final
 
 from dask_diag_lab.proxy.client import RefusedError
 from dask_diag_lab.proxy.config import Settings
@@ -34,9 +34,9 @@ POLL_S: Final = 0.2
 # of a machine with very many connections is long.
 LOOK_S: Final = 0.7
 LOOK_SHARE: Final = 0.02
-# Whoever asks for the list once waits so long for those that are being asked, but not for other
-# ports of processes that announce themselves: a busy kernel answers late.
-ASKED_S: Final = 2.0
+# Whoever asks for the list waits so long for what our own servers say, but for no other program: a
+# kernel that holds the interpreter answers late, and is asked on.
+ASKED_S: Final = 0.4
 # After an error that nobody has foreseen.
 RETRY_S: Final = 5.0
 
@@ -98,6 +98,7 @@ class Registry:
         self._finder = Finder(settings, discovery.folder, kernels, self._take_found)
         self._dashboards: dict[str, Dashboard] = {}
         self._scanning = asyncio.Lock()
+        self._asking: dict[object, asyncio.Task[None]] = {}  # for whoever asks for the list
         self._listeners: set[asyncio.Event] = set()
         self._watch: asyncio.Task[None] | None = None
         self._watches: set[asyncio.Task[None]] = set()  # and those that are ending
@@ -167,16 +168,28 @@ class Registry:
         return self._dashboards[dashboard_id]
 
     async def refresh(self) -> DashboardList:
-        """Look once, now, and ask each dashboard how it is."""
+        """Look now, and ask each dashboard how it is.
+
+        What others answer is in the next list: only our own servers are waited for, not for long.
+        """
         await self._scan()
-        await self._finder.look(self._own_ports)
-        deadline_s = time.monotonic() + ASKED_S
-        while await self._finder.wait(POLL_S, self._own_pids()) and time.monotonic() < deadline_s:
-            await self._scan()  # a busy kernel may have announced itself meanwhile
-        self._take_found()
-        await asyncio.gather(*map(self._examine, self._dashboards.values()))
+        if self.settings.discover and not self.is_watching:
+            self._begin(self._finder, self._look)
+        asked = [self._begin(one, self._examine, one) for one in self._dashboards.values()]
+        own = [isinstance(one, DiagnosticsDashboard) for one in self._dashboards.values()]
+        if any(own):
+            await asyncio.wait(compress(asked, own), timeout=ASKED_S)
         self._publish()
         return {"dashboards": list(self.listing.values())}
+
+    def _begin(
+        self, key: object, work: Callable[..., Coroutine[Any, Any, None]], *given: Dashboard
+    ) -> asyncio.Task[None]:
+        """Begin what whoever asks needs, unless that is under way."""
+        if key not in self._asking:
+            task = self._asking[key] = asyncio.create_task(work(*given))
+            task.add_done_callback(lambda _: self._asking.pop(key))
+        return self._asking[key]
 
     async def find(self, dashboard_id: str) -> Dashboard:
         """Return a dashboard that may be contacted now.
@@ -279,9 +292,9 @@ class Registry:
         for dashboard in self._dashboards.values():
             dashboard.close_sockets("The Jupyter server stops.", 1001)
         self.keys.end()
-        for watch in tuple(self._watches):
-            watch.cancel()
-            await asyncio.wait([watch])
+        for task in (*self._watches, *self._asking.values()):
+            task.cancel()
+            await asyncio.wait([task])
         await self._finder.close()
 
     async def _scan(self) -> None:
@@ -303,14 +316,6 @@ class Registry:
         ours = [one for one in self._dashboards.values() if isinstance(one, DiagnosticsDashboard)]
         named = (one.record["scheduler"]["address"].rpartition(":")[2] for one in ours)
         return {one.address.port for one in ours} | {int(one) for one in named if one.isdecimal()}
-
-    def _own_pids(self) -> set[int]:
-        """Return the processes of diagnostics servers, whose other ports are not waited for."""
-        return {
-            one.record["pid"]
-            for one in self._dashboards.values()
-            if isinstance(one, DiagnosticsDashboard)
-        }
 
     def _take_found(self) -> None:
         """Bring the dashboards that are found by themselves up to date."""
@@ -356,9 +361,12 @@ class Registry:
 
     async def _keep_looking(self) -> None:
         while self.settings.discover:
-            await self._finder.look(self._own_ports)
-            self._take_found()
-            await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
+            await self._look()
+
+    async def _look(self) -> None:
+        await self._finder.look(self._own_ports)
+        self._take_found()
+        await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
 
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:

@@ -256,8 +256,6 @@ class Server:
 
     def _with_bokeh(self) -> PlotTornado:
         # Here and not above: the package has to be importable without Bokeh.
-        from bokeh.settings import settings
-
         from dask_diag_lab.server.sessions import PlotSocket, PlotTornado
 
         bokeh = PlotTornado(self._site, self._on_watch, **SETTINGS)
@@ -267,7 +265,6 @@ class Server:
         # nothing of Bokeh's is reachable but what stands in this table.
         rules = self._rules(
             URLSpec(rf"/plots/{NAME}/ws", PlotSocket, socket),
-            _files(r"/static/(.*)", Path(settings.bokehjs_path())),
         )
         bokeh.add_handlers(r".*", rules)
         bokeh.initialize(IOLoop.current())
@@ -281,6 +278,7 @@ class Server:
             *(URLSpec(path, pages.MovedHandler, {**site, "to": to}) for path, to in pages.MOVED),
             _files(r"/static/dask-diag-lab/dist/(.*)", MODELS),
             _files(r"/static/dask-diag-lab/(.*)", STATIC),
+            URLSpec(r"/static/(.*)", handlers.BokehFilesHandler, site),
             *more,
             URLSpec(r"/.*", pages.NothingHandler, site),
         ]

@@ -280,8 +280,25 @@ class SessionHandler(SiteHandler):
 
 
 class FilesHandler(SafeHandler, StaticFileHandler):
-    """Scripts and styles, ours and BokehJS: kept by the browser, checked by their hash."""
+    """Scripts and styles: kept by the browser, checked by their hash."""
 
     def set_extra_headers(self, path: str) -> None:  # noqa: ARG002  # tornado's
         """Have the browser keep the file."""
         self.set_header("Cache-Control", "private, max-age=3600")
+
+
+class BokehFilesHandler(FilesHandler):
+    """BokehJS, of the Bokeh that is loaded: whoever asks before waits."""
+
+    def initialize(self, site: Site) -> None:  # type: ignore[override]  # tornado's way
+        super().initialize(path="")
+        self._site = site
+
+    async def prepare(self) -> None:
+        self._site.is_wanted.set()
+        await self._site.loaded.wait()
+        if self._site.missing:
+            raise HTTPError(503, "%s", self._site.missing)
+        from bokeh.settings import settings
+
+        self.root = str(settings.bokehjs_path())

@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from jupyter_server.auth.identity import User
 from jupyter_server.serverapp import ServerApp
@@ -20,6 +20,7 @@ from tests.proxy.backends import Backend
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Listing = list[dict[str, Any]]  # Any: JSON
+T = TypeVar("T")
 
 
 def message(answer: HTTPResponse) -> str:
@@ -114,6 +115,13 @@ class Client:
         answer = await self.get("api", "dashboards")
         assert answer.code == 200
         return list(json.loads(answer.body)["dashboards"])
+
+    async def until(self, is_wanted: Callable[[Listing], T], timeout_s: float = 45) -> T:
+        """Ask again and again until the list is as wanted; return what was made of it."""
+        async with asyncio.timeout(timeout_s):
+            while not (wanted := is_wanted(await self.dashboards())):
+                await asyncio.sleep(0.05)
+        return wanted
 
     async def relayed(self, backend: Backend, path: str, **options: Any) -> HTTPResponse:
         """Get a path of a backend through the relay."""

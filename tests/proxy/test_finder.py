@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import signal
 import socket
 import sys
 import time
@@ -41,8 +42,8 @@ def settings() -> dict[str, object]:
 
 
 def of(address: str, found: Listing) -> dict[str, Any]:  # Any: JSON
-    """Return the stock dashboard of a scheduler; other people's run on the same machine."""
-    stock = (one for one in found if one["kind"] == "stock")
+    """Return the stock dashboard of a scheduler, once it has said how it is."""
+    stock = (one for one in found if one["kind"] == "stock" and one["state"] == "live")
     return next((one for one in stock if one["scheduler"]["address"] == address), {})
 
 
@@ -65,8 +66,24 @@ async def test_is_listed_within_3_s_and_gone_with_its_process(client: Client) ->
     assert "shown_with" not in dashboard
 
 
-async def test_whoever_asks_once_sees_it_too(client: Client, stock: StockScheduler) -> None:
-    assert of(stock.address, await client.dashboards())
+async def test_whoever_asks_again_sees_it_too(client: Client, stock: StockScheduler) -> None:
+    assert await client.until(lambda found: of(stock.address, found))
+
+
+async def test_list_waits_for_no_program_that_does_not_answer(
+    client: Client, announced: Backend
+) -> None:
+    with StockScheduler() as scheduler, Backend(announced.folder) as holding:
+        holding.announce()
+        held = asyncio.ensure_future(client.relayed(holding, "hold", params={"seconds": "6"}))
+        scheduler.process.send_signal(signal.SIGSTOP)
+        begun_s = time.monotonic()
+        listed = {one["id"]: one for one in await client.dashboards()}
+        took_s = time.monotonic() - begun_s
+        assert listed[announced.id]["plots"]
+        assert holding.id in listed
+        await held
+    assert took_s < 2  # the scheduler would be waited for as long, the kernel for 5 s
 
 
 async def test_is_shown_with_the_diagnostics_of_its_scheduler(
@@ -74,13 +91,14 @@ async def test_is_shown_with_the_diagnostics_of_its_scheduler(
 ) -> None:
     scheduler = {"id": stock.scheduler_id, "address": stock.address}
     backend.announce(scheduler={**scheduler, "dashboard": f"http://127.0.0.1:{stock.port}/status"})
-    assert of(stock.address, await client.dashboards())["shown_with"] == backend.id
+    found = await client.until(lambda found: of(stock.address, found))
+    assert found["shown_with"] == backend.id
 
 
 async def test_found_one_that_is_added_by_hand_stays_one(
     client: Client, stock: StockScheduler
 ) -> None:
-    found = of(stock.address, await client.dashboards())
+    found = await client.until(lambda found: of(stock.address, found))
     assert (await client.add(f"localhost:{stock.port}")).code == 201
     assert (await client.add(f"127.0.0.1:{stock.port}")).code == 200
     ours = [one for one in await client.dashboards() if one["scheduler"] == found["scheduler"]]
@@ -165,7 +183,7 @@ async def test_no_dashboard_and_somebody_elses_program_are_not_even_connected_to
     arguments: tuple[str, ...], client: Client, stock: StockScheduler
 ) -> None:
     with Program("bystander.py", *arguments) as program:
-        assert of(stock.address, await client.dashboards())
+        assert await client.until(lambda found: of(stock.address, found))
         await client.dashboards()
         assert program.process.stdout is not None
         assert select.select([program.process.stdout], [], [], 0)[0] == []
@@ -184,7 +202,7 @@ async def test_other_jupyter_servers_are_not_asked(
         async with asyncio.timeout(60):
             while "is running at" not in log.read_text():
                 await asyncio.sleep(0.1)
-        assert of(stock.address, await client.dashboards())
+        assert await client.until(lambda found: of(stock.address, found))
         await client.dashboards()
     finally:
         server.kill()

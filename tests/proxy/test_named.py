@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import ipaddress
 import json
 import re
 import socket
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from jupyter_core.paths import jupyter_data_dir
 from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.discovery import Discovery
 from dask_diag_lab.proxy.extension import DaskDiagLab
+from dask_diag_lab.proxy.messages import DashboardInfo
 from dask_diag_lab.proxy.registry import Registry
 from dask_diag_lab.proxy.stock import Keeper
 from tests.proxy.backends import Program, StockScheduler
@@ -36,10 +38,20 @@ def kept_path() -> Path:
 GATEWAY = "/services/dask-gateway/clusters/default.0a1b"
 
 
-def after_restart(extension: DaskDiagLab) -> Registry:
+def is_answered(found: Sequence[Mapping[str, Any]]) -> bool:  # Any: JSON
+    """Whether it is known of each how it is."""
+    return not any("the first answer" in str(one["reason"]) for one in found)
+
+
+async def after_restart(extension: DaskDiagLab) -> list[DashboardInfo]:
     """Return what the next Jupyter server makes of the same files."""
     discovery = Discovery(Path("/nowhere"), extension.log)
-    return Registry(discovery, Settings(discover=False), Keeper(kept_path()), dict)
+    registry = Registry(discovery, Settings(discover=False), Keeper(kept_path()), dict)
+    async with asyncio.timeout(45):
+        while not is_answered(listed := (await registry.refresh())["dashboards"]):
+            await asyncio.sleep(0.05)
+    await registry.close()
+    return listed
 
 
 async def test_added_ones_are_kept_and_removed_ones_are_not(
@@ -49,12 +61,12 @@ async def test_added_ones_are_kept_and_removed_ones_are_not(
     path = kept_path()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [one.name for one in path.parent.iterdir()] == [path.name]
-    (kept,) = (await after_restart(extension).refresh())["dashboards"]
+    (kept,) = await after_restart(extension)
     for field in ("id", "name", "state", "scheduler", "is_removable"):
         assert kept[field] == dashboard[field]
     assert (await client.add(f"http://127.0.0.1:{stock.port}")).code == 200  # known by that, too
     await client.get("api", "dashboards", dashboard["id"], method="DELETE")
-    assert (await after_restart(extension).refresh())["dashboards"] == []
+    assert await after_restart(extension) == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +90,7 @@ async def test_spoilt_file_of_added_ones_contacts_nobody(
     path.parent.mkdir(parents=True)
     path.write_text(content)
     path.chmod(mode)
-    listed = (await after_restart(extension).refresh())["dashboards"]
+    listed = await after_restart(extension)
     assert caplog.text.count(str(path)) == (2 if "ftp" in content else 1)
     for one in listed:
         assert (one["state"], "allowed_hosts" in str(one["reason"])) == ("unreachable", True)
@@ -103,7 +115,7 @@ class TestConfigured:
     async def test_are_listed_with_their_state_and_cannot_be_removed(
         self, client: Client, stock: StockScheduler
     ) -> None:
-        there, missing = await client.dashboards()
+        there, missing = await client.until(lambda found: found if is_answered(found) else [])
         assert (there["scheduler"]["address"], there["state"]) == (stock.address, "live")
         assert missing["state"] == "unreachable"
         assert "nothing listens" in missing["reason"]
@@ -188,7 +200,7 @@ class TestFound:
 
     async def test_one_behind_a_prefix_is_named_by_host_and_path(self, client: Client) -> None:
         with StockScheduler(1, prefix="/a/b") as scheduler:
-            found = of(scheduler.address, await client.dashboards())
+            found = await client.until(lambda found: of(scheduler.address, found))
             assert (found["name"], found["state"]) == (f"127.0.0.1:{scheduler.port}/a/b", "live")
             assert found["summary"]["workers"] == 1
             page = await client.get("dashboards", found["id"], "json/identity.json")
@@ -202,7 +214,7 @@ class TestFound:
         tls = "DASK_DISTRIBUTED__SCHEDULER__DASHBOARD__TLS"
         paths = {f"{tls}__CERT": str(certificate), f"{tls}__KEY": str(certificate)}
         with StockScheduler(0, "", **paths) as scheduler:
-            found = of(scheduler.address, await client.dashboards())
+            found = await client.until(lambda found: of(scheduler.address, found))
             assert (found["name"], found["state"]) == (f"127.0.0.1:{scheduler.port}", "live")
 
 

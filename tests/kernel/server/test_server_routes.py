@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import sys
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
-from dask_diag_lab.server import export
+from dask_diag_lab.server import Server, export
 from dask_diag_lab.server.handlers import OWN
 from dask_diag_lab.server.sessions import address_of
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from tests.kernel.server.sample_views import SAMPLES
-from tests.kernel.serving import TOKEN, Served, make_batch, serving
+from tests.kernel.serving import TOKEN, Endpoint, Served, make_batch, serving
 from tests.kernel.store.batches import group_row
 
 PLOTS = built_in_plots()
@@ -117,6 +118,20 @@ async def test_scripts_are_served_compressed_and_no_other_file_is() -> None:
         assert (await raw(**{"If-None-Match": plain.headers["Etag"]})).code == 304
         for other in ("/static/../handlers.py", "/static/%2e%2e/%2e%2e/server.py", "/static/"):
             assert (await served.ask(other)).code in (403, 404)
+
+
+async def test_a_pane_that_is_opened_at_once_waits_for_bokeh() -> None:
+    info = {"id": "0123456789abcdef", "name": "analysis.ipynb"}
+    server = Server(Store(), info=lambda: info, token=TOKEN)
+    early = Endpoint(await server.start())
+    try:
+        answers = await asyncio.gather(
+            early.ask("/static/js/bokeh.min.js"),
+            early.ask("/plots/cpu/session", method="POST", body=""),
+        )
+        assert [one.code for one in answers] == [200, 200]
+    finally:
+        await server.stop()
 
 
 async def test_a_session_names_the_scripts_that_draw_its_plot() -> None:
