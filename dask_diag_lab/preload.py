@@ -65,10 +65,11 @@ def is_in_kernel() -> bool:
 
 def _import() -> None:
     with suppress(Exception):  # `dask_setup` meets it too, and says so
-        import dask_diag_lab.session  # noqa: F401
+        if is_wanted():
+            import dask_diag_lab.session  # noqa: F401
 
 
-# Dask imports this module when `Client()` begins. Importing the rest takes 0.13 s of processor time:
-# it does so while a new cluster starts, not while `Client()` waits for `dask_setup`.
-if is_wanted():
+# Dask imports this module when `Client()` begins. Importing the rest takes 0.13 s of processor
+# time: in a kernel while a new cluster starts, not while `Client()` waits for `dask_setup`.
+if is_in_kernel():
     threading.Thread(target=_import, name="dask-diag-lab-import", daemon=True).start()
