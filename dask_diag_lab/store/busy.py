@@ -68,16 +68,18 @@ class BusyTimes:
         nthreads : ndarray of int64
             How many there were from each of `times` on.
         """
-        if not len(times):
-            return 0.0
-        until = np.append(0.0, np.cumsum(np.diff(times) * nthreads[:-1]))
+        start, stop = (seconds_until(at, times, nthreads) for at in (self.start, self.stop))
+        return float((stop - start).sum())
 
-        def thread_seconds_until(moments: Floats) -> Floats:
-            at = np.searchsorted(times, moments, side="right") - 1
-            known: Floats = until[at] + nthreads[at] * (moments - times[at])
-            return np.where(at >= 0, known, 0.0)
 
-        return float((thread_seconds_until(self.stop) - thread_seconds_until(self.start)).sum())
+def seconds_until(moments: Floats, times: Floats, nthreads: Ints) -> Floats:
+    """Return how long all threads together had been there at each moment; see `thread_seconds`."""
+    if not len(times):
+        return np.zeros(len(moments))
+    until = np.append(0.0, np.cumsum(np.diff(times) * nthreads[:-1]))
+    at = np.searchsorted(times, moments, side="right") - 1
+    known: Floats = until[at] + nthreads[at] * (moments - times[at])
+    return np.where(at >= 0, known, 0.0)
 
 
 class ThreadHistory:
@@ -101,3 +103,8 @@ class ThreadHistory:
         if not (np.array_equal(times, self.times) and np.array_equal(values, self.values)):
             self.times, self.values = times, values
             self.version += 1
+
+    def mean(self, edges: Floats) -> Floats:
+        """Return how many threads there were on average between each two moments."""
+        mean: Floats = np.diff(seconds_until(edges, self.times, self.values)) / np.diff(edges)
+        return mean

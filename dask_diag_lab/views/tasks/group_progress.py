@@ -17,7 +17,6 @@ from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.tasks.task_counts import Floats
 from dask_diag_lab.views.tasks.thread_history import MAX_LAYERS, ThreadHistory
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
 from dask_diag_lab.views.view import LegendItem, Table
@@ -39,7 +38,7 @@ class TaskGroupProgress(FigureView):
     help = (
         "Stacked areas, one colour for each function: their height is the number of threads "
         "that computed its tasks, averaged over each step.\n"
-        "- the line: how many threads the cluster had\n"
+        "- the line: how many threads the cluster had, averaged likewise\n"
         "- point at a moment: its figures\n"
         "- 0 s below: the start of the first task\n"
         "- drag: pan\n"
@@ -107,8 +106,8 @@ class TaskGroupProgress(FigureView):
         self.areas.set({"x": edges, **{f"level{at}": level for at, level in enumerate(stacked)}})
         for area, name in zip(self._areas, layers.names, strict=False):
             set_properties(area, fill_color=self._color(name))
-        times, threads = self._nthreads(layers.edges)
-        self.line.set({"x": times - zero, "threads": threads})
+        threads = self.store.nthreads.mean(layers.edges)
+        self.line.set({"x": edges, "threads": np.append(threads, threads[-1:])})
         set_properties(self._y, end=float(rows["top"][0]))
         self._time.follow(0.0, float(edges[-1]))
         label = f"0 s is {fmt.clock(zero)}, the first task"
@@ -148,7 +147,7 @@ class TaskGroupProgress(FigureView):
         names = [shown_name(name, 60) if name else "others" for name in layers.names]
         ends = [fmt.duration(edge) for edge in edges.tolist()]
         clock = [fmt.clock(edge) for edge in layers.edges.tolist()]
-        most = max([1.0, *total.tolist(), *self._nthreads(layers.edges)[1].tolist()])
+        most = max([1.0, *total.tolist(), *self.store.nthreads.mean(layers.edges).tolist()])
         return {
             "left": edges[:-1],
             "right": edges[1:],
@@ -175,17 +174,6 @@ class TaskGroupProgress(FigureView):
         if not prefix:
             return data_colors(self.look).gone
         return prefix_color(self.store.palette.index(prefix), self.look)
-
-    def _nthreads(self, edges: Floats) -> tuple[Floats, Floats]:
-        """Return where the number of threads changed in the time of the picture, and its ends."""
-        history = self.store.nthreads
-        if not len(history.times) or not len(edges):
-            return np.empty(0), np.empty(0)
-        is_inside = (history.times > edges[0]) & (history.times < edges[-1])
-        times = np.concatenate([edges[:1], history.times[is_inside], edges[-1:]])
-        at = np.searchsorted(history.times, times, side="right") - 1
-        values = history.values[np.maximum(at, 0)].astype(np.float64)
-        return times, np.where(at >= 0, values, 0.0)
 
     def headline(self) -> str:
         """Return how many threads compute now, and how many there are."""

@@ -29,6 +29,9 @@ MAX_LAYERS: Final = 12
 """Prefixes with a layer of their own; the others share one."""
 ROWS_AT_ONCE: Final = 32_768
 """Actions read in one piece: some three milliseconds."""
+CLOCKS_S: Final = 1.0
+"""Heartbeats put starts off by less. What runs and began longer before another task ended in its
+slot has left its thread."""
 NOW_S: Final = 1.0
 """What ended longer ago is not now."""
 
@@ -80,6 +83,7 @@ class ThreadHistory:
         self.cursor = 0
         self.last_stop = -math.inf
         self._rows: dict[int, int] = {}  # by string id of the prefix
+        self._ends: Floats = np.empty(0)  # of the last task that was read, by slot id
         self._store = store
 
     @property
@@ -94,12 +98,30 @@ class ThreadHistory:
 
     def read(self) -> None:
         """Read the next actions, `ROWS_AT_ONCE` at most."""
-        columns = ("kind", "prefix", "start", "stop")
+        columns = ("kind", "prefix", "start", "stop", "slot")
         self.cursor, rows = self._store.actions.since(self.cursor, ROWS_AT_ONCE, columns)
         is_task = rows["kind"] == Kind.COMPUTE
-        prefix, start, stop = (rows[name][is_task] for name in columns[1:])
-        self.seconds = self.with_added(prefix, start, stop)
+        prefix, start, stop, slot = (rows[name][is_task] for name in columns[1:])
+        order = np.lexsort((stop, slot))
+        start = self._in_turn(slot[order], start[order], stop[order])
+        self.seconds = self.with_added(prefix[order], start, stop[order])
         self.last_stop = max(self.last_stop, float(stop.max(initial=-math.inf)))
+
+    def _in_turn(self, slot: Ints, start: Floats, stop: Floats) -> Floats:
+        """Return starts of tasks, sorted by slot and stop, before which no other had the thread.
+
+        A worker takes times to the scheduler's clock by its latest heartbeat, task by task: one
+        that took long moves a task into the one before it. What left its thread is in a slot of
+        its own.
+        """
+        slots = self._store.slots
+        unseen = np.full(len(slots.position) - len(self._ends), -math.inf)
+        self._ends, ids = np.append(self._ends, unseen), slots.ids[slot]
+        is_first = np.diff(slot, prepend=-1) != 0
+        before = np.where(is_first, self._ends[ids], np.roll(stop, 1))
+        np.maximum.at(self._ends, ids, stop)
+        in_turn: Floats = np.minimum(np.maximum(start, before), stop)
+        return in_turn
 
     def with_added(self, prefix: Ints, start: Floats, stop: Floats) -> Floats:
         """Return the matrix with the seconds from ``start`` to ``stop`` (since the epoch) added.
@@ -172,8 +194,9 @@ class ThreadHistory:
     def layers(self) -> Layers:
         """Return what to stack now: what was read, and what runs as far as it has come."""
         store, now = self._store, self._store.time
-        running = store.running.rows(now)
-        start = running["start"]
+        running, slots = store.running.rows(now), store.slots
+        start, ended = running["start"], slots.last_stop[slots.ids[running["slot"]]]
+        start = np.where(ended - start < CLOCKS_S, np.minimum(np.maximum(start, ended), now), start)
         seconds = self.with_added(running["prefix"], start, np.full(len(start), now))
         if not seconds.size:
             return Layers([], np.empty((0, 0)), 0, np.empty(0))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from dask.utils import key_split
-from distributed import Scheduler, span, wait
+from distributed import Scheduler, Worker, span, wait
 from distributed.metrics import context_meter
 
 from dask_diag_lab.transport import feed
@@ -41,6 +41,23 @@ def spin(x: int) -> int:
     while time.thread_time() < until:
         pass
     return x
+
+
+def test_a_clock_that_was_off_makes_no_more_threads_busy_than_there_are() -> None:
+    def set_back(dask_worker: Worker) -> None:
+        """Have the worker think that its clock is ahead, as after a heartbeat that took long."""
+        dask_worker.periodic_callbacks["heartbeat"].stop()
+        dask_worker.scheduler_delay -= 0.1
+
+    with cluster(n_workers=1, threads_per_worker=1) as found:
+        for x in range(3):
+            found.held = [*found.held, found.client.submit(slow, x)]
+            wait(found.held)
+            found.client.run(set_back)
+        first, second, _ = found.until(found.computed, lambda rows: len(rows) == 3)
+        assert second["start"] < first["stop"]
+        busy = sums(found.rows("group-progress"), "start", "threads")
+        assert max(busy.values()) < 1 + 1e-6
 
 
 @pytest.fixture(scope="module")
