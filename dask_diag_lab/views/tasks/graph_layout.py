@@ -112,24 +112,43 @@ def _neighbours(n: int, edges: Ints) -> tuple[Neighbours, Neighbours]:
 def depths(n: int, edges: Ints) -> list[int]:
     """Return for each of ``n`` nodes the length of the longest path that leads to it.
 
+    A circle is cut before the node on it of which most needs are met by nodes outside: of P2P
+    shuffles that follow each other that is the group of their barriers.
+
     Parameters
     ----------
     n : int
     edges : ndarray of int, shape (m, 2)
-        (dependency, dependent) as indices of nodes; what lies on a circle gets 0.
+        (dependency, dependent) as indices of nodes.
     """
     needs, feeds = _neighbours(n, edges)
     depth = [0] * n
     missing = list(map(len, needs))
     ready = [node for node, number in enumerate(missing) if not number]
-    while ready:
+    left = dict.fromkeys(range(n))
+    while left:
+        if not ready:
+            circle = _circle(needs, left)
+            ready.append(max(circle, key=lambda node: len(needs[node]) - missing[node]))
         node = ready.pop()
+        del left[node]
         for target in feeds[node]:
-            depth[target] = max(depth[target], depth[node] + 1)
             missing[target] -= 1
-            if not missing[target]:
-                ready.append(target)
+            if target in left:
+                depth[target] = max(depth[target], depth[node] + 1)
+                if not missing[target]:
+                    ready.append(target)
     return depth
+
+
+def _circle(needs: Neighbours, left: Mapping[int, None]) -> list[int]:
+    """Return the nodes of a circle, where each node that is left needs another one."""
+    node, path = next(iter(left)), dict[int, None]()
+    while node not in path:
+        path[node] = None
+        node = next(needed for needed in needs[node] if needed in left)
+    nodes = list(path)
+    return nodes[nodes.index(node) :]
 
 
 def _parts(

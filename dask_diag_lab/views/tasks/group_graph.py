@@ -69,7 +69,9 @@ class Boxes:
     of_group : ndarray of int64
         For each row of the group table its box.
     edges : ndarray of int64, shape (m, 2)
-        (dependency, dependent) as indices of boxes, without circles.
+        (dependency, dependent) as indices of boxes.
+    flow : ndarray of int64, shape (m, 2)
+        Those that lead to the right: without the ones that close a circle.
     note : str
         What a box stands for where that is not one group each.
     """
@@ -78,6 +80,7 @@ class Boxes:
     prefixes: Sequence[str]
     of_group: Ints
     edges: Ints
+    flow: Ints
     note: str
 
 
@@ -91,18 +94,11 @@ def boxes_of(store: Store) -> Boxes:
     of_group = np.array([index[label] for label in labels], dtype=np.int64)
     if is_collapsed:
         note = f"all groups of one prefix, as there are {fmt.plural(len(groups), 'group')}"
-    edges = _box_edges(store, of_group, len(index))
-    return Boxes(list(prefix_of), list(prefix_of.values()), of_group, edges, note)
-
-
-def _box_edges(store: Store, box: Ints, n: int) -> Ints:
-    """Return what boxes need, without what leads back: prefixes may need each other."""
-    groups = store.groups
-    edges = tasks.group_edges(groups.names, groups.dependencies)
-    rank = np.full(n, len(box))
-    np.minimum.at(rank, box, depths(len(box), edges))
-    pairs = np.unique(box[edges], axis=0)
-    return pairs[rank[pairs[:, 0]] < rank[pairs[:, 1]]]
+    pairs = np.unique(of_group[tasks.group_edges(groups.names, groups.dependencies)], axis=0)
+    edges = pairs[pairs[:, 0] != pairs[:, 1]]
+    depth = np.array(depths(len(index), edges))
+    flow = edges[depth[edges[:, 0]] < depth[edges[:, 1]]]
+    return Boxes(list(prefix_of), list(prefix_of.values()), of_group, edges, flow, note)
 
 
 @register_plot
@@ -126,6 +122,8 @@ class TaskGroupGraph(DataPlot):
         "- healthy: few thick outlines, which move to the right\n"
         "- much memory in a group whose dependents wait: something else they need is late\n"
         "- parts without lines between them: lie side by side\n"
+        "- a line back to the left: groups need each other, as the barriers of all P2P shuffles "
+        "are one\n"
         "- tasks of all: as in Progress by group, with those done and forgotten; but groups "
         "that the scheduler has dropped are not drawn, and Progress alone still counts them\n"
         "- more than 200 groups: a box is all groups of one prefix, and the plot says so"
@@ -280,7 +278,7 @@ class TaskGroupGraph(DataPlot):
             self._boxes_version = groups.structure_version
             self._boxes = boxes_of(self.store)
         boxes, place = self._boxes, self._placement.place
-        self._places = place(boxes.names, boxes.edges, may_move=self.is_followed, shape=_SHAPE)
+        self._places = place(boxes.names, boxes.flow, may_move=self.is_followed, shape=_SHAPE)
         (half_width, half_height), (x, y) = _HALF_BOX, self._places.T
         source, target = boxes.edges.T
         begin, end = x[source] + half_width, x[target] - half_width
