@@ -73,10 +73,18 @@ class TaskCounts(TypedDict):
     processing: int
 
 
+class Losses(TypedDict):
+    """How many workers died of late, and a sentence on the last one."""
+
+    workers: int
+    text: str
+
+
 class Summary(TypedDict):
     """The cluster in numbers; memory in bytes.
 
-    A stock dashboard has no ``tasks``: its scheduler would visit every task to count them.
+    A stock dashboard has no ``tasks``: its scheduler would visit every task to count them. Nor has
+    it ``losses``.
     """
 
     workers: int
@@ -84,6 +92,7 @@ class Summary(TypedDict):
     memory_limit: int
     memory: int
     tasks: NotRequired[TaskCounts]
+    losses: NotRequired[Losses]
 
 
 class DashboardInfo(TypedDict):

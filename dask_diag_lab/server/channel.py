@@ -296,7 +296,7 @@ class Channel:
         state, version = health["state"], health["plots_version"]
         # While nobody looks, or only hidden panes are open, what moves all the time is not told.
         if self._is_seen:
-            counts = ("workers", "threads", "memory_limit", "memory", "tasks")
+            counts = ("workers", "threads", "memory_limit", "memory", "tasks", "losses")
             self._summary = {name: health[name] for name in counts}
         self._is_seen = False
         told = {

@@ -23,6 +23,7 @@ from dask_diag_lab.schema import STATES
 from dask_diag_lab.server.auth import SafeHandler
 from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views.registry import REGISTRY, catalogue, entry
+from dask_diag_lab.views.tasks.event_texts import losses
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.sessions import PlotTornado
@@ -125,7 +126,7 @@ def health_of(store: Store) -> dict[str, Any]:  # JSON
     Bytes and seconds; ``since`` is when it came into its state, by this process's clock in seconds
     since the epoch. ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has
     one. ``tasks`` are those of the groups that the scheduler knows now, without forgotten ones;
-    done are those in memory or released.
+    done are those in memory or released. ``losses`` are the workers that died of late, and why.
     """
     feed, scheduler, workers = store.feed_state, store.scheduler, store.workers
     is_there = scheduler is not None and feed.state in ("live", "degraded")
@@ -147,6 +148,7 @@ def health_of(store: Store) -> dict[str, Any]:  # JSON
             "erred": erred,
             "processing": states["processing"],
         },
+        "losses": dict(zip(("workers", "text"), losses(store), strict=True)),
         "time": float(store.time),
     }
 

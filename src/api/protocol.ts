@@ -82,7 +82,11 @@ const summary = shape(
     memory: number
   },
   // Dask's own dashboard has none: its scheduler would visit every task to count them.
-  { tasks: shape({ total: number, done: number, erred: number, processing: number }, {}) }
+  {
+    tasks: shape({ total: number, done: number, erred: number, processing: number }, {}),
+    // How many workers died of late, and a sentence on the last one.
+    losses: shape({ workers: number, text }, {})
+  }
 );
 
 /** What a scheduler does at this moment, in numbers; memory in bytes. */

@@ -21,10 +21,10 @@ export function addStatusItem(context: IContext, statusBar: IStatusBar | null): 
   context.preferences.changed.connect(() => changed.emit());
   context.notebooks?.currentChanged.connect(() => changed.emit());
   // With several clusters, that of the notebook in front, or one that is asked for.
-  const onErred = async (erred: readonly IKnownDashboard[]): Promise<void> => {
-    const found = await askDashboard(context, undefined, erred);
+  const open = async (plot: string, among: readonly IKnownDashboard[]): Promise<void> => {
+    const found = await askDashboard(context, undefined, among);
     if (found !== undefined) {
-      await commands.execute(CommandIDs.openPlot, { plot: 'exceptions', dashboard: found.id });
+      await commands.execute(CommandIDs.openPlot, { plot, dashboard: found.id });
     }
   };
   statusBar?.registerStatusItem(`${NAMESPACE}:status`, {
@@ -38,7 +38,7 @@ export function addStatusItem(context: IContext, statusBar: IStatusBar | null): 
       },
       trans,
       onClick: () => void commands.execute(CommandIDs.showSidebar),
-      onErred: erred => void onErred(erred)
+      onWarning: (plot, among) => void open(plot, among)
     }),
     align: 'left',
     rank: 20,

@@ -179,6 +179,15 @@ describe('the sidebar', () => {
     expect(sidebar.node.textContent).toContain('8 threads · no memory limit');
   });
 
+  it('says which worker died and why, while the cluster lives', async () => {
+    const losses = { workers: 1, text: 'worker 2 died at 14:02:31: no heartbeat' };
+    const summary = { ...one.summary!, losses };
+    await show({ ...one, summary });
+    expect(sidebar.node.textContent).toContain(`⚠ ${losses.text}`);
+    await show({ ...one, summary, state: 'stale' });
+    expect(sidebar.node.textContent).not.toContain('died');
+  });
+
   it('lists one that is found alone like ours', async () => {
     await show(stock({ summary: one.summary! }));
     expect(sidebar.node.textContent).toContain('4 workers · 8 threads · 16 GiB');

@@ -3,13 +3,15 @@ import { Widget } from '@lumino/widgets';
 import { statusItem } from '../widgets/status';
 import { dashboard, DashboardList, trans } from './dashboards';
 
-it('the status bar counts the tasks of the notebook in front alone', async () => {
+it('the status bar counts the failed tasks and dead workers of the notebook in front alone', async () => {
   const tasks = (erred: number): object => ({
     summary: {
       ...dashboard().summary!,
-      tasks: { total: 50, done: 0, processing: 0, erred }
+      tasks: { total: 50, done: 0, processing: 0, erred },
+      losses: { workers: erred - 14, text: 'worker 2 died at 14:02:31: no heartbeat' }
     }
   });
+  const opened: [string, string[]][] = [];
   const list = new DashboardList();
   const own = dashboard({ id: 'own', kernel_id: 'k1', ...tasks(16) });
   list.set(own, dashboard({ id: 'other', kernel_id: 'k2', ...tasks(9) }));
@@ -19,10 +21,17 @@ it('the status bar counts the tasks of the notebook in front alone', async () =>
     inFront: all => all.filter(one => one.kernel_id === 'k1'),
     trans,
     onClick: () => undefined,
-    onErred: () => undefined
+    onWarning: (plot, among) => opened.push([plot, among.map(({ id }) => id)])
   });
   Widget.attach(item, document.body);
   await item.renderPromise;
   expect(item.node.textContent).toContain('16 erred');
   expect(item.node.textContent).not.toContain('2 clusters');
+  const died = [...item.node.querySelectorAll('button')].at(-1)!;
+  expect([died.textContent, died.title]).toEqual([
+    '2 workers died',
+    'worker 2 died at 14:02:31: no heartbeat'
+  ]);
+  died.click();
+  expect(opened).toEqual([['events', ['own']]]);
 });

@@ -362,6 +362,11 @@ function section(
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
       </div>
+      {state === 'live' && dashboard.summary?.losses?.text && (
+        <div className="jp-DaskDiag-meta" role="status" style={{ whiteSpace: 'normal' }}>
+          {`⚠ ${dashboard.summary.losses.text}`}
+        </div>
+      )}
       {(dashboard.kind === 'diagnostics' || dashboard.summary?.tasks) &&
         taskProgress(dashboard.summary?.tasks, trans)}
       <div hidden={!isOpen}>

@@ -19,8 +19,8 @@ export interface IStatusItemOptions {
   readonly dashboards: IDashboards;
   readonly trans: TranslationBundle;
   readonly onClick: () => void;
-  /** Shows the failures of these dashboards. */
-  readonly onErred: (dashboards: readonly IKnownDashboard[]) => void;
+  /** Shows the plot that explains a warning about these dashboards. */
+  readonly onWarning: (plot: string, dashboards: readonly IKnownDashboard[]) => void;
 }
 
 /** Return the item; it is empty while no cluster is live. */
@@ -37,7 +37,7 @@ function content({
   inFront,
   trans,
   onClick,
-  onErred
+  onWarning
 }: IStatusItemOptions): JSX.Element | null {
   const live = inFront(clustersOf(dashboards.all).filter(one => one.state === 'live'));
   const failed = live.filter(one => (one.summary?.tasks?.erred ?? 0) > 0);
@@ -45,6 +45,15 @@ function content({
     live.reduce((all, { summary }) => all + (summary ? numberOf(summary) : 0), 0);
   const workers = sum(one => one.workers);
   const erred = count(sum(one => one.tasks?.erred ?? 0));
+  const hit = live.filter(one => one.summary?.losses?.text);
+  const lost = sum(one => one.losses?.workers ?? 0);
+  const died = trans._n('%2 worker died', '%2 workers died', lost, count(lost));
+  const causes = hit.map(one => one.summary?.losses?.text).join('\n');
+  const why = trans.__('Show which tasks failed, and why');
+  const warnings = [
+    ['exceptions', failed, trans.__('%1 erred', erred), why],
+    ['events', hit, died, causes]
+  ] as const;
   const parts = [
     live.length > 1 ? trans.__('%1 clusters', live.length) : '',
     // One of Dask's own does not always tell what it has.
@@ -63,16 +72,19 @@ function content({
         <diagIcon.react tag="span" />
         <TextItem source={parts.filter(Boolean).join(' · ')} />
       </button>
-      {failed.length > 0 && (
-        <button
-          className="jp-DaskDiag-statusButton"
-          title={trans.__('Show which tasks failed, and why')}
-          onClick={() => onErred(failed)}
-        >
-          <warningIcon.react tag="span" />
-          <TextItem source={trans.__('%1 erred', erred)} />
-        </button>
-      )}
+      {warnings
+        .filter(([, about]) => about.length > 0)
+        .map(([plot, about, label, title]) => (
+          <button
+            key={plot}
+            className="jp-DaskDiag-statusButton"
+            title={title}
+            onClick={() => onWarning(plot, about)}
+          >
+            <warningIcon.react tag="span" />
+            <TextItem source={label} />
+          </button>
+        ))}
     </GroupItem>
   );
 }

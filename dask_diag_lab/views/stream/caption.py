@@ -22,6 +22,7 @@ from dask_diag_lab.views.stream.frame import (
     TRANSFER_CODE,
     Frame,
 )
+from dask_diag_lab.views.tasks.event_texts import losses
 from dask_diag_lab.views.view import LegendItem
 
 if TYPE_CHECKING:
@@ -109,8 +110,9 @@ def _prefix_label(code: int, names: Sequence[str]) -> str:
 
 
 def picture_note(store: Store, frame: Frame, transfer_note: str) -> str:
-    """Return what was lost, merged or is not drawn as it was; '' when nothing was."""
-    rows, asked, parts = frame.rows, frame.asked, lost(store)
+    """Return who died, what was lost, merged or is not drawn as it was; '' when nothing was."""
+    rows, asked = frame.rows, frame.asked
+    parts = [losses(store, frame.start, frame.end)[1], *lost(store)]
     if asked.stop - asked.start < rows.count:
         parts.append(f"rows {count(asked.start + 1)}–{count(asked.stop)} of {count(rows.count)}")
     if frame.resolution_s:

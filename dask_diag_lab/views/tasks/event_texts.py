@@ -1,12 +1,14 @@
 """What happened, in words, and in which row of the timeline it is shown.
 
-Pure; knows neither Bokeh nor the store.
+Pure; knows no Bokeh.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import takewhile
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.views import format as fmt
@@ -14,6 +16,7 @@ from dask_diag_lab.views.names import readable_name, shown_name
 from dask_diag_lab.views.palette import data_colors
 
 if TYPE_CHECKING:
+    from dask_diag_lab.store import Store
     from dask_diag_lab.views.look import Look
 
 Detail = Mapping[str, Any]  # as in `store.events`: whatever `distributed` logged
@@ -58,6 +61,9 @@ KINDS: Final = {
 }
 """Row and text of each kind of event; others go to the last row."""
 
+RECENT_S: Final = 600.0
+"""So long a death stands beside what it explains; Events has it for good."""
+
 ENDS: Final = frozenset({"worker-resumed", "spill-ended", "client-removed"})
 """Kinds that only tell that another event is over."""
 
@@ -92,6 +98,25 @@ def describe(kind: str, detail: Detail, names: Names) -> str:
     if kind not in KINDS:
         return shown_name(kind.replace("-", " "), 120)
     return _FIELD.sub(lambda field: _FIELDS[field[1]](detail, names), KINDS[kind][1])
+
+
+def losses(store: Store, begin: float | None = None, end: float = inf) -> tuple[int, str]:
+    """Return how many workers died between two times, and a sentence about the last; 0 and ''.
+
+    Without a begin, in seconds since the epoch, it is those of the last `RECENT_S`.
+    """
+    since = store.time - RECENT_S if begin is None else begin
+    late = takewhile(lambda event: event[0] >= since, reversed(store.events.rows))
+    died = [
+        (time, detail) for time, kind, detail in late if kind == "worker-killed" and time <= end
+    ]
+    if not died:
+        return 0, ""
+    (time, detail), first = died[0], died[-1][0]
+    who = _worker(detail, store.seen_workers.names)
+    within = f" · {len(died)} workers died within {fmt.duration(time - first)}"
+    text = f"worker {who} died at {fmt.clock(time)}{_cause(detail, {})}"
+    return len(died), text + within * (len(died) > 1)
 
 
 def _worker(detail: Detail, names: Names) -> str:

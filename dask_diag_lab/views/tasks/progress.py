@@ -22,6 +22,7 @@ from dask_diag_lab.views.names import distinct, shown_name, without_start
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks import task_counts as tasks
+from dask_diag_lab.views.tasks.event_texts import losses
 from dask_diag_lab.views.tasks.graph_layout import depths
 from dask_diag_lab.views.tasks.task_counts import Floats, Ints
 from dask_diag_lab.views.view import Caption, Control
@@ -72,6 +73,8 @@ class Progress(DataPlot):
         "- cancelled before they ran: by prefix, such tasks leave the bar\n"
         "- names: the part of a key that Dask itself cuts out as its prefix, so odd keys share "
         "odd names, such as “Other” for numbers and “data” for a bare hash\n"
+        "- a share that falls: results were lost with a worker that died, which the note below "
+        "names, and are computed again\n"
         "- controls: bars can be groups or spans as well, and in the order in which work "
         "flows; groups that the scheduler has dropped stay, as done or failed, and a new one "
         "of the same name goes on from there\n"
@@ -141,9 +144,9 @@ class Progress(DataPlot):
     # --- keeping it up to date
 
     def state(self) -> object:
-        """Return what is chosen, and the second: what runs comes nearer to its end."""
+        """Return what is chosen, the note, and the second: what runs comes nearer to its end."""
         second = int(self.store.time) if self.store.running.count else 0
-        return self.kind, self.order, second, self.store.left_out.get("groups", 0)
+        return self.kind, self.order, second, self.note()
 
     def rows(self) -> Rows:
         """Return a row for each prefix, group or span that has tasks, in the order shown."""
@@ -218,9 +221,10 @@ class Progress(DataPlot):
         return tasks.headline(beginning, states.sum(axis=0), shown)
 
     def note(self) -> str:
-        """Return which groups are not there."""
+        """Return which workers died of late, as what they held is lost, and groups not there."""
         dropped = self.store.left_out.get("groups", 0) if self.kind == "group" else 0
-        return f"{fmt.plural(dropped, 'older group')} that ended not kept" if dropped else ""
+        missing = f"{fmt.plural(dropped, 'older group')} that ended not kept" if dropped else ""
+        return " · ".join(filter(None, (losses(self.store)[1], missing)))
 
     def why_empty(self) -> str:
         """Return why there is no bar, and how to get spans."""

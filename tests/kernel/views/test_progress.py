@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dask_diag_lab.collector.deaths import OVER_MEMORY
 from dask_diag_lab.schema import STATES, Change
 from dask_diag_lab.store import Store
+from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.palette import prefix_color
+from dask_diag_lab.views.tasks.event_texts import RECENT_S
 from dask_diag_lab.views.tasks.progress import Progress, estimate
 from dask_diag_lab.views.view import ArgumentError
-from tests.kernel.store.batches import group_row, prefix_row
+from tests.kernel.store.batches import T0, group_row, prefix_row
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import MIB, batch, store_of
 
@@ -201,6 +204,23 @@ def test_prefixes_that_have_not_begun_make_it_a_lower_bound() -> None:
 def test_no_estimate_without_grounds_for_one(row: dict[str, object], nthreads: int) -> None:
     bars = Bars(store_of(prefixes=[row], nthreads=nthreads))
     assert " left" not in bars.view.caption.headline
+
+
+def test_workers_that_died_of_late_stand_with_their_cause_below_the_bars(feed: Feed) -> None:
+    def death(at: float, worker: str) -> tuple[float, str, dict[str, Any]]:
+        return T0 + at, "worker-killed", {"worker": worker, "cause": OVER_MEMORY, "lost_tasks": 1}
+
+    feed.send(50, events=[death(10, "tcp://w0:1")], prefixes=[prefix_row("inc", memory=3)])
+    bars = Bars(feed.store)
+    assert bars.view.caption.note == f"worker w0:1 died at {clock(T0 + 10)}: {OVER_MEMORY}"
+    feed.send(60, events=[death(52, "tcp://w1:1")])
+    bars.view.update()
+    assert bars.view.caption.note == (
+        f"worker w1:1 died at {clock(T0 + 52)}: {OVER_MEMORY} · 2 workers died within 42.0 s"
+    )
+    feed.now += RECENT_S
+    bars.view.update()
+    assert bars.view.caption.note == ""
 
 
 def test_time_left_is_reckoned_with_recorded_times_and_goes_down(feed: Feed) -> None:
