@@ -37,7 +37,7 @@ KINDS: Final[Mapping[str, str]] = {
     "worker-added": "worker, name, nthreads",
     "worker-removed": "worker, cause, lost_tasks: it left, was retired, or the cluster restarted",
     "worker-killed": "worker, cause, lost_tasks: it died or was stopped for its memory",
-    "worker-paused": "worker: its memory is over the pause threshold",
+    "worker-paused": "worker: its memory is over the pause threshold; resumed: when it went on",
     "worker-resumed": "worker",
     "worker-closing": "worker: it was asked to close when its data has been moved",
     "workers-retired": "count: workers that a user or an adaptive cluster had leave",
@@ -63,6 +63,10 @@ Event = tuple[float, str, Mapping[str, Any]]
 DEPARTURES: Final = frozenset({"worker-removed", "worker-killed"})
 """Kinds of events at a worker's end."""
 
+PAUSES: Final = {"paused": ("worker-paused", True), "running": ("worker-resumed", False)}
+"""By status of a worker: the event with which it came, and whether it pauses."""
+PAUSE_ENDS: Final = DEPARTURES | {"worker-resumed"}
+
 LEAST_SPILL: Final = 2**20
 """Data on disk that grows by less from one heartbeat to the next trickles."""
 QUIET_S: Final = 10.0
@@ -74,13 +78,15 @@ class EventLog:
     """The newest events: ``rows`` of (time, kind, detail); ``dropped`` counts older ones.
 
     Rows are in order of arrival, which is nearly that of their times. The last ones of a burst
-    change: its ``until`` and counts grow with every event that is added to it.
+    change: its ``until`` and counts grow with every event that is added to it. ``paused`` has the
+    details of the events of workers that are paused now, by address.
     """
 
     def __init__(self) -> None:
         self.version = 0
         self.total = 0
         self.rows: deque[Event] = deque(maxlen=MAX_EVENTS)
+        self.paused: dict[str, dict[str, Any]] = {}
         self._bursts: dict[tuple[object, ...], tuple[float, dict[str, Any]]] = {}
         # By address: since when the data on its disk has not grown, and how much there is.
         self._spilled: dict[str, tuple[float, int]] = {}
@@ -124,11 +130,15 @@ class EventLog:
     def compare(self, workers: Mapping[str, npt.NDArray[Any]], removed: Iterable[str]) -> None:
         """Note which workers began or ceased to spill, from rows of `WORKERS`.
 
-        What is on the disk of a worker when it is first heard of is no event.
+        What is on the disk of a worker when it is first heard of is no event; a pause is, which
+        began before there was somebody to hear of it.
         """
         events: list[Event] = []
-        names = ("address", "last_seen", "spilled_memory")
-        for address, time, nbytes in zip(*(workers[n].tolist() for n in names), strict=True):
+        names = ("address", "last_seen", "spilled_memory", "status")
+        rows = zip(*(workers[n].tolist() for n in names), strict=True)
+        for address, time, nbytes, status in rows:
+            if status in PAUSES and PAUSES[status][1] != (address in self.paused):
+                events.append((time, PAUSES[status][0], {"worker": address}))
             since, before = self._spilled.get(address, (time if nbytes else -inf, nbytes))
             if nbytes - before >= LEAST_SPILL:
                 if time - since > QUIET_S:
@@ -141,6 +151,7 @@ class EventLog:
             self._spilled[address] = (since, nbytes)
         for address in removed:
             self._spilled.pop(address, None)
+            self.paused.pop(address, None)
         self.extend(events)
 
     def feed_changed(self, time: float, state: str, reason: str) -> None:
@@ -154,7 +165,13 @@ class EventLog:
             self.extend([(time, "scheduler-back", {"lost_s": lost_s})])
 
     def _append(self, event: Event) -> None:
-        self.rows.append(event)
+        time, kind, detail = event
+        worker = str(detail.get("worker"))
+        if kind == "worker-paused":
+            self.paused[worker] = detail = dict(detail)
+        elif kind in PAUSE_ENDS and worker in self.paused:
+            self.paused.pop(worker)["resumed"] = time
+        self.rows.append((time, kind, detail))
         self.total += 1
 
     def _merge(

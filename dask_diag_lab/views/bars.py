@@ -86,11 +86,15 @@ class Level:
         Stands before the number of the row: colour is never the only signal.
     label : str
         In the legend, where levels have one.
+    hatch : str
+        Pattern over the whole bar, as of `Part`; with it, the level is in the legend while a row
+        has it.
     """
 
     color: str
     sign: str = ""
     label: str = ""
+    hatch: str = ""
 
 
 class BarPlot(DataPlot):
@@ -173,7 +177,7 @@ class BarPlot(DataPlot):
         """Open what a click on a row asks for."""
 
     def legend(self, rows: Rows) -> Sequence[LegendItem]:
-        """Return the legend: the parts that have a label, else the levels that have one.
+        """Return the legend: parts that have a label, then levels with a pattern; else all levels.
 
         Parts without a colour of their own are shown in the colour that most rows have.
         """
@@ -189,10 +193,10 @@ class BarPlot(DataPlot):
             for part in self.parts
             if part.label
         ]
-        return parts or [
-            LegendItem(level.label, self._color(level.color))
-            for level in self.levels
-            if level.label
+        return parts + [
+            LegendItem(level.label, self._color(level.color), "hatch" if level.hatch else "fill")
+            for index, level in enumerate(self.levels)
+            if level.label and (not parts or (level.hatch and index in levels))
         ]
 
     def own_controls(self) -> Sequence[Control]:

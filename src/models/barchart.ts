@@ -35,7 +35,7 @@ interface ISpec extends Pick<IArrangement, 'merging' | 'order' | 'merges'> {
   readonly columns: readonly IColumn[];
   readonly unit: Unit;
   readonly is_split: boolean;
-  readonly levels: readonly { color: string; sign: string }[];
+  readonly levels: readonly { color: string; sign: string; hatch: string }[];
   readonly merged_level: 'most' | 'worst';
   readonly value: readonly (IColumn & { sign: string })[];
   readonly limit: string;
@@ -363,8 +363,9 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
         ctx.globalAlpha = part.alpha;
         ctx.fillStyle = this._color(members, part.color);
         ctx.fillRect(...box);
-        if (part.hatch) {
-          ctx.fillStyle = hatch(ctx, part.hatch, this.model.background);
+        const pattern = part.hatch || this._level(members).hatch;
+        if (pattern) {
+          ctx.fillStyle = hatch(ctx, pattern, this.model.background);
           ctx.fillRect(...box);
         }
         furthest = Math.max(furthest, to);

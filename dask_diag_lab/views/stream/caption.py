@@ -58,6 +58,7 @@ _MARKED: Final[Mapping[str, str]] = {
     "not-recorded": "nothing was recorded from here on, for a while",
 }
 """Kinds of events that explain a picture."""
+_WHY_PAUSED: Final = "its memory was over the pause threshold: it began no task"
 
 
 def headline(share: Sequence[float], n_asked: int, n_threads: int) -> str:
@@ -167,6 +168,21 @@ def marked_events(store: Store) -> list[tuple[float, str, str, str]]:
             title = ": ".join(filter(None, (_MARKED[kind], detail.get("worker"))))
             text = str(detail.get("cause") or detail.get("reason") or "")
             found.append((at, title, text, clock(at)))
+    return found
+
+
+def pauses(store: Store, frame: Frame) -> list[tuple[float, float, float, float, str, str, str]]:
+    """Return where in a frame workers were paused, as left, right, top and bottom, and why."""
+    workers, found = {worker.address: worker for worker in frame.rows.workers}, []
+    for start, kind, detail in store.events.rows:
+        if kind != "worker-paused" or (worker := workers.get(detail["worker"])) is None:
+            continue
+        stop = float(np.fmin(min(detail.get("resumed", np.inf), store.time), worker.ended))
+        if start < frame.end and stop > frame.start:
+            top = worker.first - 0.5
+            sides = (start - frame.zero, stop - frame.zero, top, top + worker.count)
+            when = f"{clock(start)} to {clock(stop) if stop < store.time else 'now'}"
+            found.append((*sides, f"paused: {worker.label}", _WHY_PAUSED, when))
     return found
 
 

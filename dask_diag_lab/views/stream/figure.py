@@ -41,6 +41,7 @@ _BLOCK_COLUMNS: Final = (
     *("left", "right", "y", "height", "code", "kind", "prefix", "nbytes", "task"),
     *("busy", "longest", "count", "source"),
 )
+_PAUSE_COLUMNS: Final = ("left", "right", "top", "bottom", "title", "text", "clock")
 _LINES: Final = tuple(
     f"@y{{{part}}}" for part in ("title", "when", "where", "size", "share", "key")
 )
@@ -68,9 +69,9 @@ class StreamFigure(Timeline):
         Tasks that run, in rows of the picture.
     names, keys : Source
         What hovering looks up: text by string id, key by task.
-    gone, events, chosen : Source
-        Where workers that left had their rows; moments that explain the picture; the outline
-        around the chosen block.
+    gone, paused, events, chosen : Source
+        Where workers that left had their rows, and where they were paused; moments that explain
+        the picture; the outline around the chosen block.
     """
 
     def __init__(self, store: Store, look: Look, window: TimeWindow, max_keys: int) -> None:
@@ -81,6 +82,7 @@ class StreamFigure(Timeline):
         self.names = Source("id", "text")
         self.keys = Source("task", "key")
         self.gone = Source("left", "right", "top", "bottom", "y")
+        self.paused = Source(*_PAUSE_COLUMNS)
         self.events = Source("at", "top", "bottom", "title", "text", "clock")
         self.chosen = Source("left", "right", "y", "height")
         self._max_keys = max_keys
@@ -94,6 +96,8 @@ class StreamFigure(Timeline):
         box: dict[str, Any] = {name: name for name in ("left", "right", "top", "bottom")}
         self.band = Quad(**box, fill_alpha=GONE_ALPHA, line_color=None, hatch_alpha=0.35)
         self.band.update(hatch_pattern="right_diagonal_line", hatch_scale=8, hatch_weight=0.5)
+        self.pause = Quad(**box, fill_alpha=GONE_ALPHA, line_color=None)
+        self.pause.update(hatch_pattern="vertical_line", hatch_scale=8, hatch_weight=1)
         block: dict[str, Any] = {"y": "y", "left": "left", "code": "code"}
         self.block_glyph = StreamBlocks(**block, right="right", height="height")
         self.running_glyph = StreamBlocks(**block, right={"value": 0.0}, height=FULL_HEIGHT)
@@ -103,6 +107,7 @@ class StreamFigure(Timeline):
         self._outline = StreamOutline(y="y", left="left", right="right", height="height")
         glyphs: list[tuple[str, Source, Glyph]] = [
             ("gone", self.gone, self.band),
+            ("paused", self.paused, self.pause),
             ("blocks", self.blocks, self.block_glyph),
             ("running", self.running, self.running_glyph),
             ("lines", self.events, self._lines),
@@ -121,7 +126,8 @@ class StreamFigure(Timeline):
         )
         blocks = [self._renderers[name] for name in ("blocks", "running", "gone")]
         self._hover = quiet_hover(look, *_LINES, renderers=blocks, formatters={"@y": self.texts})
-        self._event_hover = quiet_hover(look, *_EVENT_LINES, renderers=[self._renderers["lines"]])
+        marks = [self._renderers[name] for name in ("lines", "paused")]
+        self._event_hover = quiet_hover(look, *_EVENT_LINES, renderers=marks)
         self.figure.add_tools(self._hover, self._event_hover)
 
     def restyle(self, look: Look) -> None:
@@ -131,6 +137,7 @@ class StreamFigure(Timeline):
         for glyph in (self.block_glyph, self.running_glyph):
             set_properties(glyph, fills=self.fills, edges=edges)
         set_properties(self.band, fill_color=colors.gone, hatch_color=colors.gone)
+        set_properties(self.pause, fill_color=colors.memory_near, hatch_color=colors.memory_near)
         set_properties(self._lines, line_color=look.foreground)
         set_properties(self._outline, line_color=look.foreground, halo_color=look.background)
         set_properties(self._hover, tooltips=tooltip_html(look, *_LINES))
@@ -170,9 +177,12 @@ class StreamFigure(Timeline):
         set_properties(self.texts, transfer_note=note)
 
     def show_marks(
-        self, gone: Sequence[WorkerRows], events: Sequence[tuple[float, str, str, str]]
+        self,
+        gone: Sequence[WorkerRows],
+        paused: Sequence[tuple[float | str, ...]],
+        events: Sequence[tuple[float, str, str, str]],
     ) -> None:
-        """Draw the ends of workers, and (moment, title, text, clock) of events."""
+        """Draw ends of workers, pauses as columns, and (moment, title, text, clock) of events."""
         top, bottom = self.rows
         ends = np.array([worker.ended for worker in gone])
         first = np.array([float(worker.first) for worker in gone])
@@ -186,6 +196,7 @@ class StreamFigure(Timeline):
                 "y": first + (count - 1) / 2,
             }
         )
+        self.paused.set({n: [one[at] for one in paused] for at, n in enumerate(_PAUSE_COLUMNS)})
         self.events.set(
             {
                 "at": np.array([event[0] for event in events]) - self.zero,

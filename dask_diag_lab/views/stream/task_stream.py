@@ -16,6 +16,7 @@ from bokeh.events import DoubleTap, Event, PointEvent, Tap
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
 from dask_diag_lab.views.stream.figure import StreamFigure
@@ -32,7 +33,7 @@ from dask_diag_lab.views.stream.frame import (
 from dask_diag_lab.views.stream.history import history_job
 from dask_diag_lab.views.stream.rows import Rows, shown_slots
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
-from dask_diag_lab.views.view import Caption, Table, View
+from dask_diag_lab.views.view import Caption, LegendItem, Table, View
 
 SETTLE_S: Final = 0.08
 """While the reader pans within the data there is, finer data is fetched after a rest of so long."""
@@ -81,6 +82,8 @@ class TaskStream(View):
         "- dashed line: a worker died, or a restart\n"
         "- a name with ✕, and grey stripes from there on: the worker left or died; Events "
         "tells which\n"
+        "- orange upright stripes: the worker was paused, as its memory was over the pause "
+        "threshold; it began no task\n"
         "- click a block: the profile of its function, with a button for the page of the task; "
         "once more: that page\n"
         "- click a worker's name: its page\n"
@@ -155,7 +158,8 @@ class TaskStream(View):
             self._show_running(figure)
             self._tell(figure)
         gone = frame.rows.gone if frame is not None else []
-        figure.show_marks(gone, text.marked_events(self.store))
+        paused = text.pauses(self.store, frame) if frame is not None else []
+        figure.show_marks(gone, paused, text.marked_events(self.store))
         figure.show_chosen(self.chosen)
         figure.show_axes(is_shown=bool(self.store.actions.count or self.store.running.count))
         self.caption = replace(
@@ -215,9 +219,10 @@ class TaskStream(View):
 
     @property
     def _live(self) -> float:
-        """Up to when there is data: now while tasks run, else the last end; or NaN."""
-        last = self.store.actions.last_stop
-        return float(np.fmax(last, self.store.time)) if self.store.running.count else float(last)
+        """Up to when there is data: now while tasks run or wait for a pause, else the last end."""
+        store, last = self.store, float(self.store.actions.last_stop)
+        is_live = store.running.count or (store.events.paused and not np.isnan(last))
+        return float(np.fmax(last, store.time)) if is_live else last
 
     @property
     def _first(self) -> float:
@@ -284,10 +289,14 @@ class TaskStream(View):
             runs = bool(np.any(self._running_starts < frame.end) and store.time > frame.start)
             is_window_empty = not frame.inside.any() and not runs
             share = self._transfer_share
+            legend = text.legend(frame, store.palette.names, figure.fills, has_tails=share > 0)
+            if text.pauses(store, frame):
+                color = data_colors(self.look).memory_near
+                legend.append(LegendItem("worker paused", color, "hatch"))
             caption = Caption(
                 headline=self._headline(frame),
                 note=text.picture_note(store, frame, text.transfer_note(share)),
-                legend=text.legend(frame, store.palette.names, figure.fills, has_tails=share > 0),
+                legend=legend,
             )
         is_cleared = window.is_following and window.cleared_at > -np.inf
         empty = text.empty(store, is_window_empty=is_window_empty, is_cleared=is_cleared)

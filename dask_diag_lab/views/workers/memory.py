@@ -30,7 +30,8 @@ RUNNING: Final = "running"
 _PROCESS_MEMORY: Final = ("process memory", "ram", "rss", "spill", "spilled", "disk", "limit")
 
 CRITICAL: Final = 2
-LEVEL_NAMES: Final = ("ok", "may spill", "critical")
+PAUSED: Final = 3
+LEVEL_NAMES: Final = ("ok", "may spill", "critical", "paused")
 REMARKS: Final = ("", "may spill to disk", "at its memory limit")
 PARTS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled")
 
@@ -48,7 +49,10 @@ class MemoryBars(BarPlot):
         Part("unmanaged_recent", "unmanaged, recent", alpha=UNMANAGED_RECENT_ALPHA),
         Part("spilled", "spilled to disk", "spilled"),
     )
-    levels = (Level("memory_ok"), Level("memory_near", "▴"), Level("memory_over", "‼"))
+    levels = (
+        *(Level("memory_ok"), Level("memory_near", "▴"), Level("memory_over", "‼")),
+        Level("memory_over", "‖", "paused: begins no task", "|"),
+    )
     merged_level = "worst"
     columns: Sequence[Column] = (
         Column("memory", "Process memory", "bytes", share_of="memory_limit"),
@@ -64,7 +68,8 @@ class MemoryBars(BarPlot):
     def memory_levels(self) -> npt.NDArray[np.uint8]:
         """Return the index in `LEVEL_NAMES` of each worker, and set the marks of the thresholds.
 
-        Orange begins at the lower one of target and spill, red at terminate or with another status.
+        Orange begins at the lower one of target and spill, red at terminate or with another status;
+        a paused worker has a pattern as well.
         Without a limit only the status can turn a worker red. Thresholds are shares of the limit;
         one that is off is None.
         """
@@ -77,9 +82,10 @@ class MemoryBars(BarPlot):
         self.marks = sorted((mark for mark in on.items() if mark[1] < 1), key=lambda mark: mark[1])
         used = workers.memory / np.where(workers.memory_limit > 0, workers.memory_limit, np.inf)
         may_spill = used >= min(on.get("target", np.inf), on.get("spill", np.inf))
-        is_stopped = np.array([status != RUNNING for status in workers.status], dtype=bool)
-        is_critical = is_stopped | (used >= min(on.get("terminate", 1.0), 1.0))
-        return np.where(is_critical, CRITICAL, may_spill).astype(np.uint8)
+        levels = np.where(used >= min(on.get("terminate", 1.0), 1.0), CRITICAL, may_spill)
+        of_status = {RUNNING: 0, "paused": PAUSED}
+        status = [of_status.get(status, CRITICAL) for status in workers.status]
+        return np.maximum(levels, np.array(status, dtype=np.int64)).astype(np.uint8)
 
     def headline(self) -> str:
         """Return the memory of all processes; see `DataPlot.headline`."""
@@ -113,7 +119,9 @@ class WorkersMemory(MemoryBars, WorkerBars):
         "- the number beside a bar: memory its process uses now\n"
         "- blue: all is well\n"
         "- orange, number after ▴: near the limit, where data is spilled\n"
-        "- red, number after ‼: paused, leaving or close to being killed\n"
+        "- red, number after ‼: leaving or close to being killed\n"
+        "- red with upright stripes, number after ‖: paused; it begins no task until its memory "
+        "falls\n"
         "- the legend: in the colour that most bars have now\n"
         "- healthy: bars of like length and of one colour, without signs\n"
         "- one long bar: data is spread unevenly\n"
@@ -167,7 +175,7 @@ class ClusterMemory(MemoryBars):
         "- lightest: other memory of the last 30 s\n"
         "- grey, at the end: spilled to disk\n"
         "- colour and sign: those of the worst worker, in words where you point at the bar; "
-        "▴ near its limit, ‼ paused or close to being killed\n"
+        "▴ near its limit, ‼ close to being killed, ‖ and stripes: one is paused\n"
         "- healthy: no sign, and room to the right\n"
         "- a sign with room left: one worker holds too much; see Workers Memory\n"
         "- a full bar: release results, use smaller pieces or add workers"
@@ -187,8 +195,8 @@ class ClusterMemory(MemoryBars):
         if not len(workers):
             return {"label": [], **{column.name: [] for column in self.columns}}
         totals, levels = workers.totals(), self.memory_levels()
-        n_critical = fmt.plural(int((levels == CRITICAL).sum()), "worker")
-        remarks = (*REMARKS[:2], f"{n_critical} paused or at the limit")
+        n_critical = fmt.plural(int((levels >= CRITICAL).sum()), "worker")
+        remarks = (*REMARKS[:2], *[f"{n_critical} paused or at the limit"] * 2)
         return {
             "label": [""],
             **{name: np.array([getattr(totals, name)]) for name in PARTS},

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from distributed import Scheduler, wait
 
-from tests.kernel.situations_real.clusters import Cluster, cluster, near, sums
+from dask_diag_lab.server.handlers import health_of
+from tests.kernel.situations_real.clusters import LIMIT_S, Cluster, cluster, near, sums
 
 MIB = 2**20
 PARTS = ("memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled", "memory_limit")
@@ -28,6 +32,11 @@ BALLAST: list[npt.NDArray[np.float64]] = []
 
 def grow() -> None:
     BALLAST.append(np.ones(GROWTH // 8))
+
+
+def grow_and_wait() -> None:
+    grow()
+    time.sleep(60)
 
 
 def shrink() -> None:
@@ -51,6 +60,28 @@ def full() -> Iterator[Cluster]:
         wait(back)
         found.held = [*held, *back]
         yield found
+
+
+def test_a_worker_that_is_killed_for_its_memory_stands_where_its_work_is_shown() -> None:
+    config = CONFIG | {
+        "distributed.worker.memory.pause": False,
+        "distributed.worker.memory.terminate": 0.9,
+    }
+    with cluster(
+        config, processes=True, n_workers=1, threads_per_worker=1, memory_limit="500MiB"
+    ) as found:
+        found.held = [found.client.submit(grow_and_wait)]
+        losses = found.until(
+            lambda: found.diagnostics.submit(health_of).result(LIMIT_S)["losses"],
+            lambda losses: losses["workers"],
+        )
+        assert re.fullmatch(
+            r"worker 0 died at [\d:]+: its memory went over the terminate threshold",
+            losses["text"].partition(" · ")[0],
+        )
+        for plot in ("progress", "task-stream"):
+            found.until(partial(found.caption, plot), lambda caption: "terminate" in caption.note)
+        found.client.cancel(found.held)
 
 
 def memory(scheduler: Scheduler) -> dict[str | None, tuple[int, ...]]:
@@ -158,9 +189,11 @@ def test_a_worker_pauses_and_goes_on(full: Cluster) -> None:
     full.becomes(lambda: full.by("worker", "workers-memory", "status")[other], "paused")
     levels = full.until(
         lambda: full.by("worker", "workers-memory", "level"),
-        lambda levels: levels[other] == "critical",
+        lambda levels: levels[other] == "paused",
     )
-    assert levels[one] != "critical"
+    assert levels[one] != "paused"
+    legend = full.caption("task-stream").legend
+    assert "worker paused" in [item.label for item in legend]
     # What grew is memory that Dask knows nothing of.
     full.until(
         lambda: full.by("worker", "workers-memory", "unmanaged_old", "unmanaged_recent")[other],

@@ -292,6 +292,58 @@ def test_dead_workers_and_restarts_are_marked_and_other_events_are_not(feed: Fee
     assert marks["text"][1] == "no heartbeat"
 
 
+def test_the_note_names_the_last_death_of_the_window_and_no_other(feed: Feed) -> None:
+    feed.maker.action(0, 10).action(100, 110)
+    killed = {"worker": "tcp://w1:1", "cause": "no heartbeat", "lost_tasks": 2}
+    feed.send(110, events=[(T0 + 2, "worker-killed", killed)])
+    view, _ = built(feed)
+    view.window.hold(T0, T0 + 20)
+    view.update()
+    died = f"worker w1:1 died at {time_of_day(T0 + 2)}: no heartbeat"
+    assert view.caption.note == died
+    view.window.hold(T0 + 90, T0 + 120)
+    view.update()
+    assert view.caption.note == ""
+
+
+def test_the_hole_of_a_paused_worker_has_a_pattern_a_legend_and_an_explanation(feed: Feed) -> None:
+    feed.maker.action(0, 10)
+    feed.send(10, events=[(T0 + 4, "worker-paused", {"worker": "tcp://w1:1"})])
+    view, figure = built(feed)
+    assert "worker paused" in labels(view)
+    assert figure.pause.hatch_pattern is not None
+    paused = data(figure.paused)
+    assert paused["left"] + paused["right"] == pytest.approx([4, 10])
+    assert (paused["top"], paused["bottom"]) == ([1.5], [3.5])
+    assert "began no task" in paused["text"][0]
+    assert paused["clock"] == [f"{time_of_day(T0 + 4)} to now"]
+    feed.send(20, events=[(T0 + 15, "worker-resumed", {"worker": "tcp://w1:1"})])
+    view.update()
+    assert data(figure.paused)["right"] == pytest.approx([15])
+    view.window.hold(T0 + 16, T0 + 20)
+    view.update()
+    assert "worker paused" not in labels(view)
+
+
+def test_the_picture_goes_on_while_workers_are_paused_and_nothing_runs(feed: Feed) -> None:
+    feed.maker.action(0, 10)
+    feed.send(12, events=[(T0 + 11, "worker-paused", {"worker": "tcp://w1:1"})])
+    feed.now += 30
+    view, figure = built(feed)
+    assert data(figure.paused)["right"] == pytest.approx([42])
+    assert view.window.end > T0 + 42
+
+
+def test_a_pause_that_began_before_anybody_listened_is_drawn_from_then_on() -> None:
+    feed = Feed()
+    row = worker_row("tcp://w0:1", status="paused", last_seen=T0 + 1)
+    feed.maker.action(0, 10)
+    feed.send(10, workers=[row])
+    assert data(built(feed)[1].paused)["left"] == pytest.approx([1])
+    feed.send(12, workers=[row | {"status": "running", "last_seen": T0 + 11}])
+    assert data(built(feed)[1].paused)["right"] == pytest.approx([11])
+
+
 # Clicks.
 
 

@@ -118,6 +118,7 @@ def test_memory_is_stacked_by_use_and_spilled_comes_after_it() -> None:
         ({"managed": GIB, "spilled": 50 * GIB}, "ok", ""),
         ({"managed": int(2.5 * GIB)}, "may spill", "may spill to disk"),
         ({"managed": int(3.9 * GIB)}, "critical", "at its memory limit"),
+        ({"managed": 1, "status": "paused"}, "paused", "paused"),
         ({"managed": 1, "status": "closing_gracefully"}, "critical", "closing gracefully"),
         ({"managed": 100 * GIB, "memory_limit": 0}, "ok", ""),
     ],
@@ -128,6 +129,16 @@ def test_level_follows_process_memory_and_status(
     view = shown(WorkersMemory, worker(0, **given))
     assert view.table().columns["level"] == [level]
     assert column(view, "remark") == [remark]
+
+
+def test_paused_workers_have_a_pattern_of_their_own_in_bar_and_legend() -> None:
+    running, paused = worker(0, managed=GIB), worker(1, managed=GIB, status="paused")
+    view = shown(WorkersMemory, running, paused)
+    level = view.levels[column(view, "level_index")[1]]
+    assert level.hatch
+    item = view.caption.legend[-1]
+    assert (item.label, item.shape) == (level.label, "hatch")
+    assert "hatch" not in [one.shape for one in shown(WorkersMemory, running).caption.legend]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +167,7 @@ def test_thresholds_that_are_on_are_marks() -> None:
 def test_cluster_memory_is_one_bar_in_the_level_of_the_worst_worker() -> None:
     rows = [worker(0, managed=GIB), worker(1, managed=3 * GIB), worker(2, status="paused")]
     view = shown(ClusterMemory, *rows)
-    assert column(view, "level_index") == [2]
+    assert column(view, "level_index") == [3]
     assert column(view, "remark") == ["1 worker paused or at the limit"]
     assert view.caption.headline == "Process memory: 4.00 GiB · 33 % of 12.0 GiB"
     view.open_row("")
