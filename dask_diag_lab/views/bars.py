@@ -177,7 +177,7 @@ class BarPlot(DataPlot):
         """Open what a click on a row asks for."""
 
     def legend(self, rows: Rows) -> Sequence[LegendItem]:
-        """Return the legend: parts that have a label, then levels with a pattern; else all levels.
+        """Return the legend: levels with a pattern that rows have, then parts; else all levels.
 
         Parts without a colour of their own are shown in the colour that most rows have.
         """
@@ -193,11 +193,11 @@ class BarPlot(DataPlot):
             for part in self.parts
             if part.label
         ]
-        return parts + [
+        return [
             LegendItem(level.label, self._color(level.color), "hatch" if level.hatch else "fill")
             for index, level in enumerate(self.levels)
             if level.label and (not parts or (level.hatch and index in levels))
-        ]
+        ] + parts
 
     def own_controls(self) -> Sequence[Control]:
         """Return what the reader can set beside rows and order; without rows as well."""

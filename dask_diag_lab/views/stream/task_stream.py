@@ -292,7 +292,7 @@ class TaskStream(View):
             legend = text.legend(frame, store.palette.names, figure.fills, has_tails=share > 0)
             if text.pauses(store, frame):
                 color = data_colors(self.look).memory_near
-                legend.append(LegendItem("worker paused", color, "hatch"))
+                legend.insert(0, LegendItem("worker paused", color, "hatch"))
             caption = Caption(
                 headline=self._headline(frame),
                 note=text.picture_note(store, frame, text.transfer_note(share)),
