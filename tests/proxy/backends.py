@@ -70,7 +70,9 @@ class Backend(Program):
 class StockScheduler(Program):
     """A real scheduler of `distributed` with its own dashboard."""
 
-    def __init__(self, n_workers: int = 0, prefix: str = "", **environment: str) -> None:
-        super().__init__("stock_scheduler.py", str(n_workers), prefix, **environment)
+    def __init__(
+        self, n_workers: int = 0, prefix: str = "", *more: str, **environment: str
+    ) -> None:
+        super().__init__("stock_scheduler.py", str(n_workers), prefix, *more, **environment)
         port, self.scheduler_id, self.address = self.first_line.split()
         self.port = int(port)

@@ -1,6 +1,6 @@
 """A real stock Dask scheduler with its dashboard; prints where it is, ends with standard input.
 
-Its arguments are the number of its workers and the prefix of its dashboard.
+Its arguments are the number of its workers, the prefix of its dashboard, and "bare" for none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ async def main() -> None:
             Scheduler(
                 host="127.0.0.1",
                 port=0,
-                dashboard=True,
+                dashboard=sys.argv[3:] != ["bare"],
                 dashboard_address="127.0.0.1:0",
                 http_prefix=sys.argv[2],
             )
@@ -27,7 +27,7 @@ async def main() -> None:
         for _ in range(int(sys.argv[1])):
             worker = Worker(scheduler.address, nthreads=2, memory_limit=10**9, dashboard=False)
             await stack.enter_async_context(worker)
-        print(scheduler.services["dashboard"].port, scheduler.id, scheduler.address, flush=True)
+        print(scheduler.http_server.port, scheduler.id, scheduler.address, flush=True)
         await asyncio.to_thread(sys.stdin.read)
 
 
