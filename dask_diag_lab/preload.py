@@ -50,17 +50,13 @@ def _show_links() -> None:
 
 
 def is_wanted() -> bool:
-    """Return whether clients of this process are attached to."""
+    """Return whether this is a kernel, none that a worker was forked as, and its user wants it."""
     import dask
 
-    return bool(dask.config.get("diag-lab.auto-attach", True)) and is_in_kernel()
-
-
-def is_in_kernel() -> bool:
-    """Return whether this process is a Jupyter kernel, and not a worker forked from one."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "kernel", None) is not None and multiprocessing.parent_process() is None
+    is_kernel = getattr(shell, "kernel", None) is not None and not multiprocessing.parent_process()
+    return is_kernel and bool(dask.config.get("diag-lab.auto-attach", True))
 
 
 def _import() -> None:
@@ -68,7 +64,7 @@ def _import() -> None:
         import dask_diag_lab.session  # noqa: F401
 
 
-# Dask imports this module when `Client()` begins. Importing the rest takes 0.13 s of processor time:
-# it does so while a new cluster starts, not while `Client()` waits for `dask_setup`.
+# Dask imports this module when `Client()` begins. Importing the rest takes 0.13 s of processor
+# time: while a new cluster starts, and not while `Client()` waits for `dask_setup`.
 if is_wanted():
     threading.Thread(target=_import, name="dask-diag-lab-import", daemon=True).start()
