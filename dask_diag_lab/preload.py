@@ -50,26 +50,22 @@ def _show_links() -> None:
 
 
 def is_wanted() -> bool:
-    """Return whether clients of this process are attached to."""
-    import dask
-
-    return bool(dask.config.get("diag-lab.auto-attach", True)) and is_in_kernel()
-
-
-def is_in_kernel() -> bool:
-    """Return whether this process is a Jupyter kernel, and not a worker forked from one."""
+    """Return whether this is a kernel, none that a worker was forked as, and its user wants it."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "kernel", None) is not None and multiprocessing.parent_process() is None
+    if getattr(shell, "kernel", None) is None or multiprocessing.parent_process() is not None:
+        return False
+    import dask
+
+    return bool(dask.config.get("diag-lab.auto-attach", True))
 
 
 def _import() -> None:
     with suppress(Exception):  # `dask_setup` meets it too, and says so
-        if is_wanted():
-            import dask_diag_lab.session  # noqa: F401
+        import dask_diag_lab.session  # noqa: F401
 
 
 # Dask imports this module when `Client()` begins. Importing the rest takes 0.13 s of processor
 # time: in a kernel while a new cluster starts, not while `Client()` waits for `dask_setup`.
-if is_in_kernel():
+if is_wanted():
     threading.Thread(target=_import, name="dask-diag-lab-import", daemon=True).start()

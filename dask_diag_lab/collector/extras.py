@@ -258,7 +258,6 @@ def _number(beat: Mapping[str, Any], path: str) -> float:
     return float(value) if isinstance(value, (int, float)) else math.nan
 
 
-STEALING: Final = TABLES["stealing"]
 MAX_MESSAGES: Final = 500
 """Of one answer, about 5 ms; what is more comes with the next one."""
 

@@ -113,8 +113,7 @@ class Finder:
         tasks = list(self._asking.values())
         for task in tasks:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _forget_task(self, task: asyncio.Task[None]) -> None:
         self._asking = {pid: one for pid, one in self._asking.items() if one is not task}

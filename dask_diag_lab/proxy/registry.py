@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from dataclasses import replace
-from itertools import compress
 from typing import Any, Final
 
 from dask_diag_lab.proxy.client import RefusedError
@@ -98,10 +97,9 @@ class Registry:
         self._finder = Finder(settings, discovery.folder, kernels, self._take_found)
         self._dashboards: dict[str, Dashboard] = {}
         self._scanning = asyncio.Lock()
-        self._asking: dict[object, asyncio.Task[None]] = {}  # for whoever asks for the list
+        self._tasks: dict[object, asyncio.Task[None]] = {}  # by what they are about
         self._listeners: set[asyncio.Event] = set()
         self._watch: asyncio.Task[None] | None = None
-        self._watches: set[asyncio.Task[None]] = set()  # and those that are ending
         for url in settings.dashboards:
             self._name(url, "c.DaskDiagLab.dashboards", is_added=False)
         try:
@@ -173,23 +171,24 @@ class Registry:
         What others answer is in the next list: only our own servers are waited for, not for long.
         """
         await self._scan()
-        if self.settings.discover and not self.is_watching:
-            self._begin(self._finder, self._look)
-        asked = [self._begin(one, self._examine, one) for one in self._dashboards.values()]
-        own = [isinstance(one, DiagnosticsDashboard) for one in self._dashboards.values()]
-        if any(own):
-            await asyncio.wait(compress(asked, own), timeout=ASKED_S)
+        if not self.is_watching:
+            self._begin(self._finder, self._keep_looking)
+        for one in self._dashboards.values():
+            self._begin(one, self._examine, one)
+        own = [task for one, task in self._tasks.items() if isinstance(one, DiagnosticsDashboard)]
+        if own:
+            await asyncio.wait(own, timeout=ASKED_S)
         self._publish()
         return {"dashboards": list(self.listing.values())}
 
     def _begin(
         self, key: object, work: Callable[..., Coroutine[Any, Any, None]], *given: Dashboard
     ) -> asyncio.Task[None]:
-        """Begin what whoever asks needs, unless that is under way."""
-        if key not in self._asking:
-            task = self._asking[key] = asyncio.create_task(work(*given))
-            task.add_done_callback(lambda _: self._asking.pop(key))
-        return self._asking[key]
+        """Begin a task, unless there is one about the same."""
+        if key not in self._tasks:
+            self._tasks[key] = asyncio.create_task(work(*given))
+            self._tasks[key].add_done_callback(lambda _: self._tasks.pop(key))
+        return self._tasks[key]
 
     async def find(self, dashboard_id: str) -> Dashboard:
         """Return a dashboard that may be contacted now.
@@ -269,9 +268,7 @@ class Registry:
         has_changed = asyncio.Event()
         self._listeners.add(has_changed)
         if self._watch is None:
-            self._watch = asyncio.create_task(self._keep_watching())
-            self._watches.add(self._watch)
-            self._watch.add_done_callback(self._watches.discard)
+            self._watch = self._begin(object(), self._keep_watching)  # one may be ending
         try:
             listing = self.listing
             yield {"dashboards": list(listing.values())}
@@ -292,7 +289,7 @@ class Registry:
         for dashboard in self._dashboards.values():
             dashboard.close_sockets("The Jupyter server stops.", 1001)
         self.keys.end()
-        for task in (*self._watches, *self._asking.values()):
+        for task in tuple(self._tasks.values()):
             task.cancel()
             await asyncio.wait([task])
         await self._finder.close()
@@ -360,13 +357,12 @@ class Registry:
                 await asyncio.sleep(POLL_S)
 
     async def _keep_looking(self) -> None:
-        while self.settings.discover:
-            await self._look()
-
-    async def _look(self) -> None:
-        await self._finder.look(self._own_ports)
-        self._take_found()
-        await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
+        has_to = self.settings.discover
+        while has_to:
+            await self._finder.look(self._own_ports)
+            self._take_found()
+            await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
+            has_to = self.is_watching  # else for one who asked for the list
 
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:

@@ -227,6 +227,9 @@ class StockDashboard(Dashboard):
             When it says nothing.
         """
         try:
+            # One without a dashboard would import Bokeh, on its loop, to tell of its plots.
+            if not await self._place_of_root():
+                return False
             await self._ask()
         except UpstreamTimeoutError:
             raise
@@ -265,14 +268,12 @@ class StockDashboard(Dashboard):
         self.set_state("live")
 
     async def _find_prefix(self) -> bool:
-        """Learn a prefix that nobody has named: a scheduler's root leads to its status page."""
+        """Learn a prefix that nobody has named."""
         address = self.address
         if address.prefix:
             return False
-        _, headers, _ = await self._fetch("/", "text/html")
         try:
-            root = f"{address.origin}/"
-            place = read_address(urljoin(root, headers.get("Location", "")))
+            place = read_address(urljoin(f"{address.origin}/", await self._place_of_root()))
         except (ValueError, RefusedError):
             return False
         if (place.scheme, place.netloc) != (address.scheme, address.netloc) or not place.prefix:
@@ -282,6 +283,10 @@ class StockDashboard(Dashboard):
         if self.info["name"] == shown:
             self.info = {**self.info, "name": self.name}
         return True
+
+    async def _place_of_root(self) -> str:
+        """Return where the root leads to: that of a dashboard to its status page."""
+        return str((await self._fetch("/", "text/html"))[1].get("Location", ""))
 
     async def _ask_workers(self) -> None:
         page = (await self._read(WORKERS_PAGE, "text/html")).decode(errors="replace")

@@ -289,18 +289,14 @@ class FilesHandler(SafeHandler, StaticFileHandler):
         self.set_header("Cache-Control", "private, max-age=3600")
 
 
-class BokehFilesHandler(FilesHandler):
+class BokehFilesHandler(SiteHandler, FilesHandler):  # type: ignore[misc]  # it is given a site
     """BokehJS, of the Bokeh that is loaded: whoever asks before waits."""
 
-    def initialize(self, site: Site) -> None:  # type: ignore[override]  # tornado's way
-        super().initialize(path="")
-        self._site = site
+    draws = True
+    default_filename = None
 
     async def prepare(self) -> None:
-        self._site.is_wanted.set()
-        await self._site.loaded.wait()
-        if self._site.missing:
-            raise HTTPError(503, "%s", self._site.missing)
+        await super().prepare()
         from bokeh.settings import settings
 
         self.root = str(settings.bokehjs_path())

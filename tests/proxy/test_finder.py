@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed import Client as DaskClient
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from dask_diag_lab.proxy.extension import DaskDiagLab
@@ -84,6 +85,17 @@ async def test_list_waits_for_no_program_that_does_not_answer(
         assert holding.id in listed
         await held
     assert took_s < 2  # the scheduler would be waited for as long, the kernel for 5 s
+
+
+async def test_scheduler_without_a_dashboard_loads_no_bokeh_when_it_is_asked(
+    client: Client,
+) -> None:
+    with StockScheduler(0, "", "bare") as bare, StockScheduler() as other:
+        await client.until(lambda found: of(other.address, found))
+        with StockScheduler() as later:
+            await client.until(lambda found: of(later.address, found))
+        async with DaskClient(bare.address, asynchronous=True) as dask:
+            assert not await dask.run_on_scheduler(eval, "'bokeh' in __import__('sys').modules")
 
 
 async def test_is_shown_with_the_diagnostics_of_its_scheduler(
