@@ -44,6 +44,7 @@ class SlotWorker:
     last_stop: float = -inf  # of all that it did
     slots: list[int] = field(default_factory=list)
     threads: dict[int, int] = field(default_factory=dict)  # identifier to slot id
+    shared: set[int] = field(default_factory=set)  # identifiers under which tasks overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,14 @@ def natural_order(name: str) -> Natural:
 def _place(address: str, name: str) -> tuple[Natural, Natural]:
     """Return what workers are sorted by: host, and name."""
     return natural_order(host_of(address)), natural_order(name)
+
+
+def _overlapping(thread: Ints, start: Floats, stop: Floats) -> set[int]:
+    """Return the threads that did several tasks at one time."""
+    order = np.lexsort((start, thread))
+    before, after = order[:-1], order[1:]
+    is_same = thread[before] == thread[after]
+    return set(thread[after[is_same & (stop[before] > start[after] + CLOCK_SLACK_S)]].tolist())
 
 
 class SlotTable:
@@ -233,7 +242,9 @@ class SlotTable:
     ) -> npt.NDArray[np.uint32]:
         """Return the slot id of each action, making slots for threads not seen before.
 
-        A task of a thread that is not known gets the slot that was free for the shortest time.
+        A task of a thread that is not known gets the slot that was free for the shortest time. So
+        does one whose thread does several at once: processes of a pool may call theirs alike, and
+        coroutines share one.
 
         Parameters
         ----------
@@ -253,6 +264,10 @@ class SlotTable:
         end = np.full(len(first), -inf)
         np.maximum.at(end, inverse, stop)
         slot_of_pair = np.zeros(len(first), dtype=np.uint32)
+        is_own = np.zeros(len(first), dtype=np.bool_)
+        overlaps = _overlapping(inverse[is_task], start[is_task], stop[is_task])
+        task_begin = np.full(len(first), inf)
+        np.minimum.at(task_begin, inverse[is_task], start[is_task])
         for index in np.argsort(first, kind="stable").tolist():
             row = int(first[index])
             known = self._of(int(worker[row]))
@@ -260,12 +275,16 @@ class SlotTable:
             if begin[index] < known.joined:
                 known.joined = float(begin[index])
                 self.version += 1
-            if thread[row]:
-                slot_of_pair[index] = self._bound(known, int(thread[row]), row, slot_of_task)
+            ident = int(thread[row])
+            if index in overlaps or self._is_busy(known, ident, float(task_begin[index])):
+                known.shared.add(ident)
+            if ident and ident not in known.shared:
+                is_own[index] = True
+                slot_of_pair[index] = self._bound(known, ident, row, slot_of_task)
         slot = slot_of_pair[inverse]
-        filled = is_task & (thread != 0)
+        filled = is_task & is_own[inverse]
         np.maximum.at(self.last_stop, slot[filled], stop[filled])
-        unknown = np.flatnonzero(thread == 0)
+        unknown = np.flatnonzero(~is_own[inverse])
         for row in unknown[np.argsort(start[unknown], kind="stable")].tolist():
             assigned = slot_of_task(row)
             if assigned is None:
@@ -275,25 +294,27 @@ class SlotTable:
                 self.last_stop[assigned] = max(self.last_stop[assigned], stop[row])
         return slot
 
+    def _is_busy(self, worker: SlotWorker, ident: int, start: float) -> bool:
+        slot = worker.threads.get(ident)
+        return slot is not None and bool(self.last_stop[slot] > start + CLOCK_SLACK_S)
+
     def free_slots(self, tasks: Iterable[tuple[int, float]], taken: set[int]) -> list[int]:
         """Return for each task (string id of the worker, start) the slot id it may have begun in.
 
         Of the slots not in ``taken``, which grows by what is returned: the one that was free for
         the shortest time; else the one that ended first; where all are taken, a new one.
         """
-        stops: list[float] = self.last_stop.tolist()
-        slots = []
+        stops, slots = self.last_stop, []
         for string, start in tasks:
             worker = self._of(string)
             free = [slot for slot in worker.slots if slot not in taken]
             ended = [slot for slot in free if stops[slot] <= start + CLOCK_SLACK_S]
             if ended:
-                slot = max(ended, key=lambda slot: (stops[slot], -slot))
+                slot = max(ended, key=lambda slot: (stops[slot] <= start, stops[slot], -slot))
             elif free:
                 slot = min(free, key=lambda slot: (stops[slot], slot))
             else:
                 slot = self._add(worker)
-                stops.append(-inf)
             slots.append(slot)
             taken.add(slot)
         return slots

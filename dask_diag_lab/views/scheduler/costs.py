@@ -30,6 +30,9 @@ ENCLOSING: Final = ("idle", "process", "p2p-idle", "p2p-process")
 """Spans of the shuffle's background loops: nothing to do, or all that is measured one by one."""
 
 
+IN_THREADS: Final = ("thread-cpu", "thread-noncpu")
+
+
 class Cost(NamedTuple):
     """A class of activities of `distributed`'s fine metrics.
 
@@ -98,6 +101,12 @@ COSTS: Final[Mapping[str, Cost]] = {
         "work is lost: see Exceptions",
         "failed cancelled missing busy",
     ),
+    "In a process pool": Cost(
+        ("load_saturated", "."),
+        "Tasks ran in processes of their own, where computing and waiting cannot be told apart",
+        "Dask cannot tell there what tasks wait for",
+        "process-pool",
+    ),
     OVERHEAD: Cost(
         ("waiting", "\\"),
         "Dask itself, around the tasks and transfers",
@@ -138,11 +147,19 @@ class FineBars(ExtraPlot, BarPlot):
     empty = NOTHING
 
     def amounts(self, chosen: npt.NDArray[np.bool_]) -> Iterable[tuple[str, str, str, float]]:
-        """Return label, context, activity and value of rows, without enclosing spans."""
+        """Return label, context, activity and value of rows, without enclosing spans.
+
+        "executor" of a function that no thread ran is all of its time in a pool of processes.
+        """
         fine = self.extra
         rows = chosen & ~np.isin(fine["activity"].astype(str), ENCLOSING)
         names = ("label", "context", "activity", "value")
-        return zip(*(fine[name][rows].tolist() for name in names), strict=True)
+        in_threads = set(fine["label"][np.isin(fine["activity"].astype(str), IN_THREADS)].tolist())
+        for label, context, activity, value in zip(
+            *(fine[name][rows].tolist() for name in names), strict=True
+        ):
+            is_pool = activity == "executor" and label not in in_threads
+            yield label, context, "process-pool" if is_pool else activity, value
 
 
 @register_plot
@@ -170,6 +187,7 @@ class Costs(FineBars):
         "- network: as the receiving end measures it, so that a transfer counts once\n"
         "- shares need not add up to 100 %: network, disk and packing also run beside the threads\n"
         "- healthy: computing is by far the longest\n"
+        "- sparse dots: tasks ran in a process pool, where nothing measures what they wait for\n"
         "- much overhead: tasks are too small, or each brings along a large function or argument\n"
         "- not here: the bandwidth of memory cannot be told apart from computing, compare it "
         "with the Hardware plot; what the scheduler itself costs is in Scheduler System"

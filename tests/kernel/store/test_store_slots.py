@@ -54,6 +54,17 @@ def test_threads_take_slots_by_first_sight_and_keep_them() -> None:
     assert slots_of_actions(store) == [0, 1, 1, 0, 1, 0, 1, 0]
 
 
+def test_tasks_at_one_time_in_threads_of_one_identifier_are_in_slots_of_their_own() -> None:
+    store, maker = Store(), BatchMaker()  # as processes of a pool have, or coroutines
+    workers = [worker_row(A, nthreads=2)]
+    for start in (0.0, 0.5, 2.0, 2.5):
+        maker.action(start, start + 1.5, worker=A, thread=7)
+        if start:
+            store.apply(maker.batch(workers=workers))
+    slots = store.actions.since(0)[1]["slot"]
+    np.testing.assert_array_equal(slots, [0, 1, 1, 0])
+
+
 def test_seceded_thread_gets_a_slot_next_to_its_worker() -> None:
     store, maker = Store(), BatchMaker()
     maker.action(0, 1, worker=A, thread=1).action(0, 1, worker=B, thread=1)
