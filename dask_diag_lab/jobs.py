@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -37,7 +38,8 @@ class Job(Generic[T]):
 
     def __init__(self, make: Callable[[], T]) -> None:
         self.is_done = False
-        self._make: Callable[[], T] | None = make
+        # In another thread texts are for the same reader, see `format.READER_ZONE`.
+        self._make: Callable[[], T] | None = partial(copy_context().run, make)
         self._made: T
         self._error: Exception | None = None
         self._raised_at: TracebackType | None = None

@@ -172,7 +172,7 @@ def _facts(rows: TaskRows, start_s: float, stop_s: float) -> list[tuple[str, str
         if (columns["kind"] == kind).any()
     ]
     return [
-        ("Began", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(start_s))),
+        ("Began", time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(start_s))),
         ("Duration", fmt.duration(stop_s - start_s)),
         ("Tasks", fmt.count(int(is_last.sum()))),
         ("Failed", fmt.count(failed) if failed else ""),

@@ -30,6 +30,7 @@ _LOOK: Final = {
     "name": re.compile("light|dark|high-contrast"),
     "font": re.compile(r"[^<>{};\\]{1,300}"),
     "font_size": re.compile(r"[0-9.]{1,6}(?:px|pt|em|rem|%)"),
+    "zone": re.compile(r"[A-Za-z0-9_+/-]{1,64}"),
 }
 """What a page may send as these fields of `Look`, which checks the others itself."""
 _ARGUMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")

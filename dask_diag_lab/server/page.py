@@ -27,6 +27,7 @@ from dask_diag_lab.server.control import (
     show_caption,
 )
 from dask_diag_lab.views.asked import UNASKED
+from dask_diag_lab.views.format import READER_ZONE
 from dask_diag_lab.views.look import Look
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class Page:
         self.socket: PlotSocket | None = None
         self._store = store
         self.view: View | None = None
+        self._zone = look.time_zone
         self._n_opened = 0
         self._error = ""  # of the picture; `_fault` is of what was asked last
         self._fault = ""
@@ -238,7 +240,8 @@ class Page:
             self._fault = self._guarded(_OBEY, obey, self.view, read)
 
     def _restyle(self, view: View, look: Look) -> None:
-        view.look = look
+        view.look, self._zone = look, look.time_zone
+        READER_ZONE.set(self._zone)
         view.restyle()
 
     def _command(self, view: View, command: tuple[str, dict[str, str]]) -> None:
@@ -285,6 +288,7 @@ class Page:
 
     def _guarded(self, what: str, act: Callable[..., None], *given: object) -> str:
         """Do something; return what the pane says of a bug in it, '' when there was none."""
+        before = READER_ZONE.set(self._zone)
         try:
             act(*given)
         except Exception as error:  # a bug in a view stays in its pane
@@ -292,6 +296,8 @@ class Page:
             if text not in (self._error, self._fault):
                 logger.warning("Plot %s could not %s", self.plot.name, what, exc_info=error)
             return text
+        finally:
+            READER_ZONE.reset(before)
         return ""
 
 

@@ -6,14 +6,18 @@ Knows no colours and no models; every function is pure.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from datetime import UTC, datetime, tzinfo
 from typing import Final
 
 _BINARY: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SI: Final = ("", "k", "M", "G", "T", "P")
 _THIN: Final = "\u202f"
 """Narrow no-break space, between groups of three digits."""
+
+READER_ZONE: Final[ContextVar[tzinfo | None]] = ContextVar("READER_ZONE", default=None)
+"""Time zone of the browser that is drawn for; None in files, and where it is not known."""
 
 _ALL_BUT: Final = 1e-7
 """Percent that the sum of parts may lack of the whole: they are floats."""
@@ -134,8 +138,13 @@ def plural(number: int, noun: str) -> str:
 
 
 def clock(time_s: float) -> str:
-    """Return a moment, in seconds since the epoch, as this computer's time of day: ``14:02:10``."""
-    return time.strftime("%H:%M:%S", time.localtime(time_s))
+    """Return a moment, in seconds since the epoch, as time of day: ``14:02:10``.
+
+    By the reader's clock; where that is not known by this computer's, with its time zone.
+    """
+    zone = READER_ZONE.get()
+    moment = datetime.fromtimestamp(time_s, UTC).astimezone(zone)
+    return moment.strftime("%H:%M:%S" if zone else "%H:%M:%S %Z")
 
 
 def _some(number: float) -> str:

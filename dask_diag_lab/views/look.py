@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import tzinfo
 from typing import Final, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 PALETTES: Final = ("viridis", "okabe-ito")
 """Choices of `Look.palette`."""
@@ -30,6 +32,8 @@ class Look:
     palette : str
         Colours of task prefixes: ``viridis`` (Dask's) or ``okabe-ito`` (safe with colour
         blindness, fewer colours).
+    zone : str
+        The reader's time zone, such as ``Europe/Berlin``; '' where it is not known.
     """
 
     name: str = "light"
@@ -41,15 +45,24 @@ class Look:
     font: str = "system-ui, sans-serif"
     font_size: str = "12px"
     palette: str = "viridis"
+    zone: str = ""
 
     @property
     def is_dark(self) -> bool:
         return self.name != "light"
 
     @property
+    def time_zone(self) -> tzinfo | None:
+        """The reader's time zone, None where this computer does not know it."""
+        try:
+            return ZoneInfo(self.zone)
+        except (OSError, ValueError, ZoneInfoNotFoundError):
+            return None
+
+    @property
     def style(self) -> dict[str, str]:
         """Colours and font by name, as charts and style sheets take them."""
-        return {f.name: getattr(self, f.name) for f in fields(self)[1:-1]}
+        return {f.name: getattr(self, f.name) for f in fields(self)[1:-2]}
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Self:

@@ -108,6 +108,8 @@ export interface ILook {
   readonly font: string;
   readonly font_size: string;
   readonly palette: Palette;
+  /** The reader's time zone, such as `Europe/Berlin`. */
+  readonly zone: string;
 }
 
 /** What the colours of a legend are drawn as; a shape that is not named here is filled. */

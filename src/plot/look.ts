@@ -26,7 +26,8 @@ export function readLook(isLight: boolean, theme: string, palette: Palette): ILo
     accent: color('--jp-brand-color1'),
     font: computed('font-family', '--jp-ui-font-family'),
     font_size: computed('font-size', '--jp-ui-font-size0'),
-    palette
+    palette,
+    zone: Intl.DateTimeFormat().resolvedOptions().timeZone
   };
   probe.remove();
   return look;

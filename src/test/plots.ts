@@ -12,7 +12,8 @@ export const LOOK: ILook = {
   accent: '#1976d2',
   font: 'sans-serif',
   font_size: '11px',
-  palette: 'viridis'
+  palette: 'viridis',
+  zone: 'UTC'
 };
 
 export class FakeSession {

@@ -72,6 +72,17 @@ async def has_background(page: BrowserPage, color: str) -> None:
     await until(lambda: picture(page).background_fill_color == color, "the look is the old one")
 
 
+async def test_times_of_day_are_those_of_each_readers_time_zone() -> None:
+    async with serving(built_in_plots()) as served:
+        served.store.apply(make_batch(2, events=[(1_700_000_000.0, "restart", {})]))
+        own = time.strftime("%H:%M:%S %Z", time.localtime(1_700_000_000))
+        expected = {"Asia/Kolkata": "03:43:20", "America/New_York": "17:13:20", "Not/There": own}
+        for zone, clock in expected.items():
+            page = await BrowserPage.open(served, "events", look={"zone": zone})
+            await notes(page, f"0 s is {clock}, the first event")
+            await page.close()
+
+
 # --- updates
 
 

@@ -42,9 +42,9 @@ def drawn(feed: Feed, at: float, *events: tuple[float, str, dict[str, Any]]) -> 
 
 
 def reported(shown: Drawn[Events]) -> list[tuple[str, str]]:
-    """Return row and events of each mark, without the clock of the first."""
+    """Return row and events of each mark, without clock and zone of the first."""
     pairs = zip(shown.data["title"], shown.data["events"], strict=True)
-    return [(row, text.partition(" ")[2]) for row, text in pairs]
+    return [(row, text.split(" ", 2)[2]) for row, text in pairs]
 
 
 def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
