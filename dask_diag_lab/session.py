@@ -186,13 +186,18 @@ class Diagnostics:
         """
         return self._run_soon(lambda: self._composition.ask(function, is_fresh=is_fresh))
 
-    def draw(self, function: Callable[[Site], Coroutine[Any, Any, T]]) -> Future[T]:
-        """Run a coroutine function with what plots are drawn from; fails as `submit` does."""
+    def draw(
+        self, function: Callable[[Site], Coroutine[Any, Any, T]], *, of_history: bool = False
+    ) -> Future[T]:
+        """Run a coroutine function with what plots are drawn from; fails as `submit` does.
+
+        With ``of_history`` also after their last client has closed, while they are served.
+        """
 
         async def run() -> T:
             return await function(await self._composition.server.site())
 
-        return self._run_soon(run)
+        return self._run_soon(run, of_history=of_history)
 
     def query(self, kind: str, **arguments: str | float) -> Future[Any]:  # plain data, by kind
         """Ask the cluster one of `schema.QUERIES`; `transport.answers` describes the results.
@@ -201,7 +206,9 @@ class Diagnostics:
         """
         return self._run_soon(lambda: self._composition.query(kind, arguments))
 
-    def _run_soon(self, make: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+    def _run_soon(
+        self, make: Callable[[], Coroutine[Any, Any, T]], *, of_history: bool = False
+    ) -> Future[T]:
         """Run a coroutine on the loop once it serves; see `submit`."""
         answer: Future[T] = Future()
 
@@ -217,7 +224,7 @@ class Diagnostics:
 
         running = run()
         with contextlib.suppress(RuntimeError):  # the loop has been closed
-            if not self.is_closed:
+            if not (self._end.is_set() if of_history else self.is_closed):
                 asyncio.run_coroutine_threadsafe(running, self._loop).add_done_callback(end)
                 return answer
         running.close()

@@ -5,20 +5,28 @@ Must not carry a token or an address: notebooks are saved and shared.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from weakref import ref
 
+from dask_diag_lab.notebook.headless import WAIT_S, at_cell_ends, is_headless
 from dask_diag_lab.session import attach
 from dask_diag_lab.views.registry import Plot, all_plots, get_plot
 
 if TYPE_CHECKING:
     from distributed import Client
 
+    from dask_diag_lab.session import Diagnostics
+
 MIME: Final = "application/vnd.dask-diag-lab.plot+json"
 SMALLEST_PX: Final = 80
 LARGEST_PX: Final = 4000
+WHY: Final = "no picture: no JupyterLab with this extension drew it"
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +47,7 @@ class LivePlot:
     dashboard_id: str
     height: int
     arguments: Mapping[str, str]
+    _diagnostics: ref[Diagnostics]  # not kept alive: a notebook keeps its results
 
     def __repr__(self) -> str:
         return f"<Live plot “{self.plot.title}” of dashboard {self.dashboard_id}>"
@@ -48,20 +57,46 @@ class LivePlot:
         include: Iterable[str] | None = None,  # noqa: ARG002  # IPython's protocol; both optional
         exclude: Iterable[str] | None = None,  # noqa: ARG002
     ) -> dict[str, object]:
-        shown: dict[str, object] = {
-            "dashboard": self.dashboard_id,
-            "plot": self.plot.name,
-            "height": self.height,
-        }
-        if self.arguments:
-            shown["arguments"] = dict(self.arguments)
         fallback = (
             f"<p><b>{escape(self.plot.title)}</b> is a live plot. JupyterLab and Notebook 7 draw"
             " it here when dask_diag_lab is installed where they run. Elsewhere open the address"
             " that <code>dask_diag_lab.attach().url</code> gives in a browser on this computer."
             "</p>"
         )
-        return {MIME: shown, "text/html": fallback, "text/plain": repr(self)}
+        return {MIME: self._shown, "text/html": fallback, "text/plain": repr(self)}
+
+    def _ipython_display_(self) -> None:
+        """Show it where nothing may draw it: a line says what it would show."""
+        from IPython.display import display
+
+        if not is_headless():
+            raise NotImplementedError  # IPython shows `_repr_mimebundle_` then
+        shown = display(self._line(time.time(), "no data yet"), raw=True, display_id=True)
+        at_cell_ends(partial(self._save_line, shown))
+
+    def _save_line(self, output: Any, _cell: str) -> bool:  # IPython's handle has no types
+        """Replace the line by that of now; return whether there may be another."""
+        from dask_diag_lab.server.export import headline
+
+        if (diagnostics := self._diagnostics()) is None:
+            return False
+        asked = diagnostics.draw(
+            partial(headline, name=self.plot.name, arguments=self.arguments), of_history=True
+        )
+        with suppress(RuntimeError, TimeoutError):  # the last line stays, with its time
+            output.update(self._line(*asked.result(WAIT_S)), raw=True)
+        return not diagnostics.is_closed
+
+    def _line(self, time_s: float, headline: str) -> dict[str, object]:
+        """Return what is saved; without HTML, so that Lab shows the line until it can draw."""
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(time_s))
+        return {MIME: self._shown, "text/plain": f"{self.plot.title} · {headline} · {when} · {WHY}"}
+
+    @property
+    def _shown(self) -> dict[str, object]:
+        arguments = {"arguments": dict(self.arguments)} if self.arguments else {}
+        names = {"dashboard": self.dashboard_id, "plot": self.plot.name}
+        return {**names, "height": self.height, **arguments}
 
 
 class Catalogue(tuple[Plot, ...]):
@@ -121,7 +156,8 @@ def plot(
     if not SMALLEST_PX <= height <= LARGEST_PX:
         raise ValueError(f"height is {height}; it may be {SMALLEST_PX} to {LARGEST_PX} pixels")
     given = read_arguments(arguments)
-    return LivePlot(found, attach(client).id, int(height), given)
+    diagnostics = attach(client)
+    return LivePlot(found, diagnostics.id, int(height), given, ref(diagnostics))
 
 
 def plots() -> Catalogue:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from ipywidgets import HTML, FloatProgress, HBox, Layout, VBox
 
+from dask_diag_lab.notebook.headless import WAIT_S, at_cell_ends, is_headless
 from dask_diag_lab.server.handlers import until
 from dask_diag_lab.views.format import count, duration, elide, plural
 
@@ -191,7 +192,9 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.bars: dict[Hashable, Any] = {}  # ipywidgets has no types
         self.bar_texts: dict[Hashable, Any] = {}
         self.bar_labels: dict[Hashable, Any] = {}
-        self._has_ended = threading.Event()
+        self._has_ended, self._shown = threading.Event(), threading.Event()
+        # Replaced later: what it said before would stay where the kernel dies.
+        self._text = "Progress of a computation"
         self._displays: list[Any] = []  # IPython's handles, which have no types
         super().__init__([self.elapsed_time])
         self.show(Report())
@@ -203,14 +206,36 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._displays.append(display(self._repr_mimebundle_(), raw=True, display_id=True))
         if self.report.is_last:
             self._save_text()
+        elif is_headless():
+            at_cell_ends(self._save_state)
+
+    def _save_state(self, cell: str) -> bool:
+        """Save text and widgets as they are at the end of a cell; return whether more may come."""
+        for _ in range(2):  # the first one may have been begun before the end
+            self._shown.clear()
+            if not (self.report.is_last or self._has_ended.is_set()):
+                self._shown.wait(WAIT_S / 2)
+        self._text = f"{self.report.summary} · when {cell} ended"
+        if self.report.is_last:
+            self._has_ended.wait(WAIT_S)
+        self._save_text()
+        # What they sent since their own cell was not heard, that they were made neither.
+        for widget in self._widgets:
+            for one in filter(None, (widget.layout, getattr(widget, "style", None), widget)):
+                one.send_state()
+        return not self._has_ended.is_set()
+
+    @property
+    def _widgets(self) -> list[Any]:  # as above
+        rows = self.children
+        return [*(one for row in rows for one in (*getattr(row, "children", ()), row)), self]
 
     def _save_text(self) -> None:
         for shown in self._displays:
             shown.update(self._repr_mimebundle_(), raw=True)
 
     def __repr__(self) -> str:
-        # Replaced at the end only: what it said before would stay where the kernel dies.
-        return f"<{self.report.summary}>" if self.report.is_last else "<Progress of a computation>"
+        return f"<{self.report.summary if self.report.is_last else self._text}>"
 
     @property
     def status(self) -> str | None:
@@ -244,6 +269,7 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         if report.is_last:
             self._save_text()
             self._has_ended.set()
+        self._shown.set()
 
     def _show_group(self, group: GroupCount, *, is_last: bool) -> None:
         """Bring one group up: how many of how many, the bar, and the name."""
@@ -266,9 +292,8 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Stop counting and take the bars away."""
         self.on_close()
         self._has_ended.set()
-        for row in self.children:
-            for widget in (*getattr(row, "children", ()), row):
-                widget.close()
+        for widget in self._widgets[:-1]:
+            widget.close()
         super().close()
 
 

@@ -12,6 +12,7 @@ import heapq
 import io
 import json
 import math
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -62,7 +63,7 @@ async def export(
         The scheduler has never answered.
     """
     try:
-        is_late = not await _is_brought_up(site, view)
+        is_late = not await _is_brought_up(site, view, with_jobs=view.table_waits)
         if site.store.scheduler is None:
             raise NoDataError(site.store.feed_state.reason or NONE_YET)
         make = view.table_job()
@@ -86,7 +87,19 @@ async def _in_threads(parts: Iterator[str]) -> AsyncIterator[str]:
         yield part
 
 
-async def _is_brought_up(site: Site, view: View) -> bool:
+async def headline(site: Site, *, name: str, arguments: Mapping[str, str]) -> tuple[float, str]:
+    """Return of when the data of a plot is, and its headline, or why it shows nothing."""
+    view = site.plots[name](site.store, arguments=arguments)
+    try:
+        await _is_brought_up(site, view, with_jobs=True)
+        feed = site.store.feed_state
+        time_s = feed.since if feed.state == "closed" else time.time()
+        return time_s, empty_text(site.store, view) or view.caption.headline
+    finally:
+        close_view(view)
+
+
+async def _is_brought_up(site: Site, view: View, *, with_jobs: bool) -> bool:
     """Wait until `view` has the data of now; return whether that came in time."""
     store, pages, needs = site.store, site.drawing.pages, frozenset(view.needs)
     is_sent = pages.is_watched and needs <= pages.wanted
@@ -96,9 +109,7 @@ async def _is_brought_up(site: Site, view: View) -> bool:
     awaited = Awaited(store)
     with awaited.noticed():
         view.build()
-    return await until(
-        lambda: awaited.is_all(view, view.update, with_jobs=view.table_waits), WAIT_S
-    )
+    return await until(lambda: awaited.is_all(view, view.update, with_jobs=with_jobs), WAIT_S)
 
 
 def first_rows(table: Table, sort: str, limit: int) -> Table:
