@@ -76,7 +76,7 @@ def test_a_worker_that_is_killed_for_its_memory_stands_where_its_work_is_shown()
             lambda losses: losses["workers"],
         )
         assert re.fullmatch(
-            r"worker 0 died at [\d:]+: its memory went over the terminate threshold",
+            r"worker 0 died at [\d:]+ \S+: its memory went over the terminate threshold",
             losses["text"].partition(" · ")[0],
         )
         for plot in ("progress", "task-stream"):
