@@ -241,7 +241,6 @@ class Page:
 
     def _restyle(self, view: View, look: Look) -> None:
         view.look, self._zone = look, look.time_zone
-        READER_ZONE.set(self._zone)
         view.restyle()
 
     def _command(self, view: View, command: tuple[str, dict[str, str]]) -> None:

@@ -143,8 +143,8 @@ def clock(time_s: float) -> str:
     By the reader's clock; where that is not known by this computer's, with its time zone.
     """
     zone = READER_ZONE.get()
-    moment = datetime.fromtimestamp(time_s, UTC).astimezone(zone)
-    return moment.strftime("%H:%M:%S" if zone else "%H:%M:%S %Z")
+    written = "%H:%M:%S" if zone else "%H:%M:%S %Z"
+    return datetime.fromtimestamp(time_s, UTC).astimezone(zone).strftime(written)
 
 
 def _some(number: float) -> str:

@@ -28,8 +28,6 @@ THREAD_CONTEXT: Final = "execute"
 """The context whose activities hold a worker's thread; all others run beside the threads."""
 ENCLOSING: Final = ("idle", "process", "p2p-idle", "p2p-process")
 """Spans of the shuffle's background loops: nothing to do, or all that is measured one by one."""
-
-
 IN_THREADS: Final = ("thread-cpu", "thread-noncpu")
 
 
@@ -105,7 +103,7 @@ COSTS: Final[Mapping[str, Cost]] = {
         ("load_saturated", "."),
         "Tasks ran in processes of their own, where computing and waiting cannot be told apart",
         "Dask cannot tell there what tasks wait for",
-        "process-pool",
+        "pool",
     ),
     OVERHEAD: Cost(
         ("waiting", "\\"),
@@ -152,14 +150,12 @@ class FineBars(ExtraPlot, BarPlot):
         "executor" of a function that no thread ran is all of its time in a pool of processes.
         """
         fine = self.extra
+        activity = fine["activity"].astype(str).astype(object)
+        labels = fine["label"][np.isin(fine["activity"].astype(str), IN_THREADS)].tolist()
+        activity[(activity == "executor") & ~np.isin(fine["label"].astype(str), labels)] = "pool"
         rows = chosen & ~np.isin(fine["activity"].astype(str), ENCLOSING)
-        names = ("label", "context", "activity", "value")
-        in_threads = set(fine["label"][np.isin(fine["activity"].astype(str), IN_THREADS)].tolist())
-        for label, context, activity, value in zip(
-            *(fine[name][rows].tolist() for name in names), strict=True
-        ):
-            is_pool = activity == "executor" and label not in in_threads
-            yield label, context, "process-pool" if is_pool else activity, value
+        columns = (fine["label"], fine["context"], activity, fine["value"])
+        return zip(*(column[rows].tolist() for column in columns), strict=True)
 
 
 @register_plot

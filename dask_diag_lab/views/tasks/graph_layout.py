@@ -147,8 +147,7 @@ def _circle(needs: Neighbours, left: Mapping[int, None]) -> list[int]:
     while node not in path:
         path[node] = None
         node = next(needed for needed in needs[node] if needed in left)
-    nodes = list(path)
-    return nodes[nodes.index(node) :]
+    return list(path)[list(path).index(node) :]
 
 
 def _parts(
