@@ -26,11 +26,12 @@ CHUNK_ROWS: Final = 4096
 """Rows dropped at once when the log is full; also what a chunk's memory is rounded up to."""
 
 MAX_ACTIONS: Final = 200_000
+MAX_SECEDED: Final = 10_000
 MAX_PULL_ROWS: Final = 10_000
 """Rows of one answer: packing their keys costs the scheduler about 5 ms."""
 
 KINDS: Final = {kind.name.lower().replace("_", "-"): int(kind) for kind in Kind}
-TRANSFER: Final = int(Kind.TRANSFER)
+COMPUTE, TRANSFER = int(Kind.COMPUTE), int(Kind.TRANSFER)
 DISK: Final = frozenset({Kind.DISK_READ, Kind.DISK_WRITE})
 """Kinds whose times are on the worker's own clock."""
 OK, ERRED, KILLED, RETRIED = map(int, (Outcome.OK, Outcome.ERRED, Outcome.KILLED, Outcome.RETRIED))
@@ -109,6 +110,8 @@ class ActionLog:
         Ended tasks whose prefix did not fit into the string table.
     skipped : int
         Ended tasks whose actions could not be read.
+    seceded_s : float
+        Seconds of computing, among those of the rows, in which a task had given its thread back.
     """
 
     def __init__(
@@ -118,6 +121,8 @@ class ActionLog:
         self.tasks = 0
         self.unnamed = 0
         self.skipped = 0
+        self.seceded_s = 0.0
+        self._seceded: dict[Any, float] = {}  # when, by key of what runs
         self._clocks = clocks or Clocks()
         self._limit = limit
         self._strings = strings
@@ -159,6 +164,8 @@ class ActionLog:
                 if kind is None:
                     continue
                 start, stop = action["start"], action["stop"]
+                if self._seceded and kind == COMPUTE and key in self._seceded:
+                    self.seceded_s += max(stop - self._seceded.pop(key), 0.0)
                 if kind in DISK:
                     behind_s = self._clocks.behind_s(worker)
                     start += behind_s
@@ -178,6 +185,12 @@ class ActionLog:
                     self._keep_details(task, message)
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError, struct.error):
             self.skipped += 1
+
+    def secede(self, key: Any, moment: float) -> None:  # any hashable
+        """Note since when a task that goes on has given its thread back."""
+        self._seceded[key] = moment
+        if len(self._seceded) > MAX_SECEDED:  # those that were cancelled never end
+            del self._seceded[next(iter(self._seceded))]
 
     def since(
         self, cursor: int, keys_cursor: int, max_rows: int = MAX_PULL_ROWS

@@ -80,6 +80,7 @@ class Extras:
         shuffles: Shuffles,
         error_rows: Callable[[], Iterable[Row]],
     ) -> None:
+        before = dict(getattr(scheduler, "cumulative_worker_metrics", {}))
         whole: dict[str, Callable[[], Iterable[Row]]] = {
             "durations": partial(durations, scheduler),
             "bandwidth-types": partial(bandwidth_types, scheduler),
@@ -87,7 +88,7 @@ class Extras:
             "errors": error_rows,
             "counters": partial(counters, scheduler),
             "clients": partial(clients, scheduler),
-            "activities": partial(activities, scheduler),
+            "activities": partial(activities, scheduler, before),
             "fine": partial(fine, scheduler),
             "spans": partial(spans, scheduler, counts),
             "shuffles": shuffles.rows,

@@ -62,6 +62,9 @@ TASK_ERRED: Final = "task-erred"
 """The workers' message of a task that failed. Where the task has retries left, the scheduler passes
 nothing of it on to plugins, so the handler is wrapped."""
 
+LONG_RUNNING: Final = "long-running"
+"""The workers' message of a task that seceded, which plugins are not told either."""
+
 WANTED: Final = EXTRA_NAMES | {GRAPH}
 """What is only worked out for who wants it."""
 
@@ -118,6 +121,9 @@ class Collector(SchedulerPlugin):
         recall(scheduler, self._events)
         self._began = wall_clock()
         self._n_before = n_ended(scheduler)
+        for ws in scheduler.workers.values():
+            for ts in ws.long_running:
+                self._log.secede(ts.key, self._began)
         # Kept to be recognized at the end: unpickling the same class once more, as every further
         # registration does, gives it new functions, and then ``self.pull`` is another one.
         self._handlers: dict[str, Callable[..., Any]] = {
@@ -127,8 +133,12 @@ class Collector(SchedulerPlugin):
             ASK: ask_handler(scheduler),
         }
         scheduler.handlers.update(self._handlers)
-        self._erred_before = scheduler.stream_handlers[TASK_ERRED]
-        self._erred_handler = scheduler.stream_handlers[TASK_ERRED] = self.task_erred
+        self._wrapped: dict[str, Callable[..., Any]] = {
+            TASK_ERRED: self.task_erred,
+            LONG_RUNNING: self.long_running,
+        }
+        self._before = {name: scheduler.stream_handlers[name] for name in self._wrapped}
+        scheduler.stream_handlers.update(self._wrapped)
         self._tick_soon()
 
     def _make_tables(self, scheduler: Scheduler) -> None:
@@ -217,7 +227,18 @@ class Collector(SchedulerPlugin):
     def task_erred(self, key: Any, stimulus_id: str, **message: Any) -> None:  # as `distributed`'s
         """Note an attempt that failed, then let the scheduler handle the message."""
         self._note_attempt(key, message)
-        self._erred_before(key=key, stimulus_id=stimulus_id, **message)
+        self._before[TASK_ERRED](key=key, stimulus_id=stimulus_id, **message)
+
+    def long_running(self, key: Any, **message: Any) -> None:  # as `distributed`'s
+        """Note that a task has seceded, then let the scheduler handle the message."""
+        self._note_seceded(key, message)
+        self._before[LONG_RUNNING](key=key, **message)
+
+    @_safely
+    def _note_seceded(self, key: Any, message: Mapping[str, Any]) -> None:
+        ts = self._tasks.get(key)
+        if ts is not None and ts.state == "processing" and ts.run_id == message.get("run_id"):
+            self._log.secede(key, wall_clock())
 
     @_safely
     def _note_attempt(self, key: Any, message: Mapping[str, Any]) -> None:
@@ -325,6 +346,7 @@ class Collector(SchedulerPlugin):
             "cursors": to,
             "failed": self._extras.failed | self._failed_workers(),
             "cost_s": self._cost_s,
+            "seceded_s": self._log.seceded_s,
         }
 
     def leave(self, subscriber: str) -> None:
@@ -454,8 +476,9 @@ class Collector(SchedulerPlugin):
             if self._scheduler.handlers.get(name) is handler:
                 del self._scheduler.handlers[name]
         handlers = self._scheduler.stream_handlers
-        if handlers.get(TASK_ERRED) is self._erred_handler:
-            handlers[TASK_ERRED] = self._erred_before
+        for name, handler in self._wrapped.items():
+            if handlers.get(name) is handler:
+                handlers[name] = self._before[name]
         if self._scheduler.plugins.get(NAME) is self:
             self._scheduler.remove_plugin(NAME)
         self._error = self._error or "it has ended"

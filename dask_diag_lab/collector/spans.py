@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.collector.strings import cut, key_text
@@ -62,10 +62,14 @@ def _activity(key: Keys) -> tuple[str, str, str, str]:
     return context, label, cut(" ".join(parts)), unit
 
 
-def activities(scheduler: Scheduler) -> Iterable[Row]:
-    """Yield context, label, activity, unit and value, of the whole cluster."""
+def activities(scheduler: Scheduler, before: Mapping[Any, float]) -> Iterable[Row]:
+    """Yield context, label, activity, unit and what was added to ``before``, of the whole cluster.
+
+    ``before`` is a copy of ``cumulative_worker_metrics``.
+    """
     for key, value in _metrics(scheduler.cumulative_worker_metrics):
-        yield *_activity(key), float(value)
+        if value != before.get(key):
+            yield *_activity(key), float(value - before.get(key, 0.0))
 
 
 def fine(scheduler: Scheduler) -> Iterable[Row]:

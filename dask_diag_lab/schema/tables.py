@@ -365,7 +365,8 @@ EXTRAS: Final = (
         "activities",
         "whole",
         20_000,
-        "Fine performance metrics of the whole cluster: `cumulative_worker_metrics`",
+        "Fine performance metrics of the whole cluster since the collector started: what "
+        "`cumulative_worker_metrics` have gained",
         *_ACTIVITY,
     ),
     _table(

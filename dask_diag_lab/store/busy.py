@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dask_diag_lab.store.arrays import Floats, Ints
+from dask_diag_lab.store.arrays import Bools, Floats, Ints
 
 LEAST_GAP_S: Final = 0.5
 """Shorter pauses between tasks count as time in which something ran."""
@@ -23,14 +23,25 @@ class BusyTimes:
     ----------
     start, stop : ndarray of float64
         Seconds since the epoch on the scheduler's clock, ascending and disjoint.
+    since : float
+        When the recording began that is going on.
+    held_s : float
+        Seconds for which tasks held a thread since then; one that has seceded still counts.
     """
 
     def __init__(self) -> None:
+        self.begin(0.0)
         self.start: Floats = np.empty(0)
         self.stop: Floats = np.empty(0)
 
-    def add(self, start: Floats, stop: Floats) -> None:
+    def begin(self, since: float) -> None:
+        """Count anew what is held and offered, from a moment on."""
+        self.since, self.held_s = since, 0.0
+
+    def add(self, start: Floats, stop: Floats, is_task: Bools) -> None:
         """Take over the starts and stops of actions, in any order, at least of one."""
+        held = (stop - np.maximum(start, self.since))[is_task]
+        self.held_s += float(held[held > 0].sum())
         n_before = int(np.searchsorted(self.stop, start.min() - LEAST_GAP_S))
         start = np.concatenate((self.start[n_before:], start))
         stop = np.concatenate((self.stop[n_before:], stop))
@@ -59,7 +70,7 @@ class BusyTimes:
         return float(start[is_first[: len(start)]].max()) if len(start) else np.nan
 
     def thread_seconds(self, times: Floats, nthreads: Ints) -> float:
-        """Return how long all threads together were there while something ran.
+        """Return how long all threads together were there `since` while something ran.
 
         Parameters
         ----------
@@ -68,7 +79,8 @@ class BusyTimes:
         nthreads : ndarray of int64
             How many there were from each of `times` on.
         """
-        start, stop = (seconds_until(at, times, nthreads) for at in (self.start, self.stop))
+        moments = (at.clip(self.since) for at in (self.start, self.stop))
+        start, stop = (seconds_until(at, times, nthreads) for at in moments)
         return float((stop - start).sum())
 
 

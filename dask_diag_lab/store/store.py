@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from dask_diag_lab.jobs import Job, Jobs
-from dask_diag_lab.schema import EXTRAS, Batch, Change, SchedulerInfo
+from dask_diag_lab.schema import EXTRAS, Batch, Change, Kind, SchedulerInfo
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
 from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.busy import BusyTimes, ThreadHistory
@@ -78,7 +78,7 @@ class Store:
     ) -> None:
         self.feed_state = FeedStateView("connecting", "", 0.0)
         self.scheduler: SchedulerInfo | None = None
-        self.cost_s = 0.0
+        self.cost_s = self.seceded_s = 0.0
         self.gaps: deque[tuple[float, float]] = deque(maxlen=MAX_GAPS)
         self.left_out: Mapping[str, int] = {}
         self.failed: Mapping[str, str] = {}
@@ -216,6 +216,7 @@ class Store:
         elif batch.began > self._batch_time:
             self.gaps.append((self._batch_time, batch.began))
             self.events.extend([(self._batch_time, "not-recorded", {"until": batch.began})])
+        self.busy.begin(max(batch.began, self._batch_time if is_same else 0.0))
         self._next_task = max(self._next_task, self._keys.stop)
         self._epoch = Epoch(batch.epoch, self._next_task, self._batch_time if is_same else -inf)
         for table in self._live:
@@ -229,7 +230,7 @@ class Store:
         self.scheduler, self.left_out, self.failed = new
         for name in self.failed.keys() & self.extras.keys():
             self.extras[name].clear()
-        self.cost_s = batch.cost_s
+        self.cost_s, self.seceded_s = batch.cost_s, batch.seceded_s
         self._batch_time = batch.time
         self._batch_clock = self._clock()
         if self._stopped_clock is not None:
@@ -274,7 +275,7 @@ class Store:
         self.palette.see(rows["prefix"])
         self.durations.add(rows)
         self.events.extend(failures(rows, self.strings))
-        self.busy.add(rows["start"], rows["stop"])
+        self.busy.add(rows["start"], rows["stop"], rows["kind"] == Kind.COMPUTE)
         self.actions.append(rows | {"slot": slot})
 
     def _note_workers(self, batch: Batch) -> None:

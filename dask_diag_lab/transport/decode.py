@@ -73,9 +73,11 @@ class Decoder:
             n_known = member(answer, "strings_from", int) + len(texts(answer, "strings"))
             _check_below(running.columns, "running", {"worker": n_known, "prefix": n_known})
         nodes, states = (tables.pop(table.name, None) for table in (NODES, NODE_STATES))
-        given = members(
-            answer, strings_from=int, keys_from=int, time=float, began=float, cost_s=float
-        ) | {name: texts(answer, name) for name in ("strings", "keys")}
+        given = (
+            members(answer, strings_from=int, keys_from=int, time=float, began=float)
+            | members(answer, cost_s=float, seceded_s=float)
+            | {name: texts(answer, name) for name in ("strings", "keys")}
+        )
         n_strings = given["strings_from"] + len(given["strings"])
         n_tasks = given["keys_from"] + len(given["keys"])
         columns = _actions(answer.get("actions"), n_strings, n_tasks)

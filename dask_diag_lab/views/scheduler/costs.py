@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from math import nan
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ NOTHING: Final = (
 )
 THREAD_CONTEXT: Final = "execute"
 """The context whose activities hold a worker's thread; all others run beside the threads."""
+BACKGROUND: Final = ", in the background"
+"""Ends the label of what holds no thread."""
 ENCLOSING: Final = ("idle", "process", "p2p-idle", "p2p-process")
 """Spans of the shuffle's background loops: nothing to do, or all that is measured one by one."""
 IN_THREADS: Final = ("thread-cpu", "thread-noncpu")
@@ -123,7 +126,13 @@ COSTS: Final[Mapping[str, Cost]] = {
     ),
 }
 """All classes, in the order in which they are shown."""
+COMPUTING: Final = "Computing"
+OTHERS_IN_TASKS: Final = ("Waiting in tasks", "Failed or cancelled", "In a process pool", OWN)
+"""What tasks do besides, from their start to their stop."""
 
+Amount = tuple[str, str, str, float]
+"""Class, context, activity and seconds."""
+TINY_S: Final = 1e-9
 LARGE_COST_S: Final = 0.02
 """A task that costs more than this around its own work does not do so for being small."""
 LARGE_TASKS: Final = "each task carries much: scatter large functions and arguments"
@@ -139,7 +148,7 @@ def class_of(activity: str) -> str:
 
 
 class FineBars(ExtraPlot, BarPlot):
-    """Bars of the table ``fine``, with a part for each class of activity."""
+    """Bars of fine metrics, with a part for each class of activity."""
 
     reads = ("fine", "workers")
     empty = NOTHING
@@ -163,16 +172,19 @@ class Costs(FineBars):
     """Seconds of each class of activity, beside the seconds that the threads offered.
 
     Threads offer time while anything runs in the cluster: pauses between computations are nobody's
-    cost. Of a transfer the receiving end counts alone.
+    cost. Tasks hold as much of it as was recorded; the fine metrics say what for, the time of tasks
+    that have seceded among it, so computing is taken from them first. What holds no thread has no
+    share. Of a transfer the receiving end counts alone.
     """
 
+    reads = ("activities", "workers")
     name = "costs"
     title = "Where the Time Goes"
     group = "Scheduler"
     description = "Computing, waiting, network, disk, serialization, overhead and idle threads."
     help = (
         "One bar for each kind of cost: seconds over all workers, and their share of the "
-        "time that all worker threads offered while anything ran. The line above "
+        "thread time offered while anything ran since recording began. The line above "
         "names the largest and what usually helps; when nothing runs, the largest but for "
         "idle threads.\n"
         "- plain: computing\n"
@@ -181,7 +193,8 @@ class Costs(FineBars):
         "- dots: data is packed and unpacked\n"
         "- empty: threads had nothing to do while others worked\n"
         "- network: as the receiving end measures it, so that a transfer counts once\n"
-        "- shares need not add up to 100 %: network, disk and packing also run beside the threads\n"
+        "- in the background: holds no thread, so it has no share; all shares add up to 100 %\n"
+        "- a task that has seceded, as with worker_client, holds no thread while it waits\n"
         "- healthy: computing is by far the longest\n"
         "- sparse dots: tasks ran in a process pool, where nothing measures what they wait for\n"
         "- much overhead: tasks are too small, or each brings along a large function or argument\n"
@@ -216,13 +229,14 @@ class Costs(FineBars):
             part = f"{activity} in {context} {fmt.duration(seconds)}" if activity else ""
             most.setdefault(name, []).append(part)
             offered_s += seconds * (context == THREAD_CONTEXT)
+        classes = [name.removesuffix(BACKGROUND) for name in sums]
         return {
             "class": list(sums),
             "seconds": np.array(list(sums.values())),
             "most": [", ".join(most[name][:3]) for name in sums],
-            "meaning": [COSTS[name].meaning for name in sums],
-            "offered": np.full(len(sums), offered_s),
-            **{name: np.array([sums[n] * (n == name) for n in sums]) for name in COSTS},
+            "meaning": [COSTS[name].meaning for name in classes],
+            "offered": np.array([nan if n.endswith(BACKGROUND) else offered_s for n in sums]),
+            **{n: np.array(list(sums.values())) * (np.array(classes) == n) for n in COSTS},
         }
 
     def headline(self) -> str:
@@ -230,17 +244,18 @@ class Costs(FineBars):
         rows = self.rows()
         sums = dict(zip(rows["class"], rows["seconds"], strict=True))
         if not self.store.workers.totals().processing:
-            del sums[IDLE]
-        largest = max(sums, key=lambda name: sums[name])
+            sums.pop(IDLE, None)
+        largest = max(sums, key=lambda name: sums[name]).removesuffix(BACKGROUND)
         n_done = done(self.store.prefixes.states).sum()
-        is_large = largest == OVERHEAD and sums[OVERHEAD] >= LARGE_COST_S * n_done > 0
+        is_large = largest == OVERHEAD and sums.get(OVERHEAD, 0.0) >= LARGE_COST_S * n_done > 0
         return f"{largest} most: {LARGE_TASKS if is_large else COSTS[largest].advice}"
 
     def note(self) -> str:
         """Return what the shares are of; see `DataPlot.note`."""
         return (
-            f"Since the scheduler started; shares of the {fmt.duration(self.rows()['offered'][0])}"
-            " that all worker threads offered while anything ran"
+            f"Shares of the {fmt.duration(np.nanmax(self.rows()['offered']))} of thread time"
+            f" offered while anything ran since {fmt.clock(self.store.busy.since)}. What Task"
+            " Stream calls computing is all that tasks did: computing, waiting, failed"
         )
 
     def table(self) -> Table:
@@ -249,9 +264,9 @@ class Costs(FineBars):
         names = enumerate(("class", "context", "activity", "seconds"))
         return Table({name: [row[i] for row in amounts] for i, name in names}, {"seconds": "s"})
 
-    def _amounts(self) -> list[tuple[str, str, str, float]]:
+    def _amounts(self) -> list[Amount]:
         """Return class, context, activity and seconds, largest first; idle threads last."""
-        fine, nthreads = self.extra, self.store.nthreads
+        fine, nthreads, busy = self.extra, self.store.nthreads, self.store.busy
         # What tasks do for a shuffle is counted among their own time as well.
         is_twice = (fine["context"] == "p2p") & (fine["label"] == "foreground")
         # The worker that receives measures the same transfer.
@@ -260,14 +275,35 @@ class Costs(FineBars):
         chosen = (fine["unit"] == "seconds") & ~is_twice & ~is_sent
         for _, context, activity, seconds in self.amounts(chosen):
             sums[context, activity] += seconds
-        amounts = [(class_of(a), context, a, s) for (context, a), s in sums.items() if s > 0]
+        amounts = _fitted(
+            [(_label(context, a), context, a, s) for (context, a), s in sums.items() if s > 0],
+            max(busy.held_s - self.store.seceded_s, 0.0),
+        )
         if amounts:
             held_s = sum(amount[3] for amount in amounts if amount[1] == THREAD_CONTEXT)
-            offered_s = self.store.busy.thread_seconds(nthreads.times, nthreads.values)
-            # Some of what was used may have been offered before we looked.
+            offered_s = busy.thread_seconds(nthreads.times, nthreads.values)
+            # Threads were held around tasks also while none ran.
             amounts.append((IDLE, THREAD_CONTEXT, "", max(offered_s - held_s, 0.0)))
-        order = list(COSTS)
+        order = [*COSTS, *(name + BACKGROUND for name in COSTS)]
         return sorted(amounts, key=lambda amount: (order.index(amount[0]), -amount[3]))
+
+
+def _label(context: str, activity: str) -> str:
+    return class_of(activity) + BACKGROUND * (context != THREAD_CONTEXT)
+
+
+def _fitted(amounts: list[Amount], held_s: float) -> list[Amount]:
+    """Return amounts of which those in tasks are as many seconds as tasks held threads."""
+    computing_s = sum(amount[3] for amount in amounts if amount[0] == COMPUTING)
+    others_s = sum(amount[3] for amount in amounts if amount[0] in OTHERS_IN_TASKS)
+    # Heartbeats tell later than tasks end; seceded tasks and those from before tell more.
+    share = max(
+        computing_s / max(computing_s + others_s, TINY_S), computing_s / max(held_s, TINY_S)
+    )
+    kept_s = held_s * min(share, 1.0)
+    scale = dict.fromkeys(OTHERS_IN_TASKS, (held_s - kept_s) / max(others_s, TINY_S))
+    scale[COMPUTING] = kept_s / max(computing_s, TINY_S)
+    return [(n, context, a, s * scale.get(n, 1.0)) for n, context, a, s in amounts]
 
 
 _UNITS: Final[Mapping[str, Unit]] = {"seconds": "seconds", "bytes": "bytes", "count": "number"}

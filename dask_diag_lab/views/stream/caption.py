@@ -110,10 +110,12 @@ def _prefix_label(code: int, names: Sequence[str]) -> str:
     return name if len(sharing) == 1 else f"{name} and others"
 
 
-def picture_note(store: Store, frame: Frame, transfer_note: str) -> str:
-    """Return who died, what was lost, merged or is not drawn as it was; '' when nothing was."""
+def picture_note(store: Store, frame: Frame, transfer_note: str, headline: str) -> str:
+    """Return who died, what shares are of, what was lost, merged or is not drawn as it was."""
     rows, asked = frame.rows, frame.asked
     parts = [losses(store, frame.start, frame.end)[1], *lost(store)]
+    if "%" in headline:
+        parts.append("shares of the thread time offered in view, pauses too")
     if asked.stop - asked.start < rows.count:
         parts.append(f"rows {count(asked.start + 1)}–{count(asked.stop)} of {count(rows.count)}")
     if frame.resolution_s:

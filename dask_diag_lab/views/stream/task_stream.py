@@ -293,9 +293,10 @@ class TaskStream(View):
             if text.pauses(store, frame):
                 color = data_colors(self.look).memory_near
                 legend.insert(0, LegendItem("worker paused", color, "hatch"))
+            headline = self._headline(frame)
             caption = Caption(
-                headline=self._headline(frame),
-                note=text.picture_note(store, frame, text.transfer_note(share)),
+                headline=headline,
+                note=text.picture_note(store, frame, text.transfer_note(share), headline),
                 legend=legend,
             )
         is_cleared = window.is_following and window.cleared_at > -np.inf

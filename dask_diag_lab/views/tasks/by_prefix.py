@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -49,15 +49,22 @@ class PrefixBars(Sums):
 
 
 class TimeBars(ExtraPlot, Sums):
-    """Bars of thread time, from the table of durations."""
+    """Bars of the time of actions, from the table of durations."""
 
     empty = "No task has ended yet. Times appear as soon as one has."
     parts = (Part("seconds"),)
+    whole: ClassVar[str] = "the time of all actions, transfers included,"
 
     def headline(self) -> str:
         """Return the sum of all; see `DataPlot.headline`."""
         total = fmt.duration(float(np.sum(self.rows()["seconds"])))
-        return f"{self.title.capitalize()}: {total} of thread time"
+        return f"{self.title.capitalize()}: {total}"
+
+    def note(self) -> str:
+        """Return what the shares are of; see `DataPlot.note`."""
+        scheduler = self.store.scheduler
+        since = f" since {fmt.clock(scheduler.started)}" if scheduler else ""
+        return f"Shares of {self.whole} that the scheduler has counted{since}"
 
 
 @register_plot
@@ -141,6 +148,7 @@ class ComputeTimePerKey(PrefixBars, TimeBars):
     )
     keywords = ("duration", "seconds", "slow", "hot", "prefix", "cost", "profile", "share")
 
+    whole = "the time of all computing"
     reads = ("durations", "prefixes", "palette")
     columns = (
         Column("prefix", "Prefix", "key"),
@@ -170,12 +178,12 @@ class ComputeTimePerKey(PrefixBars, TimeBars):
 
 @register_plot
 class AggregateTimePerAction(TimeBars):
-    """Seconds that threads spent on each kind of action: computing, transfers, disk."""
+    """Seconds that each kind of action took: computing, transfers, disk."""
 
     name = "aggregate-time-per-action"
     title = "Aggregate Time per Action"
     group = "Tasks"
-    description = "How much thread time went into computing, moving data and disk."
+    description = "How much time went into computing, moving data and disk."
     help = (
         "One bar for each action, summed up over all workers since the scheduler started.\n"
         "- point at a bar: the functions that it was most for\n"

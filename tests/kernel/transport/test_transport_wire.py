@@ -65,6 +65,7 @@ def answer() -> dict[str, Any]:
         "strings": strings.texts,
         "cursors": {"actions": to},
         "cost_s": 0.0,
+        "seceded_s": 0.0,
         "failed": {"clients": "it changed"},
     }
 

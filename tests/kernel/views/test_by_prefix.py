@@ -54,7 +54,7 @@ def test_no_results_are_explained() -> None:
 def test_compute_time_leaves_out_what_was_not_computing() -> None:
     shown = Drawn(ComputeTimePerKey(timed(*ROWS)))
     assert (shown.data["prefix"], shown.data["seconds"]) == (["load", "sum"], [30, 10])
-    assert shown.view.caption.headline == "Compute time per key: 40.0 s of thread time"
+    assert shown.view.caption.headline == "Compute time per key: 40.0 s"
     assert shown.view.table().columns["prefix"] == ["load", "sum"]
 
 
@@ -76,7 +76,7 @@ def test_actions_are_summed_over_prefixes() -> None:
     assert shown.data["action"] == ["compute", "transfer", "disk-write"]
     assert shown.data["seconds"] == [40, 6, 2]
     assert shown.data["most_for"][0] == "load 30.0 s, sum 10.0 s"
-    assert shown.view.caption.headline == "Aggregate time per action: 48.0 s of thread time"
+    assert shown.view.caption.headline == "Aggregate time per action: 48.0 s"
     assert shown.view.table().columns["seconds"] == [row[2] for row in ROWS]
 
 

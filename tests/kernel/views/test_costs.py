@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.scheduler.costs import IDLE, OWN, Costs, FineMetrics, class_of
 from dask_diag_lab.views.view import Opening
@@ -17,13 +19,16 @@ from tests.kernel.views.scheduler_tables import FINE, change
 from tests.kernel.views.situations import batch, store_of, worker
 
 
-def with_threads(rows: Sequence[Sequence[Any]] = FINE, processing: int = 0) -> Store:
-    """Return a store with these fine metrics, two threads for an hour and 20 s of actions."""
+def with_threads(
+    rows: Sequence[Sequence[Any]] = FINE, processing: int = 0, held_s: float = 7.0
+) -> Store:
+    """Return a store with these fine metrics, two threads for an hour, held for some of 20 s."""
     store, maker = Store(), BatchMaker()
-    store.apply(maker.action(0, 12).action(11, 20).batch(nthreads=((T0 - 1800, 2),)))
+    maker.action(0, held_s).action(0, 20, kind=Kind.TRANSFER)
+    store.apply(maker.batch(nthreads=((T0 - 1800, 2),), began=T0 - 900))
     tables: dict[str, Any] = {  # rows hold many types
         "workers": [worker(0, processing=processing)],
-        "extras": change("fine", rows),
+        "extras": change("activities", [row[1:] for row in rows]),
     }
     store.apply(replace(batch(time=T0 + 1800, **tables), epoch=maker.epoch))
     return store
@@ -40,13 +45,26 @@ def test_costs_are_summed_by_class_over_functions_and_spans() -> None:
     assert shown.data["class"] == [
         "Computing",
         "Waiting in tasks",
-        "Network",
         "(De)serialization",
         IDLE,
+        "Network, in the background",
     ]
-    assert shown.data["seconds"] == [6, 1, 3, 2, 40 - 9]
-    assert shown.data["Network"] == [0, 0, 3, 0, 0]
-    assert shown.data["most"][2] == "network in gather-dep 3.00 s"
+    assert shown.data["seconds"] == pytest.approx([6, 1, 2, 40 - 9, 3])
+    assert shown.data["Network"] == [0, 0, 0, 0, 3]
+    assert shown.data["most"][4] == "network in gather-dep 3.00 s"
+    assert shown.data["offered"][:4] == pytest.approx([40] * 4)
+    assert np.isnan(shown.data["offered"][4])
+
+
+@pytest.mark.parametrize(
+    ("held_s", "expected"), [(4, [4, 0, 34]), (6.5, [6, 0.5, 31.5]), (14, [12, 2, 24])]
+)
+def test_tasks_take_no_more_and_no_less_than_the_time_for_which_they_held_threads(
+    held_s: float, expected: list[float]
+) -> None:
+    costs = seconds_of(Costs(with_threads(held_s=held_s)))
+    found = [costs[name] for name in ("Computing", "Waiting in tasks", IDLE)]
+    assert found == pytest.approx(expected)
 
 
 def test_threads_are_idle_only_while_something_runs() -> None:
@@ -56,7 +74,7 @@ def test_threads_are_idle_only_while_something_runs() -> None:
 
 def test_both_ends_of_a_transfer_are_one_cost() -> None:
     ends = [("", "get-data", "", "network", "seconds", 2.9), *FINE]
-    assert seconds_of(Costs(with_threads(ends)))["Network"] == 3.0
+    assert seconds_of(Costs(with_threads(ends)))["Network, in the background"] == 3.0
 
 
 def test_what_a_shuffle_counts_twice_is_counted_once() -> None:
@@ -66,8 +84,9 @@ def test_what_a_shuffle_counts_twice_is_counted_once() -> None:
         ("", "p2p", "background-comms", "process", "seconds", 9.0),
         ("", "p2p", "background-comms", "send", "seconds", 2.0),
     ]
-    seconds = seconds_of(Costs(with_threads(rows)))
-    assert (seconds["Computing"], seconds["Network"]) == (5.0, 2.0)
+    seconds = seconds_of(Costs(with_threads(rows, held_s=5)))
+    assert seconds["Computing"] == pytest.approx(5.0)
+    assert seconds["Network, in the background"] == 2.0
     assert "Overhead" not in seconds
 
 
@@ -92,7 +111,7 @@ def test_threads_without_work_are_the_headline_only_while_tasks_run(
 def test_a_large_function_sent_with_each_task_is_not_taken_for_small_tasks(
     n_tasks: int, expected: str
 ) -> None:
-    fine = change("fine", [("", "execute", "inc", "other", "seconds", 90.0)])
+    fine = change("activities", [("execute", "inc", "other", "seconds", 90.0)])
     shown = Drawn(Costs(store_of(prefixes=[prefix_row("inc", released=n_tasks)], extras=fine)))
     assert shown.view.caption.headline.startswith(f"Overhead most: {expected}")
 

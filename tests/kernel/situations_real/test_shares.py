@@ -1,0 +1,121 @@
+"""Shares of thread time: they add up, over one window, whatever tasks do."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from dask import dataframe
+from distributed import Client, LocalCluster, Scheduler, wait, worker_client
+
+import dask_diag_lab
+from tests.kernel.serving import wait_until
+from tests.kernel.situations_real.clusters import LIMIT_S, Cluster, cluster
+
+Seconds = dict[str, float]
+
+
+def nap(x: int, seconds: float = 0.5) -> int:
+    time.sleep(seconds)
+    return x
+
+
+def spin(seconds: float) -> float:
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+    return seconds
+
+
+def nested(x: int) -> int:
+    with worker_client() as client:
+        return int(client.submit(nap, x, 1.5, pure=False).result())
+
+
+def computed_s(dask_scheduler: Scheduler) -> float:
+    """Return the seconds of computing that heartbeats have told."""
+    metrics = dask_scheduler.cumulative_worker_metrics
+    return float(sum(v for key, v in metrics.items() if "thread-cpu" in key))
+
+
+def costs(found: Cluster) -> tuple[Seconds, float]:
+    """Return the seconds of what has a share in Where the Time Goes, and what was offered."""
+
+    def read(view: Any, _: object) -> tuple[Seconds, float]:  # a `Costs`
+        rows = view.rows()
+        shared = np.isfinite(rows["offered"]) if rows["class"] else np.zeros(0, bool)
+        names = [name for name, is_in in zip(rows["class"], shared, strict=True) if is_in]
+        seconds = dict(zip(names, rows["seconds"][shared].tolist(), strict=True))
+        return seconds, float(rows["offered"][shared].max(initial=0.0))
+
+    return found.drawn("costs", read)
+
+
+def settled(found: Cluster, least: Seconds) -> tuple[Seconds, float]:
+    """Return the costs once heartbeats have brought these; they add up, as all did before."""
+    shown = found.until(
+        lambda: costs(found),
+        lambda shown: all(shown[0].get(name, 0.0) >= s for name, s in least.items()),
+    )
+    seconds, offered_s = shown
+    assert sum(seconds.values()) == pytest.approx(offered_s, rel=0.005)
+    return shown
+
+
+def test_shares_of_a_p2p_merge_add_up_to_no_more_than_was_offered() -> None:
+    began = time.time()
+    with cluster(n_workers=2, threads_per_worker=2) as found:
+        frame = pd.DataFrame({"k": np.arange(60_000) % 997, "v": 1.0})
+        parts = dataframe.from_pandas(frame, npartitions=6)
+        other = dataframe.from_pandas(frame[:5_000], npartitions=6)
+        with dask.config.set({"dataframe.shuffle.method": "p2p"}):
+            merged = parts.merge(other, on="k", how="inner").persist()
+            wait(merged)
+        assert found.ask(lambda scheduler: any("p2p" in n for n in scheduler.task_prefixes))
+        _, offered_s = settled(found, {"Computing": 0.01, "Waiting in tasks": 0.001})
+        assert offered_s <= 4 * (time.time() - began)
+
+
+def test_what_waits_in_a_worker_client_holds_no_thread() -> None:
+    with cluster(n_workers=1, threads_per_worker=2) as found:
+        began = time.time()
+        wait(found.client.map(nested, range(4)))
+        took_s = time.time() - began
+        seconds, offered_s = settled(found, {"Waiting in tasks": 4 * 1.5 - 0.1})
+        assert offered_s <= 2 * took_s
+        # Four naps on two threads, and little else.
+        assert seconds["Waiting in tasks"] < 4 * 1.5 + 1.5
+
+
+def test_a_late_attach_shows_idle_threads_of_its_own_time() -> None:
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=4, processes=False, dashboard_address=":0"
+        ) as made,
+        Client(made) as client,
+    ):
+        wait([client.submit(spin, 0.5, pure=False) for _ in range(8)])
+        # What heartbeats tell after the attach would count as done since.
+        wait_until(
+            lambda: client.run_on_scheduler(computed_s) >= 8 * 0.5,
+            "the workers' heartbeats lack tasks",
+            LIMIT_S,
+        )
+        with dask_diag_lab.attach(client) as diagnostics:
+            found = Cluster(client, diagnostics)
+            found.becomes(
+                lambda: diagnostics.submit(lambda store: store.feed_state.state).result(LIMIT_S),
+                "live",
+            )
+            wait(client.submit(nap, 1, 2.0))
+            seconds, offered_s = settled(found, {"Waiting in tasks": 1.9})
+            assert seconds["Idle threads"] / offered_s == pytest.approx(0.75, abs=0.05)
+            assert seconds.get("Computing", 0.0) < 1.0
+            notes = [found.caption(p).note for p in ("costs", "aggregate-time-per-action")]
+            assert "of thread time offered while anything ran since" in notes[0]
+            assert "that the scheduler has counted since" in notes[1]
+            assert "thread time offered in view" in found.caption("task-stream").note
