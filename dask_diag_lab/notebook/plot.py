@@ -80,9 +80,8 @@ class LivePlot:
 
         if (diagnostics := self._diagnostics()) is None:
             return False
-        asked = diagnostics.draw(
-            partial(headline, name=self.plot.name, arguments=self.arguments), of_history=True
-        )
+        question = partial(headline, name=self.plot.name, arguments=self.arguments)
+        asked = diagnostics.draw(question, of_history=True)
         with suppress(RuntimeError, TimeoutError):  # the last line stays, with its time
             output.update(self._line(*asked.result(WAIT_S)), raw=True)
         return not diagnostics.is_closed

@@ -213,22 +213,16 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Save text and widgets as they are at the end of a cell; return whether more may come."""
         for _ in range(2):  # the first one may have been begun before the end
             self._shown.clear()
-            if not (self.report.is_last or self._has_ended.is_set()):
+            if not self._has_ended.is_set():
                 self._shown.wait(WAIT_S / 2)
         self._text = f"{self.report.summary} · when {cell} ended"
-        if self.report.is_last:
-            self._has_ended.wait(WAIT_S)
         self._save_text()
-        # What they sent since their own cell was not heard, that they were made neither.
-        for widget in self._widgets:
-            for one in filter(None, (widget.layout, getattr(widget, "style", None), widget)):
-                one.send_state()
+        # What they sent since their own cell was not heard, nor that some were made.
+        for row in (self, *self.children):
+            for widget in (row, *getattr(row, "children", ())):
+                for one in filter(None, (widget.layout, getattr(widget, "style", None), widget)):
+                    one.send_state()
         return not self._has_ended.is_set()
-
-    @property
-    def _widgets(self) -> list[Any]:  # as above
-        rows = self.children
-        return [*(one for row in rows for one in (*getattr(row, "children", ()), row)), self]
 
     def _save_text(self) -> None:
         for shown in self._displays:
@@ -292,8 +286,9 @@ class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Stop counting and take the bars away."""
         self.on_close()
         self._has_ended.set()
-        for widget in self._widgets[:-1]:
-            widget.close()
+        for row in self.children:
+            for widget in (*getattr(row, "children", ()), row):
+                widget.close()
         super().close()
 
 
