@@ -303,7 +303,7 @@ async def _examined(folders: Sequence[Path]) -> list[tuple[DashboardInfo, str]]:
     keeper = Keeper(Path(jupyter_data_dir()) / "dask-diag-lab" / "dashboards.json")
     discovery = Discovery(folders[0], logger, *folders[1:])
     registry = Registry(discovery, Settings(), keeper, dict)
-    await registry.refresh()
+    await registry.refresh_all()
     found = []
     for info in registry.listing.values():
         if "shown_with" not in info:

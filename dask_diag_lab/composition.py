@@ -264,7 +264,9 @@ class Composition:
         try:
             self._file = announce.write_record(self._record | self._info)
         except OSError as error:  # a folder of somebody else, a full disk
-            unfound.warning("JupyterLab cannot find this process and its Dask plots: %s", error)
+            # A kernel's messages bring its plots to JupyterLab without a record.
+            log = logger if announce.own_kernel() else unfound
+            log.warning("JupyterLab cannot find this process and its Dask plots: %s", error)
 
     def _withdraw(self) -> None:
         if self._file is not None:

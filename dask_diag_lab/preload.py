@@ -8,8 +8,6 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import sys
-import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,8 +18,10 @@ logger = logging.getLogger(__name__)
 
 def dask_setup(client: Client) -> None:
     """Attach diagnostics to `client` if this is a Jupyter kernel and the user has not said no."""
+    import dask
+
     try:
-        if is_wanted():
+        if dask.config.get("diag-lab.auto-attach", True) and is_in_kernel():
             from dask_diag_lab.session import attach_quietly
 
             attach_quietly(client)
@@ -49,23 +49,8 @@ def _show_links() -> None:
     add_formatters(InteractiveShell.instance())
 
 
-def is_wanted() -> bool:
-    """Return whether this is a kernel, none that a worker was forked as, and its user wants it."""
+def is_in_kernel() -> bool:
+    """Return whether this process is a Jupyter kernel, and not a worker forked from one."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    if getattr(shell, "kernel", None) is None or multiprocessing.parent_process() is not None:
-        return False
-    import dask
-
-    return bool(dask.config.get("diag-lab.auto-attach", True))
-
-
-def _import() -> None:
-    with suppress(Exception):  # `dask_setup` meets it too, and says so
-        import dask_diag_lab.session  # noqa: F401
-
-
-# Dask imports this module when `Client()` begins. Importing the rest takes 0.13 s of processor
-# time: in a kernel while a new cluster starts, not while `Client()` waits for `dask_setup`.
-if is_wanted():
-    threading.Thread(target=_import, name="dask-diag-lab-import", daemon=True).start()
+    return getattr(shell, "kernel", None) is not None and multiprocessing.parent_process() is None

@@ -108,12 +108,16 @@ class Finder:
                     LOG.warning("Dask's own dashboards are not looked for: %s.", error)
                     LOG.debug("Why not", exc_info=True)
 
+    async def wait(self) -> None:
+        """Wait for those that are being asked, but not for long: a busy one answers late."""
+        if self._asking:
+            await asyncio.wait(self._asking.values(), timeout=NEXT_S)
+
     async def close(self) -> None:
         """Ask no more."""
-        tasks = list(self._asking.values())
-        for task in tasks:
+        for task in self._asking.values():
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._asking.values(), return_exceptions=True)
 
     def _forget_task(self, task: asyncio.Task[None]) -> None:
         self._asking = {pid: one for pid, one in self._asking.items() if one is not task}

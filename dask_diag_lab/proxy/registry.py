@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from asyncio import Task
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from dask_diag_lab.proxy.client import RefusedError
@@ -97,9 +99,9 @@ class Registry:
         self._finder = Finder(settings, discovery.folder, kernels, self._take_found)
         self._dashboards: dict[str, Dashboard] = {}
         self._scanning = asyncio.Lock()
-        self._tasks: dict[object, asyncio.Task[None]] = {}  # by what they are about
+        self._tasks: dict[object, Task[None]] = {}  # by what they are about
         self._listeners: set[asyncio.Event] = set()
-        self._watch: asyncio.Task[None] | None = None
+        self._watch: Task[None] | None = None
         for url in settings.dashboards:
             self._name(url, "c.DaskDiagLab.dashboards", is_added=False)
         try:
@@ -174,19 +176,24 @@ class Registry:
         if not self.is_watching:
             self._begin(self._finder, self._keep_looking)
         for one in self._dashboards.values():
-            self._begin(one, self._examine, one)
+            self._begin(one, partial(self._examine, one))
         own = [task for one, task in self._tasks.items() if isinstance(one, DiagnosticsDashboard)]
         if own:
             await asyncio.wait(own, timeout=ASKED_S)
         self._publish()
         return {"dashboards": list(self.listing.values())}
 
-    def _begin(
-        self, key: object, work: Callable[..., Coroutine[Any, Any, None]], *given: Dashboard
-    ) -> asyncio.Task[None]:
+    async def refresh_all(self) -> None:
+        """Look now for who asks once: wait for all, also for programs that may be a dashboard."""
+        await self._scan()
+        await self._finder.look(self._own_ports)
+        await self._finder.wait()
+        await asyncio.gather(*map(self._examine, self._dashboards.values()))
+
+    def _begin(self, key: object, work: Callable[[], Coroutine[Any, Any, None]]) -> Task[None]:
         """Begin a task, unless there is one about the same."""
         if key not in self._tasks:
-            self._tasks[key] = asyncio.create_task(work(*given))
+            self._tasks[key] = asyncio.create_task(work())
             self._tasks[key].add_done_callback(lambda _: self._tasks.pop(key))
         return self._tasks[key]
 
@@ -343,7 +350,7 @@ class Registry:
             await asyncio.sleep(RETRY_S)
 
     async def _watch_all(self) -> None:
-        tasks: dict[Dashboard, asyncio.Task[None]] = {}
+        tasks: dict[Dashboard, Task[None]] = {}
         async with asyncio.TaskGroup() as group:
             group.create_task(self._keep_looking())
             while True:
