@@ -102,9 +102,8 @@ async def headline(site: Site, *, name: str, arguments: Mapping[str, str]) -> tu
 async def _is_brought_up(site: Site, view: View, *, with_jobs: bool) -> bool:
     """Wait until `view` has the data of now; return whether that came in time."""
     store, pages, needs = site.store, site.drawing.pages, frozenset(view.needs)
-    is_sent = pages.is_watched and needs <= pages.wanted
     pages.want(needs, WANTED_S)
-    if not is_sent and site.catch_up is not None:
+    if site.catch_up is not None:
         await site.catch_up()
     awaited = Awaited(store)
     with awaited.noticed():
