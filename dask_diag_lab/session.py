@@ -57,7 +57,9 @@ class Diagnostics:
         self.scheduler_id, self.address = target.scheduler_id, target.address
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
         self._clients_own_cluster = False
-        self._composition = Composition(target, self.id, self.name, own_listen())
+        self._composition = Composition(
+            target, self.id, self.name, own_listen(), lambda: not self._has_client()
+        )
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
         self._why_closed = CLOSED
@@ -394,10 +396,10 @@ class _Attachments:
         """Return the open diagnostics of a scheduler, None for none."""
         return self._open.get(scheduler_id)
 
-    def find(self, client: Client) -> Diagnostics | None:
-        """Return the open diagnostics that were attached for `client`, None for none."""
+    def of_client(self, client: Client) -> list[Diagnostics]:
+        """Return the open diagnostics that were attached for `client`, at most one."""
         with self.lock:
-            return next((one for one in self._open.values() if one.is_for(client)), None)
+            return [one for one in self._open.values() if one.is_for(client)]
 
     def forget(self, diagnostics: Diagnostics) -> None:
         """Remove `diagnostics`; harmless when it is not here."""
@@ -484,5 +486,5 @@ diagnostics_of: Final = _attachments.of_scheduler
 
 async def learn_last(client: Client) -> None:
     """Bring the history of a client that begins to close up to this moment, in a second at most."""
-    if (diagnostics := _attachments.find(client)) is not None:
+    for diagnostics in _attachments.of_client(client):
         await diagnostics.learn_last()

@@ -150,7 +150,9 @@ async def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> N
             assert set(await equal(c, seen)) == {"kept"}
 
 
-async def test_a_late_client_gets_the_same_answer_where_results_are_of_one_size(tmp_path: Any) -> None:
+async def test_a_late_client_gets_the_same_answer_where_results_are_of_one_size(
+    tmp_path: Any,
+) -> None:
     async with cluster(2) as (s, workers, c):
         futures = [c.submit(block, 1000, key=("block-1", i)) for i in range(10)]
         await c.gather(futures)
