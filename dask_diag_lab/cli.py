@@ -233,17 +233,16 @@ def serve(
 
 
 @main.command(epilog="Example: dask-diag-lab doctor")
-@click.option("--kernel", is_flag=True, help="Only what a kernel of this environment needs.")
-def doctor(*, kernel: bool) -> None:
+def doctor() -> None:
     """Say why nothing shows up in JupyterLab, and what mends it.
 
     Run it in the environment of your kernels and in that of JupyterLab. The exit code is 1 when
     something is wrong.
     """
-    from dask_diag_lab.doctor import findings, kernel_findings
+    from dask_diag_lab.doctor import findings
 
     is_wrong = False
-    for text, remedy in kernel_findings() if kernel else findings():
+    for text, remedy in findings():
         click.echo(f"{'✗' if remedy else '✓'} {text}.")
         if remedy:
             click.echo(f"    To mend it: {remedy}")

@@ -176,6 +176,8 @@ class Composition:
     dashboard_id, name : str
         Id of this dashboard, and what people call it.
     listen : Listen
+    is_ending : callable
+        As of `Feed`.
 
     Attributes
     ----------
@@ -189,7 +191,14 @@ class Composition:
         What draws it.
     """
 
-    def __init__(self, target: Target, dashboard_id: str, name: str, listen: Listen) -> None:
+    def __init__(
+        self,
+        target: Target,
+        dashboard_id: str,
+        name: str,
+        listen: Listen,
+        is_ending: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.url, self.port = "", listen.port
         self.token = listen.token or secrets.token_urlsafe(32)
         self._record: dict[str, Any] = {}  # JSON
@@ -213,6 +222,7 @@ class Composition:
             target.connection_args,
             on_batch=self._take,
             on_state=self._state_changed,
+            is_ending=is_ending,
             interval_s=setting("interval"),
             idle_interval_s=setting("idle-interval"),
         )

@@ -1,20 +1,15 @@
 """Why nothing shows up: what `dask-diag-lab doctor` checks, and the configuration of `enable`.
 
-Looks at this environment, at the Jupyter servers that run and at the other kernels that Jupyter
-knows. Changes nothing but the one file that `enable` writes.
+Looks at this environment, and changes nothing but the one file that `enable` writes.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import site
-import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -26,8 +21,6 @@ SERVER: Final = "dask_diag_lab.proxy"
 LAB: Final = "dask-diag-lab"
 INSTALL: Final = f"{sys.executable} -m pip install --force-reinstall --no-deps dask_diag_lab"
 RESTART: Final = "then restart JupyterLab"
-ANSWER_TIMEOUT_S: Final = 5.0
-KERNEL_TIMEOUT_S: Final = 60.0
 
 
 class Finding(NamedTuple):
@@ -37,20 +30,13 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
-def kernel_findings() -> Iterator[Finding]:
-    """Yield what is found of the side of the kernels, in this environment."""
+def findings() -> Iterator[Finding]:
+    """Yield what is found in this environment, of the kernels' side and of JupyterLab's."""
     yield Finding(f"Python {sys.version.split()[0]}, {sys.executable}")
     yield from _versions()
     yield _dask()
-
-
-def findings() -> Iterator[Finding]:
-    """Yield what is found on both sides."""
-    yield from kernel_findings()
     yield from _jupyter()
     yield from _runtime()
-    yield from _servers()
-    yield from _other_kernels()
 
 
 def _versions() -> Iterator[Finding]:
@@ -193,50 +179,3 @@ def _runtime() -> Iterator[Finding]:
     yield Finding(f"Jupyter's runtime folder is {here}; clusters in it: {n_used}")
     if n_bad := len(list(here.glob("dask-diag-lab-*.json"))) - n_used:
         yield Finding(f"Runtime records that cannot be used: {n_bad}", "restart their kernels")
-
-
-def _servers() -> Iterator[Finding]:
-    """Yield what the Jupyter servers have that run with this runtime folder."""
-    from jupyter_server.serverapp import list_running_servers
-
-    for server in list_running_servers(log=logging.getLogger(__name__)):
-        name = f"The Jupyter server at {server['url']}"
-        headers = {"Authorization": f"token {server['token']}"}
-        request = urllib.request.Request(f"{server['url']}lab", headers=headers)  # noqa: S310
-        try:
-            with urllib.request.urlopen(request, timeout=ANSWER_TIMEOUT_S) as answer:  # noqa: S310
-                page = answer.read().decode()
-        except OSError as error:
-            yield Finding(f"{name} could not be asked: {error}")
-            continue
-        if "jupyter-config-data" not in page:
-            yield Finding(f"{name} asks for a password, and was not asked more")
-        elif f'"{LAB}"' in page:
-            yield Finding(f"{name} has the extension")
-        else:
-            # The link in a virtual environment, whose end is what `exe` says.
-            python = psutil.Process(server["pid"]).cmdline()[0]
-            remedy = f"{python} -m pip install dask_diag_lab, {RESTART}"
-            yield Finding(f"{name} runs without the extension", remedy)
-
-
-def _other_kernels() -> Iterator[Finding]:
-    """Yield what the other Pythons say that Jupyter has kernels of."""
-    run = partial(subprocess.run, capture_output=True, text=True, timeout=KERNEL_TIMEOUT_S)
-    listed = run([sys.executable, "-m", "jupyter", "kernelspec", "list", "--json"])
-    specs = json.loads(listed.stdout or '{"kernelspecs": {}}')["kernelspecs"]
-    for name, one in specs.items():
-        python, *rest = one["spec"]["argv"]
-        is_here = not os.access(python, os.X_OK) or Path(python) == Path(sys.executable)
-        if is_here or not any("ipykernel" in word for word in rest):
-            continue
-        env = {**os.environ, **(one["spec"].get("env") or {})}
-        asked = run([python, "-m", "dask_diag_lab", "doctor", "--kernel"], env=env)
-        if asked.returncode == 0:
-            yield Finding(f"The kernel {name} ({python}) is well")
-        elif "No module named" in asked.stderr:
-            remedy = f"{python} -m pip install dask_diag_lab"
-            yield Finding(f"The kernel {name} lacks dask_diag_lab", remedy)
-        else:
-            remedy = f"{python} -m dask_diag_lab doctor --kernel, which says more"
-            yield Finding(f"The kernel {name} has a problem", remedy)

@@ -56,8 +56,9 @@ class Diagnostics:
         self.name: str = target.name or announce.session_name(kernel=announce.kernel_id())
         self.scheduler_id, self.address = target.scheduler_id, target.address
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
-        self._clients_own_cluster = False
-        self._composition = Composition(target, self.id, self.name, own_listen())
+        self._composition = Composition(
+            target, self.id, self.name, own_listen(), lambda: not self._has_client()
+        )
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
         self._why_closed = CLOSED
@@ -247,9 +248,6 @@ class Diagnostics:
         """Stay for `client` too; harmless to repeat."""
         if not self.is_for(client):
             self._clients.append(weakref.ref(client))
-            # As `distributed` decides it: a client closes no cluster but the one that it has made.
-            is_given = getattr(client, "_start_arg", None) is not None
-            self._clients_own_cluster |= client.cluster is not None and not is_given
 
     def is_for(self, client: Client) -> bool:
         """Whether they were attached for `client`."""
@@ -272,7 +270,7 @@ class Diagnostics:
         Where clients are closed and nobody says anything of the cluster, it may still run.
         """
         clusters = (client.cluster for client in self._living)
-        return self._clients_own_cluster or any(map(_is_closed, clusters))
+        return any(map(_is_closed, clusters))
 
     async def learn_last(self) -> None:
         """On the loop of a client that begins to close, wait until they know all they can.
@@ -394,10 +392,12 @@ class _Attachments:
         """Return the open diagnostics of a scheduler, None for none."""
         return self._open.get(scheduler_id)
 
-    def find(self, client: Client) -> Diagnostics | None:
-        """Return the open diagnostics that were attached for `client`, None for none."""
+    async def learn_last(self, client: Client) -> None:
+        """Bring the history of a client that begins to close up to now, in a second at most."""
         with self.lock:
-            return next((one for one in self._open.values() if one.is_for(client)), None)
+            found = [one for one in self._open.values() if one.is_for(client)]
+        for diagnostics in found:
+            await diagnostics.learn_last()
 
     def forget(self, diagnostics: Diagnostics) -> None:
         """Remove `diagnostics`; harmless when it is not here."""
@@ -480,9 +480,4 @@ def attach_quietly(client: Client) -> Diagnostics:
 
 
 diagnostics_of: Final = _attachments.of_scheduler
-
-
-async def learn_last(client: Client) -> None:
-    """Bring the history of a client that begins to close up to this moment, in a second at most."""
-    if (diagnostics := _attachments.find(client)) is not None:
-        await diagnostics.learn_last()
+learn_last: Final = _attachments.learn_last

@@ -6,14 +6,11 @@ Must not touch the store but through `Diagnostics.submit`.
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
@@ -29,28 +26,6 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import Store
 
 T = TypeVar("T")
-NEVER: Final = 2**31 - 1
-SWITCH_INTERVAL_S: Final = 0.0005
-
-
-@contextmanager
-def others_first() -> Iterator[None]:
-    """Let the other threads of this process run while a block is written.
-
-    With a plain ``Client()`` the scheduler's loop is one of them. Python's full collections of
-    garbage, which hold every thread for 0.1 to 0.5 s and which writing would bring about, are put
-    off; and a thread that wants to go on after a read or a write does so within 0.5 ms, not 5.
-    """
-    young, middle, full = gc.get_threshold()
-    interval_s = sys.getswitchinterval()
-    gc.set_threshold(young, middle, NEVER)
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
-    try:
-        yield
-    finally:
-        if full != NEVER:  # else in such a block, whose end brings them back
-            gc.set_threshold(young, middle, full)
-            sys.setswitchinterval(interval_s)
 
 
 def check_writable(output: str, storage_options: Mapping[str, Any] | None = None) -> None:
@@ -117,7 +92,6 @@ class Block:
         """Do what the block was for, when it is over."""
         raise NotImplementedError
 
-    @others_first()
     def _close(self, *, has_failed: bool) -> None:
         """Finish; where the block has raised, its error goes on, and one of ours is a warning."""
         try:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dask_diag_lab.capture import task_rows
-from dask_diag_lab.capture.block import Block, IncompleteError, others_first
+from dask_diag_lab.capture.block import Block, IncompleteError
 from dask_diag_lab.capture.task_rows import TIMEOUT_S, Moment, TaskRows
 
 if TYPE_CHECKING:
@@ -124,7 +124,6 @@ class TaskStreamCapture(Block):
         self._draws = bool(plot)
         self._output = filename if plot == "save" else ""
 
-    @others_first()
     def read(self, start: Moment | None, stop: Moment | None, count: int | None) -> Any:
         """Do without a block what `get_task_stream` does at once; returns rows, or a pair."""
         find = partial(task_rows.find_tasks, start=start, stop=stop, count=count)

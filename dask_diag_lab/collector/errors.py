@@ -6,7 +6,7 @@ Must not visit single tasks: `distributed`'s list has the error of the one that 
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import deque
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,20 +55,8 @@ class _Kind:
 
     def __init__(self, first: float) -> None:
         self.first = first
-        self.n_tasks = 0
-        self.counts: Counter[str] = Counter()  # by text
-        self.attempts: Counter[str] = Counter()  # of the counts, those that were run again
+        self.n_failures = self.n_attempts = 0  # the latter among the former
         self.rows: deque[Row] = deque(maxlen=MAX_ERRORS)
-
-    def add(self, row: Row, *, is_attempt: bool) -> None:
-        self.n_tasks += 1
-        self.rows.append(row)
-        text = row[4]
-        self.counts[text] += 1
-        self.attempts[text] += is_attempt
-        if len(self.counts) > MAX_ERRORS:  # texts that are not listed any more
-            for gone in self.counts.keys() - {row[4] for row in self.rows}:
-                del self.counts[gone], self.attempts[gone]
 
 
 class Errors:
@@ -120,15 +108,18 @@ class Errors:
         if len(traceback) > MAX_TRACEBACK:
             traceback = f"… ({len(traceback)} characters)\n{traceback[-MAX_TRACEBACK:]}"
         places = tuple(workers[:MAX_WORKERS])
-        row = (key_text(key), key_text(prefix), time, places, text, traceback)
-        kind.add(row, is_attempt=is_attempt)
+        kind.rows.append(
+            (key_text(key), key_text(prefix), time, places, text, traceback, is_attempt)
+        )
+        kind.n_failures += 1
+        kind.n_attempts += is_attempt
         if len(self._kinds) > MAX_KINDS:
-            self.n_dropped += self._kinds.pop(next(iter(self._kinds))).n_tasks
+            self.n_dropped += self._kinds.pop(next(iter(self._kinds))).n_failures
 
     def rows(self) -> list[Row]:
         """Return rows of the extra ``errors``, newest last."""
         rows = [
-            (*row, kind.counts[row[4]], name, kind.n_tasks, kind.first, kind.attempts[row[4]])
+            (*row, name, kind.n_failures, kind.n_attempts, kind.first)
             for (_, name), kind in self._kinds.items()
             for row in kind.rows
         ]

@@ -27,7 +27,7 @@ from dask_diag_lab.collector.events import EventLog, recall
 from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
 from dask_diag_lab.collector.strings import Strings
-from dask_diag_lab.collector.tasks import TaskTables, n_ended
+from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.collector.wire import LARGEST, Answer, WholeTable, log_since, whole
 from dask_diag_lab.collector.workers import RunningTasks, WorkerTable
 from dask_diag_lab.schema.tables import (
@@ -120,7 +120,12 @@ class Collector(SchedulerPlugin):
         self._make_tables(scheduler)
         recall(scheduler, self._events)
         self._began = wall_clock()
-        self._n_before = n_ended(scheduler)
+        # Results so far, also those that are forgotten; data that was scattered took no time.
+        self._n_before = sum(
+            prefix.state_counts.get("memory", 0)
+            for prefix in scheduler.task_prefixes.values()
+            if prefix.duration_average >= 0
+        )
         for ws in scheduler.workers.values():
             for ts in ws.long_running:
                 self._log.secede(ts.key, self._began)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 LIVE: Final[tuple[Any, ...]] = STATES[:-2]
 """States of tasks that are neither erred nor forgotten."""
 MAX_DEPENDENCIES: Final = 1_000
-EXACT_TASKS: Final = 20_000
-"""So many tasks are looked at one by one at the start, for what is in memory: some milliseconds."""
 
 
 class Work(NamedTuple):
@@ -96,7 +94,10 @@ class TaskTables:
             n = group.states["forgotten"]
             self._done[group.name] += n
             self._done_of_prefix[group.prefix.name] += n
-        self._seed_left()
+            # What had been released before is not known: as if its results were of one size.
+            n_held = group.states["memory"]
+            n += n_held + group.states["released"]
+            self.left[group] = round(group.nbytes_total * (1 - n_held / max(n, 1)))
 
     def in_memory(self, group: TaskGroup) -> int:
         """Return the bytes of a group that are in memory, replicas not counted."""
@@ -240,43 +241,7 @@ class TaskTables:
         for counted in (self._ended, self._done, self._failed, self._work):
             counted.pop(name, None)
 
-    def _seed_left(self) -> None:
-        """Find out what had been released before the start.
-
-        Of many tasks a group starts from the share of its tasks that are in memory, among those
-        that had a result: as exact as these are of one size, and exact as soon as none was in
-        memory for once.
-        """
-        held: Counter[TaskGroup] = Counter()
-        tasks = self._scheduler.tasks
-        is_exact = len(tasks) <= EXACT_TASKS
-        if is_exact:
-            for ts in tasks.values():
-                if ts.state in ("memory", "processing"):  # as the hook has it, see there
-                    held[ts.group] += max(0, ts.nbytes)
-        for group in self._scheduler.task_groups.values():
-            states = group.states
-            n = states["memory"] + states["released"] + states["forgotten"]
-            share = round(group.nbytes_total * states["memory"] / max(n, 1))
-            self.left[group] = group.nbytes_total - (held[group] if is_exact else share)
-
 
 def _states(counts: Mapping[Any, int], failed: int, done: int) -> list[int]:
     """Return tasks in each of `STATES`: erred and forgotten ones as they ended."""
     return [*(counts.get(s, 0) for s in LIVE), counts.get("erred", 0) + failed, done]
-
-
-def n_ended(scheduler: Scheduler) -> int:
-    """Return how often a task has ended, since `distributed` last restarted.
-
-    ``TaskPrefix.state_counts`` tells how often there was a result, and so also of those that were
-    released and forgotten; data that was scattered, which nobody computed, is not counted. What
-    failed is what `distributed` lists: its counts have tasks that erred for another one as well.
-    """
-    results = sum(
-        prefix.state_counts.get("memory", 0)
-        for prefix in scheduler.task_prefixes.values()
-        # `distributed` forgets the average while one takes much longer than those before it.
-        if prefix.duration_average >= 0 or prefix.max_exec_time >= 0
-    )
-    return results + sum(bool(e.exception_text or e.erred_on) for e in scheduler.erred_tasks)

@@ -314,7 +314,7 @@ EXTRAS: Final = (
         "errors",
         "whole",
         1_000,
-        "The last tasks of each kind, newest last, also of before a restart: from "
+        "The last failures of each kind, newest last, also of before a restart: from "
         "`scheduler.erred_tasks`, without those that erred because of another one",
         Column("key", "text", "", "The task's key as text"),
         Column("prefix", "text", "", "Its prefix"),
@@ -322,11 +322,11 @@ EXTRAS: Final = (
         Column("workers", "texts", "", "Addresses of the workers it failed on"),
         Column("exception", "text", "", "Text of the exception"),
         Column("traceback", "text", "", "Text of the traceback"),
-        Column("count", "<i8", "", "Failures of its prefix with that text, also unlisted ones"),
+        Column("is_attempt", "?", "", "Whether the task was run again after"),
         Column("kind", "text", "", "Type of the exception and last frame; else text, no numbers"),
-        Column("kind_count", "<i8", "", "Failures of its prefix of that kind, also unlisted"),
+        Column("kind_failures", "<i8", "", "Of its prefix and that kind, also unlisted"),
+        Column("kind_attempts", "<i8", "", "How many of these were attempts"),
         Column("kind_first", "<f8", "s", "When the first one of that kind failed"),
-        Column("attempts", "<i8", "", "How many of the count were attempts: run again after"),
     ),
     _table(
         "stealing",

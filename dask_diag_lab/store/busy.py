@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ LEAST_GAP_S: Final = 0.5
 BURST_GAP_S: Final = 10.0
 """Work after a pause longer than this is a new burst; the stock task stream resets so as well."""
 MAX_THREAD_STEPS: Final = 100_000
+LATELY_S: Final = 20.0
+"""So far back it is looked for how many threads are at work."""
 
 
 class BusyTimes:
@@ -31,6 +34,7 @@ class BusyTimes:
 
     def __init__(self) -> None:
         self.begin(0.0)
+        self._lately: deque[tuple[float, float]] = deque()  # latest stop and seconds held of each
         self.start: Floats = np.empty(0)
         self.stop: Floats = np.empty(0)
 
@@ -42,6 +46,11 @@ class BusyTimes:
         """Take over the starts and stops of actions, in any order, at least of one."""
         held = (stop - np.maximum(start, self.since))[is_task]
         self.held_s += float(held[held > 0].sum())
+        last = float(stop.max())
+        late = is_task & (stop > last - LATELY_S)
+        self._lately.append((last, float((stop - start)[late].clip(max=LATELY_S).sum())))
+        while self._lately[0][0] < last - LATELY_S:
+            self._lately.popleft()
         n_before = int(np.searchsorted(self.stop, start.min() - LEAST_GAP_S))
         start = np.concatenate((self.start[n_before:], start))
         stop = np.concatenate((self.stop[n_before:], stop))
@@ -68,6 +77,15 @@ class BusyTimes:
             stop = np.append(stop[:n_before], np.inf)
         is_first = np.append(True, start[1:] - stop[:-1] > BURST_GAP_S)
         return float(start[is_first[: len(start)]].max()) if len(start) else np.nan
+
+    def threads_lately(self, now: float) -> float:
+        """Return how many threads were held on average by the tasks that have ended of late.
+
+        Since the begin of the burst, where that is not as long ago.
+        """
+        begin = max(now - LATELY_S, float(self.burst_start(np.empty(0))))
+        held_s = sum(held for stop, held in self._lately if stop > begin)
+        return held_s / (now - begin) if now > begin else 0.0
 
     def thread_seconds(self, times: Floats, nthreads: Ints) -> float:
         """Return how long all threads together were there `since` while something ran.

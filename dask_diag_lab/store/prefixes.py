@@ -1,8 +1,7 @@
-"""Task counts and sizes by prefix and by group, and how fast and how long tasks of a prefix run."""
+"""Task counts and sizes by prefix and by group, and how long tasks of a prefix run."""
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from math import nan
 from typing import Final
@@ -10,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from dask_diag_lab.schema import GROUPS, PREFIXES, STATES, Change, Kind, Outcome
-from dask_diag_lab.store.arrays import Columns, Floats, Ints
+from dask_diag_lab.store.arrays import Columns, Ints
 from dask_diag_lab.store.strings import StringTable
 from dask_diag_lab.store.tables import NamedTable
 
@@ -30,16 +29,6 @@ class GroupTable(NamedTable):
         super().__init__(GROUPS)
         self.structure_version = 0
 
-    def prefix_dependencies(self) -> dict[str, set[str]]:
-        """Return for each prefix the other prefixes that its groups depend on."""
-        prefix_of = dict(zip(self.names, self.prefix, strict=True))
-        needs: dict[str, set[str]] = {}
-        for prefix, dependencies in zip(self.prefix, self.dependencies, strict=True):
-            mine = needs.setdefault(prefix, set())
-            mine.update(prefix_of[name] for name in dependencies if name in prefix_of)
-            mine.discard(prefix)
-        return needs
-
     def update(self, change: Change) -> None:
         before = (self.names, self.dependencies)
         super().update(change)
@@ -50,102 +39,15 @@ class PrefixTable(NamedTable):
     """Prefixes with tasks that have not ended, then the others; most tasks first in both.
 
     The columns of `PREFIXES` are attributes. Tasks that were done and then forgotten stay counted.
-
-    Parameters
-    ----------
-    groups : GroupTable
-        Knows which prefix depends on which.
     """
 
-    def __init__(self, groups: GroupTable) -> None:
+    def __init__(self) -> None:
         super().__init__(PREFIXES)
-        self._groups = groups
-        self._done: dict[str, deque[tuple[float, int]]] = {}
-        self._now = 0.0
-
-    @property
-    def rate(self) -> Floats:
-        """Tasks of each that end in a second, as observed; NaN where too few were seen to end.
-
-        ``(done now - done then) / (now - then)``, where ``now`` is the time of the last batch and
-        ``then`` is at least `WINDOW_S` ago, and so much longer, up to `LONGEST_S`, that `WANTED`
-        tasks ended since; or when the first of its tasks came to a worker, if that was later. It
-        falls when nothing ends any more, which moves no version. Tasks that wait, divided by it,
-        are an estimate of the seconds left that takes everything into account that slows a cluster
-        down, unlike `duration`.
-        """
-        return np.array([_rate(self._done[name], self._now) for name in self.names], np.float64)
-
-    @property
-    def topological(self) -> Ints:
-        """The order in which work flows: indices of prefixes, what others need first.
-
-        Prefixes that depend on each other keep the order in which they appeared.
-        """
-        needs = self._groups.prefix_dependencies()
-        index = {name: i for i, name in enumerate(self.names)}
-        waiting = {n: {d for d in needs.get(n, ()) if d in index} for n in self._index}
-        order: list[int] = []
-        while waiting:
-            ready = [name for name, missing in waiting.items() if not missing]
-            # A circle: sum → getitem → sum is common. Its first member goes on.
-            ready = ready or [min(waiting, key=lambda name: len(waiting[name]))]
-            for name in ready:
-                del waiting[name]
-                order.append(index[name])
-            for missing in waiting.values():
-                missing.difference_update(ready)
-        return np.array(order, dtype=np.int64)
-
-    def observe(self, time: float) -> None:
-        """Note how many tasks were done by a time, after `update`."""
-        self._now = time
-        states = self._columns["states"]
-        done = (states.sum(axis=1) - states[:, _UNFINISHED].sum(axis=1)).tolist()
-        before, self._done = self._done, {}
-        for name, row in self._index.items():
-            samples = self._done[name] = before.get(name) or deque()
-            _note(samples, time, done[row])
 
     def _order(self) -> Ints:
         states = self._columns["states"]
         is_done = ~states[:, _UNFINISHED].any(axis=1)
         return np.lexsort((-states.sum(axis=1), is_done))
-
-
-WINDOW_S: Final = 20.0
-WANTED: Final = 10
-"""The window is longer where fewer tasks than this ended in it: long tasks end in waves."""
-LONGEST_S: Final = 120.0
-LEAST: Final = 2
-"""Tasks that have to be seen to end before there is a rate."""
-
-
-def _note(samples: deque[tuple[float, int]], time: float, done: int) -> None:
-    """Append how many tasks were done by a time, where some ended since the sample before.
-
-    The first sample is where counting begins.
-    """
-    if samples and (done < samples[-1][1] or time < samples[-1][0]):
-        samples.clear()  # computed again, or the clock was set back: what was seen means nothing
-    if samples and done == samples[-1][1]:
-        if len(samples) > 1 and time - samples[-1][0] <= LONGEST_S:
-            return
-        samples.clear()  # it has not begun yet, or begins once more
-    samples.append((time, done))
-    while len(samples) > 2 and samples[1][0] < time - LONGEST_S:
-        samples.popleft()
-
-
-def _rate(samples: deque[tuple[float, int]], now: float) -> float:
-    last_time, last_done = begin, before = samples[-1]
-    for begin, before in reversed(samples):
-        elapsed_s = now - begin
-        if elapsed_s >= LONGEST_S or (elapsed_s >= WINDOW_S and last_done - before >= WANTED):
-            break
-    if last_done - before < LEAST or now <= begin or now - last_time > LONGEST_S:
-        return nan
-    return (last_done - before) / (now - begin)
 
 
 @dataclass(frozen=True, slots=True)

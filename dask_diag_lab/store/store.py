@@ -91,7 +91,7 @@ class Store:
         self.running = RunningTable(self._slots)
         self.groups = GroupTable()
         self.ended_groups = GroupTable()
-        self.prefixes = PrefixTable(self.groups)
+        self.prefixes = PrefixTable()
         self.durations = Durations(self.strings)
         self.workers = WorkerTable(self._slots)
         self.seen_workers = SeenWorkers()
@@ -318,7 +318,6 @@ class Store:
         if "prefixes" in tables:
             self.prefixes.update(tables["prefixes"])
             self._name(tables["prefixes"].columns["name"])
-        self.prefixes.observe(batch.time)
         if "groups" in tables:
             self._update_groups(tables["groups"])
         if batch.graph is not None:

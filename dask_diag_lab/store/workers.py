@@ -31,14 +31,11 @@ class Processes:
         For each worker the index of its process.
     n_shared : int
         Processes of more than one worker.
-    n_sharing : int
-        Workers in these.
     """
 
     reported_by: Ints
     of_worker: Ints
     n_shared: int = 0
-    n_sharing: int = 0
 
     @classmethod
     def of(cls, process: Sequence[str], last_seen: Iterable[float]) -> Self:
@@ -53,7 +50,6 @@ class Processes:
             frozen(np.array(newest_of(names, last_seen))),
             frozen(np.array([index_of[name] for name in names])),
             len(sizes),
-            sum(sizes),
         )
 
     def sums(self, values: Ints) -> Ints:

@@ -15,7 +15,6 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any, Final, Literal
 
 import dask_diag_lab.collector
@@ -40,12 +39,8 @@ CONNECT_TIMEOUT_S: Final = 10.0
 BRIEFLY_S: Final = 1.0
 """So long somebody waits at most for what is not known here yet."""
 
-DEPARTURE_S: Final = 3.0
-"""So long only `STAYING` is taken over when all workers have left, a share of it when a share has:
-mostly their cluster is being closed, and the last picture has to be that of before."""
-
 STAYING: Final = frozenset({"actions", "keys", "strings"}) | EXTRA_NAMES
-"""What workers do not take along when they leave."""
+"""What the workers of a cluster that is being closed do not take along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +75,13 @@ class Feed:
     connection_args : mapping
         ``client.connection_args``: its security.
     on_batch : callable
-        Takes each `Batch`, while workers leave only what is `STAYING`: see `DEPARTURE_S`. Where it
-        raises, the error is logged, the state says so, and the same rows are pulled again after a
-        while.
+        Takes each `Batch`. Where it raises, the error is logged, the state says so, and the same
+        rows are pulled again after a while.
     on_state : callable
         Takes each new `FeedState`.
+    is_ending : callable
+        Returns whether the cluster is being closed. Once workers have left then, only what is
+        `STAYING` is taken over: the last picture has to be that of before.
     interval_s, idle_interval_s : float
         Seconds between two pulls while somebody watches, and while nobody does: less than the
         collector's lease.
@@ -109,6 +106,7 @@ class Feed:
         *,
         on_batch: Callable[[Batch], None],
         on_state: Callable[[FeedState], None],
+        is_ending: Callable[[], bool] = lambda: False,
         interval_s: float = 0.25,
         idle_interval_s: float = 2.0,
         timeout_s: float = 30.0,
@@ -119,6 +117,7 @@ class Feed:
         self._connection_args = connection_args
         self._on_batch = on_batch
         self._on_state = on_state
+        self._is_ending = is_ending
         self._interval_s = interval_s
         self._idle_interval_s = idle_interval_s
         self._timeout_s = timeout_s
@@ -133,7 +132,6 @@ class Feed:
         self._is_watched = self._is_all_wanted = self._is_closing = False
         self._wanted: frozenset[str] = frozenset()
         self._scheduler: SchedulerInfo | None = None  # as it was taken over last
-        self._departed_at = inf  # since when it has fewer workers
         self._wake = asyncio.Event()
         self._asked: list[asyncio.Future[None]] = []
         self._n_losses = 0  # since data last came
@@ -290,7 +288,7 @@ class Feed:
         else:
             self._on_batch(batch)
             self._decoder.accept()
-            self._scheduler, self._departed_at = batch.scheduler, inf
+            self._scheduler = batch.scheduler
         self._n_losses = 0
         self._set_state("live", "")
         if self._decoder.is_more:
@@ -299,13 +297,10 @@ class Feed:
             await self._end_pull(n_asked)
 
     def _is_held_back(self, batch: Batch, known: SchedulerInfo) -> bool:
-        """Whether the cluster may be being closed since `known` was taken over."""
-        n_gone = known.n_workers - batch.scheduler.n_workers
-        if self._is_closing or n_gone <= 0 or batch.scheduler.id != known.id:
-            return self._is_closing
-        now = time.monotonic()
-        self._departed_at = min(self._departed_at, now)
-        return now < self._departed_at + DEPARTURE_S * n_gone / known.n_workers
+        """Whether the cluster is being closed since `known` was taken over."""
+        has_fewer = batch.scheduler.n_workers < known.n_workers
+        is_same = batch.scheduler.id == known.id
+        return self._is_closing or (has_fewer and is_same and self._is_ending())
 
     async def _end_pull(self, n_asked: int) -> None:
         """Tell the first that asked, and wait until the next pull is due."""

@@ -9,11 +9,10 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from jupyter_server.serverapp import list_running_servers
 
 from tests.packaging.conftest import Release
 
@@ -107,7 +106,7 @@ def test_enable_writes_once_and_leaves_other_preloads_alone(
 def test_what_overwrites_the_preload_is_named(run: Doctor, tmp_path: Path) -> None:
     mine = {"distributed": {"client": {"preload": ["mine"]}}}
     configure(tmp_path, ".config/dask/mine.yaml", mine)
-    code, printed = run("doctor", "--kernel")
+    code, printed = run("doctor")
     assert code == 1
     assert f"{tmp_path}/.config/dask/mine.yaml sets distributed.client.preload" in printed
 
@@ -135,38 +134,3 @@ def test_a_disabled_extension_is_enabled_by_the_command_that_it_names(
     subprocess.run(command, shell=True, check=True, env=os.environ | config | {"PATH": path})
     code, printed = run("doctor")
     assert code == 0, printed
-
-
-def test_a_kernel_in_an_environment_without_it_is_named(
-    run: Doctor, bare: Path, tmp_path: Path
-) -> None:
-    argv = [str(bare), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    spec = {"argv": argv, "display_name": "bare", "language": "python"}
-    configure(tmp_path, "data/kernels/bare/kernel.json", spec)
-    code, printed = run("doctor", JUPYTER_DATA_DIR=str(tmp_path / "data"))
-    assert code == 1
-    assert f"To mend it: {bare} -m pip install dask_diag_lab" in printed
-
-
-@pytest.fixture
-def foreign_server(bare: Path, tmp_path: Path) -> Iterator[str]:
-    """Start a JupyterLab without this package; return its runtime folder."""
-    folder = tmp_path / "runtime"
-    env = os.environ | {"JUPYTER_RUNTIME_DIR": str(folder), "HOME": str(tmp_path)}
-    words = ["-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0", "--port-retries=0"]
-    with subprocess.Popen([bare, *words], env=env, cwd=tmp_path, stderr=subprocess.PIPE) as server:
-        assert server.stderr is not None
-        while not list(list_running_servers(str(folder))):
-            assert server.stderr.readline(), "it has ended"
-        yield str(folder)
-        server.terminate()
-        server.communicate(timeout=60)
-
-
-def test_a_jupyterlab_that_runs_without_it_is_named(
-    run: Doctor, foreign_server: str, bare: Path
-) -> None:
-    code, printed = run("doctor", JUPYTER_RUNTIME_DIR=foreign_server)
-    assert code == 1
-    assert "runs without the extension" in printed
-    assert f"{bare} -m pip install dask_diag_lab, then restart" in printed

@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 Tree = Mapping[str, Any]  # nested plain data: count, identifier, description, children
 
 UNCLEAR: Final = "unclear"
-"""Key of a node of a settled tree whose samples may be of any of the functions in its name."""
+"""Key of a node whose samples may be of any of the functions in its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Frames:
     """
 
     def __init__(self, tree: Tree) -> None:
-        nodes, parents = _flatten(settled(tree))
+        nodes, parents = _flatten(_settled_root(tree))
         self.parent = np.array(parents, dtype=np.int64)
         self.total = np.array([node["count"] for node in nodes], dtype=np.int64)
         below = np.bincount(self.parent[1:], weights=self.total[1:], minlength=len(parents))
@@ -178,11 +178,8 @@ def _flatten(tree: Tree) -> tuple[list[Tree], list[int]]:
     return nodes, parents
 
 
-def settled(tree: Tree) -> Tree:
-    """Return a tree whose samples are where they belong, without frames that have none.
-
-    That of a settled tree is the same.
-    """
+def _settled_root(tree: Tree) -> Tree:
+    """Return a tree whose samples are where they belong, without frames that have none."""
     nodes, _ = _flatten(tree)
     return _settled(tree, 0, is_displaced=any(not node["count"] for node in nodes[1:]))
 
@@ -200,41 +197,6 @@ def _settled(node: Tree, given: int, *, is_displaced: bool) -> dict[str, Any]:
         called.append({**what, "count": rest, "description": {"name": f"in {', '.join(names)}"}})
     by_name = {child["identifier"]: child for child in called if child["count"]}
     return {**node, "count": max(node["count"], below) + given, "children": by_name}
-
-
-def merge(trees: Sequence[Tree]) -> dict[str, Any]:
-    """Return one tree of several, each with its samples where they belong.
-
-    Task by task a caller has called fewer functions than all tasks together, so that more samples
-    find their place.
-    """
-    return _added([settled(tree) for tree in trees])
-
-
-def _added(nodes: Sequence[Tree]) -> dict[str, Any]:
-    same: dict[str, list[Tree]] = {}
-    for node in nodes:
-        for name, child in node["children"].items():
-            same.setdefault(name, []).append(child)
-    children = {name: _added(found) for name, found in same.items()}
-    return {**nodes[0], "count": sum(node["count"] for node in nodes), "children": children}
-
-
-def remainder(whole: Tree, parts: Sequence[Tree]) -> dict[str, Any]:
-    """Return the tree of all samples of ``whole`` that are in none of ``parts``.
-
-    Answers come one after the other: what a part has and the whole does not have yet is left out.
-    A function without samples, which its caller may have called at the end, stays where no part
-    has it.
-    """
-    children = {}
-    for name, child in whole["children"].items():
-        same = [part["children"][name] for part in parts if name in part["children"]]
-        rest = remainder(child, same)
-        if rest["count"] or not same:
-            children[name] = rest
-    count = int(whole["count"]) - sum(int(part["count"]) for part in parts)
-    return {**whole, "count": max(count, 0), "children": children}
 
 
 def functions_table(frames: Frames, interval_s: float, which: Bools | None = None) -> Table:

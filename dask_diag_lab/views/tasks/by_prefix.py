@@ -82,9 +82,8 @@ class MemoryByKey(PrefixBars):
         "- healthy: what is large is what you still need\n"
         "- a long bar of a step on the way: a future or a `persist` still holds it, or many "
         "tasks that need it have not run yet\n"
-        "- how sure: sizes are exact; only where the scheduler already had more than 20 000 "
-        "tasks when the diagnostics came, those of functions with released results begin as "
-        "the mean size of a result"
+        "- how sure: sizes are exact; only of functions whose results had been released in part "
+        "when the diagnostics came do they begin as the mean size of a result"
     )
     keywords = ("bytes", "size", "results", "prefix", "leak", "held", "managed", "nbytes")
 

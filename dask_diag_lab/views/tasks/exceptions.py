@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.store import Store
 
-OLDER_TEXTS: Final = "No details: older than the texts that are kept of this kind"
-
 TABLE: Final = (
     *("exception", "tasks", "time", "prefix", "workers", "attempts", "key", "traceback"),
     *("kind", "kind_tasks", "kind_first"),
@@ -47,12 +45,12 @@ class ErrorKind:
     ----------
     tasks : list of mapping
         Those that are listed, the last one first; never empty.
-    texts : dict of str to mapping
-        The last task of each text that is kept, the last one first.
+    texts : dict of str to list
+        The same by text, that of the last one first.
     """
 
     tasks: list[Task] = field(default_factory=list)
-    texts: dict[str, Task] = field(default_factory=dict)
+    texts: dict[str, list[Task]] = field(default_factory=dict)
 
     @property
     def last(self) -> Task:
@@ -64,27 +62,25 @@ class ErrorKind:
 
     @property
     def n_tasks(self) -> int:
-        """Tasks of all its texts that failed for good; one that failed again counts again."""
-        return int(self.last["kind_count"]) - self.n_attempts
+        """Tasks that failed for good; one that failed again counts again."""
+        return int(self.last["kind_failures"]) - self.n_attempts
 
     @property
     def n_attempts(self) -> int:
         """Attempts that failed and whose task was run again."""
-        return sum(int(text["attempts"]) for text in self.texts.values())
+        return int(self.last["kind_attempts"])
 
     @property
     def n_not_kept(self) -> int:
-        """Failures whose text is not kept any more."""
-        counted = self.n_tasks + self.n_attempts
-        return counted - sum(int(text["count"]) for text in self.texts.values())
+        """Failures that are counted and not listed any more."""
+        return int(self.last["kind_failures"]) - len(self.tasks)
 
     @property
     def other_texts(self) -> str:
         """Such as ``and other texts (4)``; '' for none."""
-        number = len(self.texts) - 1 + self.n_not_kept
-        # One that is not kept may have been equal to another one.
-        most = "up to " if self.n_not_kept else ""
-        return f"and other texts ({most}{fmt.count(number)})" if number else ""
+        number = len(self.texts) - 1
+        more = " or more" if self.n_not_kept else ""
+        return f"and other texts ({fmt.count(number)}{more})" if number else ""
 
 
 def error_kinds(store: Store) -> list[ErrorKind]:
@@ -96,7 +92,7 @@ def error_kinds(store: Store) -> list[ErrorKind]:
     for row in reversed(rows):
         kind = kinds.setdefault((row["prefix"], row["kind"]), ErrorKind())
         kind.tasks.append(row)
-        kind.texts.setdefault(row["exception"], row)
+        kind.texts.setdefault(row["exception"], []).append(row)
     return list(kinds.values())
 
 
@@ -111,11 +107,10 @@ class Exceptions(ExtraPlot, TablePlot):
     help = (
         "One row for each function and kind of error, that is one type raised at one place, "
         "which counts its tasks and has their last text.\n"
-        "- other texts: errors of that kind that say something else, such as another number; "
-        "up to so many where not all are kept\n"
+        "- other texts: errors of that kind that say something else, such as another number\n"
         "- click a row: the whole traceback, when the first and the last one failed, the other "
         "texts, and the way to the page of the task that failed last\n"
-        "- table: a row for each text that is kept, with its traceback\n"
+        "- table: a row for each text of the failures that are kept, with its traceback\n"
         "- healthy: no rows\n"
         "- one worker in every row: something is wrong with that machine\n"
         "- KilledWorker: the workers died while they ran the task, most often for want of "
@@ -126,8 +121,7 @@ class Exceptions(ExtraPlot, TablePlot):
         "- attempts: runs that failed of tasks with retries left, which were run again\n"
         "- fewer tasks than are erred in Progress: the others never ran, since something that "
         "they need failed; they have no error of their own\n"
-        "- how long: the last 100 different texts are kept, each with its last tasks, and "
-        "those of the kind that has most go first; all are counted"
+        "- how long: the last 100 failures of each kind are kept; all are counted"
     )
     keywords = ("errors", "erred", "failed", "traceback", "failures", "killed", "crash")
 
@@ -196,7 +190,7 @@ class Exceptions(ExtraPlot, TablePlot):
         if dropped := self.store.left_out.get("errors", 0):
             notes.append(f"{fmt.plural(dropped, 'older failure')} of other errors not kept")
         if cut := sum(kind.n_not_kept for kind in self.kinds):
-            notes.append(f"texts of {fmt.plural(cut, 'older failure')} not kept")
+            notes.append(f"details of {fmt.plural(cut, 'older failure')} not kept")
         return "; ".join(notes)
 
     def draw(self) -> None:
@@ -241,15 +235,12 @@ class Exceptions(ExtraPlot, TablePlot):
         """Return one row for each text, with its traceback, and what all of its kind share."""
         rows: list[tuple[object, ...]] = []
         for kind in error_kinds(self.store):
-            prefix, name, first = (kind.last[name] for name in ("prefix", "kind", "kind_first"))
-            shared = (name, kind.n_tasks, first)
-            for text, last in kind.texts.items():
-                tasks = [task for task in kind.tasks if task["exception"] == text]
+            of_kind = (kind.last["kind"], kind.n_tasks, kind.last["kind_first"])
+            for text, tasks in kind.texts.items():
+                last, n_again = tasks[0], sum(task["is_attempt"] for task in tasks)
                 workers = ", ".join(_addresses(tasks))
-                failed = (text, last["count"] - last["attempts"], last["time"], prefix, workers)
-                rows.append((*failed, last["attempts"], last["key"], last["traceback"], *shared))
-            if kind.n_not_kept:
-                rows.append((OLDER_TEXTS, kind.n_not_kept, None, prefix, "", 0, "", "", *shared))
+                failed = (text, len(tasks) - n_again, last["time"], last["prefix"], workers)
+                rows.append((*failed, n_again, last["key"], last["traceback"], *of_kind))
         columns = {name: [row[at] for row in rows] for at, name in enumerate(TABLE)}
         return Table(columns, {"time": MOMENT, "kind_first": MOMENT})
 
@@ -263,7 +254,7 @@ class Exceptions(ExtraPlot, TablePlot):
     def _details(self, kind: ErrorKind) -> str:
         """Return who failed, where and when, the last traceback, and the other texts."""
         last, first = kind.last, fmt.clock(kind.last["kind_first"])
-        on = "on" if len(kind.tasks) >= kind.n_tasks + kind.n_attempts else "lately on"
+        on = "lately on" if kind.n_not_kept else "on"
         failed = f"{fmt.plural(kind.n_tasks, 'task')} failed {on} {self._workers(kind)}"
         line = [
             f"{shown_name(last['prefix'], 40)}: {failed}",

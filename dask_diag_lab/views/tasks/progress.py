@@ -7,7 +7,7 @@ again after that; on the stock dashboard they leave the bar.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -152,9 +152,11 @@ class Progress(DataPlot):
         """Return a row for each prefix, group or span that has tasks, in the order shown."""
         rows = {"prefix": _prefixes, "group": _groups, "span": _spans}[self.kind](self.store)
         states = np.asarray(rows["states"])
-        totals, order = states.sum(axis=1), np.asarray(rows["flow"])
+        totals = states.sum(axis=1)
         if self.order == "size":
             order = np.lexsort((-totals, tasks.remaining(states) == 0))
+        else:
+            order = np.argsort(_FLOWS[self.kind](self.store), kind="stable")
         order = order[totals[order] > 0]
         states, picked = states[order], order.tolist()
         return {
@@ -252,18 +254,18 @@ def time_left(store: Store) -> tuple[float, bool]:
     nthreads = store.scheduler.nthreads if store.scheduler else 0
     if tasks.counts(prefixes.states, "no-worker").any():
         nthreads = 0  # nobody knows when these can run
-    seconds = estimate(left, mean_s, prefixes.rate, nthreads, prefix[is_known], elapsed_s)
+    busy = store.busy.threads_lately(now)
+    seconds = estimate(left, mean_s, busy, nthreads, prefix[is_known], elapsed_s)
     return seconds, bool(np.isfinite(mean_s[left > 0]).all())
 
 
 def estimate(
-    left: Ints, mean_s: Floats, rate: Floats, nthreads: int, prefix: Ints, elapsed_s: Floats
+    left: Ints, mean_s: Floats, busy: float, nthreads: int, prefix: Ints, elapsed_s: Floats
 ) -> float:
     """Return how long remaining tasks take: their work by the threads that are really at work.
 
-    Tasks that end at ``rate`` and take ``mean_s`` keep ``rate * mean_s`` threads busy. That is
-    all threads where there is enough to do; fewer where tasks wait for each other; and far fewer
-    with tasks of microseconds, of which threads spend most of their time between two.
+    These are all threads where there is enough to do; fewer where tasks wait for each other; and
+    far fewer with tasks of microseconds, of which threads spend most of their time between two.
 
     Parameters
     ----------
@@ -271,8 +273,8 @@ def estimate(
         Tasks of each prefix that have not ended.
     mean_s : ndarray of float64
         Mean seconds of its tasks, as recorded; NaN while unknown.
-    rate : ndarray of float64
-        Tasks of it that ended in a second, lately; NaN or 0 when none did.
+    busy : float
+        Threads that the tasks held which have ended of late.
     nthreads : int
     prefix, elapsed_s : ndarray
         Of each task that runs: index of its prefix, seconds it has behind it, which are taken off.
@@ -289,8 +291,7 @@ def estimate(
     behind_s = np.fmin(elapsed_s, MOST_DONE * mean_s[prefix])
     n_running = np.where(left > 0, np.bincount(prefix, minlength=n), 0)
     is_long = np.nan_to_num(mean_s, nan=math.inf) >= LONG_S
-    busy = np.maximum(np.nan_to_num(rate * mean_s), np.where(is_long, n_running, 0)).sum()
-    threads = min(busy or nthreads, nthreads)
+    threads = min(max(busy, n_running[is_long].sum()) or nthreads, nthreads)
     work_s = (left * mean_s - np.bincount(prefix, behind_s, n))[counted].sum()
     # However many threads there are, a task takes its time.
     waiting_s, rest_s = mean_s[counted & (left > n_running)], mean_s[prefix] - behind_s
@@ -308,7 +309,6 @@ def _prefixes(store: Store) -> Rows:
         "nbytes": store.prefixes.nbytes,
         "duration": np.array([each.mean_s for each in recorded]),
         "median": np.array([each.median_s for each in recorded]),
-        "flow": store.prefixes.topological,
     }
 
 
@@ -316,7 +316,6 @@ def _groups(store: Store) -> Rows:
     """Return the groups that are there, then those that are gone and were done or failed."""
     there, gone = store.groups, store.ended_groups
     names = there.names + gone.names
-    edges = tasks.group_edges(names, there.dependencies + gone.dependencies)
     states = np.concatenate([there.states, gone.states])
     return {
         "name": names,
@@ -325,7 +324,6 @@ def _groups(store: Store) -> Rows:
         "nbytes": np.concatenate([there.nbytes, gone.nbytes]),
         "duration": _mean(np.concatenate([there.duration, gone.duration]), states),
         "median": np.full(len(names), np.nan),
-        "flow": np.argsort(depths(len(names), edges), kind="stable"),
     }
 
 
@@ -334,7 +332,6 @@ def _spans(store: Store) -> Rows:
     states = np.array(spans["states"].tolist(), dtype=np.int64).reshape(-1, len(STATES))
     names, starts = spans["name"].tolist(), spans["start"].tolist()
     left, erred = tasks.remaining(states).tolist(), tasks.counts(states, "erred").tolist()
-    start = np.array(starts, dtype=np.float64)
     return {
         "name": distinct(names, starts, list(map(without_start, left, erred))),
         "prefix": [""] * len(names),
@@ -342,9 +339,34 @@ def _spans(store: Store) -> Rows:
         "nbytes": spans["nbytes"].astype(np.int64),
         "duration": _mean(spans["seconds"].astype(np.float64), states),
         "median": np.full(len(names), np.nan),
-        # Those that have not begun come last, in the order in which they were made.
-        "flow": np.argsort(np.where(np.isfinite(start), start, np.inf), kind="stable"),
     }
+
+
+def _depths_of_groups(store: Store) -> list[int]:
+    there, gone = store.groups, store.ended_groups
+    edges = tasks.group_edges(there.names + gone.names, there.dependencies + gone.dependencies)
+    return depths(len(there) + len(gone), edges)
+
+
+def _depths_of_prefixes(store: Store) -> list[int]:
+    """Return for each prefix the depth of that of its groups which needs least."""
+    groups, least = store.groups.prefix + store.ended_groups.prefix, dict[str, int]()
+    for prefix, depth in zip(groups, _depths_of_groups(store), strict=True):
+        least[prefix] = min(depth, least.get(prefix, depth))
+    return [least.get(name, 0) for name in store.prefixes.names]
+
+
+def _starts_of_spans(store: Store) -> Floats:
+    """Return when each span began; those that have not come last, in the order of their making."""
+    return np.nan_to_num(store.extras["spans"]["start"].astype(np.float64), nan=np.inf)
+
+
+_FLOWS: Final[Mapping[str, Callable[[Store], Sequence[float] | Floats]]] = {
+    "prefix": _depths_of_prefixes,
+    "group": _depths_of_groups,
+    "span": _starts_of_spans,
+}
+"""By what bars of each of `KINDS` are in the order in which work flows."""
 
 
 def _mean(seconds: Floats, states: Ints) -> Floats:

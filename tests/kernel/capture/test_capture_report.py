@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import re
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -74,32 +71,6 @@ def test_with_a_cdn_only_bokehjs_is_fetched(client: Client, tmp_path: Path) -> N
     assert all(address.startswith("https://cdn.bokeh.org/") for address in fetched)
     assert plots(page).keys() == plots((tmp_path / "inline").read_text(encoding="utf-8")).keys()
     assert len(page) < (tmp_path / "inline").stat().st_size - 200_000
-
-
-def test_a_report_lets_other_threads_of_its_process_run(client: Client, tmp_path: Path) -> None:
-    full: list[str] = []
-
-    def note(phase: str, info: dict[str, int]) -> None:
-        if info["generation"] == 2 and phase == "start":
-            full.append(phase)
-        intervals_s.add(sys.getswitchinterval())
-
-    intervals_s: set[float] = set()
-    before, before_s = gc.get_threshold(), sys.getswitchinterval()
-    with ExitStack() as after, performance_report(str(tmp_path / "report.html")):
-        wait(client.map(inc, range(300), pure=False))
-        gc.collect()
-        gc.freeze()
-        gc.collect()  # nothing is old from here on, so that a little makes a full one due
-        gc.set_threshold(100, 2, 2)
-        gc.callbacks.append(note)
-        after.callback(gc.callbacks.remove, note)
-        after.callback(gc.set_threshold, *before)
-        after.callback(gc.unfreeze)
-    assert len(full) <= 1  # once the report is written
-    assert gc.get_threshold() == before
-    assert min(intervals_s) < before_s / 5
-    assert sys.getswitchinterval() == before_s
 
 
 def test_a_report_is_written_where_the_block_raises(client: Client, tmp_path: Path) -> None:

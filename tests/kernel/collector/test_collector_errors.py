@@ -43,7 +43,7 @@ def test_a_kind_is_counted_whole_and_its_last_tasks_are_listed() -> None:
     first, *rest = errors.rows()
     assert first[0] == "inc-5"
     assert [row[0] for row in rest] == [f"inc-{i}" for i in range(310 - MAX_ERRORS, 310)]
-    assert {row[6:] for row in rest} == {(1, f"ValueError, {FRAME % 'f'}", 300, 10.0, 0)}
+    assert {row[6:] for row in rest} == {(False, f"ValueError, {FRAME % 'f'}", 300, 0, 10.0)}
 
 
 def test_of_too_many_kinds_the_one_that_came_last_the_longest_ago_goes_and_is_counted() -> None:
@@ -71,9 +71,9 @@ def test_an_attempt_that_failed_is_counted_with_the_failures_and_apart() -> None
     errors = kept()
     fail(errors, 1, "ValueError()")
     fail(errors, 2, "ValueError()", is_attempt=True)
-    assert [(row[0], row[6], row[-1]) for row in errors.rows()] == [
-        ("inc-1", 2, 1),
-        ("inc-2", 2, 1),
+    assert [(row[0], row[6], *row[8:10]) for row in errors.rows()] == [
+        ("inc-1", False, 2, 1),
+        ("inc-2", True, 2, 1),
     ]
 
 

@@ -130,7 +130,7 @@ async def test_attempts_are_rows_and_rescheduled_and_cancelled_tasks_are_not_kil
         assert failed[0]["stop"] <= seen.of("retried")[-1]["start"] + 0.05
         assert seen.of("cancelled") == []
         (error,) = await until(lambda: seen.extra("errors"))
-        assert (error["key"], error["count"], error["attempts"]) == ("retried", 1, 1)
+        assert (error["key"], error["is_attempt"], error["kind_attempts"]) == ("retried", True, 1)
 
 
 async def test_a_long_task_is_running_until_its_end_is_recorded(tmp_path: Any) -> None:

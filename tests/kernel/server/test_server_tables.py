@@ -52,7 +52,7 @@ def errors(*keys: str) -> dict[str, Change]:
     n = len(keys)
     rows: dict[str, list[Any]] = {"key": list(keys), "prefix": ["inc"] * n, "workers": [()] * n}
     rows |= {name: [""] * n for name in ("exception", "traceback", "kind")}
-    rows |= {name: [n] * n for name in ("count", "kind_count", "attempts")}
+    rows |= {name: [n] * n for name in ("is_attempt", "kind_failures", "kind_attempts")}
     rows |= {name: [1.0] * n for name in ("time", "kind_first")}
     none: dict[str, list[Any]] = {"name": [], "unit": [], "value": []}
     return {"errors": Change(rows, 0), "counters": Change(none, 0)}

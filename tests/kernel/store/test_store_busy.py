@@ -20,6 +20,17 @@ def test_stretches_are_joined_over_short_pauses_and_whatever_the_order() -> None
     ]
 
 
+def test_threads_at_work_are_those_of_the_last_seconds_of_a_burst() -> None:
+    maker, store = BatchMaker(), Store()
+    store.apply(maker.action(0, 80).batch())
+    for second in range(100, 104):
+        store.apply(maker.action(second, second + 0.5).batch())
+    assert store.busy.threads_lately(T0 + 104) == pytest.approx(4 * 0.5 / 4)
+    store.apply(maker.action(100, 140).action(120, 140).batch())
+    assert store.busy.threads_lately(T0 + 140) == pytest.approx(2)
+    assert store.busy.threads_lately(T0 + 200) == 0
+
+
 def test_threads_count_only_while_something_ran() -> None:
     maker, store = BatchMaker(), Store()
     store.apply(maker.action(0, 10).action(20, 30).batch())

@@ -72,22 +72,6 @@ def test_batch_without_news_changes_no_version() -> None:
     assert store.version == version
 
 
-def test_prefixes_flow_from_what_others_depend_on() -> None:
-    store, maker = Store(), BatchMaker()
-    groups = [
-        group_row("store-1", "store", ["sum-2", "gone-1"]),
-        group_row("sum-2", "sum", ["get-2"]),
-        group_row("get-2", "get", ["sum-1"]),
-        group_row("sum-1", "sum", ["load-1"]),
-        group_row("load-1", "load"),
-    ]
-    prefixes = [prefix_row(n, memory=i) for i, n in enumerate(("load", "get", "sum", "store"))]
-    store.apply(maker.batch(groups=groups, prefixes=[*prefixes, prefix_row("alone")]))
-    order = [store.prefixes.names[i] for i in store.prefixes.topological.tolist()]
-    assert sorted(order) == ["alone", "get", "load", "store", "sum"]
-    assert order.index("load") < order.index("sum") < order.index("store")
-
-
 def test_groups_whose_tasks_were_all_done_and_forgotten_are_kept_apart() -> None:
     store, maker = Store(), BatchMaker()
     store.apply(maker.batch(groups=[group_row("a-1", "a", memory=3), group_row("b-1", "b")]))

@@ -11,7 +11,7 @@ from dask_diag_lab.schema import Change
 from dask_diag_lab.store import Store
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.tables import COLOR_FIELD
-from dask_diag_lab.views.tasks.exceptions import OLDER_TEXTS, Exceptions
+from dask_diag_lab.views.tasks.exceptions import Exceptions
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import batch, store_of, worker
@@ -19,22 +19,18 @@ from tests.kernel.views.situations import batch, store_of, worker
 W0, W1 = worker(0)["address"], worker(1)["address"]
 
 
-def errors(
-    *rows: tuple[object, ...], unlisted: int = 0, not_kept: int = 0, attempts: int = 0
-) -> dict[str, Change]:
+def errors(*rows: tuple[object, ...], not_kept: int = 0, attempts: int = 0) -> dict[str, Change]:
     """Return the extra table of these rows; those of one prefix and type are of one kind.
 
-    There are ``unlisted`` more tasks with each text, and ``not_kept`` more of each kind with texts
-    that are not there; ``attempts`` of each text were run again.
+    There are ``not_kept`` more of each kind that are not there; the first ``attempts`` rows were
+    run again.
     """
-    texts = Counter((row[1], row[4]) for row in rows)
-    kinds = Counter((prefix, _type(text)) for prefix, text in texts.elements())
-    counted = []
-    for row in rows:
-        prefix, kind = row[1], _type(row[4])
-        n_texts = sum((prefix, kind) == (p, _type(text)) for p, text in texts)
-        n_tasks = kinds[prefix, kind] + unlisted * n_texts + not_kept
-        counted.append((*row, texts[prefix, row[4]] + unlisted, kind, n_tasks, FIRST, attempts))
+    kinds = Counter((row[1], _type(row[4])) for row in rows)
+    counted = [
+        (*row, i < attempts, kind, kinds[row[1], kind] + not_kept, attempts, FIRST)
+        for i, row in enumerate(rows)
+        for kind in [_type(row[4])]
+    ]
     names = [column.name for column in Store().extras["errors"].table.columns]
     columns = {name: [row[i] for row in counted] for i, name in enumerate(names)}
     return {"errors": Change(columns)}
@@ -78,12 +74,12 @@ def test_errors_that_differ_in_their_texts_alone_are_one_row_that_says_so() -> N
     assert data["workers"] == ["worker 0", "worker 1, worker 0"]
 
 
-def test_texts_that_are_not_kept_any_more_are_counted_with_their_kind() -> None:
+def test_failures_that_are_not_kept_any_more_are_counted_with_their_kind() -> None:
     shown = opened(store_of(extras=errors(*BAD, not_kept=9_995), left_out={"errors": 7}))
     assert shown.data["tasks"] == [10_000]
-    assert shown.data["exception"] == ["ValueError('row 4 is bad') and other texts (up to 9999)"]
+    assert shown.data["exception"] == ["ValueError('row 4 is bad') and other texts (4 or more)"]
     assert shown.view.caption.note == (
-        "7 older failures of other errors not kept; texts of 9995 older failures not kept"
+        "7 older failures of other errors not kept; details of 9995 older failures not kept"
     )
 
 
@@ -101,7 +97,7 @@ def test_a_click_lists_the_other_texts_and_when_the_first_failed() -> None:
 
 
 def test_workers_of_tasks_that_are_not_listed_are_not_called_all() -> None:
-    store = store_of(workers=[worker(0), worker(1)], extras=errors(*SAME, unlisted=100))
+    store = store_of(workers=[worker(0), worker(1)], extras=errors(*SAME, not_kept=100))
     assert "105 tasks failed lately on worker 1, worker 0 · " in choose(opened(store), 0)[0]
 
 
@@ -142,17 +138,16 @@ def test_no_failures_and_no_answer_have_different_empty_texts() -> None:
     assert shown.view.caption.empty == "No task has failed."
 
 
-def test_table_has_every_text_with_its_traceback_and_counts_those_that_are_not_kept() -> None:
+def test_table_has_every_text_with_its_traceback_and_what_is_known_of_its_kind() -> None:
     columns = Exceptions(store_of(extras=errors(*BAD, not_kept=95))).table().columns
-    texts = [f"ValueError('row {i} is bad')" for i in (4, 3, 2, 1, 0)]
-    assert columns["exception"] == [*texts, OLDER_TEXTS]
-    assert columns["tasks"] == [1, 1, 1, 1, 1, 95]
-    assert columns["key"] == ["div-4", "div-3", "div-2", "div-1", "div-0", ""]
-    assert columns["time"] == [104.0, 103.0, 102.0, 101.0, 100.0, None]
-    assert columns["traceback"] == ["line"] * 5 + [""]
-    assert columns["kind"] == ["ValueError"] * 6
-    assert columns["kind_tasks"] == [100] * 6
-    assert columns["kind_first"] == [FIRST] * 6
+    assert columns["exception"] == [f"ValueError('row {i} is bad')" for i in (4, 3, 2, 1, 0)]
+    assert columns["tasks"] == [1] * 5
+    assert columns["key"] == ["div-4", "div-3", "div-2", "div-1", "div-0"]
+    assert columns["time"] == [104.0, 103.0, 102.0, 101.0, 100.0]
+    assert columns["traceback"] == ["line"] * 5
+    assert columns["kind"] == ["ValueError"] * 5
+    assert columns["kind_tasks"] == [100] * 5
+    assert columns["kind_first"] == [FIRST] * 5
     workers = Exceptions(failing(*SAME)).table().columns["workers"]
     assert workers == [f"{W1}, {W0}"]
 

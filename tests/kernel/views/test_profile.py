@@ -7,7 +7,7 @@ import pytest
 
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.profile.profile import ProfileOfEventLoops
-from dask_diag_lab.views.profile.sampling import MAX_PARTS, REFRESH_S
+from dask_diag_lab.views.profile.sampling import REFRESH_S
 from dask_diag_lab.views.profile.timeline import MAX_BINS, Bins
 from tests.kernel.views.profiles import (
     ProfilePage,
@@ -183,45 +183,6 @@ def test_it_is_asked_again_while_tasks_end_and_not_after(situation: Situation) -
     situation.now += 10 * REFRESH_S
     page.view.update()
     assert len(situation.cluster.asked) == before + 2
-
-
-def many_prefixes(n: int, n_workers: int = 2) -> tuple[Situation, list[str]]:
-    """Return a cluster with ``n`` prefixes that the whole profile cannot tell apart."""
-    situation, names = Situation(n_workers), [f"task{i:02d}" for i in range(n)]
-    samples = {name: 10 * (n - i) for i, name in enumerate(names)}
-    total = sum(samples.values())
-    situation.cluster.activity = activity({name: [k] for name, k in samples.items()})
-    situation.cluster.profiles = {
-        name: answer(node("root", k, node("call", k, node(name, 0)))) for name, k in samples.items()
-    }
-    callees = [node(name, 0) for name in names]
-    situation.cluster.profiles[""] = answer(node("root", total, node("call", total, *callees)))
-    return situation, names
-
-
-def asked_one_by_one(situation: Situation) -> set[str]:
-    return {str(one.arguments["prefix"]) for one in situation.cluster.of("profile")} - {""}
-
-
-def test_prefixes_are_asked_for_one_by_one_where_all_together_do_not_tell() -> None:
-    situation, names = many_prefixes(3)
-    page = situation.page()
-    assert "striped" in page.view.caption.note
-    situation.cluster.reply()
-    page.view.update()
-    assert sorted(page.names) == sorted(["all", "call", *names])
-    assert page.frame("task00")["total"] == 30
-    assert "striped" not in page.view.caption.note
-
-
-def test_of_many_prefixes_those_with_most_samples_are_asked_for() -> None:
-    situation, names = many_prefixes(MAX_PARTS + 3)
-    page = situation.page()
-    situation.cluster.reply()
-    page.view.update()
-    assert asked_one_by_one(situation) == set(names[:MAX_PARTS])
-    (rest,) = [name for name in page.names if name.startswith("in ")]
-    assert page.frame(rest)["total"] == 60
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dask_diag_lab.views.profile.tree import (
     Frames,
     Tree,
     functions_table,
     is_own,
-    merge,
-    remainder,
     short_file,
 )
 from tests.kernel.views.profiles import node, trees
@@ -47,38 +44,12 @@ def test_samples_that_may_be_of_several_functions_are_given_to_none() -> None:
     assert "h" not in [frames.location(i).name for i in range(len(frames))]
 
 
-def test_prefixes_one_by_one_tell_what_all_together_do_not() -> None:
-    one = node("root", 6, node("call", 6, node("f", 0)))
-    two = node("root", 4, node("call", 4, node("g", 0)))
-    both = node("root", 10, node("call", 10, node("f", 0), node("g", 0)))
-    assert Frames(both).is_unclear.any()
-    frames = Frames(merge([one, two]))
-    assert not frames.is_unclear.any()
-    assert (samples(frames, "f"), samples(frames, "g")) == ((6, 6), (4, 4))
-
-
 @settings(deadline=None)
 @given(trees(), trees(is_displaced=True))
 def test_every_sample_is_some_frames_own(tree: Tree, displaced: Tree) -> None:
     for one in (tree, displaced):
         frames = Frames(one)
         assert int(frames.own.sum()) - int(frames.own[0]) * (one is displaced) == one["count"]
-
-
-@settings(deadline=None)
-@given(st.lists(trees(is_displaced=True), min_size=1, max_size=3))
-def test_a_whole_is_its_parts_and_the_remainder(parts: list[Tree]) -> None:
-    whole = merge(parts)
-    assert Frames(whole).samples == sum(tree["count"] for tree in parts)
-    assert remainder(whole, [])["count"] == whole["count"]
-    assert remainder(whole, parts)["count"] == 0
-
-
-def test_what_one_prefix_leaves_is_that_of_the_other() -> None:
-    whole = node("root", 10, node("call", 10, node("f", 0), node("g", 0)))
-    one = node("root", 6, node("call", 6, node("f", 0)))
-    rest = Frames(remainder(whole, [one]))
-    assert samples(rest, "g") == (4, 4)
 
 
 def test_a_path_that_is_gone_leads_to_the_innermost_caller_that_is_there() -> None:

@@ -235,23 +235,23 @@ def test_time_left_is_reckoned_with_recorded_times_and_goes_down(feed: Feed) -> 
 
 
 def reckon(
-    left: int, mean_s: float, rate: float, nthreads: int, elapsed: Sequence[float] = ()
+    left: int, mean_s: float, busy: float, nthreads: int, elapsed: Sequence[float] = ()
 ) -> float:
     """Return the estimate for one prefix, of which tasks have run for so many seconds."""
     prefix = np.zeros(len(elapsed), dtype=np.int64)
-    one = np.array([left]), np.array([mean_s]), np.array([rate])
-    return estimate(*one, nthreads, prefix, np.array(elapsed, dtype=np.float64))
+    one = np.array([left]), np.array([mean_s])
+    return estimate(*one, busy, nthreads, prefix, np.array(elapsed, dtype=np.float64))
 
 
 @pytest.mark.parametrize(
     ("seconds", "given"),
     [
-        (8, (16, 2.0, math.nan, 8, [0] * 4)),
-        (4, (16, 2.0, math.nan, 8)),
-        (40, (80, 4.0, 2.0, 8)),
-        (40, (80, 4.0, 20.0, 8)),
-        (100, (100_000, 10e-6, 1000.0, 8, [0])),  # threads idle between such short tasks
-        (30, (1, 30.0, math.nan, 8)),  # however many threads there are
+        (8, (16, 2.0, 0.0, 8, [0] * 4)),
+        (4, (16, 2.0, 0.0, 8)),
+        (40, (80, 4.0, 8.0, 8)),
+        (40, (80, 4.0, 80.0, 8)),
+        (100, (100_000, 10e-6, 0.01, 8, [0])),  # threads idle between such short tasks
+        (30, (1, 30.0, 0.0, 8)),  # however many threads there are
     ],
 )
 def test_only_threads_that_are_at_work_count(seconds: float, given: tuple[Any, ...]) -> None:
@@ -260,6 +260,6 @@ def test_only_threads_that_are_at_work_count(seconds: float, given: tuple[Any, .
 
 def test_what_runs_has_some_of_its_time_behind_it() -> None:
     elapsed = [25.0, 20.0, 22.0, 24.0]
-    assert reckon(4, 30.0, math.nan, 4, elapsed) == pytest.approx(10)  # the last to begin
-    assert reckon(4, 30.0, math.nan, 4, [100.0] * 4) == pytest.approx(3)  # not taken to be done
-    assert reckon(8, 30.0, math.nan, 4, elapsed) == pytest.approx((240 - 91) / 4)
+    assert reckon(4, 30.0, 0.0, 4, elapsed) == pytest.approx(10)  # the last to begin
+    assert reckon(4, 30.0, 0.0, 4, [100.0] * 4) == pytest.approx(3)  # not taken to be done
+    assert reckon(8, 30.0, 0.0, 4, elapsed) == pytest.approx((240 - 91) / 4)

@@ -187,11 +187,11 @@ def test_the_error_of_a_forgotten_task_is_shown_where_it_is_kept() -> None:
         "workers": [(), (W1,)],
         "exception": ["ValueError", "KilledWorker: once too often"],
         "traceback": ["", "  File x"],
-        "count": [1, 1],
+        "is_attempt": [False, False],
         "kind": ["ValueError", "KilledWorker: once too often"],
-        "kind_count": [1, 1],
+        "kind_failures": [1, 1],
+        "kind_attempts": [0, 0],
         "kind_first": [T0, T0],
-        "attempts": [0, 0],
     }
     extras = {"errors": Change(errors)}
     page.cluster.store.apply(BatchMaker(epoch="b").batch(extras=extras))
