@@ -8,11 +8,11 @@ modules are imported by `load_plots`.
 from __future__ import annotations
 
 import inspect
-import json
 import logging
 import pkgutil
 import re
 import threading
+import tomllib
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from importlib import import_module
@@ -40,26 +40,15 @@ GROUPS: Final = ("Tasks", "Workers", "Profile", "Scheduler", "Yours")
 ENTRY_POINTS: Final = "dask_diag_lab.plots"
 """The group of entry points: the name is the plot's, the object its `View` class."""
 
-CATALOGUE: Final = Path(__file__).with_name("catalogue.json")
-"""`entry` of each built-in plot, written by ``scripts/catalogue.py``: listing needs no Bokeh."""
+CATALOGUE: Final[dict[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
+)
+"""The words of each built-in plot, in the order in which they are shown: listing needs no Bokeh."""
 
 MAX_CHARACTERS: Final = 200
 """Of title, group and description."""
 
-_ORDER: Final = (
-    *("task-stream", "progress", "graph", "memory-by-key", "compute-time-per-key"),
-    *("aggregate-time-per-action", "groups", "task", "group-progress", "exceptions", "events"),
-    *("workers-memory", "cluster-memory", "nprocessing", "tasks-in-memory", "cpu"),
-    *("occupancy", "workers"),
-    *("workers-cpu-timeseries", "workers-memory-timeseries", "results-in-memory"),
-    *("gpu-utilization", "gpu-memory", "rmm-memory", "worker"),
-    *("workers-transfer-bytes", "workers-network", "workers-disk"),
-    *("workers-network-timeseries", "workers-disk-timeseries", "transfers", "bandwidth-types"),
-    *("bandwidth-workers", "profile", "profile-server", "costs", "fine-performance-metrics"),
-    *("scheduler-system", "contention", "stealing", "shuffle", "hardware", "counters", "clients"),
-)
-"""The plots of a group in the order in which they are shown; others follow as they came."""
-
+_LISTED: Final = ("name", "title", "group", "description", "help", "keywords", "only_with")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
 
@@ -155,6 +144,9 @@ def register_plot(plot: P) -> P:
     TypeError
         It is not a class of that kind, or lacks methods.
     """
+    if is_built_in(plot):
+        for attribute, words in CATALOGUE.get(plot.name, {}).items():
+            setattr(plot, attribute, words)
     check_plot(plot)
     if not is_built_in(plot):
         REGISTRY.load()  # whose names are taken
@@ -175,15 +167,15 @@ def built_in_plots() -> tuple[Plot, ...]:
 
 def entry(plot: Plot) -> dict[str, Any]:  # JSON
     """Return what is listed of a plot."""
-    words = {name: getattr(plot, name) for name in ("name", "title", "group", "description")}
-    lists = {name: list(getattr(plot, name)) for name in ("keywords", "only_with")}
-    return words | {"help": plot.help} | lists
+    return {name: getattr(plot, name) for name in _LISTED}
 
 
 def catalogue() -> list[dict[str, Any]]:  # JSON
     """Return what is listed of the built-in plots, without loading them."""
-    found: list[dict[str, Any]] = json.loads(CATALOGUE.read_text(encoding="utf-8"))
-    return found
+    return [
+        {name: words.get(name, ()) for name in _LISTED} | {"name": key}
+        for key, words in CATALOGUE.items()
+    ]
 
 
 def get_plot(name: str) -> Plot:
@@ -205,7 +197,7 @@ def get_plot(name: str) -> Plot:
 
 def is_built_in(plot: Plot) -> bool:
     """Return whether a plot comes with this package."""
-    return plot.__module__.startswith(f"{views.__name__}.")
+    return getattr(plot, "__module__", "").startswith(f"{views.__name__}.")
 
 
 def check_plot(plot: object) -> None:
@@ -230,7 +222,7 @@ def check_plot(plot: object) -> None:
 
 def _rank(plot: Plot) -> tuple[int, int]:
     group = GROUPS.index(plot.group) if plot.group in GROUPS else len(GROUPS)
-    return group, _ORDER.index(plot.name) if plot.name in _ORDER else len(_ORDER)
+    return group, [*CATALOGUE, plot.name].index(plot.name)
 
 
 def _modules() -> Iterator[str]:

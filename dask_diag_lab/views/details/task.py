@@ -93,28 +93,6 @@ class TaskPage(DetailPage):
     """All that is known of one task, named by its key."""
 
     name = "task"
-    title = "Task"
-    group = "Tasks"
-    description = "One task: state, dependencies, times, error, call stack now and story."
-    help = (
-        "All that is known of one task: state, dependencies, workers, times, changes of "
-        "state, error with its traceback, or what it does now.\n"
-        "- to choose one: click it in the Task Stream or the Task Graph, or type its key\n"
-        "- click another task: goes there\n"
-        "- Ask now: asks again at once; of a task that is with a worker it shows the call "
-        "stack of that moment\n"
-        "- healthy: in memory, or released once all that need it are done\n"
-        "- it waits: look at those it waits for\n"
-        "- it runs for long: look at its call stack\n"
-        "- it failed because of another: that one is named\n"
-        "- forgotten by the scheduler: where and when it ran is still told, from what these "
-        "diagnostics recorded\n"
-        "- story: only what the scheduler remembers, some 1000 changes of all tasks together"
-    )
-    keywords = (
-        *("info", "detail", "key", "exception", "traceback", "why", "stuck", "story"),
-        *("dependencies", "dependents", "who has", "priority", "retries", "annotations"),
-    )
 
     accepts: ClassVar[Mapping[str, str]] = {
         "key": "key of the task",

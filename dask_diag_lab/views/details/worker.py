@@ -53,25 +53,6 @@ class WorkerPage(DetailPage):
     """What one worker does; the first one until another is chosen."""
 
     name = "worker"
-    title = "Worker"
-    group = "Workers"
-    description = "One worker: its tasks, transfers, call stacks now and logs."
-    help = (
-        "One worker: on top what its last heartbeat told and what it told itself; below its "
-        "tasks, its transfers, what its threads do now, or its log.\n"
-        "- to choose one: the list, or a click on it in another plot\n"
-        "- click a task, or the other end of a transfer: opens that\n"
-        "- Profile: where this worker spent its time\n"
-        "- healthy: as many tasks executing as it has threads, some ready, few waiting\n"
-        "- many in flight or fetch: it waits for data of others\n"
-        "- paused: it is short of memory\n"
-        "- how often: it is asked every 2 s while you look; call stacks only when you press "
-        "Ask now"
-    )
-    keywords = (
-        *("info", "detail", "executing", "ready", "waiting", "in memory", "call stack"),
-        *("transfer log", "compression", "peer", "logs", "stuck", "hang", "versions"),
-    )
 
     accepts: ClassVar[Mapping[str, str]] = {
         "worker": "address of the worker",

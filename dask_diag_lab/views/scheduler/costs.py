@@ -179,32 +179,6 @@ class Costs(FineBars):
 
     reads = ("activities", "workers")
     name = "costs"
-    title = "Where the Time Goes"
-    group = "Scheduler"
-    description = "Computing, waiting, network, disk, serialization, overhead and idle threads."
-    help = (
-        "One bar for each kind of cost: seconds over all workers, and their share of the "
-        "thread time offered while anything ran since recording began. The line above "
-        "names the largest and what usually helps; when nothing runs, the largest but for "
-        "idle threads.\n"
-        "- plain: computing\n"
-        "- rising stripes: tasks hold a thread without using the CPU\n"
-        "- level lines: data moves\n"
-        "- dots: data is packed and unpacked\n"
-        "- empty: threads had nothing to do while others worked\n"
-        "- network: as the receiving end measures it, so that a transfer counts once\n"
-        "- in the background: holds no thread, so it has no share; all shares add up to 100 %\n"
-        "- a task that has seceded, as with worker_client, holds no thread while it waits\n"
-        "- healthy: computing is by far the longest\n"
-        "- sparse dots: tasks ran in a process pool, where nothing measures what they wait for\n"
-        "- much overhead: tasks are too small, or each brings along a large function or argument\n"
-        "- not here: the bandwidth of memory cannot be told apart from computing, compare it "
-        "with the Hardware plot; what the scheduler itself costs is in Scheduler System"
-    )
-    keywords = (
-        *("overhead", "serialization", "network", "disk", "idle", "bottleneck", "slow"),
-        *("compute", "summary", "why"),
-    )
 
     columns = (
         Column("class", "Class", shown=False),
@@ -321,29 +295,6 @@ class FineMetrics(FineBars):
     """One bar for each function, and for what runs beside the tasks; parts are activities."""
 
     name = "fine-performance-metrics"
-    title = "Fine Performance Metrics"
-    group = "Scheduler"
-    description = "What each function spent its time or bytes on, activity by activity."
-    help = (
-        "One bar for each function, and one for fetching, sending, spilling and shuffling "
-        "data, which run beside the tasks. Its parts are activities; point at one for its "
-        "name.\n"
-        "- plain: computes\n"
-        "- rising stripes: waits inside a task\n"
-        "- level lines: network\n"
-        "- dots: packs and unpacks data\n"
-        "- upright lines: disk\n"
-        "- controls: seconds, bytes or counts, and one span of the computation; spans of one "
-        "name are one, and those inside a span count for themselves\n"
-        "- click a function: its profile\n"
-        "- healthy: plain is most of each function's bar\n"
-        "- how long: sums since the scheduler started, as the workers report them with their "
-        "heartbeats"
-    )
-    keywords = (
-        *("activity", "span", "serialize", "deserialize", "compress", "network", "disk"),
-        *("gather-dep", "get-data", "thread-cpu", "spill"),
-    )
 
     parts = tuple(Part(n, n, color, hatch=hatch) for n, ((color, hatch), *_) in COSTS.items())
     label = key = noun = "function"

@@ -36,23 +36,6 @@ class Hardware(BarPlot):
     """Bandwidth of memory, disk and network by size of the block, measured when asked for."""
 
     name = "hardware"
-    title = "Hardware"
-    group = "Scheduler"
-    description = "Bandwidth of memory, disk and network, measured when you ask for it."
-    help = (
-        "Bandwidth of memory, disk and network by size of the block, as means over all "
-        "workers there were when it was measured; of the network over pairs of them. Nothing "
-        "is measured until you press the button.\n"
-        "- the button: copies memory, writes to the workers' local disks and sends data "
-        "between them, and slows down what runs meanwhile\n"
-        "- healthy: bars grow with the size of the block, in memory up to that of the "
-        "processor's caches\n"
-        "- larger blocks far slower than small ones on disk or network: workers may have been "
-        "busy, measure again when nothing runs\n"
-        "- Bandwidth and Transfers far below these figures: blocks are small, or something "
-        "else is the limit"
-    )
-    keywords = ("bandwidth", "memory", "disk", "network", "benchmark", "speed")
 
     columns = (
         Column("block", "Block", shown=False, in_table=False),

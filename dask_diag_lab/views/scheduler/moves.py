@@ -107,22 +107,6 @@ class Stealing(ExtraStack):
     """Moves a second, and for each worker the tasks that it gave away and took."""
 
     name = "stealing"
-    title = "Work Stealing"
-    group = "Scheduler"
-    description = "Tasks that were moved from busy workers to idle ones."
-    help = (
-        "Above, tasks that were moved each second (solid), and moves that were asked for or "
-        "were in vain, such as when the task had begun (dashed); below, for each worker, how "
-        "many tasks went.\n"
-        "- plain: the worker gave them away\n"
-        "- striped: it took them\n"
-        "- click a worker: its page\n"
-        "- 0 s below the lines: the first decision that is shown\n"
-        "- healthy: some moves at the beginning and end of a computation\n"
-        "- many all the time: work is placed unevenly, because data is, or because durations "
-        "differ much"
-    )
-    keywords = ("balance", "steal", "idle", "saturated", "move", "victim", "thief")
 
     plots = (_StealingOverTime, _StealingWorkers)
 
@@ -239,20 +223,5 @@ class Shuffle(ExtraStack):
     """Bytes moved by one shuffle, and the bytes in its buffers, as each worker last reported."""
 
     name = "shuffle"
-    title = "Shuffle"
-    group = "Scheduler"
-    description = "P2P shuffles: bytes sent, received and stored by each worker."
-    help = (
-        "Above, for each worker, what a shuffle moved; below, what waits in its buffers, on "
-        "a scale that ends at their limit. Workers report with their heartbeats: of a short "
-        "shuffle some tell only a part, or nothing.\n"
-        "- each bar, by parts: bytes it sent and, striped, received; in another colour bytes "
-        "written to disk and, striped, read; its number is their sum\n"
-        "- healthy: bars of like length and nearly empty buffers\n"
-        "- one long bar: the data is skewed; look at the key it is shuffled by\n"
-        "- full buffers: network or disk is the limit\n"
-        "- how long: the last report of each shuffle stays"
-    )
-    keywords = ("p2p", "merge", "join", "set_index", "rechunk", "skew", "buffer")
 
     plots = (_Moved, _Buffered)

@@ -119,22 +119,6 @@ class Contention(StackPlot):
     """Event loop intervals, and the share of time in which threads waited for the GIL."""
 
     name = "contention"
-    title = "Contention"
-    group = "Scheduler"
-    description = "How late the event loops are, and who waits for the interpreter's lock."
-    help = (
-        "How often the event loops of scheduler and workers come round; below, where "
-        "`gilknocker` is installed, the share of time in which a thread waited for Python's "
-        "interpreter lock. The slowest workers are shown, ten at most.\n"
-        "- healthy: every 20 ms\n"
-        "- longer: something holds the loop up, and then heartbeats, transfers and task "
-        "starts are late\n"
-        "- stripes: more than 100 ms\n"
-        "- lock high on workers: tasks of pure Python; use more processes with fewer threads\n"
-        "- lock high on the scheduler: too many small tasks, or large graphs\n"
-        "- click a worker: its page"
-    )
-    keywords = ("event loop", "gil", "tick", "lag", "latency", "interpreter lock")
 
     plots = (EventLoops, InterpreterLock)
 
@@ -196,21 +180,6 @@ class SchedulerSystem(ExtraStack):
     """The scheduler's process over time: CPU, memory, the network of its host, open files."""
 
     name = "scheduler-system"
-    title = "Scheduler System"
-    group = "Scheduler"
-    description = "CPU, memory, network and open files of the scheduler over time."
-    help = (
-        "Four charts of the scheduler itself: CPU, memory, network and open files; 100 % CPU "
-        "is one core, and its event loop cannot use much more.\n"
-        "- healthy: CPU well below 80 %, memory that falls when results are released, files "
-        "that follow the number of workers\n"
-        "- CPU near 100 %: the scheduler is what tasks wait for; use fewer and larger tasks\n"
-        "- network: that of its whole host\n"
-        "- 0 s below: the first sample that the scheduler still had\n"
-        "- how long: the scheduler keeps an hour of samples, so the past is here even if "
-        "nobody looked"
-    )
-    keywords = ("cpu", "memory", "network", "file descriptors", "fds", "load", "resources")
 
     plots = (_Cpu, _Memory, _Network, _OpenFiles)
     is_grid = True
@@ -225,17 +194,6 @@ class Counters(ExtraPlot, TablePlot):
     """What the scheduler counts: each counter with its sum and how fast it grows."""
 
     name = "counters"
-    title = "Counters"
-    group = "Scheduler"
-    description = "Everything the scheduler counts, and how fast it grows."
-    help = (
-        "One row for each counter of the scheduler: its sum since the scheduler started, and "
-        "its growth a second over the last ten seconds.\n"
-        "- click a header: sort by it\n"
-        "- healthy: all stand nearly still when nothing runs\n"
-        "- one that grows fast: these messages or transitions keep the scheduler busy"
-    )
-    keywords = ("digests", "transitions", "messages", "rates", "statistics")
 
     reads = ("counters",)
     empty = "The scheduler has counted nothing yet. Run something, and counters appear here."
@@ -278,21 +236,6 @@ class Clients(ExtraPlot, TablePlot):
     """Who has results kept in memory: each client, and how many keys it wants."""
 
     name = "clients"
-    title = "Clients"
-    group = "Scheduler"
-    description = "Connected clients, and how many results each has kept."
-    help = (
-        "One row for each client that is connected: the keys that it wants, which Dask keeps "
-        "once they are computed, until the last future or collection that refers to them is "
-        "gone.\n"
-        "- no client: a variable, a queue, a published data set or `fire_and_forget`, while "
-        "it has something kept\n"
-        "- click a header: sort by it\n"
-        "- healthy: the number falls when results are no longer used\n"
-        "- memory that stays full though nothing runs: who wants many keys keeps it so; "
-        "delete futures, or close the client"
-    )
-    keywords = ("connected", "futures", "wants", "keys", "held", "references", "release")
 
     reads = ("clients",)
     empty = "No client is connected, and nothing has results kept."

@@ -59,52 +59,6 @@ class TaskStream(View):
     """
 
     name = "task-stream"
-    title = "Task Stream"
-    group = "Tasks"
-    description = "What every thread of every worker did, moment by moment."
-    help = (
-        "One row for each worker thread, time from left to right; empty space is an idle "
-        "thread. The headline tells what share of the visible threads' time went into "
-        "computing, transfer, disk and idling.\n"
-        "- full height: a task computed, in the colour of its function, whose name is what "
-        "Dask cuts out of the key; with a pointed end it still runs\n"
-        "- lower, in the middle of its row: short tasks in one block, as high as the share of "
-        "time they took, but at least 15 %, so that it is seen; functions that share a block take "
-        "turns at its colour, so that colours are in proportion to their time\n"
-        "- red, half as high: data moved between workers, the fainter the shorter it took; "
-        "its grey end is the estimated share of (de)serialization\n"
-        "- orange, lower still: spilled data was read or written on disk; Dask also says so of "
-        "anything that keeps a worker's store busy for more than 5 ms, which needs no disk on "
-        "a busy machine\n"
-        "- black, with a rim or crosses: the task failed\n"
-        "- grey, with a rim or rising stripes: an attempt failed, and the task was run again\n"
-        "- dark, with stripes: its worker died\n"
-        "- dashed line: a worker died, or a restart\n"
-        "- a name with ✕, and grey stripes from there on: the worker left or died; Events "
-        "tells which\n"
-        "- orange upright stripes: the worker was paused, as its memory was over the pause "
-        "threshold; it began no task\n"
-        "- click a block: the profile of its function, with a button for the page of the task; "
-        "once more: that page\n"
-        "- click a worker's name: its page\n"
-        "- 0 s below: when this burst of work began, after a pause of 10 s or more; after F, "
-        "the first task\n"
-        "- drag: pan\n"
-        "- wheel: scroll the rows\n"
-        "- Ctrl-wheel: zoom\n"
-        "- Alt-drag or Ctrl-drag: zoom to a stretch of time\n"
-        "- the table: every action of the window\n"
-        "- healthy: above 80 % computing, rows filled with colour and little else\n"
-        "- more than 10 % transfer: tasks need data from elsewhere; use larger chunks or "
-        "fewer shuffles\n"
-        "- disk, and spilled memory in Cluster Memory: workers are short of memory\n"
-        "- thin blocks with gaps: tasks are too small, below some 100 ms\n"
-        "- long gaps: too few tasks for so many threads, or one that all others wait for"
-    )
-    keywords = (
-        *("timeline", "gantt", "threads", "transfer", "communication", "disk", "spill"),
-        *("idle", "straggler", "running", "killed", "erred", "duration"),
-    )
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "Time, see `View.time_argument`: the window, and its table, begin there.",
         "stop": "Time: they end there.",

@@ -184,31 +184,6 @@ class Transfers(View):
     """The transfers of one worker by peer, or of all workers."""
 
     name = "transfers"
-    title = "Transfers"
-    group = "Workers"
-    description = "Each transfer between workers: when, how much, how fast."
-    help = (
-        "Each transfer in the logs of the workers, which remember the last ones. Rows are "
-        "workers, or the peers of the worker chosen above.\n"
-        "- above the middle of a row: data received\n"
-        "- below it: data sent\n"
-        "- width: the time it took\n"
-        "- pale: a slow one\n"
-        "- 0 s below: the first transfer in the logs when the plot was opened\n"
-        "- drag: pan\n"
-        "- wheel: scroll the rows\n"
-        "- Ctrl-wheel: zoom\n"
-        "- Alt-drag or Ctrl-drag: zoom to a stretch of time\n"
-        "- the table: each with its size, what was on the wire after compression, keys and "
-        "rate\n"
-        "- healthy: short, strong marks\n"
-        "- long pale marks: a slow connection, or a worker too busy to send\n"
-        "- many short ones: tasks need many small results; use larger pieces"
-    )
-    keywords = (
-        *("communication", "network", "logs", "peers", "compression"),
-        *("bandwidth", "data transfer"),
-    )
     accepts: ClassVar[Mapping[str, str]] = {"worker": "Address of a worker: its transfers alone."}
     needs: ClassVar[frozenset[str]] = frozenset({"shuffles"})
 

@@ -72,20 +72,6 @@ class MemoryByKey(PrefixBars):
     """Bytes of the results of each prefix that are in memory now."""
 
     name = "memory-by-key"
-    title = "Memory by Key"
-    group = "Tasks"
-    description = "How much memory the results of each function take now."
-    help = (
-        "One bar for each function with results in memory, longest first or by name. A "
-        "result counts once, however many workers hold a copy, and also while it is spilled "
-        "to disk.\n"
-        "- healthy: what is large is what you still need\n"
-        "- a long bar of a step on the way: a future or a `persist` still holds it, or many "
-        "tasks that need it have not run yet\n"
-        "- how sure: sizes are exact; only of functions whose results had been released in part "
-        "when the diagnostics came do they begin as the mean size of a result"
-    )
-    keywords = ("bytes", "size", "results", "prefix", "leak", "held", "managed", "nbytes")
 
     reads = ("prefixes", "palette")
     columns = (
@@ -132,20 +118,6 @@ class ComputeTimePerKey(PrefixBars, TimeBars):
     """
 
     name = "compute-time-per-key"
-    title = "Compute Time per Key"
-    group = "Tasks"
-    description = "How long worker threads computed the tasks of each function."
-    help = (
-        "One bar for each function: the time in which threads computed its tasks since the "
-        "scheduler started, and its share of all computing.\n"
-        "- healthy: the longest bar is the work you came for; it is where faster code pays "
-        "most\n"
-        "- mean and median: of the tasks recorded since the diagnostics came\n"
-        "- many tasks with a mean of a few milliseconds: they cost more to schedule than to "
-        "compute; make the chunks larger\n"
-        "- not here: moving data and disk, see Aggregate Time per Action"
-    )
-    keywords = ("duration", "seconds", "slow", "hot", "prefix", "cost", "profile", "share")
 
     whole = "the time of all computing"
     reads = ("durations", "prefixes", "palette")
@@ -180,19 +152,6 @@ class AggregateTimePerAction(TimeBars):
     """Seconds that each kind of action took: computing, transfers, disk."""
 
     name = "aggregate-time-per-action"
-    title = "Aggregate Time per Action"
-    group = "Tasks"
-    description = "How much time went into computing, moving data and disk."
-    help = (
-        "One bar for each action, summed up over all workers since the scheduler started.\n"
-        "- point at a bar: the functions that it was most for\n"
-        "- healthy: compute is by far the longest\n"
-        "- long transfer: tasks need much data from other workers\n"
-        "- disk: Dask says so of anything that keeps a worker's store busy for more than 5 ms, "
-        "which needs no disk on a busy machine\n"
-        "- long disk bars, and spilled memory in Cluster Memory: workers are short of memory"
-    )
-    keywords = ("transfer", "disk", "spill", "deserialize", "communication", "overhead", "sum")
 
     reads = ("durations",)
     columns = (

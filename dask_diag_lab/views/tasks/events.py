@@ -65,32 +65,6 @@ class Events(FigureView):
     """A row of marks for each kind of event; many at one place are one mark with a number."""
 
     name = "events"
-    title = "Events"
-    group = "Tasks"
-    description = "What happened to the cluster, and when."
-    help = (
-        "A row for each kind of event on a time axis: workers came, retire, left, died, paused "
-        "for their memory, began to spill; tasks failed or were moved to idle workers; graphs "
-        "and clients came.\n"
-        "- a mark with a number: so many events close together; a line behind it tells for "
-        "how long they went on. Where there is no room for the number, point at the mark\n"
-        "- a hollow mark: an end. The worker goes on, has no data on disk any more, or the "
-        "client left; the number beside a full mark leaves ends out\n"
-        "- spill: a megabyte or more went to disk, and 1 % of what was there, after nothing "
-        "had for ten seconds, or after half of the last spill was gone\n"
-        "- tasks of graphs: those that were new to the scheduler\n"
-        "- recording began: what is before it is what the scheduler itself still knew\n"
-        "- click an error: Exceptions\n"
-        "- 0 s below: the first event, mostly the start of the cluster\n"
-        "- drag: pan\n"
-        "- Ctrl-wheel: zoom\n"
-        "- healthy: graphs, and workers that come\n"
-        "- workers that die, or pause and spill again and again: they are short of memory"
-    )
-    keywords = (
-        *("timeline", "workers", "died", "killed", "restart", "paused", "spill", "stealing"),
-        *("errors", "clients", "log", "history"),
-    )
 
     reads = ("events", "seen_workers")
 

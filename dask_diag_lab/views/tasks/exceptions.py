@@ -101,29 +101,6 @@ class Exceptions(ExtraPlot, TablePlot):
     """A table of errors, and below it what is known of the one that was clicked."""
 
     name = "exceptions"
-    title = "Exceptions"
-    group = "Tasks"
-    description = "Tasks that failed: how many, where, and with which error."
-    help = (
-        "One row for each function and kind of error, that is one type raised at one place, "
-        "which counts its tasks and has their last text.\n"
-        "- other texts: errors of that kind that say something else, such as another number\n"
-        "- click a row: the whole traceback, when the first and the last one failed, the other "
-        "texts, and the way to the page of the task that failed last\n"
-        "- table: a row for each text of the failures that are kept, with its traceback\n"
-        "- healthy: no rows\n"
-        "- one worker in every row: something is wrong with that machine\n"
-        "- KilledWorker: the workers died while they ran the task, most often for want of "
-        "memory\n"
-        "- what counts: all that failed since the diagnostics came, also before a restart of "
-        "the cluster; a task that is computed and fails again counts again. The status bar counts "
-        "only what is erred on the scheduler now\n"
-        "- attempts: runs that failed of tasks with retries left, which were run again\n"
-        "- fewer tasks than are erred in Progress: the others never ran, since something that "
-        "they need failed; they have no error of their own\n"
-        "- how long: the last 100 failures of each kind are kept; all are counted"
-    )
-    keywords = ("errors", "erred", "failed", "traceback", "failures", "killed", "crash")
 
     reads = ("errors", "workers", "seen_workers")
     empty = "No task has failed."

@@ -106,29 +106,6 @@ class TaskGroupGraph(DataPlot):
     """Groups of tasks and what they need of each other, shown whole until the reader moves them."""
 
     name = "groups"
-    title = "Task Group Graph"
-    group = "Tasks"
-    description = "Groups of tasks with what each has done, and what needs what."
-    help = (
-        "Each box is a group: the tasks that one call or one operation on a collection made. "
-        "Lines lead to the groups that need its results; work flows from left to right.\n"
-        "- in a box: name, tasks done of all, memory held and thread time, as far as they fit; "
-        "zoom in or point at it for all\n"
-        "- the strip at its bottom: fills like a bar of Progress\n"
-        "- thick outline: tasks of it are being processed\n"
-        "- click a box: the profile of that function\n"
-        "- drag: pan\n"
-        "- Ctrl-wheel: zoom\n"
-        "- healthy: few thick outlines, which move to the right\n"
-        "- much memory in a group whose dependents wait: something else they need is late\n"
-        "- parts without lines between them: lie side by side\n"
-        "- a line back to the left: groups need each other, as the barriers of all P2P shuffles "
-        "are one\n"
-        "- tasks of all: as in Progress by group, with those done and forgotten; but groups "
-        "that the scheduler has dropped are not drawn, and Progress alone still counts them\n"
-        "- more than 200 groups: a box is all groups of one prefix, and the plot says so"
-    )
-    keywords = ("dag", "dependencies", "nodes", "layers", "structure", "blockwise", "prefix")
 
     reads: ClassVar[Sequence[str]] = ("groups", "palette")
     columns = (

@@ -32,25 +32,6 @@ class TaskGroupProgress(FigureView):
     """A stacked area for each prefix, under the line of all threads there were."""
 
     name = "group-progress"
-    title = "Task Group Progress"
-    group = "Tasks"
-    description = "How many threads computed tasks of each function, over time."
-    help = (
-        "Stacked areas, one colour for each function: their height is the number of threads "
-        "that computed its tasks, averaged over each step.\n"
-        "- the line: how many threads the cluster had, averaged likewise\n"
-        "- point at a moment: its figures\n"
-        "- 0 s below: the start of the first task\n"
-        "- drag: pan\n"
-        "- Ctrl-wheel: zoom\n"
-        "- healthy: the areas reach up to the line\n"
-        "- a gap under the line: threads without work; too few tasks at that stage, or tasks "
-        "that wait for data\n"
-        "- areas above the line: tasks that left their thread and run beside those that have "
-        "one\n"
-        "- a long thin tail: a few stragglers"
-    )
-    keywords = ("parallelism", "threads", "utilization", "occupancy", "area", "stages", "tail")
 
     reads = ("actions", "running", "nthreads", "palette")
     empty = "No task has run yet. Threads are counted as soon as one does."

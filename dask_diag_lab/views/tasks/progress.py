@@ -51,46 +51,6 @@ class Progress(DataPlot):
     """One bar a prefix, group or span; arguments ``by``, of `KINDS`, and ``order``, of `ORDERS`."""
 
     name = "progress"
-    title = "Progress"
-    group = "Tasks"
-    description = "How many tasks of each function are done, running, waiting or failed."
-    help = (
-        "One bar for each function, those with work left first, then those with most tasks. "
-        "All are of one length, and their parts are shares of the tasks; from the left:\n"
-        "- light colour: done and released\n"
-        "- solid colour: done and held in memory\n"
-        "- black: failed; see Exceptions\n"
-        "- grey: running or ready to run\n"
-        "- grey with stripes: queued on the scheduler\n"
-        "- coloured stripes: no worker may run it; check the workers' resources and "
-        "restrictions\n"
-        "- empty: waits for other tasks\n"
-        "- what counts: all that was done or failed since the diagnostics came, also what the "
-        "scheduler has forgotten, as after a restart; so a cell that runs again adds to the "
-        "bar, and the status bar, which counts what is erred now, may show fewer\n"
-        "- computed again: counts once while the scheduler still knows the task, as after its "
-        "result was released or lost with a worker\n"
-        "- cancelled before they ran: by prefix, such tasks leave the bar\n"
-        "- names: the part of a key that Dask itself cuts out as its prefix, so odd keys share "
-        "odd names, such as “Other” for numbers and “data” for a bare hash\n"
-        "- a share that falls: results were lost with a worker that died, which the note below "
-        "names, and are computed again\n"
-        "- controls: bars can be groups or spans as well, and in the order in which work "
-        "flows; groups that the scheduler has dropped stay, as done or failed, and a new one "
-        "of the same name goes on from there\n"
-        "- controls in a small pane: behind a button, which comes with the pointer, the Tab "
-        "key or a finger\n"
-        "- by span: a span counts the tasks of the spans inside it as well, so bars add up to "
-        "more than all tasks, and also what ran before the diagnostics came\n"
-        "- wheel: scroll, where not all fit\n"
-        "- time left: an estimate, recorded times of such tasks by the threads that are at work\n"
-        "- healthy: bars fill one after the other, and the solid part stays short\n"
-        "- a long solid part: memory is held by results that nobody has used yet"
-    )
-    keywords = (
-        *("tasks", "bars", "done", "erred", "errors", "failed", "queued", "waiting"),
-        *("no-worker", "remaining", "prefix", "state"),
-    )
 
     reads = ("prefixes", "groups", "ended_groups", "spans", "palette", "actions")
     choices: ClassVar[Mapping[str, Sequence[str]]] = {

@@ -88,27 +88,6 @@ class TaskGraph(TaskGroupGraph):
     """
 
     name = "graph"
-    title = "Task Graph"
-    group = "Tasks"
-    description = "Tasks as dots and their dependencies as lines, coloured by state."
-    help = (
-        "Each mark is a task, each line leads to a task that needs its result; work flows "
-        "from left to right.\n"
-        "- form and colour: the state, as the legend has it; hollow has not begun, an "
-        "outline runs\n"
-        "- drag: pan\n"
-        "- Ctrl-wheel: zoom\n"
-        "- healthy: a front of tasks that are processing moves to the right, and what is in "
-        "memory behind it is released soon\n"
-        "- a broad area in memory: takes room that others need\n"
-        "- one task that many lines leave or enter: can hold up everything behind it\n"
-        "- faint lines: many of them side by side; zoom in to tell them apart\n"
-        "- parts without lines between them: lie side by side\n"
-        "- tasks that the scheduler has forgotten: leave the picture, while Progress still "
-        "counts them; their room closes up once it is most of the picture\n"
-        "- very many tasks: their groups are drawn instead, and the plot says so"
-    )
-    keywords = ("dag", "dependencies", "nodes", "edges", "state", "structure", "erred")
 
     reads = ("graph", "groups", "palette")
     needs = frozenset({GRAPH})

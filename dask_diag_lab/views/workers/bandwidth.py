@@ -58,17 +58,6 @@ class BandwidthTypes(Bandwidth, BarPlot):
     """Bandwidth by type of the data."""
 
     name = "bandwidth-types"
-    title = "Bandwidth by Type"
-    group = "Workers"
-    description = "How fast data of each type moves between workers."
-    help = (
-        "One bar for each type of data: a moving average over its transfers above 1 MB, "
-        "serialization included.\n"
-        "- healthy: near what the network can do for arrays and tables\n"
-        "- one type far slower than others: it is expensive to serialize or does not "
-        "compress; convert it before it is sent, for example to an array"
-    )
-    keywords = ("network", "rate", "serialization", "transfer", "communication")
 
     reads = ("bandwidth-types",)
     columns = (
@@ -236,18 +225,5 @@ class BandwidthWorkers(ExtraStack):
     """Bandwidth from worker to worker: a map of all pairs, or bars where there are too many."""
 
     name = "bandwidth-workers"
-    title = "Bandwidth by Workers"
-    group = "Workers"
-    description = "How fast data moves from which worker to which."
-    help = (
-        "One square for each pair of workers, from the worker of the row to that of the "
-        "column: a moving average over transfers above 1 MB. With many workers pairs are "
-        "bars, the slowest first.\n"
-        "- paler: slower\n"
-        "- click a square: the transfers of the worker that received\n"
-        "- healthy: all alike\n"
-        "- a pale row or column: that worker or its host has a slow network or is too busy"
-    )
-    keywords = ("network", "rate", "pairs", "heat map", "matrix", "transfer", "communication")
 
     plots = (BandwidthMap, PairBars)

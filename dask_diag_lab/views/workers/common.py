@@ -37,7 +37,6 @@ IN_STORE: Final = frozenset(column.name for column in WORKERS.columns)
 class WorkerBars(BarPlot):
     """A bar for each worker; a click opens its page."""
 
-    group = "Workers"
     reads: ClassVar[Sequence[str]] = ("workers", "nthreads")
     noun = "worker"
     label = "label"

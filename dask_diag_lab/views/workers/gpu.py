@@ -69,18 +69,6 @@ class GpuUtilization(GpuBars):
     """How busy each GPU is."""
 
     name = "gpu-utilization"
-    title = "GPU Utilization"
-    description = "How busy the GPU of each worker is."
-    help = (
-        "One bar for each worker that reports a GPU: the share of time in which the GPU did "
-        "something.\n"
-        "- healthy while GPU tasks run: long bars\n"
-        "- short bars: the GPU waits for data or for Python; use larger pieces, or more "
-        "threads\n"
-        "- nothing here: no worker reports a GPU"
-    )
-    keywords = ("cuda", "nvidia", "nvml", "graphics card")
-    only_with = ("gpu",)
 
     metrics = (("gpu_utilization", ("gpu_utilization", "gpu.utilization")),)
     columns = (*WORKER, Column("gpu_utilization", "GPU's time in use", "percent"))
@@ -99,17 +87,6 @@ class GpuMemory(GpuBars):
     """How full the memory of each GPU is."""
 
     name = "gpu-memory"
-    title = "GPU Memory"
-    description = "How full the memory of each worker's GPU is."
-    help = (
-        "One bar for each worker that reports a GPU: memory of the GPU in use by all "
-        "programs, up to all that it has.\n"
-        "- healthy: room to the right\n"
-        "- full: the next allocation fails; use smaller pieces, or let dask-cuda spill to "
-        "the host"
-    )
-    keywords = ("cuda", "nvidia", "nvml", "vram", "graphics card", "out of memory")
-    only_with = ("gpu",)
 
     metrics = (("gpu_memory_used", (GPU_MEMORY, "gpu.memory-used")), ("gpu_memory_total", TOTAL))
     columns = (
@@ -132,18 +109,6 @@ class RmmMemory(GpuBars):
     """What RMM has given out and what it holds in its pool, of the memory of each GPU."""
 
     name = "rmm-memory"
-    title = "RMM Memory"
-    description = "Memory that RMM has given out and holds in its pool on each GPU."
-    help = (
-        "One bar for each worker that reports RMM; its line ends at what the GPU has.\n"
-        "- solid: memory in use\n"
-        "- lighter: free in the pool\n"
-        "- healthy: solid below the pool\n"
-        "- a full pool: allocations get slow or fail; make the pool larger or the pieces "
-        "smaller"
-    )
-    keywords = ("cuda", "rapids", "pool", "allocator", "gpu", "vram")
-    only_with = ("rmm",)
 
     metrics = (("rmm_used", (RMM_USED,)), ("rmm_pool", (RMM_TOTAL,)), ("gpu_memory_total", TOTAL))
     empty = (

@@ -39,20 +39,6 @@ class TasksProcessing(LoadBars):
     """Tasks assigned to each worker."""
 
     name = "nprocessing"
-    title = "Tasks Processing"
-    description = "How many tasks each worker has been given and not finished."
-    help = (
-        "One bar for each worker: the tasks it runs or has ready to run. The legend has the "
-        "colours, and words stand beside the bar where there is room.\n"
-        "- saturated: has more than it can soon do\n"
-        "- idle: could take more\n"
-        "- healthy: bars of like length, longer than the number of threads\n"
-        "- some saturated and some idle at the same time: work is spread unevenly, often "
-        "because data or restrictions tie it to a few workers\n"
-        "- all idle and short: there are fewer tasks than threads, or they come too slowly; "
-        "use more and smaller pieces"
-    )
-    keywords = ("load", "balance", "saturated", "idle", "queue", "assigned", "stealing")
 
     columns = (
         *WORKER,
@@ -78,19 +64,6 @@ class TasksInMemory(WorkerBars):
     """Results that each worker holds."""
 
     name = "tasks-in-memory"
-    title = "Tasks in Memory"
-    group = "Workers"
-    description = "How many results each worker holds."
-    help = (
-        "One bar for each worker: the results of tasks that it holds for other tasks or for "
-        "clients, those spilled to disk too.\n"
-        "- a result that several workers have: counts on each of them\n"
-        "- healthy: rises while something is computed, and falls when results are released\n"
-        "- one bar far longer than the rest: data is spread unevenly; its size is what "
-        "Workers Memory shows\n"
-        "- long bars though nothing runs: clients hold futures or persisted collections"
-    )
-    keywords = ("results", "keys", "futures", "held", "has what", "data", "balance", "replicas")
 
     columns = (
         *WORKER,
@@ -116,18 +89,6 @@ class Occupancy(LoadBars):
     """
 
     name = "occupancy"
-    title = "Occupancy"
-    description = "For how many seconds each worker has work assigned, as Dask expects."
-    help = (
-        "One bar for each worker: the time that its assigned tasks are expected to take, "
-        "data transfers included, from the durations seen so far.\n"
-        "- words and colour: the worker is saturated or idle\n"
-        "- healthy: bars of like length\n"
-        "- one bar far longer than the rest: that worker will finish last; its tasks are "
-        "tied to it, or slower than others of their kind\n"
-        "- functions that have not run yet: count with a guess of half a second"
-    )
-    keywords = ("expected", "seconds", "load", "balance", "saturated", "idle", "work")
 
     columns = (
         *WORKER,
@@ -158,17 +119,6 @@ class Cpu(WorkerBars):
     """CPU use of each worker, on a scale that ends at all its threads at work."""
 
     name = "cpu"
-    title = "CPU"
-    description = "CPU use of each worker process; 100 % is one core."
-    help = (
-        "One bar for each worker: the share of CPU its process uses, where 100 % is one "
-        "core; the scale ends at all its threads at work.\n"
-        "- healthy while tasks run: bars near the end\n"
-        "- about 100 % with several threads: tasks hold Python's interpreter lock; use more "
-        "processes with fewer threads\n"
-        "- short bars while tasks run: they wait for the network or the disk"
-    )
-    keywords = ("processor", "utilization", "cores", "gil", "load", "percent")
 
     columns = (
         *WORKER,

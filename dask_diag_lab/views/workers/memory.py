@@ -108,30 +108,6 @@ class WorkersMemory(MemoryBars, WorkerBars):
     """Memory of each worker by use, against its limit and thresholds."""
 
     name = "workers-memory"
-    title = "Workers Memory"
-    description = "Memory of each worker by use, against its limit, and what was spilled."
-    help = (
-        "One bar for each worker, up to the memory its process uses, and its limit.\n"
-        "- solid: results that Dask manages\n"
-        "- lighter: other memory of the process that stays\n"
-        "- lightest: other memory of the last 30 s, often tasks at work\n"
-        "- grey, at the end: spilled to disk\n"
-        "- the number beside a bar: memory its process uses now\n"
-        "- blue: all is well\n"
-        "- orange, number after ▴: near the limit, where data is spilled\n"
-        "- red, number after ‼: leaving or close to being killed\n"
-        "- red with upright stripes, number after ‖: paused; it begins no task until its memory "
-        "falls\n"
-        "- the legend: in the colour that most bars have now\n"
-        "- healthy: bars of like length and of one colour, without signs\n"
-        "- one long bar: data is spread unevenly\n"
-        "- much in the lighter parts: memory that Dask cannot spill; look for leaks and "
-        "large temporary arrays"
-    )
-    keywords = (
-        *("bytes stored per worker", *_PROCESS_MEMORY),
-        *("managed", "unmanaged", "leak", "paused", "out of memory", "oom"),
-    )
 
     columns = (
         *WORKER,
@@ -164,26 +140,6 @@ class ClusterMemory(MemoryBars):
     """Memory of all workers together by use, in the colour of the worst worker."""
 
     name = "cluster-memory"
-    title = "Cluster Memory"
-    group = "Workers"
-    description = "Memory of all workers together by use, against the cluster's limit."
-    help = (
-        "One bar for the whole cluster, up to the memory of all worker processes, and their "
-        "limit.\n"
-        "- solid: results that Dask manages\n"
-        "- lighter: other memory of the processes that stays\n"
-        "- lightest: other memory of the last 30 s\n"
-        "- grey, at the end: spilled to disk\n"
-        "- colour and sign: those of the worst worker, in words where you point at the bar; "
-        "▴ near its limit, ‼ close to being killed, ‖ and stripes: one is paused\n"
-        "- healthy: no sign, and room to the right\n"
-        "- a sign with room left: one worker holds too much; see Workers Memory\n"
-        "- a full bar: release results, use smaller pieces or add workers"
-    )
-    keywords = (
-        *("bytes stored", *_PROCESS_MEMORY),
-        *("total", "managed", "unmanaged", "out of memory", "oom"),
-    )
 
     columns = (*MemoryBars.columns, Column("workers", "Workers", "count"))
     noun = "cluster"

@@ -5,7 +5,7 @@ Recorded since the diagnostics began, whether anybody looked or not; traffic onc
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,13 +14,6 @@ from dask_diag_lab.views.names import no_workers
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.workers import common
-
-_MOVES: Final = (
-    "- 0 s below: the first heartbeat that was recorded\n"
-    "- drag: pan\n"
-    "- Ctrl-wheel: zoom\n"
-    "- L: back to live\n"
-)
 
 
 class WorkerSeries(SeriesPlot):
@@ -33,7 +26,6 @@ class WorkerSeries(SeriesPlot):
     """
 
     reads = ("series", "nthreads", "workers")
-    group = "Workers"
     nouns: ClassVar[str] = "hosts"
 
     def headline(self) -> str:
@@ -55,20 +47,6 @@ class CpuSeries(WorkerSeries):
     """CPU of the worker processes over time."""
 
     name = "workers-cpu-timeseries"
-    title = "CPU over Time"
-    description = "CPU use of the workers over time: mean, lowest and highest."
-    help = (
-        "CPU of the worker processes, where 100 % is one core; recorded since the "
-        "diagnostics began, also while nobody looked.\n"
-        "- line: mean over all workers, where those that share a process count once: a "
-        "heartbeat tells of the whole process\n"
-        "- band: from the lowest to the highest of these\n"
-        f"{_MOVES}"
-        "- healthy while tasks run: near 100 % times the threads of a worker, with a narrow band\n"
-        "- a wide band: some workers work while others wait\n"
-        "- low everywhere: tasks wait for network or disk, or hold the interpreter lock"
-    )
-    keywords = ("history", "processor", "average", "utilization", "resources", "trend")
 
     lines = (Line("cpu", "CPU", "load_normal"),)
     unit = "percent"
@@ -80,22 +58,6 @@ class MemorySeries(WorkerSeries):
     """Memory of the worker processes and what they spilled, over time."""
 
     name = "workers-memory-timeseries"
-    title = "Memory over Time"
-    description = "Memory of the workers over time: mean, lowest and highest."
-    help = (
-        "Memory of the worker processes; recorded since the diagnostics began, also while "
-        "nobody looked.\n"
-        "- solid line: mean memory of a process; workers that share one count once\n"
-        "- dashed line: mean of what the workers of a process spilled to disk\n"
-        "- bands: from the lowest to the highest process\n"
-        f"{_MOVES}- healthy: it rises and falls with the work and returns to where it began\n"
-        "- rising without end: results are held, or memory leaks\n"
-        "- a wide band: data is spread unevenly"
-    )
-    keywords = (
-        *("history", "bytes stored", "ram", "rss", "average", "spill", "resources", "trend"),
-        "leak",
-    )
 
     lines = (Line("memory", "process memory", "memory_ok"), Line("spilled", "spilled", "spilled"))
     unit = "bytes"
@@ -107,17 +69,6 @@ class ResultsSeries(WorkerSeries):
     """Results that all workers hold together, over time."""
 
     name = "results-in-memory"
-    title = "Results in Memory over Time"
-    description = "How many results all workers hold together, over time."
-    help = (
-        "The results that the workers hold, those spilled to disk too; recorded since the "
-        "diagnostics began, also while nobody looked.\n"
-        "- a result that several workers have: counts on each of them\n"
-        f"{_MOVES}"
-        "- healthy: it rises and falls with the work and returns to where it began\n"
-        "- rising without end: results are held; Clients tells by whom"
-    )
-    keywords = ("history", "tasks", "keys", "futures", "held", "leak", "trend")
 
     lines = (Line("in_memory", "results", "memory_ok"),)
     unit = "count"
@@ -139,18 +90,6 @@ class NetworkSeries(WorkerSeries):
     """Network traffic of the hosts over time."""
 
     name = "workers-network-timeseries"
-    title = "Network over Time"
-    description = "Network traffic of the hosts over time: mean, lowest and highest."
-    help = (
-        "Network traffic of the hosts, a host counted once however many workers it has; "
-        "recorded since the diagnostics began.\n"
-        "- solid line: mean of the bytes received a second\n"
-        "- dashed line: mean of the bytes sent\n"
-        "- bands: from the lowest to the highest host\n"
-        f"{_MOVES}- healthy: below what the network can do\n"
-        "- long plateaus at the same height: the network is the limit"
-    )
-    keywords = ("history", "bandwidth", "traffic", "average", "resources", "trend")
 
     lines = (
         Line(common.NETWORK_READ, "received", "incoming"),
@@ -165,18 +104,6 @@ class DiskSeries(WorkerSeries):
     """Disk traffic of the hosts over time."""
 
     name = "workers-disk-timeseries"
-    title = "Disk over Time"
-    description = "Disk traffic of the hosts over time: mean, lowest and highest."
-    help = (
-        "Disk traffic of the hosts, a host counted once however many workers it has; "
-        "recorded since the diagnostics began.\n"
-        "- solid line: mean of the bytes read a second\n"
-        "- dashed line: mean of the bytes written\n"
-        "- bands: from the lowest to the highest host\n"
-        f"{_MOVES}- healthy: little, unless the work reads or writes local files\n"
-        "- writing that begins when memory is near its limit: spilling"
-    )
-    keywords = ("history", "io", "spill", "traffic", "average", "resources", "trend")
 
     lines = (
         Line(common.DISK_READ, "read", "incoming"),

@@ -22,19 +22,6 @@ class DataTransfer(WorkerBars):
     """Bytes that each worker receives from and sends to others right now."""
 
     name = "workers-transfer-bytes"
-    title = "Data Transfer"
-    description = "Bytes of results that each worker is receiving and sending now."
-    help = (
-        "Two half bars for each worker, in bytes of results that are under way at this "
-        "moment.\n"
-        "- upper half: what it receives from other workers\n"
-        "- lower half: what it sends to them\n"
-        "- healthy: short, changing bars\n"
-        "- long bars at all times: tasks wait for data; use larger pieces of work on each "
-        "piece of data, or put tasks where their data is\n"
-        "- one long lower bar: many workers want what one holds; scatter or replicate it"
-    )
-    keywords = ("network", "communication", "incoming", "outgoing", "transfer", "bandwidth")
 
     columns = (
         *WORKER,
@@ -68,7 +55,6 @@ class HostTraffic(BarPlot):
     """
 
     reads = ("workers", "nthreads")
-    group = "Workers"
     metrics: ClassVar[Sequence[str]] = ()
     is_split = True
     signs = ("↓", "↑")
@@ -122,20 +108,6 @@ class HostNetwork(HostTraffic):
     """Network traffic of each host."""
 
     name = "workers-network"
-    title = "Network"
-    description = "Network traffic of each host, received and sent."
-    help = (
-        "Two half bars for each host, in bytes a second, of all programs on it; workers that "
-        "share a host share the bar.\n"
-        "- upper half: what its network cards receive\n"
-        "- lower half: what they send\n"
-        "- healthy: well below what the network can do\n"
-        "- near that for long: transfers hold the work up; see Transfers and Task Stream for "
-        "which\n"
-        "- traffic without transfers between workers: reading from and writing to remote "
-        "storage"
-    )
-    keywords = ("bandwidth", "host", "traffic", "read", "write", "bytes per second")
 
     metrics = (common.NETWORK_READ, common.NETWORK_WRITE)
     value = ("received", "sent")
@@ -147,18 +119,6 @@ class HostDisk(HostTraffic):
     """Disk traffic of each host."""
 
     name = "workers-disk"
-    title = "Disk"
-    description = "Disk traffic of each host, read and written."
-    help = (
-        "Two half bars for each host, in bytes a second, of all programs on it.\n"
-        "- upper half: what its disks read\n"
-        "- lower half: what they write\n"
-        "- healthy: little, unless the work reads or writes local files\n"
-        "- much writing with memory near its limit: workers are spilling; see Workers Memory\n"
-        "- both at once and for long: data is spilled and read back again and again; release "
-        "results, use smaller pieces or add memory"
-    )
-    keywords = ("io", "spill", "host", "traffic", "read", "write", "bytes per second")
 
     metrics = (common.DISK_READ, common.DISK_WRITE)
     value = ("read", "written")

@@ -78,25 +78,6 @@ class WorkersTable(TablePlot):
     """One row a worker."""
 
     name = "workers"
-    title = "Workers"
-    group = "Workers"
-    description = "All that is known of each worker, in a sortable table with totals."
-    help = (
-        "One row for each worker; the line above has the totals, with the traffic of a host "
-        "counted once.\n"
-        "- click a header: sort by it\n"
-        "- click a row: that worker's page\n"
-        "- columns of your own: `Worker.metrics`, once a worker reports them\n"
-        "- columns that start with Host: traffic of the whole host, so workers that share "
-        "one show the same\n"
-        "- healthy: all are running and were seen lately\n"
-        "- silent, in the warning colour: the scheduler has not heard of that worker for "
-        "over a minute; its host may be overloaded or gone"
-    )
-    keywords = (
-        *("table", "list", "metrics", "custom", "sort", "status"),
-        *("heartbeat", "host", "last seen", "fds"),
-    )
 
     reads = ("workers", "nthreads")
     columns: Sequence[Column] = (*COLUMNS, ADDRESS)

@@ -16,7 +16,7 @@ def test_names_are_unique() -> None:
 
 
 def test_what_is_listed_before_bokeh_is_loaded_is_what_the_classes_say() -> None:
-    assert catalogue() == [entry(plot) for plot in PLOTS], "run python scripts/catalogue.py"
+    assert catalogue() == [entry(plot) for plot in PLOTS]
 
 
 def test_every_plot_of_the_stock_dashboard_is_here() -> None:
