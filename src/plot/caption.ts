@@ -35,7 +35,7 @@ export class Caption {
     });
     this._bar.append(this._controls, this._legend);
     this._more.hidden = true;
-    this._message.append(this._text, ' ', this._elapsed);
+    this._message.append(this._text, ' ', this._elapsed, this._choices);
     const head = [this._tag, this._pill, this._more, this._name, this._title];
     const rows = [h('div', { class: 'jp-DaskDiag-head' }, ...head), this._bar, this._facts];
     this.node.append(...rows, this.stage, this._message, this._note);
@@ -64,6 +64,11 @@ export class Caption {
     this._title.title = this.headline;
     setText(this._text, shown.message);
     setText(this._elapsed, shown.elapsed);
+    this._fill(this._choices, shown.choices, ({ label, choose }) => {
+      const button = h('button', { type: 'button', title: label }, label);
+      button.addEventListener('click', choose);
+      return button;
+    });
     setText(this._pill, shown.pill);
     setText(this._note, shown.note);
     this._note.title = shown.note;
@@ -158,6 +163,7 @@ export class Caption {
   private readonly _facts = h('dl', { class: 'jp-DaskDiag-facts' });
   private readonly _text = h('span', { role: 'status' });
   private readonly _elapsed = h('span', { class: 'jp-DaskDiag-elapsed' });
+  private readonly _choices = h('div', { class: 'jp-DaskDiag-choices', ...OWN_KEYS });
   private readonly _message = h('div', { class: 'jp-DaskDiag-message' });
   private readonly _note = h('div', { class: 'jp-DaskDiag-note', role: 'note' });
   private readonly _filled = new WeakMap<HTMLElement, string>();

@@ -5,7 +5,7 @@ import { Widget } from '@lumino/widgets';
 
 import type { IKnownDashboard } from '../api/dashboards';
 import type { IPlot } from '../api/protocol';
-import { clusterFor, peersOf, type IOrigin, type Peer } from '../plot/clusters';
+import { clusterFor, newClusters, peersOf, type IOrigin, type Peer } from '../plot/clusters';
 import {
   isSameArguments,
   isText,
@@ -18,6 +18,7 @@ import { LivePlot } from '../plot/live';
 import { openSession } from '../plot/session';
 import { closedMessage, type ITrouble } from '../plot/state';
 import { h, type ITranslate } from '../plot/text';
+import { CommandIDs } from '../tokens';
 import { openFrame } from './frame';
 import type { IPlotServices } from './services';
 
@@ -221,6 +222,17 @@ export class PlotWidget extends Widget {
         trans.__('The Jupyter server does not answer. This plot returns by itself when it does.')
       );
     }
+    const isOver = own === undefined || own.state === 'stale';
+    const next = isOver ? newClusters(this.binding, dashboards.all) : [];
+    if (next.length > 0) {
+      const message = trans.__('Which cluster do the plots of %1 follow now?', name);
+      const choices = next.map(one => ({
+        id: one.id,
+        label: trans.__('Follow %1', one.shownName),
+        choose: () => this._choose(one)
+      }));
+      return { state: own ? 'stale' : 'offline', message, choices };
+    }
     if (own === undefined) {
       const message = this.binding.notebook
         ? '%1 has no cluster at the moment. Run the cell that makes the client again; this plot returns by itself.'
@@ -242,6 +254,14 @@ export class PlotWidget extends Widget {
     return own.state === 'stale' && !knows && control !== null
       ? { state: 'stale', message: staleMessage(own, trans) }
       : null;
+  }
+
+  /** The answer holds for all panes of the cluster that has ended. */
+  private _choose(next: IKnownDashboard): void {
+    const { dashboard: from } = this.binding;
+    this.rebind(bindingOf(next));
+    const { commands } = this._options.services;
+    void commands.execute(CommandIDs.switchCluster, { from, dashboard: next.id });
   }
 
   private _hintText = '';
