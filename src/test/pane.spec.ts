@@ -110,7 +110,9 @@ describe('the panes', () => {
   it('ask once which cluster they follow, where neither its name nor its place tells', () => {
     const others = [own, { ...own, id: 'b', shownName: 'b' }];
     given.dashboards.set(...others);
-    const [first, second] = ['progress', 'cpu'].map(plot => panes.open(plot, bindingOf(others[1]!)));
+    const [first, second] = ['progress', 'cpu'].map(plot =>
+      panes.open(plot, bindingOf(others[1]!))
+    );
     given.dashboards.set({ ...next, shownName: 'new' });
     const buttons = second!.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-message button');
     expect([...buttons].map(one => one.textContent)).toEqual(['Follow new']);

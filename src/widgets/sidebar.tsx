@@ -102,11 +102,6 @@ export class Sidebar extends SidePanel {
     }
   }
 
-  /** Put the cursor into the search field. */
-  focusSearch(): void {
-    this._input.current?.focus();
-  }
-
   /**
    * The dashboards as they are listed: those of the notebook in front first, of each the newest
    * first, closed ones last. Under the pointer nothing moves: a click would open the plot of
@@ -176,7 +171,7 @@ export class Sidebar extends SidePanel {
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    this.focusSearch();
+    this._input.current?.focus();
   }
 
   /** Up and down go through the search field and the rows, right and left between a row and its star. */
