@@ -5,6 +5,7 @@
  * where there is little room is the business of the style sheet, `style/plot.css`.
  */
 
+import type { IClusterTag } from './clusters';
 import { LEGEND_MARKS, type Control, type ILegendItem, type IPlotControl } from './control';
 import type { Presentation } from './state';
 import { h, setText, type ITranslate } from './text';
@@ -53,8 +54,9 @@ export class Caption {
   /** Name the plot in front of its headline, '' where something beside it does, and its cluster. */
   setTitles(name: string, tag: ITag | null): void {
     setText(this._name, name);
-    showTag(this._tag, tag);
     setText(this._tag, (name === '' ? tag?.title : tag?.letter) ?? '');
+    this._tag.dataset['color'] = String(tag?.color);
+    this._tag.title = tag?.title ?? '';
   }
 
   /** Show what the plot says of itself, and its state; `heading` stands for a missing headline. */
@@ -177,17 +179,8 @@ const FIELDS = 'select, input:not(:focus), button[aria-pressed]';
 let lists = 0;
 
 /** The mark by which clusters are told apart, and whose it is. */
-export interface ITag {
-  readonly letter: string;
-  readonly color: number;
+export interface ITag extends IClusterTag {
   readonly title: string;
-}
-
-/** Show a cluster's tag in an element, or hide it. */
-export function showTag(element: HTMLElement, tag: ITag | null): void {
-  setText(element, tag?.letter ?? '');
-  element.dataset['color'] = String(tag?.color);
-  element.title = tag?.title ?? '';
 }
 
 function legendMark({ shape, color, alpha }: ILegendItem): HTMLElement {
