@@ -202,7 +202,7 @@ class ChannelServer implements IPlotServer {
 
   /** Take what a message of the kernel holds, after those before it. */
   take(fields: Fields): void {
-    const parts = listOf(fields, 'parts', 'message') as readonly IPart[]; // our kernel side's
+    const parts = listOf(fields['parts'], 'message.parts') as readonly IPart[]; // our kernel side's
     this._taking = Promise.all([payloadOf(fields), this._taking])
       .then(([payload]) => this._tunnel.take(parts, payload))
       .catch(() => this.interrupt());

@@ -234,21 +234,7 @@ export class DashboardsModel {
 }
 
 /** The service by which others see dashboards come and go. */
-export type IDashboards = Readonly<
-  Pick<
-    DashboardsModel,
-    | 'all'
-    | 'changed'
-    | 'feedState'
-    | 'problem'
-    | 'isAsking'
-    | 'connections'
-    | 'isKnown'
-    | 'get'
-    | 'tag'
-    | 'setShown'
-  >
->;
+export type IDashboards = Readonly<Omit<DashboardsModel, 'dispose'>>;
 
 export const IDashboards = new Token<IDashboards>(
   TokenIDs.dashboards,

@@ -32,8 +32,7 @@ function nullable<T>(guard: Guard<T>): Guard<T | null> {
 }
 
 function list<T>(guard: Guard<T>): Guard<readonly T[]> {
-  return (value, where) =>
-    listOf({ list: value }, 'list', where).map((one, i) => guard(one, `${where}[${i}]`));
+  return (value, where) => listOf(value, where).map((one, i) => guard(one, `${where}[${i}]`));
 }
 
 function record<T>(guard: Guard<T>): Guard<Readonly<Record<string, T>>> {

@@ -531,10 +531,9 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       this.schedule_paint();
     }
   }
-  class BarChart extends CanvasChart {}
 
   return [
-    model('BarChart', BarChart, BarChartView, ({ Int, List, Str }: Untyped) => ({
+    model('BarChart', CanvasChart, BarChartView, ({ Int, List, Str }: Untyped) => ({
       spec: [Str, ''],
       home: [Int, 0],
       clicked: [List(Str), []]

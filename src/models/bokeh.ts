@@ -19,11 +19,12 @@ export interface IModelClass {
   readonly __qualified__: string;
 }
 
-/** Return what names the models of a module of our plots, and gives each its view and properties. */
+/** Return what makes the models of a module of our plots: name, base, view and properties of each. */
 export function modelsOf(
   module: string
-): (name: string, model: Untyped, view?: Untyped, properties?: Untyped) => IModelClass {
-  return (name, model, view, properties) => {
+): (name: string, base: Untyped, view?: Untyped, properties?: Untyped) => IModelClass {
+  return (name, base, view, properties) => {
+    const model: Untyped = class extends base {};
     model.__qualified__ = `dask_diag_lab.views.${module}.${name}`;
     if (view !== undefined) {
       model.prototype.default_view = view;

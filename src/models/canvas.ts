@@ -160,9 +160,8 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
       this.tip.style.top = `${Math.max(top, 4)}px`;
     }
   }
-  class CanvasChart extends LayoutDOM {}
 
-  return model('CanvasChart', CanvasChart, CanvasChartView, ({ AnyRef, Str }: Untyped) => ({
+  return model('CanvasChart', LayoutDOM, CanvasChartView, ({ AnyRef, Str }: Untyped) => ({
     source: [AnyRef()],
     accent: [Str, '#1976d2'],
     background: [Str, '#ffffff'],
@@ -174,7 +173,7 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
   }));
 }
 
-function element(tag: string, className = '', text = ''): HTMLElement {
+export function element(tag: string, className = '', text = ''): HTMLElement {
   return Object.assign(document.createElement(tag), { className, textContent: text });
 }
 

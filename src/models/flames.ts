@@ -149,10 +149,9 @@ export function flameModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readon
       }
     }
   }
-  class FlameChart extends CanvasChart {}
 
   return [
-    model('FlameChart', FlameChart, FlameChartView, ({ Float, Int, Str }: Untyped) => ({
+    model('FlameChart', CanvasChart, FlameChartView, ({ Float, Int, Str }: Untyped) => ({
       samples: [Int, 0],
       interval_s: [Float, 0],
       focus: [Int, -1],

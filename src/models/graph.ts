@@ -48,7 +48,6 @@ export function graphModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       }
     }
   }
-  class GraphNodes extends Scatter {}
 
   class GraphEdgesView extends SegmentView {
     protected _paint(ctx: Untyped, indices: Untyped): void {
@@ -69,7 +68,6 @@ export function graphModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       ctx.globalAlpha = 1;
     }
   }
-  class GraphEdges extends Segment {}
 
   class BoxLabelsView extends QuadView {
     protected _paint(ctx: Untyped, indices: Untyped): void {
@@ -109,15 +107,14 @@ export function graphModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       return [name, ...figures];
     }
   }
-  class BoxLabels extends Quad {}
 
   return [
-    model('GraphNodes', GraphNodes, GraphNodesView, ({ Float }: Untyped) => ({
+    model('GraphNodes', Scatter, GraphNodesView, ({ Float }: Untyped) => ({
       scale: [Float, 1],
       least_px: [Float, 0]
     })),
-    model('GraphEdges', GraphEdges, GraphEdgesView, { share: [NumberSpec, { value: 1 }] }),
-    model('BoxLabels', BoxLabels, BoxLabelsView, ({ Color, Str }: Untyped) => ({
+    model('GraphEdges', Segment, GraphEdgesView, { share: [NumberSpec, { value: 1 }] }),
+    model('BoxLabels', Quad, BoxLabelsView, ({ Color, Str }: Untyped) => ({
       label: [StringSpec, { field: 'label' }],
       short: [StringSpec, { field: 'short' }],
       count: [StringSpec, { field: 'count' }],

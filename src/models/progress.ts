@@ -183,10 +183,9 @@ export function progressModels(
       return [this.column('name')[index], ...lines, took + middle];
     }
   }
-  class ProgressBars extends CanvasChart {}
 
   return [
-    model('ProgressBars', ProgressBars, ProgressBarsView, ({ Int, Str }: Untyped) => ({
+    model('ProgressBars', CanvasChart, ProgressBarsView, ({ Int, Str }: Untyped) => ({
       nouns: [Str, ''],
       home: [Int, 0],
       erred_color: [Str, '#000000'],

@@ -2,7 +2,8 @@
 
 import { model, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
 
-const EVERY_ROW = { has: () => true, get: (index: number) => index };
+const same = (given: Untyped): Untyped => given;
+const EVERY_ROW = { has: () => true, get: same };
 
 export function rendererModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   const { GlyphRenderer, GlyphRendererView } = bokeh.require('models/renderers/glyph_renderer');
@@ -22,25 +23,11 @@ export function rendererModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       return;
     }
 
-    get_subset_index(index: number): number {
-      return index;
-    }
-
-    has_subset_index(): boolean {
-      return true;
-    }
-
-    convert_selection_from_subset(selection: Untyped): Untyped {
-      return selection;
-    }
-
-    convert_selection_to_subset(selection: Untyped): Untyped {
-      return selection;
-    }
-
-    convert_indices_from_subset(indices: Untyped): Untyped {
-      return indices;
-    }
+    get_subset_index = same;
+    has_subset_index = (): boolean => true;
+    convert_selection_from_subset = same;
+    convert_selection_to_subset = same;
+    convert_indices_from_subset = same;
   }
 
   /** Is not painted between data and its colours, which BokehJS takes in one after the other. */
@@ -123,11 +110,10 @@ export function rendererModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       return Math.max(column?.indexOf(value) ?? 0, 0);
     }
   }
-  class PlainRenderer extends SteadyRenderer {}
 
   return [
     model('AllRows', AllRows, View),
     model('SteadyRenderer', SteadyRenderer, SteadyRendererView),
-    model('PlainRenderer', PlainRenderer, PlainRendererView)
+    model('PlainRenderer', SteadyRenderer, PlainRendererView)
   ];
 }

@@ -184,7 +184,6 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       }
     }
   }
-  class StreamBlocks extends HBar {}
 
   /** Outlines so far outside of bars that narrow ones keep their colour. */
   class StreamOutlineView extends HBarView {
@@ -203,7 +202,6 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       }
     }
   }
-  class StreamOutline extends HBar {}
 
   /** The lines of the tooltip of a block; names are looked up by their numbers. */
   class StreamHover extends CustomJSHover {
@@ -287,20 +285,15 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   }
 
   return [
-    model(
-      'StreamBlocks',
-      StreamBlocks,
-      StreamBlocksView,
-      ({ Bool, Color, Float, List }: Untyped) => ({
-        code: [NumberSpec, { field: 'code' }],
-        fills: [List(Color), []],
-        edges: [List(Color), []],
-        alpha: [Float, 1],
-        tail_share: [Float, 0],
-        is_running: [Bool, false]
-      })
-    ),
-    model('StreamOutline', StreamOutline, StreamOutlineView, ({ Color }: Untyped) => ({
+    model('StreamBlocks', HBar, StreamBlocksView, ({ Bool, Color, Float, List }: Untyped) => ({
+      code: [NumberSpec, { field: 'code' }],
+      fills: [List(Color), []],
+      edges: [List(Color), []],
+      alpha: [Float, 1],
+      tail_share: [Float, 0],
+      is_running: [Bool, false]
+    })),
+    model('StreamOutline', HBar, StreamOutlineView, ({ Color }: Untyped) => ({
       halo_color: [Color, 'white']
     })),
     model('StreamHover', StreamHover, undefined, ({ AnyRef, Float, Str }: Untyped) => ({

@@ -1,6 +1,7 @@
 /** The browser side of views/table_cells.py; a script of its own since not every page has tables. */
 
 import { modelsOf, register, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
+import { element } from './canvas';
 import { write } from './units';
 
 /** Characters of an index that are never cut; a longer one keeps its end. */
@@ -15,12 +16,6 @@ const LEAST_SHARE = 0.8;
 function endOf(key: string): number {
   const index = /['"](?:, [^'"]*)?\)$/.exec(key)?.[0].length ?? 0;
   return 0 < index && index <= LONGEST_INDEX ? index : SHORTEST_END;
-}
-
-function span(text: string): HTMLElement {
-  const made = document.createElement('span');
-  made.textContent = text;
-  return made;
 }
 
 const cell = modelsOf('table_cells');
@@ -40,7 +35,8 @@ function tableModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       if (this.keeps_end && text.length > FITS) {
         const end = text.length - endOf(text);
         shown.className = 'ddl-ends';
-        shown.replaceChildren(span(text.slice(0, end)), span(text.slice(end)));
+        const parts = [text.slice(0, end), text.slice(end)];
+        shown.replaceChildren(...parts.map(part => element('span', '', part)));
       }
       return shown.outerHTML;
     }

@@ -124,7 +124,6 @@ export function timelineModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       return true;
     }
   }
-  class RowsWheelTool extends WheelZoomTool {}
 
   /** A drag pans; with Alt or Ctrl it marks a stretch of time, which is then zoomed to. */
   class StretchToolView extends PanToolView {
@@ -164,18 +163,17 @@ export function timelineModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       return [start, end];
     }
   }
-  class StretchTool extends PanTool {}
 
   return [
     model('RowTicker', RowTicker, undefined, ({ AnyRef }: Untyped) => ({ workers: [AnyRef()] })),
     model('RowTickFormatter', RowTickFormatter, undefined, ({ AnyRef }: Untyped) => ({
       workers: [AnyRef()]
     })),
-    model('RowsWheelTool', RowsWheelTool, RowsWheelToolView, ({ AnyRef, Float }: Untyped) => ({
+    model('RowsWheelTool', WheelZoomTool, RowsWheelToolView, ({ AnyRef, Float }: Untyped) => ({
       rows: [AnyRef()],
       min_row_px: [Float, 4]
     })),
-    model('StretchTool', StretchTool, StretchToolView, ({ AnyRef }: Untyped) => ({
+    model('StretchTool', PanTool, StretchToolView, ({ AnyRef }: Untyped) => ({
       times: [AnyRef()],
       overlay: [AnyRef()]
     }))

@@ -5,6 +5,7 @@
  * where there is little room is the business of the style sheet, `style/plot.css`.
  */
 
+import type { IClusterTag } from './clusters';
 import { LEGEND_MARKS, type Control, type ILegendItem, type IPlotControl } from './control';
 import type { Presentation } from './state';
 import { h, setText, type ITranslate } from './text';
@@ -35,7 +36,7 @@ export class Caption {
     });
     this._bar.append(this._controls, this._legend);
     this._more.hidden = true;
-    this._message.append(this._text, ' ', this._elapsed);
+    this._message.append(this._text, ' ', this._elapsed, this._choices);
     const head = [this._tag, this._pill, this._more, this._name, this._title];
     const rows = [h('div', { class: 'jp-DaskDiag-head' }, ...head), this._bar, this._facts];
     this.node.append(...rows, this.stage, this._message, this._note);
@@ -53,8 +54,9 @@ export class Caption {
   /** Name the plot in front of its headline, '' where something beside it does, and its cluster. */
   setTitles(name: string, tag: ITag | null): void {
     setText(this._name, name);
-    showTag(this._tag, tag);
     setText(this._tag, (name === '' ? tag?.title : tag?.letter) ?? '');
+    this._tag.dataset['color'] = String(tag?.color);
+    this._tag.title = tag?.title ?? '';
   }
 
   /** Show what the plot says of itself, and its state; `heading` stands for a missing headline. */
@@ -64,6 +66,11 @@ export class Caption {
     this._title.title = this.headline;
     setText(this._text, shown.message);
     setText(this._elapsed, shown.elapsed);
+    this._fill(this._choices, shown.choices, ({ label, choose }) => {
+      const button = h('button', { type: 'button', title: label }, label);
+      button.addEventListener('click', choose);
+      return button;
+    });
     setText(this._pill, shown.pill);
     setText(this._note, shown.note);
     this._note.title = shown.note;
@@ -158,6 +165,7 @@ export class Caption {
   private readonly _facts = h('dl', { class: 'jp-DaskDiag-facts' });
   private readonly _text = h('span', { role: 'status' });
   private readonly _elapsed = h('span', { class: 'jp-DaskDiag-elapsed' });
+  private readonly _choices = h('div', { class: 'jp-DaskDiag-choices', ...OWN_KEYS });
   private readonly _message = h('div', { class: 'jp-DaskDiag-message' });
   private readonly _note = h('div', { class: 'jp-DaskDiag-note', role: 'note' });
   private readonly _filled = new WeakMap<HTMLElement, string>();
@@ -171,17 +179,8 @@ const FIELDS = 'select, input:not(:focus), button[aria-pressed]';
 let lists = 0;
 
 /** The mark by which clusters are told apart, and whose it is. */
-export interface ITag {
-  readonly letter: string;
-  readonly color: number;
+export interface ITag extends IClusterTag {
   readonly title: string;
-}
-
-/** Show a cluster's tag in an element, or hide it. */
-export function showTag(element: HTMLElement, tag: ITag | null): void {
-  setText(element, tag?.letter ?? '');
-  element.dataset['color'] = String(tag?.color);
-  element.title = tag?.title ?? '';
 }
 
 function legendMark({ shape, color, alpha }: ILegendItem): HTMLElement {

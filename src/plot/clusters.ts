@@ -39,13 +39,9 @@ export function clusterFor<T extends ICluster>(origin: IOrigin, all: readonly T[
   if (own !== undefined && own.state !== 'stale') {
     return own;
   }
-  const { kind = 'diagnostics', kernel, notebook, peers = [] } = origin;
-  const live = all.filter(one => one.state === 'live' && one.kind === kind);
-  const fresh = live.filter(one => !peers.some(({ id }) => id === one.id));
-  const ofKernel = fresh.filter(one => one.kernel_id !== null && one.kernel_id === kernel);
-  const ofNotebook = fresh.filter(one => one.notebook != null && one.notebook === notebook);
-  const found = ofKernel.length > 0 ? ofKernel : ofNotebook;
-  const gone = peers.filter(({ id }) => !live.some(one => one.id === id));
+  const found = newClusters(origin, all);
+  const isLive = ({ id }: Peer): boolean => all.some(one => one.id === id && one.state === 'live');
+  const gone = (origin.peers ?? []).filter(one => !isLive(one));
   const self = gone.find(({ id }) => id === origin.dashboard);
   if (self === undefined) {
     return found[found.length - 1] ?? own; // it had none yet
@@ -58,6 +54,18 @@ export function clusterFor<T extends ICluster>(origin: IOrigin, all: readonly T[
     isBack ? one.name === self.name : !(has(found, one) && has(gone, one));
   const isKnown = isBack || found.length >= gone.length;
   return (isKnown ? found.filter(isAlike)[gone.filter(isAlike).indexOf(self)] : undefined) ?? own;
+}
+
+/** Return the clusters of a plot's kernel, else of its notebook, that were not beside its own. */
+export function newClusters<T extends ICluster>(origin: IOrigin, all: readonly T[]): readonly T[] {
+  const { kind = 'diagnostics', kernel, notebook, peers = [] } = origin;
+  const fresh = all.filter(
+    one => one.state === 'live' && one.kind === kind && !peers.some(({ id }) => id === one.id)
+  );
+  const ofKernel = fresh.filter(one => one.kernel_id !== null && one.kernel_id === kernel);
+  return ofKernel.length > 0
+    ? ofKernel
+    : fresh.filter(one => one.notebook != null && one.notebook === notebook);
 }
 
 /** Return the clusters by which the place of a plot is found again, once its own has ended. */

@@ -19,20 +19,10 @@ export function fieldsOf(value: unknown, where: string): Fields {
   return value as Fields; // checked above: a plain object
 }
 
-/** Return a field that is a text and not empty, else throw. */
-function nameOf(fields: Fields, key: string, where: string): string {
-  const value = fields[key];
-  if (!isText(value) || value === '') {
-    throw new ProtocolError(`${where}.${key}`);
-  }
-  return value;
-}
-
-/** Return a field that is a list, else throw. */
-export function listOf(fields: Fields, key: string, where: string): readonly unknown[] {
-  const value = fields[key];
+/** Return a list, else throw. */
+export function listOf(value: unknown, where: string): readonly unknown[] {
   if (!Array.isArray(value)) {
-    throw new ProtocolError(`${where}.${key}`);
+    throw new ProtocolError(where);
   }
   return value;
 }
@@ -214,14 +204,10 @@ export function sessionReplyOf(value: unknown): Readonly<{
   bokeh: string;
   scripts: readonly string[];
 }> {
-  const fields = fieldsOf(value, 'session');
-  const scripts = listOf(fields, 'scripts', 'session').filter(isText);
-  if (scripts.length === 0 || !scripts.every(path => SCRIPT_PATH.test(path))) {
-    throw new ProtocolError('session.scripts');
+  const { token, bokeh, scripts } = fieldsOf(value, 'session');
+  const paths = listOf(scripts, 'session.scripts').filter(isText);
+  if (!isText(token) || !isText(bokeh) || !paths[0] || !paths.every(one => SCRIPT_PATH.test(one))) {
+    throw new ProtocolError('session');
   }
-  return {
-    token: nameOf(fields, 'token', 'session'),
-    bokeh: nameOf(fields, 'bokeh', 'session'),
-    scripts
-  };
+  return { token, bokeh, scripts: paths };
 }

@@ -16,20 +16,11 @@ const LONGEST_WAIT_MS = 5000;
 /** A connection that lasted so long is no failure: each makes the kernel build a document (ms). */
 const STEADY_MS = 10_000;
 
-/** What draws a plot; what is drawn in a frame has less of it. */
-export type IPlotSession = Pick<
-  PlotSession,
-  | 'control'
-  | 'isOpen'
-  | 'isPictured'
-  | 'onChanged'
-  | 'onClosed'
-  | 'onOpening'
-  | 'draw'
-  | 'setVisible'
-  | 'dispose'
-> &
-  Partial<Pick<PlotSession, 'send' | 'setLook' | 'picture' | 'still' | 'wayNote'>>;
+/** What of a session is not there where a plot is drawn in a frame. */
+type Extras = 'send' | 'setLook' | 'picture' | 'still' | 'wayNote';
+
+/** What draws a plot. */
+export type IPlotSession = Omit<PlotSession, Extras> & Partial<Pick<PlotSession, Extras>>;
 
 export interface ILivePlotOptions {
   readonly plot: string;

@@ -66,12 +66,7 @@ export async function openSession(
 }
 
 /** What BokehJS writes into a figure at each layout. */
-const SIZES: ReadonlySet<string> = new Set([
-  'inner_width',
-  'inner_height',
-  'outer_width',
-  'outer_height'
-]);
+const SIZE = /^(inner|outer)_(width|height)$/;
 
 /**
  * Let through what the reader does, not what a resize changes, which the kernel has no use for; and
@@ -81,7 +76,7 @@ function sendChoices(connection: IBokehConnection): void {
   const send = connection.send.bind(connection);
   connection.send = message => {
     const { content } = message;
-    const events = content.events?.filter(({ attr }) => attr === undefined || !SIZES.has(attr));
+    const events = content.events?.filter(({ attr }) => attr === undefined || !SIZE.test(attr));
     if (events?.length !== 0 && connection.socket?.readyState === WebSocket.OPEN) {
       content.events = events;
       send(message);

@@ -13,12 +13,20 @@ export type Link =
   | { readonly phase: 'open'; readonly control: Control; readonly wayNote?: string }
   | { readonly phase: 'failed'; readonly reason: string; readonly retryAt: number };
 
+/** What the reader can answer to a message. */
+export interface IChoice {
+  readonly id: string;
+  readonly label: string;
+  choose(): void;
+}
+
 /** A reason outside the plot's own connection: no server, no cluster, a kernel that is busy. */
 export interface ITrouble {
   readonly state: PlotState;
   readonly message: string;
   /** Since when, in ms since the epoch; told while it lasts. */
   readonly since?: number;
+  readonly choices?: readonly IChoice[];
 }
 
 /** What is around a plot. */
@@ -45,6 +53,8 @@ export const NOTHING_YET = {
   state: 'connecting' as PlotState,
   /** A sentence over the picture, or in its place; '' when the picture needs none. */
   message: '',
+  /** Buttons behind it. */
+  choices: [] as readonly IChoice[],
   /** How long it has been so; '' when that does not matter. */
   elapsed: '',
   isGreyed: false,
@@ -64,9 +74,9 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
   const { now, trouble, link, plotTitle, dashboardName } = at;
   const span = (ms: number): string => formatSpan(ms / 1000);
   if (trouble !== null) {
-    const { state, message, since } = trouble;
+    const { state, message, since, choices = [] } = trouble;
     const elapsed = since === undefined ? '' : span(now - since);
-    return { ...NOTHING_YET, state, message, elapsed, isGreyed: true };
+    return { ...NOTHING_YET, state, message, choices, elapsed, isGreyed: true };
   }
   if (link.phase === 'open') {
     return connected(at, link.control, link.wayNote ?? '', trans);

@@ -1,5 +1,7 @@
 /** Sockets over an exchange of messages that several share: a kernel's own. */
 
+import { UUID } from '@lumino/coreutils';
+
 import type { Fields } from './control';
 import type { IReceiver, IWay } from './socket';
 
@@ -30,7 +32,7 @@ export class Tunnel {
 
   /** Ask for something; returns the id of what comes. */
   ask(what: string, given: Fields, take: Taker): string {
-    const id = randomId();
+    const id = UUID.uuid4();
     this._takers.set(id, take);
     this._send({ do: what, id, ...given });
     return id;
@@ -102,12 +104,6 @@ export class Tunnel {
   private readonly _takers = new Map<string, Taker>();
   /** What has come of messages that are not whole. */
   private readonly _halves = new Map<string, Uint8Array<ArrayBuffer>>();
-}
-
-/** A name that nobody guesses; `crypto.randomUUID` is there on encrypted pages only. */
-export function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function joined(

@@ -70,7 +70,7 @@ export function addLayoutCommands(context: IContext): void {
 
 /**
  * Open the panes of a layout: the first one beside the notebook, or where other plots are already,
- * and the others around it; where that is too narrow, behind it.
+ * and the others around it; where that is too narrow, in two places one below the other, so that tabs have titles.
  */
 function openSteps(
   { app, services, panes, notebooks }: IContext,
@@ -89,15 +89,19 @@ function openSteps(
   MessageLoop.flush(); // gives it the size that it has from now on
   const isNarrow = first.node.clientWidth < SPLIT_PX;
   const ids = new Map([[step.plot, first.id]]);
-  const shown = panes.tracker.filter(pane => pane.isVisible).map(({ id }) => id);
+  const inView = panes.tracker.filter(pane => pane === first || pane.isVisible);
+  const shown = inView.map(({ id }) => id);
   for (const { plot, mode, at = '' } of others) {
     const isInView = panes.find(plot, binding)?.isVisible;
-    const behind = isInView
-      ? undefined
-      : ({ mode: 'tab-after', ref: shown[ids.size % shown.length] } as const);
+    const stacked = shown.length < 2 ? 'split-bottom' : 'tab-after';
+    const behind = { mode: stacked, ref: shown[ids.size % shown.length] } as const;
     const beside = { mode, ref: ids.get(at) ?? notebook };
-    const options = { place: isNarrow ? behind : beside, isActivated: false };
-    ids.set(plot, panes.open(plot, binding, options).id);
+    const place = isNarrow ? (isInView ? undefined : behind) : beside;
+    const { id } = panes.open(plot, binding, { place, isActivated: false });
+    ids.set(plot, id);
+    if (shown.length < 2) {
+      shown.push(id);
+    }
   }
   if (notebook !== undefined) {
     app.shell.activateById(notebook);

@@ -68,14 +68,13 @@ export function addListCommands(context: IContext): void {
   const { dashboards, server, trans } = context.services;
   commands.addCommand(CommandIDs.addDashboard, {
     label: trans.__('Add a dashboard by its address…'),
-    execute: async args => {
-      const given = textArg(args, 'url');
-      let text = given ?? '';
+    execute: async () => {
+      let text = '';
       let label = trans.__('For example http://127.0.0.1:8787/status, or a link of Dask Gateway.');
       for (;;) {
         const title = trans.__('Address of a Dask dashboard');
         const okLabel = trans.__('Add');
-        text = given ?? (await InputDialog.getText({ title, label, text, okLabel })).value ?? '';
+        text = (await InputDialog.getText({ title, label, text, okLabel })).value ?? '';
         if (text.trim() === '') {
           return;
         }
@@ -85,10 +84,6 @@ export function addListCommands(context: IContext): void {
           return;
         } catch (reason) {
           label = messageOf(reason, trans); // asked again, with what was typed
-          if (given !== undefined) {
-            notify(label);
-            return;
-          }
         }
       }
     }

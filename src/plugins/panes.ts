@@ -80,7 +80,8 @@ export function addClusterCommands(context: IContext): void {
     ),
     isEnabled: () => panes.current !== null,
     execute: async args => {
-      const own = panes.current?.content.binding;
+      const from = textArg(args, 'from');
+      const own = from ? panes.bindingTo(from) : panes.current?.content.binding;
       const others = dashboards.all.filter(
         ({ id, kind, state }) =>
           id !== own?.dashboard && kind === (own?.kind ?? 'diagnostics') && state !== 'stale'

@@ -46,15 +46,6 @@ export class Preferences {
     return this._get('palette', 'viridis');
   }
 
-  /** Whether panes of Dask's own plots say what ours would do more. */
-  get showsStockHint(): boolean {
-    return this._get('stockHint', true);
-  }
-
-  hideStockHint(): void {
-    void this._settings?.set('stockHint', false);
-  }
-
   toggleFavorite(plot: string): void {
     const last = this.favorites;
     const next = last.has(plot) ? [...last].filter(one => one !== plot) : [...last, plot];
@@ -108,7 +99,6 @@ export function plotServices(
       return look;
     },
     lookChanged,
-    hints: preferences,
     keys: () => paneKeys(app.commands)
   };
 }

@@ -12,7 +12,6 @@ const own = stock({ kernel_id: 'k1' });
 describe('a pane of one of Dask’s own plots', () => {
   let reached: string[];
   let failure: Error | null;
-  let isShown: boolean;
   let pane: Pane;
   const given = services(undefined, {
     reach: id => {
@@ -22,14 +21,11 @@ describe('a pane of one of Dask’s own plots', () => {
   });
   const { dashboards } = given;
   Object.assign(given.server, { trans: given.trans });
-  Object.assign(given.hints, { hideStockHint: () => (isShown = false) });
-  Object.defineProperty(given.hints, 'showsStockHint', { get: () => isShown });
 
   beforeEach(async () => {
     jest.useFakeTimers();
     reached = [];
     failure = null;
-    isShown = true;
     dashboards.connections = 1;
     dashboards.set(own);
     pane = new Pane({ plot: 'task-stream', binding: bindingOf(own), services: given }, 'k');
@@ -111,18 +107,11 @@ describe('a pane of one of Dask’s own plots', () => {
     expect(pane.node.textContent).toContain('Showing plots is switched off.');
   });
 
-  it('says how to have more, until that is dismissed or ours are there', () => {
-    const hint = (): string | undefined =>
-      pane.node.querySelector('.jp-DaskDiag-stockHint')?.textContent ?? undefined;
-    expect(hint()).toContain('import dask_diag_lab; dask_diag_lab.attach()');
-    dashboards.set({ ...own, kernel_id: null });
-    expect(hint()).toContain('Client("tcp://127.0.0.1:8786")');
-    dashboards.set({ ...own, shown_with: 'ours' });
-    expect(hint()).toBeUndefined();
-    dashboards.set(own);
-    pane.node.querySelector<HTMLElement>('.jp-DaskDiag-stockHint button')?.click();
+  it('says that it needs websockets where none open', () => {
+    Object.assign(dashboards, { isAsking: true });
     dashboards.set({ ...own });
-    expect(hint()).toBeUndefined();
+    expect(pane.node.textContent).toContain('need websockets');
+    Object.assign(dashboards, { isAsking: false });
   });
 });
 

@@ -2,6 +2,8 @@ import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
 import { Widget } from '@lumino/widgets';
 
 import { PaneList } from '../plugins/panelist';
+import { addClusterCommands } from '../plugins/panes';
+import { Preferences } from '../plugins/services';
 import { bindingOf, type IBinding } from '../widgets/plotwidget';
 import { Pane } from '../widgets/pane';
 import { dashboard } from './dashboards';
@@ -86,12 +88,14 @@ describe('a pane', () => {
 });
 
 describe('the panes', () => {
-  const app = new FakeApp();
+  const given = services();
+  const app = Object.assign(new FakeApp(), { commands: given.commands });
   const labShell = { mode: 'multiple-document' } as ILabShell; // all that is asked of it
   const front = app as unknown as JupyterFrontEnd; // as above
-  const given = services();
   given.dashboards.set(own);
   const panes = new PaneList(front, given, labShell, null);
+  const preferences = new Preferences(null);
+  addClusterCommands({ app: front, services: given, preferences, panes, notebooks: null });
 
   it('are opened once a plot, beside each other, and reused for another choice', () => {
     const binding = bindingOf(own);
@@ -101,6 +105,24 @@ describe('the panes', () => {
     expect(panes.open('profile', binding, { arguments: {} })).not.toBe(first);
     expect(app.added[0]?.[1]).toMatchObject({ mode: 'split-right' });
     expect(panes.of(binding)).toHaveLength(2);
+  });
+
+  it('ask once which cluster they follow, where neither its name nor its place tells', () => {
+    const others = [own, { ...own, id: 'b', shownName: 'b' }];
+    given.dashboards.set(...others);
+    const [first, second] = ['progress', 'cpu'].map(plot =>
+      panes.open(plot, bindingOf(others[1]!))
+    );
+    given.dashboards.set({ ...next, shownName: 'new' });
+    const buttons = second!.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-message button');
+    expect([...buttons].map(one => one.textContent)).toEqual(['Follow new']);
+    buttons[0]?.click();
+    for (const pane of [first!, second!]) {
+      expect(pane.node.dataset['dashboard']).toBe('next');
+      expect(pane.node.querySelector('.jp-DaskDiag-message button')).toBeNull();
+      pane.dispose();
+    }
+    given.dashboards.set(own);
   });
 
   it('that wait for a cluster are of the notebook for which they were opened', () => {

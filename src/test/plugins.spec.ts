@@ -72,10 +72,10 @@ it('Escape alone wipes nothing', () => {
   expect(keys.map(one => one.keys)).toEqual([['Shift Escape']]);
 });
 
-it('the usual four lie around the notebook, or in tabs where that would be too narrow', async () => {
+it('the usual four lie around the notebook, or in two places where that would be too narrow', async () => {
   for (const [width, expected] of [
     [600, ['split-right', 'split-bottom', 'split-right', 'split-right']],
-    [300, ['split-right', 'tab-after', 'tab-after', 'tab-after']]
+    [300, ['split-right', 'split-bottom', 'tab-after', 'tab-after']]
   ] as const) {
     const app = await activated();
     jest.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(width);

@@ -34,7 +34,6 @@ export function services(
     trans,
     look: LOOK,
     lookChanged: new Signal<object, void>({}),
-    hints: { showsStockHint: true, changed: new Signal<object, void>({}), hideStockHint() {} },
     keys: () => [{ keys: 'F', label: 'Fit' }]
   };
 }

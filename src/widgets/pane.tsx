@@ -27,7 +27,7 @@ import { PlotWidget, type IPlotWidgetOptions } from './plotwidget';
 
 /** Dask's own plots have no help of their own. */
 const STOCK_HELP =
-  'This is a plot of Dask’s own dashboard. The scheduler draws it while somebody sees it.\n\n- The tools beside it: zoom, pan, go back and save a picture\n- A click: where Dask has a page of what was clicked, it opens in a browser tab';
+  'This is a plot of Dask’s own dashboard. The scheduler draws it while somebody sees it.\n\n- The tools beside it: zoom, pan, go back and save a picture\n- A click: where Dask has a page of what was clicked, it opens in a browser tab\n\nHistory, tables and your theme come with the plots of dask_diag_lab: make a client of this cluster in a notebook, or run “import dask_diag_lab; dask_diag_lab.attach()” where there is one.';
 
 export class Pane extends MainAreaWidget<PlotWidget> {
   constructor(

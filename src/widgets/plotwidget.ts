@@ -5,7 +5,7 @@ import { Widget } from '@lumino/widgets';
 
 import type { IKnownDashboard } from '../api/dashboards';
 import type { IPlot } from '../api/protocol';
-import { clusterFor, peersOf, type IOrigin, type Peer } from '../plot/clusters';
+import { clusterFor, newClusters, peersOf, type IOrigin, type Peer } from '../plot/clusters';
 import {
   isSameArguments,
   isText,
@@ -17,7 +17,8 @@ import {
 import { LivePlot } from '../plot/live';
 import { openSession } from '../plot/session';
 import { closedMessage, type ITrouble } from '../plot/state';
-import { h, type ITranslate } from '../plot/text';
+import type { ITranslate } from '../plot/text';
+import { CommandIDs } from '../tokens';
 import { openFrame } from './frame';
 import type { IPlotServices } from './services';
 
@@ -77,7 +78,6 @@ export class PlotWidget extends Widget {
     live.onOpening = opening => this.opened.emit(opening);
     services.dashboards.changed.connect(this._follow, this);
     services.lookChanged.connect(() => live.setLook(services.look), this);
-    services.hints.changed.connect(this._present, this);
     this._follow();
   }
 
@@ -175,36 +175,26 @@ export class PlotWidget extends Widget {
     const plotTitle = trans.__(this.info.title);
     const tag = dashboards.tag(this.binding.dashboard);
     const { isStock } = this;
-    const around = { plotTitle, dashboardName, trouble: this._trouble(), isStock };
+    const trouble = this._question() ?? this._trouble();
+    const around = { plotTitle, dashboardName, trouble, isStock };
     // What is in a frame says what it shows, not whose it is.
     const isNamed = !isStock || this.dashboard?.shown_with !== undefined;
     const whose = isNamed ? dashboardName : trans.__('Dask’s dashboard of %1', dashboardName);
     this.live.setSurroundings(around, isStock ? whose : '', tag);
-    this._showHint();
   }
 
-  /** Below one of Dask's own plots, how to have ours of the same cluster; until it is dismissed. */
-  private _showHint(): void {
-    const { dashboards, hints, trans } = this._options.services;
-    const { dashboard, _hint: hint } = this;
-    const isStock = dashboard?.kind === 'stock';
-    const advice = isStock && hints.showsStockHint ? stockHintText(dashboard, trans) : '';
-    const text = isStock && dashboards.isAsking ? blockedText(trans) : advice;
-    if (text === this._hintText) {
-      return; // somebody may be selecting it
-    }
-    this._hintText = text;
-    hint.remove();
-    if (text !== '') {
-      const label = trans.__('Show this no more');
-      const close = h('button', { type: 'button', title: label, 'aria-label': label }, '×');
-      close.addEventListener('click', () => hints.hideStockHint());
-      // What stands between backticks is code.
-      const parts = text.split('`').map((part, i) => (i % 2 === 1 ? h('code', {}, part) : part));
-      hint.title = text.replaceAll('`', '');
-      hint.replaceChildren(h('span', {}, ...parts), ...(text === advice ? [close] : []));
-      this.node.append(hint);
-    }
+  /** Which of the new clusters it goes on with, where neither name nor place tells. */
+  private _question(): ITrouble | null {
+    const { dashboards, trans } = this._options.services;
+    const isOver = this.dashboard === undefined || this.dashboard.state === 'stale';
+    const next = isOver ? newClusters(this.binding, dashboards.all) : [];
+    const message = trans.__('Which cluster do the plots of %1 follow now?', this.dashboardName);
+    const choices = next.map(one => ({
+      id: one.id,
+      label: trans.__('Follow %1', one.shownName),
+      choose: () => this._answer(one)
+    }));
+    return next.length === 0 ? null : { state: 'stale', message, choices };
   }
 
   /** Reasons outside the plot's own connection: no server, no dashboard, a kernel that is busy. */
@@ -237,6 +227,12 @@ export class PlotWidget extends Widget {
         : '%1 has no plot “%2” for a pane. Open it in a browser tab, or update dask_diag_lab there.';
       return offline(trans.__(message, name, this.heading));
     }
+    if (this.isStock && dashboards.isAsking) {
+      const message = trans.__(
+        'Dask’s own plots need websockets, which something between this browser and Jupyter, such as a proxy, does not let through.'
+      );
+      return { state: 'stale', message };
+    }
     // A plot that is connected knows more of its end; one of a kernel that stopped never hears.
     const knows = control?.state === 'closed' || control?.state === 'lost';
     return own.state === 'stale' && !knows && control !== null
@@ -244,8 +240,14 @@ export class PlotWidget extends Widget {
       : null;
   }
 
-  private _hintText = '';
-  private readonly _hint = h('div', { class: 'jp-DaskDiag-stockHint' });
+  /** The answer holds for all panes of the cluster that has ended. */
+  private _answer(next: IKnownDashboard): void {
+    const { dashboard: from } = this.binding;
+    this.rebind(bindingOf(next));
+    const { commands } = this._options.services;
+    void commands.execute(CommandIDs.switchCluster, { from, dashboard: next.id });
+  }
+
   private _silentSince = 0;
   private _info: IPlot | undefined;
 }
@@ -265,31 +267,6 @@ function livePlot({ plot, services, arguments: given }: IPlotWidgetOptions): Liv
         : openSession(server.relayed(id), loader, trans, name, colors, shown);
     }
   });
-}
-
-function blockedText(trans: ITranslate): string {
-  return trans.__(
-    'Dask’s own plots need websockets, which something between this browser and Jupyter, such as a proxy, does not let through.'
-  );
-}
-
-/** Say what to run for ours; '' where they are there. */
-function stockHintText(
-  { kernel_id, scheduler, shown_with }: IKnownDashboard,
-  trans: ITranslate
-): string {
-  if (shown_with !== undefined) {
-    return '';
-  }
-  const client = `Client(${JSON.stringify(scheduler.address || 'tcp://…')})`;
-  return kernel_id === null
-    ? trans.__(
-        '`%1` in a notebook: history, tables, your theme; where it is missing, `pip install dask_diag_lab` first',
-        client
-      )
-    : trans.__(
-        '`import dask_diag_lab; dask_diag_lab.attach()` in its kernel: history, tables, your theme; where it is missing, `pip install dask_diag_lab` first'
-      );
 }
 
 /** Say why a cluster gives no more data. */

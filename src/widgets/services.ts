@@ -15,14 +15,6 @@ export interface IKey {
   readonly label: string;
 }
 
-/** Whether panes say what dask_diag_lab would add to plots of Dask's own dashboard. */
-export interface IStockHint {
-  readonly showsStockHint: boolean;
-  readonly changed: ISignal<unknown, void>;
-  /** Show it no more, in no pane. */
-  hideStockHint(): void;
-}
-
 export interface IPlotServices {
   readonly commands: CommandRegistry;
   readonly dashboards: IDashboards;
@@ -32,7 +24,6 @@ export interface IPlotServices {
   /** What plots look like in the theme of now. */
   readonly look: ILook;
   readonly lookChanged: ISignal<unknown, void>;
-  readonly hints: IStockHint;
   /** The keys that act on a pane now, with what they do. */
   keys(): readonly IKey[];
 }

@@ -102,11 +102,6 @@ export class Sidebar extends SidePanel {
     }
   }
 
-  /** Put the cursor into the search field. */
-  focusSearch(): void {
-    this._input.current?.focus();
-  }
-
   /**
    * The dashboards as they are listed: those of the notebook in front first, of each the newest
    * first, closed ones last. Under the pointer nothing moves: a click would open the plot of
@@ -176,7 +171,7 @@ export class Sidebar extends SidePanel {
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    this.focusSearch();
+    this._input.current?.focus();
   }
 
   /** Up and down go through the search field and the rows, right and left between a row and its star. */
@@ -222,9 +217,13 @@ function plotList(sidebar: Sidebar): JSX.Element {
   const sections = sidebar.dashboards.map(dashboard => ({
     dashboard,
     groups: grouped(dashboard.plots, query, host.favorites, trans),
+    // Dask's own plots of a cluster that has ours, in one group.
     stock: dashboards.all
       .filter(one => one.shown_with === dashboard.id)
-      .map(one => ({ id: one.id, group: stockGroup(one, query, trans) }))
+      .map(({ id, plots }) => {
+        const found = grouped(plots, query, new Set(), trans).flatMap(one => one.plots);
+        return { id, group: { name: 'Dask’s dashboard', plots: found } };
+      })
       .filter(({ group: { plots } }) => plots.length > 0)
   }));
   // A cluster none of whose plots match is out of the way while one searches.
@@ -283,16 +282,6 @@ function hint(
       ))}
     </div>
   );
-}
-
-/** Dask's own plots of a cluster that has ours, in one group. */
-function stockGroup(
-  { plots }: IKnownDashboard,
-  query: string,
-  trans: TranslationBundle
-): IPlotGroup {
-  const groups = grouped(plots, query, new Set(), trans);
-  return { name: 'Dask’s dashboard', plots: groups.flatMap(one => one.plots) };
 }
 
 /** Not by colour alone: a ring when it does not answer, a bar when it has ended. */
