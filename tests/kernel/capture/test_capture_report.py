@@ -30,8 +30,9 @@ def client() -> Iterator[Client]:
         yield made
 
 
-async def hold_loop() -> None:
-    time.sleep(4)  # noqa: ASYNC251  # on purpose
+async def hold_loop(let_go: Path) -> None:
+    while not let_go.exists():
+        time.sleep(0.01)  # noqa: ASYNC251  # on purpose
 
 
 def inc(x: int) -> int:
@@ -151,20 +152,21 @@ def test_a_report_that_cannot_be_written_at_the_end_is_kept_elsewhere(
 def test_the_cluster_is_that_of_the_end_while_late_answers_are_awaited(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = tmp_path / "report.html"
+    path, go_on = tmp_path / "report.html", tmp_path / "go on"
     options: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with Client(**options) as client, caplog.at_level("INFO", "dask_diag_lab.server.saved"):
         held = client.map(inc, range(21), pure=False)
 
         def let_go() -> None:
-            wait_until(lambda: "Waiting for" in caplog.text, "nobody waits")
+            wait_until(lambda: "Waiting for" in caplog.text, "nobody waits", 60)
             held.clear()
+            go_on.touch()
 
         waits = threading.Thread(target=let_go)
         with performance_report(str(path)):
             wait(held)
             waits.start()
-            client.run(hold_loop, wait=False)
+            client.run(hold_loop, go_on, wait=False)
         waits.join()
         assert f"{path} is written." in caplog.text
     assert "21 done" in path.read_text(encoding="utf-8")

@@ -314,6 +314,6 @@ def test_tasks_of_a_pool_of_processes_do_not_overlap_in_the_task_stream(pooled: 
         lambda rows: len(rows) == 8,
     )
     runs = sorted((row["thread"], row["start"], row["stop"]) for row in rows)
-    assert {thread for thread, _, _ in runs} == {1, 2}
+    assert {thread for thread, _, _ in runs} <= {1, 2}
     for (thread, _, stop), (next_thread, start, _) in itertools.pairwise(runs):
         assert next_thread != thread or start > stop - 0.05
