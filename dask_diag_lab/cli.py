@@ -109,7 +109,8 @@ async def _awaited(address: str, tls: Mapping[str, str | None], timeout_s: float
         try:
             return await _target(address, tls)
         except OSError as error:
-            if time.monotonic() >= ends:
+            is_final = not isinstance(error.__cause__, OSError)  # such as TLS without certificates
+            if is_final or time.monotonic() >= ends:
                 raise
             if said != str(error):
                 said = str(error)
@@ -206,7 +207,7 @@ def main() -> None:
     help="Seconds to wait for the scheduler.",
 )
 def serve(
-    address: str, host: str, port: int, token: str, death_timeout: float | None, **tls: str | None
+    address: str, host: str, port: int, token: str, death_timeout: float, **tls: str | None
 ) -> None:
     """Serve live plots of a scheduler, without a notebook.
 
@@ -226,9 +227,7 @@ def serve(
 
     listen = Listen(host, port, checked_token(token))
     with suppress(KeyboardInterrupt):  # asyncio ends what it runs before that is raised
-        target = asyncio.run(
-            _awaited(address, tls, inf if death_timeout is None else death_timeout)
-        )
+        target = asyncio.run(_awaited(address, tls, death_timeout))
         asyncio.run(serve_until(asyncio.Event().wait, target, listen))
 
 

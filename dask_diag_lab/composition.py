@@ -55,7 +55,7 @@ MAX_NAME: Final = 60
 # What `distributed` and gateways name a cluster that was given no name.
 _NUMBER: Final = re.compile(r"([\w-]+\.)?[0-9a-f-]{8,}")
 
-MAY_RUN: Final = "The client was closed; its cluster may still run."
+MAY_RUN: Final = "The client was closed."
 NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more."
 KEPT: Final = "The history is kept until the kernel stops."
 
@@ -103,7 +103,7 @@ class Target:
         name = str(getattr(client.cluster, "name", None) or "")[:MAX_NAME]
         address = str(client.scheduler.addr)
         link = dashboard_link(address, identity)
-        with suppress(KeyError, OSError):  # as in `notebook.client_repr`
+        with suppress(Exception):  # of others' clusters; the link is not worth the plots
             link = str(getattr(client.cluster, "dashboard_link", link) or "")  # such as a gateway's
         return cls(
             str(scheduler_id),

@@ -64,7 +64,9 @@ def _dask() -> Finding:
 
     if PRELOAD not in (dask.config.get("distributed.client.preload") or ()):
         other = _preload_source()
-        remedy = f"add {PRELOAD} to it there" if other else "dask-diag-lab enable"
+        remedy = (
+            f"add {PRELOAD} to it there" if other else f"{sys.executable} -m dask_diag_lab enable"
+        )
         where = f": {other} sets distributed.client.preload" if other else ""
         return Finding(f"Dask does not run {PRELOAD} with each client{where}", remedy)
     if not dask.config.get("diag-lab.auto-attach", True):
@@ -126,11 +128,11 @@ def _jupyter() -> Iterator[Finding]:
     if (folder := next(found, None)) is None:
         remedy = f"export JUPYTER_PATH={there}/share/jupyter, {RESTART}" if there else INSTALL
         yield Finding("The Lab extension is not where Jupyter looks", remedy)
-    elif LAB in get_app_info(options)["disabled"]:
+    elif off := [name for name in get_app_info(options)["disabled"] if name.split(":")[0] == LAB]:
         file = user / "labconfig/page_config.json"
         level = "user" if file.exists() and LAB in file.read_text() else "sys_prefix"
-        remedy = f"jupyter labextension enable --level={level} {LAB}, {RESTART}"
-        yield Finding("The Lab extension is disabled", remedy)
+        remedy = f"jupyter labextension enable --level={level} {off[0]}, {RESTART}"
+        yield Finding(f"The Lab extension is disabled ({off[0]})", remedy)
     else:
         yield Finding(f"The Lab extension is in {folder}")
     for path in jupyter.jupyter_config_path():  # the first that names it decides

@@ -33,12 +33,14 @@ def check_writable(output: str, storage_options: Mapping[str, Any] | None = None
 
     Before a block it says what would be said after an hour in it.
     """
-    files, path = url_to_fs(output, **(storage_options or {}))
+    options = dict(storage_options or {})
+    makes_folders = options.pop("auto_mkdir", False)  # of a local file system alone
+    files, path = url_to_fs(output, **options)
     if not isinstance(files, LocalFileSystem):
         return
     file = Path(path)
     folder = file.parent
-    while files.auto_mkdir and not folder.exists():
+    while makes_folders and not folder.exists():
         folder = folder.parent
     is_file = folder.is_dir() and not file.is_dir()
     if not (is_file and os.access(file if file.exists() else folder, os.W_OK)):

@@ -165,7 +165,7 @@ class ActionLog:
                     continue
                 start, stop = action["start"], action["stop"]
                 if self._seceded and kind == COMPUTE and key in self._seceded:
-                    self.seceded_s += max(stop - self._seceded.pop(key), 0.0)
+                    self.seceded_s += max(stop - max(start, self._seceded.pop(key)), 0.0)
                 if kind in DISK:
                     behind_s = self._clocks.behind_s(worker)
                     start += behind_s

@@ -82,19 +82,20 @@ class Deaths:
                 self._events.add(wall_clock(), "worker-closing", worker=address)
             self._foreseen.setdefault(address, CLOSED)
 
-    def gave_up(self, ts: TaskState, address: str, stimulus: str) -> None:
+    def gave_up(self, ts: TaskState, address: str, stimulus: str) -> str:
         """Record a task that `distributed` marked erred because its worker died once too often.
 
         It has no timings; one that most likely never began gets a row of no length.
-        ``stimulus`` is `distributed`'s id of what ended the worker.
+        ``stimulus`` is `distributed`'s id of what ended the worker; returns why it did.
         """
         now = wall_clock()
         ws = self._workers.get(address)
         self._n_killed += 1
-        is_killed, _ = self._cause(address, stimulus, is_expected=False)
+        is_killed, cause = self._cause(address, stimulus, is_expected=False)
         start = None if ws is None else self._began(ws, ts, is_killed=is_killed)
         self._add(ts, address, now if start is None else start, now)
         self._events.add_failure(now, ts.prefix.name, address)
+        return cause
 
     def removed(self, message: Mapping[str, Any]) -> None:  # `distributed`'s event, as it comes
         """Record what ran on a worker that has just been dropped, and why it was.

@@ -30,7 +30,7 @@ MAX_WORKERS: Final = 100
 """Workers named of one failed task."""
 
 KILLED: Final = "KilledWorker: the worker died while it ran the task, once too often"
-"""`distributed` gives this one no text."""
+"""`distributed` gives this one no text; where its workers were seen to die, `note` has why."""
 
 _FRAME: Final = '\n  File "'
 """A line of a traceback begins so where it tells of a frame; lines of code are indented more."""
@@ -78,16 +78,16 @@ class Errors:
             ts = scheduler.tasks.get(erred.key)
             self._add(erred, ts.group.prefix.name if ts is not None else key_split(erred.key))
 
-    def note(self, key: Any, prefix: str) -> None:  # keys are any hashable
+    def note(self, key: Any, prefix: str, killed: str = KILLED) -> None:  # keys are any hashable
         """Take over what `distributed` has just listed of a task that erred."""
         newest = self._scheduler.erred_tasks
         if newest and newest[0].key == key:  # its list may have been set to length 0
-            self._add(newest[0], prefix)
+            self._add(newest[0], prefix, killed)
 
-    def _add(self, erred: ErredTask, prefix: str) -> None:
+    def _add(self, erred: ErredTask, prefix: str, killed: str = KILLED) -> None:
         if erred.exception_text or erred.erred_on:
             workers = sorted(map(str, erred.erred_on))
-            text = erred.exception_text or KILLED
+            text = erred.exception_text or killed
             self.add(erred.key, prefix, float(erred.timestamp), workers, text, erred.traceback_text)
 
     def add(

@@ -430,12 +430,14 @@ class Collector(SchedulerPlugin):
         Tasks that are erred because of another one have no worker, and leave no row.
         """
         prefix, worker = ts.group.prefix.name, message.get("worker")
-        self._errors.note(ts.key, prefix)
         actions = message.get("startstops") or ()
-        if not worker:
+        if worker and not actions and worker not in self._scheduler.workers:
+            why = self._deaths.gave_up(ts, worker, str(message.get("stimulus_id", "")))
+            died = f"{ts.suspicious} workers died while they ran the task, the last"
+            self._errors.note(ts.key, prefix, f"KilledWorker: {died}: {why}")
             return
-        if not actions and worker not in self._scheduler.workers:
-            self._deaths.gave_up(ts, worker, str(message.get("stimulus_id", "")))
+        self._errors.note(ts.key, prefix)
+        if not worker:
             return
         if not actions:
             now = wall_clock()

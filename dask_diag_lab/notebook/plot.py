@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -82,8 +81,10 @@ class LivePlot:
             return False
         question = partial(headline, name=self.plot.name, arguments=self.arguments)
         asked = diagnostics.draw(question, of_history=True)
-        with suppress(RuntimeError, TimeoutError):  # the last line stays, with its time
+        try:
             output.update(self._line(*asked.result(WAIT_S)), raw=True)
+        except (RuntimeError, TimeoutError):  # the last line stays, with its time
+            return False
         return not diagnostics.is_closed
 
     def _line(self, time_s: float, headline: str) -> dict[str, object]:

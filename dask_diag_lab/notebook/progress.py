@@ -40,6 +40,7 @@ GROUPS: Final = ("prefix", "spans")
 PENDING, DONE, FAILED, SKIPPED = range(4)
 PENDING_STATES: Final = frozenset({"pending", "lost"})  # of futures
 
+NO_WORKERS: Final = "There are no workers: nothing runs until some come."
 LET_GO: Final = (
     "Their futures were cancelled, or nobody keeps them: assign what `map`, `submit` or `persist`"
     " returns to a variable."
@@ -192,6 +193,7 @@ class Follower(threading.Thread):
         self._classes: dict[str, int] = {}
         self._counts: dict[Hashable, list[int]] = {}  # of each group, by class
         self._failure = ""
+        self._has_workers = True
         self._cursor = 0
         self._began = self._counted = self._asks_at = time.perf_counter()
         self._done_before = 0
@@ -242,7 +244,7 @@ class Follower(threading.Thread):
             if not is_pending:
                 self._settle(missing, left)
                 return
-            self._tell(is_counted=is_found)
+            self._tell(is_counted=is_found, note="" if self._has_workers else NO_WORKERS)
             self.stop.wait(self._interval_s if is_found else APPEARS_S)
 
     def _settle(self, missing: Sequence[Any], left: int) -> None:  # any hashables
@@ -290,7 +292,7 @@ class Follower(threading.Thread):
         while before != self._cursor and not self.stop.is_set():
             is_first, before = before < 0, self._cursor
             read = diagnostics.submit(partial(_ended, cursor=before), is_fresh=is_first)
-            self._cursor, ended = read.result(CALL_TIMEOUT_S)
+            self._cursor, ended, self._has_workers = read.result(CALL_TIMEOUT_S)
             for key, became in ended:
                 if key in self._groups:
                     self._count(key, became)
@@ -332,14 +334,15 @@ class Follower(threading.Thread):
         self._draw(Report(groups, took_s, left_s, is_counted, is_last, self._failure, note))
 
 
-def _ended(store: Store, cursor: int) -> tuple[int, list[tuple[str, int]]]:
-    """Return how far the log has been read, and what became of the tasks in it."""
+def _ended(store: Store, cursor: int) -> tuple[int, list[tuple[str, int]], bool]:
+    """Return how far the log has been read, what became of the tasks in it, and of any workers."""
     cursor, rows = store.actions.since(cursor, ROWS_AT_ONCE, ("kind", "outcome", "task"))
     became = {int(Outcome.OK): DONE, int(Outcome.ERRED): FAILED}
     is_task = rows["kind"] == Kind.COMPUTE
     keys = store.actions.keys(rows["task"][is_task]).tolist()
     pairs = zip(keys, rows["outcome"][is_task].tolist(), strict=True)
-    return cursor, [(key, became[outcome]) for key, outcome in pairs if outcome in became]
+    ended = [(key, became[outcome]) for key, outcome in pairs if outcome in became]
+    return cursor, ended, len(store.workers) > 0
 
 
 def _question() -> Callable[..., Any]:  # noqa: C901  # sent by value: all it needs is inside

@@ -173,8 +173,8 @@ class Registry:
         What others answer is in the next list: only our own servers are waited for, not for long.
         """
         await self._scan()
-        if not self.is_watching:
-            self._begin(self._finder, self._keep_looking)
+        if self.settings.discover and not self.is_watching:
+            self._begin(self._finder, self._look)
         for one in self._dashboards.values():
             self._begin(one, partial(self._examine, one))
         own = [task for one, task in self._tasks.items() if isinstance(one, DiagnosticsDashboard)]
@@ -363,13 +363,14 @@ class Registry:
                 self._publish()
                 await asyncio.sleep(POLL_S)
 
+    async def _look(self) -> None:
+        await self._finder.look(self._own_ports)
+        self._take_found()
+        await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
+
     async def _keep_looking(self) -> None:
-        has_to = self.settings.discover
-        while has_to:
-            await self._finder.look(self._own_ports)
-            self._take_found()
-            await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
-            has_to = self.is_watching  # else for one who asked for the list
+        while self.settings.discover:
+            await self._look()
 
     async def _keep_examining(self, dashboard: Dashboard) -> None:
         while True:

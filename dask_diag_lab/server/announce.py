@@ -103,10 +103,9 @@ def write_record(record: Mapping[str, Any], folder: Path | None = None) -> Path:
     # Made with mode 0600; the dot keeps half a file from being taken for a record.
     with NamedTemporaryFile("w", prefix=".dask-diag-lab-", dir=folder, delete=False) as file:
         temporary = Path(file.name)
-        try:
-            file.write(text)
-            file.flush()
-            return temporary.replace(target)
-        except OSError:  # such as a full disk
-            temporary.unlink()
-            raise
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        return temporary.replace(target)
+    except OSError:  # such as a full disk
+        temporary.unlink()
+        raise

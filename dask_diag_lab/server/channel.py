@@ -301,6 +301,8 @@ class Channel:
         self._is_seen = False
         told = {
             **self._info,
+            # Pages get no address of Dask's own dashboard.
+            "scheduler": {name: self._info["scheduler"][name] for name in ("id", "address")},
             "kind": "diagnostics",
             "state": "stale" if state in ("lost", "closed") else "live",
             "reason": health["reason"] or None,

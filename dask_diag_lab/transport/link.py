@@ -168,6 +168,6 @@ class Link:
 
 def _error_text(error: BaseException) -> str:
     """Return an error and the first cause of it in a line."""
-    while error.__cause__ is not None:
+    while not isinstance(error.__cause__, asyncio.CancelledError | None):  # of a time-out
         error = error.__cause__
     return str(error).strip() or type(error).__name__

@@ -179,7 +179,8 @@ class BarPlot(DataPlot):
     def legend(self, rows: Rows) -> Sequence[LegendItem]:
         """Return the legend: levels with a pattern that rows have, then parts; else all levels.
 
-        Parts without a colour of their own are shown in the colour that most rows have.
+        Parts without a colour of their own are shown in the colour that most rows have, and parts
+        that no row has last: a small pane shows two lines.
         """
         levels = Counter(np.asarray(rows.get("level_index", [0])).tolist())
         row_color = self._color(self.levels[levels.most_common(1)[0][0]].color)
@@ -190,7 +191,7 @@ class BarPlot(DataPlot):
                 "hatch" if part.hatch else "fill",
                 part.alpha,
             )
-            for part in self.parts
+            for part in sorted(self.parts, key=lambda part: not np.any(rows.get(part.column, 0)))
             if part.label
         ]
         return [

@@ -167,7 +167,7 @@ def built_in_plots() -> tuple[Plot, ...]:
 
 def entry(plot: Plot) -> dict[str, Any]:  # JSON
     """Return what is listed of a plot."""
-    return {name: getattr(plot, name) for name in _LISTED}
+    return {name: getattr(plot, name) for name in _LISTED} | {"keywords": list(plot.keywords)}
 
 
 def catalogue() -> list[dict[str, Any]]:  # JSON

@@ -80,7 +80,7 @@ def test_what_jupyter_and_dask_miss_after_a_target_install_is_mended_as_it_says(
     }
     for name, path in more.items():
         assert f"To mend it: export {name}={path}, then restart JupyterLab" in printed
-    assert "To mend it: dask-diag-lab enable" in printed
+    assert "-m dask_diag_lab enable" in printed
     assert run("enable", python=bare, **env)[0] == 0
     code, printed = run("doctor", python=bare, **env, **more)
     assert (code, "✗" in printed) == (0, False), printed

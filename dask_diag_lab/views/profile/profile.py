@@ -76,11 +76,6 @@ class ProfileOfTasks(View):
     """
 
     name = "profile"
-    keywords: ClassVar[Sequence[str]] = (
-        *("flame graph", "flamegraph", "icicle", "hotspot", "slow", "function", "sampling"),
-        *("statistical", "stack", "code", "line", "performance"),
-    )
-
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "time, see `View.time_argument`: samples from there on",
         "stop": "time: samples until then",

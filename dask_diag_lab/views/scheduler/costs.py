@@ -68,7 +68,7 @@ COSTS: Final[Mapping[str, Cost]] = {
     "Waiting in tasks": Cost(
         ("memory_near", "/"),
         "Tasks held a thread and did not use the CPU: files, locks, the interpreter's lock",
-        "tasks wait: look for files, locks, or many threads of pure Python",
+        "for files, locks, a shuffle, or the processors, which other programs or threads use",
         "thread-noncpu shard-partition-noncpu get-output-noncpu comms-limiter disk-limiter",
     ),
     "Network": Cost(

@@ -44,6 +44,7 @@ _FIXED: Final = {
     KILLED_CODE: "worker died",
     RETRIED_CODE: "failed attempt",
 }
+_WRONG: Final = [ERRED_CODE, KILLED_CODE, RETRIED_CODE]
 _LEFT_OUT: Final = {
     "before": ("task", "ended before recording began"),
     "names": ("task", "shown as (other): too many different names"),
@@ -78,9 +79,9 @@ def headline(share: Sequence[float], n_asked: int, n_threads: int) -> str:
 def legend(
     frame: Frame, names: Sequence[str], fills: Sequence[str], *, has_tails: bool
 ) -> list[LegendItem]:
-    """Return what is in the window: what is no prefix last, prefixes by first appearance.
+    """Return what is in the window: what went wrong first, then what takes most time.
 
-    Of too many prefixes those that take most time.
+    What takes about as much, within a factor of 4, does not change places all the time.
 
     Parameters
     ----------
@@ -96,11 +97,13 @@ def legend(
     seconds = np.bincount(code, weights=busy_s, minlength=RETRIED_CODE + 1)
     is_present = np.bincount(code, minlength=RETRIED_CODE + 1) > 0
     is_present[DESERIALIZE_CODE] |= has_tails and is_present[TRANSFER_CODE]
-    prefixes = np.flatnonzero(is_present[:PREFIX_CODES])
-    by_time = prefixes[np.argsort(-seconds[prefixes], kind="stable")]
-    shown = [*sorted(by_time[:MAX_LEGEND].tolist()), *(c for c in _FIXED if is_present[c])]
+    size = np.floor(np.log2(np.maximum(seconds, 1e-6)) / 2.0)
+    size[_WRONG] = np.inf
+    present = np.flatnonzero(is_present)
+    by_time = present[np.argsort(-size[present], kind="stable")].tolist()
+    shown = by_time[:MAX_LEGEND]
     items = [LegendItem(_FIXED.get(c) or _prefix_label(c, names), fills[c]) for c in shown]
-    n_more = len(prefixes) - MAX_LEGEND
+    n_more = len(by_time) - MAX_LEGEND
     return [*items, LegendItem(f"+ {n_more} more", "#00000000")] if n_more > 0 else items
 
 

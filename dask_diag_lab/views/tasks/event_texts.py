@@ -29,7 +29,8 @@ ROWS: Final = {
     "Workers died": ("square_x", "memory_over"),
     "Paused": ("square", "memory_near"),
     "Spill": ("square_dot", "spilled"),
-    "Errors": ("circle_x", "erred"),
+    "Failed tasks": ("circle_x", "erred"),
+    "Failed attempts": ("circle_y", "retried"),
     "Stealing": ("diamond", "load_normal"),
     "Graphs": ("circle", "accent"),
     "Clients": ("circle_dot", "muted"),
@@ -46,8 +47,11 @@ KINDS: Final = {
     "worker-resumed": ("Paused", "worker {worker} goes on"),
     "spill-began": ("Spill", "worker {worker} began to spill to disk{size}"),
     "spill-ended": ("Spill", "worker {worker} has no data on disk any more"),
-    "task-erred": ("Errors", "{tasks} of {prefix} failed, last on worker {worker}"),
-    "task-retried": ("Errors", "{attempts} of {prefix} failed and run again, last on {worker}"),
+    "task-erred": ("Failed tasks", "{tasks} of {prefix} failed, last on worker {worker}"),
+    "task-retried": (
+        "Failed attempts",
+        "{attempts} of {prefix} run again, last on {worker}",
+    ),
     "steal-burst": ("Stealing", "{tasks} moved to another worker"),
     "update-graph": ("Graphs", "{graphs} of {new_tasks} submitted by {client}"),
     "client-added": ("Clients", "{client} connected"),
@@ -76,7 +80,7 @@ def row_colors(row: str, look: Look) -> tuple[str, str]:
     colors, name = data_colors(look), ROWS[row][1]
     fill: str = getattr(look, name) if hasattr(look, name) else getattr(colors, name)
     erred = colors.erred_mark if look.is_dark else colors.transfer
-    return fill, {"Errors": erred, "Workers died": look.foreground}.get(row, fill)
+    return fill, {"Failed tasks": erred, "Workers died": look.foreground}.get(row, fill)
 
 
 def number_of(detail: Detail) -> int:

@@ -117,10 +117,10 @@ class Events(FigureView):
             self.update()
 
     def _tapped(self, event: BokehEvent) -> None:
-        """Open the table of errors when their row is clicked."""
+        """Open the table of errors when a row of them is clicked."""
         if isinstance(event, Tap) and event.y is not None:
             rows = dict(enumerate(self._rows.factors))
-            if rows.get(int(event.y)) == "Errors":
+            if str(rows.get(int(event.y))).startswith("Failed"):
                 self.open("exceptions")
 
     # --- keeping it up to date
@@ -160,9 +160,10 @@ class Events(FigureView):
         first = np.array([members[0] for members in marks], dtype=np.int64)
         number = np.array([_number(events[members]) for members in marks], dtype=np.int64)
         row, x = events["row"][first], events["time"][first] - zero
-        # A number lies over the next mark of the row where that is close.
+        # Beside a mark that is close, a number would seem to be that of both.
         is_row = np.diff(row, append=-1) == 0
         is_close = is_row & (np.diff(x, append=0.0) < 1.5 * (end - begin) / MOST_MARKS)
+        is_close |= np.append(False, is_close[:-1])[: len(x)]
         titles = [list(ROWS)[at] for at in row.tolist()]
         colors = {title: row_colors(title, look) for title in titles}
         pairs = list(zip(titles, marks, strict=True))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from bokeh.models import Column as Stack
 
+from dask_diag_lab.schema import STATES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Column, Rows
 from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
@@ -102,7 +103,7 @@ class Exceptions(ExtraPlot, TablePlot):
 
     name = "exceptions"
 
-    reads = ("errors", "workers", "seen_workers")
+    reads = ("errors", "workers", "seen_workers", "prefixes")
     empty = "No task has failed."
     columns = (
         Column("exception", "Exception", width=148),
@@ -162,8 +163,12 @@ class Exceptions(ExtraPlot, TablePlot):
         return f"{failed}{again}, {fmt.plural(len(self.kinds), 'kind')} of error"
 
     def note(self) -> str:
-        """Return what is not kept."""
+        """Return how many others erred for these, and what is not kept."""
         notes = []
+        n_erred = int(self.store.prefixes.states[:, STATES.index("erred")].sum())
+        n_never = n_erred - sum(kind.n_tasks for kind in self.kinds)
+        if n_never > 0 and not self.store.left_out.get("errors"):
+            notes.append(f"{fmt.plural(n_never, 'more task')} never ran: what they need failed")
         if dropped := self.store.left_out.get("errors", 0):
             notes.append(f"{fmt.plural(dropped, 'older failure')} of other errors not kept")
         if cut := sum(kind.n_not_kept for kind in self.kinds):

@@ -52,7 +52,7 @@ class Progress(DataPlot):
 
     name = "progress"
 
-    reads = ("prefixes", "groups", "ended_groups", "spans", "palette", "actions")
+    reads = ("prefixes", "groups", "ended_groups", "spans", "palette", "actions", "nthreads")
     choices: ClassVar[Mapping[str, Sequence[str]]] = {
         "by": tuple(dict(KINDS)),
         "order": tuple(dict(ORDERS)),
@@ -186,7 +186,10 @@ class Progress(DataPlot):
         """Return which workers died of late, as what they held is lost, and groups not there."""
         dropped = self.store.left_out.get("groups", 0) if self.kind == "group" else 0
         missing = f"{fmt.plural(dropped, 'older group')} that ended not kept" if dropped else ""
-        return " · ".join(filter(None, (losses(self.store)[1], missing)))
+        n_threads = self.store.scheduler.nthreads if self.store.scheduler else 0
+        is_stuck = not n_threads and tasks.remaining(self.store.prefixes.states).any()
+        stuck = "no workers: nothing runs until some come" if is_stuck else ""
+        return " · ".join(filter(None, (stuck, losses(self.store)[1], missing)))
 
     def why_empty(self) -> str:
         """Return why there is no bar, and how to get spans."""

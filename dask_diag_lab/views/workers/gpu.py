@@ -115,6 +115,7 @@ class RmmMemory(GpuBars):
         "No worker reports memory of RMM. Workers do when they run with RMM as the allocator of "
         "their GPU's memory, for example from dask-cuda with --rmm-pool-size."
     )
+    unavailable = empty
     columns = (
         *WORKER,
         Column("rmm_used", "In use", "bytes", share_of="rmm_pool"),

@@ -27,8 +27,6 @@ from dask_diag_lab.views.workers.common import WORKER, WorkerBars, shared_note
 
 RUNNING: Final = "running"
 
-_PROCESS_MEMORY: Final = ("process memory", "ram", "rss", "spill", "spilled", "disk", "limit")
-
 CRITICAL: Final = 2
 PAUSED: Final = 3
 LEVEL_NAMES: Final = ("ok", "may spill", "critical", "paused")

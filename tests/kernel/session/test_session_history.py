@@ -236,7 +236,7 @@ def test_a_client_of_a_cluster_that_goes_on_says_so_and_a_new_one_takes_the_hist
         futures = client.map(abs, range(5))
         wait_until(lambda: health(diagnostics)["tasks"]["done"] == len(futures), "not counted")
     wait_until(lambda: state_of(diagnostics) == "closed", "no history")
-    assert "may still run" in health(diagnostics)["reason"]
+    assert "The client was closed." in health(diagnostics)["reason"]
     assert health(diagnostics)["tasks"]["done"] == len(futures)
     scheduler: Any = cluster.scheduler
     wait_until(lambda: not any("diag" in name for name in scheduler.plugins), "a plugin stays")

@@ -61,7 +61,7 @@ def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
         ("Workers came", "worker w-zero came with 2 threads"),
         ("Workers died", "worker w-zero died: it was killed; 2 tasks ran on it"),
         ("Paused", "worker w-zero paused: its memory is over the pause threshold"),
-        ("Errors", "3 tasks of inc failed, last on worker w-zero"),
+        ("Failed tasks", "3 tasks of inc failed, last on worker w-zero"),
         ("Graphs", "1 graph of 500 new tasks submitted by Client-1"),
     ]
     assert shown.data["y"] == [row for row, _ in reported(shown)]
@@ -173,7 +173,7 @@ def test_rows_differ_by_marker_and_erred_is_outlined(feed: Feed, look: Look) -> 
     data = Drawn(Events(feed.store, look)).data
     rows = [title.partition(":")[0] for title in data["title"]]
     assert len(set(data["marker"])) == len(set(rows))
-    erred = rows.index("Errors")
+    erred = rows.index("Failed tasks")
     assert data["line"][erred] != data["fill"][erred]
 
 
