@@ -12,7 +12,7 @@ export default defineConfig({
   forbidOnly: true,
   // A backstop: each wait in a test has a limit of its own.
   timeout: 240_000,
-  expect: { timeout: 20_000 },
+  expect: { timeout: 60_000 },
   reporter: 'list',
   outputDir: 'test-results',
   use: {

@@ -17,6 +17,7 @@ const OF_THE_MACHINE = [
     `.*distributed\\.worker - ERROR - Failed .* heartbeat\\.\n${BLOCK}(?:${LINK}${BLOCK})*`,
     'g'
   ),
+  /.*distributed\.nanny - WARNING - Worker process still alive after .*\n?/g,
   /.*distributed\.worker - WARNING - Scheduler was unaware of this worker.*\n?/g
 ];
 

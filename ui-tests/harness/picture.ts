@@ -61,7 +61,7 @@ export async function pictureOf(pane: Locator): Promise<IPicture> {
 }
 
 /** Wait until something is drawn, then until it is drawn differently. */
-export async function expectToMove(pane: Locator, timeout = 15_000): Promise<void> {
+export async function expectToMove(pane: Locator, timeout = 60_000): Promise<void> {
   await expectToShow(pane);
   const before = (await pictureOf(pane)).hash;
   await expect
@@ -70,7 +70,7 @@ export async function expectToMove(pane: Locator, timeout = 15_000): Promise<voi
 }
 
 /** Wait until a pane shows more than an empty area. */
-export async function expectToShow(pane: Locator, timeout = 20_000): Promise<void> {
+export async function expectToShow(pane: Locator, timeout = 60_000): Promise<void> {
   await expect
     .poll(async () => (await pictureOf(pane)).colours, { message: 'something is drawn', timeout })
     .toBeGreaterThan(3);
@@ -80,7 +80,7 @@ export async function expectToShow(pane: Locator, timeout = 20_000): Promise<voi
 export async function expectPictures(
   pane: Locator,
   count: number,
-  timeout = 20_000
+  timeout = 60_000
 ): Promise<void> {
   const seen = new Set<string>();
   const look = async (): Promise<number> => seen.add((await pictureOf(pane)).hash).size;
