@@ -108,6 +108,8 @@ const dashboard = shape(
     closed_at: number,
     // Of one of Dask's own: the diagnostics of the same scheduler, in whose entry it is listed.
     shown_with: text,
+    // The id of the notebook's cell that made its client, and that of the run of the cell.
+    cell: list(text),
     // Only what was added by hand can be taken off the list.
     is_removable: flag
   }

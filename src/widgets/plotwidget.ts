@@ -145,7 +145,12 @@ export class PlotWidget extends Widget {
   /** Go where the binding leads: to its dashboard, or to the one that comes after it. */
   private _follow(): void {
     const { all, connections } = this._options.services.dashboards;
-    const next = clusterFor(this.binding, all);
+    const { binding, live } = this;
+    const frozen = all.find(
+      ({ id, state }) =>
+        live.control?.isFrozen === true && id === binding.dashboard && state !== 'stale'
+    );
+    const next = frozen ?? clusterFor(binding, all);
     this.dashboard = next;
     if (next !== undefined) {
       this.binding = { ...bindingOf(next), peers: peersOf(this.binding, next, all) };
