@@ -178,7 +178,7 @@ export class PlotWidget extends Widget {
     const { dashboardName } = this;
     const { dashboards, trans } = this._options.services;
     const plotTitle = trans.__(this.info.title);
-    const tag = dashboards.tag(this.binding.dashboard);
+    const tag = dashboards.tag(this.binding.dashboard, dashboardName);
     const { isStock } = this;
     const trouble = this._question() ?? this._trouble();
     const around = { plotTitle, dashboardName, trouble, isStock };
