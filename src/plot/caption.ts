@@ -62,7 +62,7 @@ export class Caption {
   /** Show what the plot says of itself, and its state; `heading` stands for a missing headline. */
   show(control: Control | null, heading: string, shown: Presentation): void {
     this.headline = control?.headline || (this._name.textContent === '' ? heading : '');
-    setText(this._title, this.headline);
+    setText(this._title, this.headline.replace(/(\d) /g, '$1\u00a0')); // a number stays with its unit
     this._title.title = this.headline;
     setText(this._text, shown.message);
     setText(this._elapsed, shown.elapsed);
