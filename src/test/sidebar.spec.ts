@@ -188,6 +188,16 @@ describe('the sidebar', () => {
     expect(sidebar.node.textContent).not.toContain('died');
   });
 
+  it('warns of tasks that no worker is left for', async () => {
+    const tasks = { total: 5, done: 2, erred: 1, processing: 0 };
+    const summary = { ...one.summary!, workers: 0, tasks, losses: undefined };
+    await show({ ...one, summary });
+    const mark = sidebar.node.querySelector<HTMLElement>('h3 [role="img"]')!;
+    expect([mark.textContent, mark.title]).toEqual(['⚠', 'no workers']);
+    await show({ ...one, summary: { ...summary, tasks: { ...tasks, done: 4 } } });
+    expect([mark.textContent, mark.title]).toEqual(['●', 'Live']);
+  });
+
   it('lists one that is found alone like ours', async () => {
     await show(stock({ summary: one.summary! }));
     expect(sidebar.node.textContent).toContain('4 workers · 8 threads · 16 GiB');

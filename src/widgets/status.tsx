@@ -32,6 +32,17 @@ export function statusItem(options: IStatusItemOptions): ReactWidget {
   return item;
 }
 
+/** Say how workers died of late, and that none are left for the tasks; '' where neither is so. */
+export function workerTrouble(
+  summary: ISummary | null | undefined,
+  trans: TranslationBundle
+): string {
+  const { total = 0, done = 0, erred = 0 } = summary?.tasks ?? {};
+  const isStuck = summary?.workers === 0 && total > done + erred;
+  const parts = [isStuck ? trans.__('no workers') : '', summary?.losses?.text ?? ''];
+  return parts.filter(Boolean).join(' · ');
+}
+
 function content({
   dashboards,
   inFront,
@@ -45,14 +56,14 @@ function content({
     live.reduce((all, { summary }) => all + (summary ? numberOf(summary) : 0), 0);
   const workers = sum(one => one.workers);
   const erred = count(sum(one => one.tasks?.erred ?? 0));
-  const hit = live.filter(one => one.summary?.losses?.text);
+  const hit = live.filter(one => workerTrouble(one.summary, trans) !== '');
   const lost = sum(one => one.losses?.workers ?? 0);
   const died = trans._n('%2 worker died', '%2 workers died', lost, count(lost));
-  const causes = hit.map(one => one.summary?.losses?.text).join('\n');
+  const causes = hit.map(one => workerTrouble(one.summary, trans)).join('\n');
   const why = trans.__('Show which tasks failed, and why');
   const warnings = [
     ['exceptions', failed, trans.__('%1 erred', erred), why],
-    ['events', hit, died, causes]
+    ['events', hit, lost > 0 ? died : trans.__('no workers'), causes]
   ] as const;
   const parts = [
     live.length > 1 ? trans.__('%1 clusters', live.length) : '',
