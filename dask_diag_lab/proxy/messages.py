@@ -74,10 +74,11 @@ class TaskCounts(TypedDict):
 
 
 class Losses(TypedDict):
-    """How many workers died of late, and a sentence on the last one."""
+    """How many workers died of late, a sentence on the last one, and when; s since the epoch."""
 
     workers: int
     text: str
+    time: float
 
 
 class Summary(TypedDict):

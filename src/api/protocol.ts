@@ -83,8 +83,8 @@ const summary = shape(
   // Dask's own dashboard has none: its scheduler would visit every task to count them.
   {
     tasks: shape({ total: number, done: number, erred: number, processing: number }, {}),
-    // How many workers died of late, and a sentence on the last one.
-    losses: shape({ workers: number, text }, {})
+    // How many workers died of late, a sentence on the last one, and when, in s since the epoch.
+    losses: shape({ workers: number, text, time: number }, {})
   }
 );
 

@@ -180,10 +180,11 @@ describe('the sidebar', () => {
   });
 
   it('says which worker died and why, while the cluster lives', async () => {
-    const losses = { workers: 1, text: 'worker 2 died at 14:02:31: no heartbeat' };
+    const time = new Date(2026, 4, 5, 14, 2, 31).getTime() / 1000;
+    const losses = { workers: 1, text: 'worker 2 died: no heartbeat', time };
     const summary = { ...one.summary!, losses };
     await show({ ...one, summary });
-    expect(sidebar.node.textContent).toContain(`⚠ ${losses.text}`);
+    expect(sidebar.node.textContent).toContain(`⚠ 14:02:31 · ${losses.text}`);
     await show({ ...one, summary, state: 'stale' });
     expect(sidebar.node.textContent).not.toContain('died');
   });

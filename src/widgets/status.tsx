@@ -8,7 +8,7 @@ import React from 'react';
 
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
 import type { ISummary } from '../api/protocol';
-import { count } from '../models/units';
+import { clock, count } from '../models/units';
 import { clustersOf } from '../plot/clusters';
 import { diagIcon, warningIcon } from './icons';
 
@@ -39,7 +39,9 @@ export function workerTrouble(
 ): string {
   const { total = 0, done = 0, erred = 0 } = summary?.tasks ?? {};
   const isStuck = summary?.workers === 0 && total > done + erred;
-  const parts = [isStuck ? trans.__('no workers') : '', summary?.losses?.text ?? ''];
+  const { text = '', time = 0 } = summary?.losses ?? {};
+  const died = text && `${clock(time).slice(0, 8)} · ${text}`;
+  const parts = [isStuck ? trans.__('no workers') : '', died];
   return parts.filter(Boolean).join(' · ');
 }
 
