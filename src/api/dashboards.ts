@@ -95,9 +95,8 @@ export class DashboardsModel {
   setShown(plot: object, id: string | null): void {
     const before = this._shown.get(plot) ?? null;
     if (before !== id) {
-      if (id === null) {
-        this._shown.delete(plot);
-      } else {
+      this._shown.delete(plot);
+      if (id !== null) {
         const [from, to] = [this._ownerOf(before ?? ''), this._ownerOf(id)];
         const [own, next] = [from, to].map(one => this._tags.get(one));
         // A plot that goes on with another cluster takes its mark along.
@@ -194,13 +193,12 @@ export class DashboardsModel {
       clusters.map(one => this._notebookOf(one) ?? one.name),
       clusters.map(one => this._prefixOf(one))
     );
-    const { trans } = this._server;
     this.all = received.map(one => {
       const owner = clusters.includes(one) ? one.id : one.shown_with;
       const name = names[clusters.findIndex(({ id }) => id === owner)] ?? one.name;
       return {
         ...(one.kind === 'stock' ? { ...one, plots: described(one.plots) } : one),
-        shownName: owner === one.id ? name : trans.__('Dask’s dashboard of %1', name),
+        shownName: owner === one.id ? name : this._server.trans.__('Dask’s dashboard of %1', name),
         notebook: this._notebookOf(one)
       };
     });

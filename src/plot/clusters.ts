@@ -26,6 +26,8 @@ export interface IOrigin {
   readonly notebook: string | null;
   /** The clusters that its notebook had together with its own, which is one of them, in order. */
   readonly peers?: readonly Peer[];
+  /** Whether the plot stays with its own while that lives. */
+  readonly isFrozen?: boolean | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface IOrigin {
 export function clusterFor<T extends ICluster>(origin: IOrigin, all: readonly T[]): T | undefined {
   const own = all.find(one => one.id === origin.dashboard);
   if (own !== undefined && own.state !== 'stale') {
-    return afterRerun(origin, own, all);
+    return origin.isFrozen === true ? own : afterRerun(origin, own, all);
   }
   const found = newClusters(origin, all);
   const isLive = ({ id }: Peer): boolean => all.some(one => one.id === id && one.state === 'live');
@@ -66,8 +68,7 @@ function afterRerun<T extends ICluster>({ peers }: IOrigin, own: T, all: readonl
   );
   const ofRun = (run?: string): T[] => ofCell.filter(one => one.cell?.[1] === run);
   const next = ofRun(ofCell.at(-1)?.cell?.[1])[ofRun(own.cell?.[1]).indexOf(own)];
-  const isNew = next !== undefined && peers?.every(({ id }) => id !== next.id);
-  return cell !== undefined && isNew === true ? next : own;
+  return next && cell !== undefined && peers?.every(({ id }) => id !== next.id) ? next : own;
 }
 
 /** Return the clusters of a plot's kernel, else of its notebook, that were not beside its own. */

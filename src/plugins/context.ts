@@ -38,13 +38,6 @@ export function frontKernel(notebooks: INotebookTracker | null): string | undefi
   return notebooks?.currentWidget?.sessionContext.session?.kernel?.id;
 }
 
-/** The palette has given the focus back by then: to a panel, its notebook, and the cell of that. */
-export async function afterPalette(): Promise<void> {
-  for (let frames = 0; frames < 3; frames++) {
-    await new Promise(requestAnimationFrame);
-  }
-}
-
 /** Say something that needs no answer. */
 export function notify(message: string): void {
   Notification.info(message, { autoClose: 6000 });

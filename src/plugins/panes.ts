@@ -6,7 +6,6 @@ import { CommandIDs } from '../tokens';
 import type { Pane } from '../widgets/pane';
 import { bindingOf, savedBinding, titleFromName } from '../widgets/plotwidget';
 import {
-  afterPalette,
   askBinding,
   askPlot,
   notify,
@@ -16,6 +15,7 @@ import {
   type Args,
   type IContext
 } from './context';
+import { afterPalette } from './panelist';
 
 const MODES = ['split-right', 'split-bottom', 'split-left', 'split-top', 'tab-after'] as const;
 

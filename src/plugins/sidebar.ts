@@ -7,16 +7,9 @@ import { MenuSvg } from '@jupyterlab/ui-components';
 
 import { CommandIDs, NAMESPACE, PAGES, SIDEBAR_ID } from '../tokens';
 import { Sidebar } from '../widgets/sidebar';
-import {
-  afterPalette,
-  askPlot,
-  frontKernel,
-  targetOf,
-  textArg,
-  type Args,
-  type IContext
-} from './context';
+import { askPlot, frontKernel, targetOf, textArg, type Args, type IContext } from './context';
 import { plotCode } from './notebooks';
+import { afterPalette } from './panelist';
 
 /** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
 const RANK = 620;

@@ -28,7 +28,7 @@ import { startDrag } from './drag';
 import { diagIcon, plotIcon } from './icons';
 import { openMenuByKey } from './pane';
 import { missingServer, staleMessage } from './plotwidget';
-import { workerTrouble } from './status';
+import { troubleOf } from './status';
 
 /** What the sidebar needs of the application around it. */
 export interface ISidebarHost {
@@ -287,7 +287,6 @@ function hint(
 
 /** Not by colour alone: a ring when it does not answer, a bar when it has ended. */
 const STATE_MARKS = {
-  troubled: ['⚠', 'var(--jp-warn-color1)'],
   live: ['●', 'var(--jp-success-color1)'],
   unreachable: ['○', 'var(--jp-warn-color1)'],
   stale: ['▬', 'var(--jp-ui-font-color2)']
@@ -304,7 +303,7 @@ function section(
   const { id, kind, shownName, state, notebook, scheduler, reason } = dashboard;
   const isOpen = sidebar.isOpen(dashboard);
   const tag = dashboards.tag(id);
-  const trouble = state === 'live' ? workerTrouble(dashboard.summary, trans) : '';
+  const trouble = troubleOf(dashboard, trans);
   const status = {
     live: trouble || trans.__('Live'),
     stale: staleMessage(dashboard, trans),
@@ -313,7 +312,7 @@ function section(
   const known =
     summaryText(dashboard.summary, trans) || (kind === 'stock' ? scheduler.address : '');
   const summary = state === 'live' ? known : status;
-  const [mark, color] = STATE_MARKS[trouble ? 'troubled' : state];
+  const [mark, color] = trouble ? ['⚠', 'var(--jp-warn-color1)'] : STATE_MARKS[state];
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   const actions = trans.__('Actions of this cluster');
   return (

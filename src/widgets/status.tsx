@@ -32,17 +32,14 @@ export function statusItem(options: IStatusItemOptions): ReactWidget {
   return item;
 }
 
-/** Say how workers died of late, and that none are left for the tasks; '' where neither is so. */
-export function workerTrouble(
-  summary: ISummary | null | undefined,
-  trans: TranslationBundle
-): string {
+/** Say how workers of a live cluster died, and that none are left for its tasks; '' for neither. */
+export function troubleOf({ state, summary }: IKnownDashboard, trans: TranslationBundle): string {
   const { total = 0, done = 0, erred = 0 } = summary?.tasks ?? {};
   const isStuck = summary?.workers === 0 && total > done + erred;
   const { text = '', time = 0 } = summary?.losses ?? {};
   const died = text && `${clock(time).slice(0, 8)} · ${text}`;
-  const parts = [isStuck ? trans.__('no workers') : '', died];
-  return parts.filter(Boolean).join(' · ');
+  const parts = [isStuck ? trans.__('no workers') : '', died].filter(Boolean);
+  return state === 'live' ? parts.join(' · ') : '';
 }
 
 function content({
@@ -58,10 +55,10 @@ function content({
     live.reduce((all, { summary }) => all + (summary ? numberOf(summary) : 0), 0);
   const workers = sum(one => one.workers);
   const erred = count(sum(one => one.tasks?.erred ?? 0));
-  const hit = live.filter(one => workerTrouble(one.summary, trans) !== '');
+  const hit = live.filter(one => troubleOf(one, trans) !== '');
   const lost = sum(one => one.losses?.workers ?? 0);
   const died = trans._n('%2 worker died', '%2 workers died', lost, count(lost));
-  const causes = hit.map(one => workerTrouble(one.summary, trans)).join('\n');
+  const causes = hit.map(one => troubleOf(one, trans)).join('\n');
   const why = trans.__('Show which tasks failed, and why');
   const warnings = [
     ['exceptions', failed, trans.__('%1 erred', erred), why],
