@@ -207,6 +207,7 @@ class Composition:
             "id": dashboard_id,
             "name": name,
             "kernel_id": announce.kernel_id(),
+            **announce.running_cell(),
             "scheduler": {
                 "id": target.scheduler_id,
                 "address": target.address,

@@ -161,6 +161,8 @@ class DiagnosticsDashboard(Dashboard):
         scheduler = check(record["scheduler"], SchedulerInfo)
         super().__init__(address, record["id"], record["name"], "diagnostics", scheduler)
         self.info["kernel_id"], self.info["started"] = record["kernel_id"], record["started"]
+        if "cell" in record:
+            self.info["cell"] = record["cell"]
         self.credentials = {"Authorization": f"token {record['token']}"}
         self._process = announcement.process
         self._plots_version: int | None = None

@@ -74,10 +74,11 @@ class TaskCounts(TypedDict):
 
 
 class Losses(TypedDict):
-    """How many workers died of late, and a sentence on the last one."""
+    """How many workers died of late, a sentence on the last one, and when; s since the epoch."""
 
     workers: int
     text: str
+    time: float
 
 
 class Summary(TypedDict):
@@ -111,6 +112,8 @@ class DashboardInfo(TypedDict):
         Of a stock dashboard whose scheduler has diagnostics here: the id of those.
     is_removable : bool
         Of a stock dashboard: whether it was added by hand.
+    cell : list of str
+        As in `RuntimeRecord`.
     """
 
     id: str
@@ -126,6 +129,7 @@ class DashboardInfo(TypedDict):
     closed_at: NotRequired[float]
     shown_with: NotRequired[str]
     is_removable: NotRequired[bool]
+    cell: NotRequired[list[str]]
 
 
 class NewDashboard(TypedDict):
@@ -159,6 +163,8 @@ class RuntimeRecord(TypedDict):
     start_ticks : int or None
         When the process started, as in field 22 of ``/proc/<pid>/stat``: unlike the times of day
         that psutil makes of it, it does not move when the clock is set.
+    cell : list of str
+        The id of the notebook's cell that made its client, and that of the run of the cell.
     """
 
     schema: Literal[1]
@@ -173,6 +179,7 @@ class RuntimeRecord(TypedDict):
     versions: dict[str, Any]  # of packages, for people who read the file
     host: NotRequired[str | None]
     start_ticks: NotRequired[int | None]
+    cell: NotRequired[list[str]]
 
 
 class KeptAddresses(TypedDict):

@@ -46,6 +46,14 @@ def kernel_id() -> str | None:
     return match["id"] if match else None
 
 
+def running_cell() -> dict[str, list[str]]:
+    """Return the id of the notebook's cell that runs and that of this run, as ``cell``; {} else."""
+    kernel = own_kernel()
+    parent = {} if kernel is None else kernel.get_parent("shell")
+    cell = parent.get("metadata", {}).get("cellId")
+    return {"cell": [str(cell), str(parent["header"]["msg_id"])]} if cell else {}
+
+
 def session_name(environ: Mapping[str, str] = os.environ, kernel: str | None = None) -> str:
     """Return what people call this process: its notebook's file name, else kernel or process.
 

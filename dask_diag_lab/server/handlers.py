@@ -126,7 +126,8 @@ def health_of(store: Store) -> dict[str, Any]:  # JSON
     Bytes and seconds; ``since`` is when it came into its state, by this process's clock in seconds
     since the epoch. ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has
     one. ``tasks`` are those of the groups that the scheduler knows now, without forgotten ones;
-    done are those in memory or released. ``losses`` are the workers that died of late, and why.
+    done are those in memory or released. ``losses`` are the workers that died of late, and of the
+    last when and why.
     """
     feed, scheduler, workers = store.feed_state, store.scheduler, store.workers
     is_there = scheduler is not None and feed.state in ("live", "degraded")
@@ -148,7 +149,9 @@ def health_of(store: Store) -> dict[str, Any]:  # JSON
             "erred": erred,
             "processing": states["processing"],
         },
-        "losses": dict(zip(("workers", "text"), losses(store), strict=True)),
+        "losses": dict(
+            zip(("workers", "text", "time"), losses(store, has_clock=False), strict=True)
+        ),
         "time": float(store.time),
     }
 

@@ -79,21 +79,30 @@ export class DashboardsModel {
     return this.all.find(one => one.id === id);
   }
 
-  /** The mark of a dashboard whose plots are open, where those of another cluster are as well. */
-  tag(id: string): ITag | null {
+  /**
+   * The mark of a dashboard whose plots are open, where those of another cluster are as well.
+   *
+   * @param name - what it was called, should it be gone.
+   */
+  tag(id: string, name = ''): ITag | null {
     const owner = this._ownerOf(id);
-    const open = new Set([...this._shown.values()].map(one => this._ownerOf(one)?.id));
-    open.delete(undefined);
-    const tag = open.size > 1 && owner && open.has(owner.id) && this._tags.get(owner.id);
-    return tag ? { ...tag, title: owner.shownName } : null;
+    const open = new Set(this._owners.filter(one => this._tags.has(one)));
+    const tag = open.size > 1 && open.has(owner) && this._tags.get(owner);
+    return tag ? { ...tag, title: this.get(owner)?.shownName ?? name } : null;
   }
 
   /** Say which dashboard a plot shows; null for none any more. */
   setShown(plot: object, id: string | null): void {
-    if ((this._shown.get(plot) ?? null) !== id) {
-      if (id === null) {
-        this._shown.delete(plot);
-      } else {
+    const before = this._shown.get(plot) ?? null;
+    if (before !== id) {
+      this._shown.delete(plot);
+      if (id !== null) {
+        const [from, to] = [this._ownerOf(before ?? ''), this._ownerOf(id)];
+        const [own, next] = [from, to].map(one => this._tags.get(one));
+        // A plot that goes on with another cluster takes its mark along.
+        if (own && next && !this._owners.includes(to)) {
+          this._tags = new Map([...this._tags, [from, next], [to, own]]);
+        }
         this._shown.set(plot, id);
       }
       this.changed.emit();
@@ -184,24 +193,30 @@ export class DashboardsModel {
       clusters.map(one => this._notebookOf(one) ?? one.name),
       clusters.map(one => this._prefixOf(one))
     );
-    const { trans } = this._server;
     this.all = received.map(one => {
       const owner = clusters.includes(one) ? one.id : one.shown_with;
       const name = names[clusters.findIndex(({ id }) => id === owner)] ?? one.name;
       return {
         ...(one.kind === 'stock' ? { ...one, plots: described(one.plots) } : one),
-        shownName: owner === one.id ? name : trans.__('Dask’s dashboard of %1', name),
+        shownName: owner === one.id ? name : this._server.trans.__('Dask’s dashboard of %1', name),
         notebook: this._notebookOf(one)
       };
     });
     const named = clustersOf(this.all).map(({ id, shownName: name }) => ({ id, name }));
-    this._tags = tagsOf(named, this._tags);
+    // One that is gone keeps its mark for its plots, until they go on.
+    const kept = this._owners.filter(id => this._tags.has(id)).map(id => ({ id, name: '' }));
+    this._tags = tagsOf([...named, ...kept], this._tags);
     this.changed.emit();
   }
 
-  private _ownerOf(id: string): IKnownDashboard | undefined {
-    const known = this.get(id);
-    return this.get(known?.shown_with ?? '') ?? known;
+  /** The id of the cluster in whose entry a dashboard is listed. */
+  private _ownerOf(id: string): string {
+    return this.get(this.get(id)?.shown_with ?? '')?.id ?? id;
+  }
+
+  /** The clusters of the plots that are open. */
+  private get _owners(): readonly string[] {
+    return [...this._shown.values()].map(one => this._ownerOf(one));
   }
 
   /** The name that the user has given the cluster, before that of its notebook. */

@@ -83,8 +83,8 @@ const summary = shape(
   // Dask's own dashboard has none: its scheduler would visit every task to count them.
   {
     tasks: shape({ total: number, done: number, erred: number, processing: number }, {}),
-    // How many workers died of late, and a sentence on the last one.
-    losses: shape({ workers: number, text }, {})
+    // How many workers died of late, a sentence on the last one, and when, in s since the epoch.
+    losses: shape({ workers: number, text, time: number }, {})
   }
 );
 
@@ -108,6 +108,8 @@ const dashboard = shape(
     closed_at: number,
     // Of one of Dask's own: the diagnostics of the same scheduler, in whose entry it is listed.
     shown_with: text,
+    // The id of the notebook's cell that made its client, and that of the run of the cell.
+    cell: list(text),
     // Only what was added by hand can be taken off the list.
     is_removable: flag
   }

@@ -35,6 +35,8 @@ export class Caption {
       }
     });
     this._bar.append(this._controls, this._legend);
+    new ResizeObserver(this._markCut).observe(this._legend);
+    new MutationObserver(this._markCut).observe(this._legend, { childList: true });
     this._more.hidden = true;
     this._message.append(this._text, ' ', this._elapsed, this._choices);
     const head = [this._tag, this._pill, this._more, this._name, this._title];
@@ -55,14 +57,14 @@ export class Caption {
   setTitles(name: string, tag: ITag | null): void {
     setText(this._name, name);
     setText(this._tag, (name === '' ? tag?.title : tag?.letter) ?? '');
-    this._tag.dataset['color'] = String(tag?.color);
+    Object.assign(this._tag.dataset, { color: tag?.color, letter: tag?.letter });
     this._tag.title = tag?.title ?? '';
   }
 
   /** Show what the plot says of itself, and its state; `heading` stands for a missing headline. */
   show(control: Control | null, heading: string, shown: Presentation): void {
     this.headline = control?.headline || (this._name.textContent === '' ? heading : '');
-    setText(this._title, this.headline);
+    setText(this._title, this.headline.replace(/(\d) /g, '$1\u00a0')); // a number stays with its unit
     this._title.title = this.headline;
     setText(this._text, shown.message);
     setText(this._elapsed, shown.elapsed);
@@ -86,6 +88,15 @@ export class Caption {
       );
     }
   }
+
+  /** Say how many entries of the legend have no place in its lines, and which. */
+  private readonly _markCut = (): void => {
+    const { bottom } = this._legend.getBoundingClientRect();
+    const entries = [...this._legend.children];
+    const cut = entries.filter(one => one.getBoundingClientRect().bottom > bottom + 1);
+    this._legend.title = cut.map(one => one.textContent).join('\n');
+    this._legend.dataset['more'] = cut.length === 0 ? '' : `+${cut.length}`;
+  };
 
   /** Make the children of a list anew where what it shows has changed; true when it has. */
   private _fill<T>(list: HTMLElement, shown: readonly T[], make: (one: T) => Node): boolean {

@@ -9,6 +9,7 @@ export interface ICluster {
   readonly state: string;
   readonly kernel_id: string | null;
   readonly shown_with?: string | undefined;
+  readonly cell?: readonly string[] | undefined;
   /** The path of its notebook, where the page knows of notebooks. */
   readonly notebook?: string | null;
 }
@@ -25,19 +26,22 @@ export interface IOrigin {
   readonly notebook: string | null;
   /** The clusters that its notebook had together with its own, which is one of them, in order. */
   readonly peers?: readonly Peer[];
+  /** Whether the plot stays with its own while that lives. */
+  readonly isFrozen?: boolean | undefined;
 }
 
 /**
- * Return the dashboard that a plot shows: its own until that has ended, then the new one in its
- * place in the same kernel, else in the same notebook: that of its name, where several have that
- * name the one that is the same in order. One that was there beside its own is not new.
+ * Return the dashboard that a plot shows: its own until that has ended, or its cell has run again;
+ * then the new one in its place in the same kernel, else in the same notebook: that of its name,
+ * where several have that name the one that is the same in order. One that was there beside its own
+ * is not new.
  *
  * @param all - in the order in which they began.
  */
 export function clusterFor<T extends ICluster>(origin: IOrigin, all: readonly T[]): T | undefined {
   const own = all.find(one => one.id === origin.dashboard);
   if (own !== undefined && own.state !== 'stale') {
-    return own;
+    return origin.isFrozen === true ? own : afterRerun(origin, own, all);
   }
   const found = newClusters(origin, all);
   const isLive = ({ id }: Peer): boolean => all.some(one => one.id === id && one.state === 'live');
@@ -54,6 +58,17 @@ export function clusterFor<T extends ICluster>(origin: IOrigin, all: readonly T[
     isBack ? one.name === self.name : !(has(found, one) && has(gone, one));
   const isKnown = isBack || found.length >= gone.length;
   return (isKnown ? found.filter(isAlike)[gone.filter(isAlike).indexOf(self)] : undefined) ?? own;
+}
+
+/** Return the new one in the place of a cluster whose cell has run again; else the same. */
+function afterRerun<T extends ICluster>({ peers }: IOrigin, own: T, all: readonly T[]): T {
+  const [cell] = own.cell ?? [];
+  const ofCell = all.filter(
+    one => one.state !== 'stale' && one.kernel_id === own.kernel_id && one.cell?.[0] === cell
+  );
+  const ofRun = (run?: string): T[] => ofCell.filter(one => one.cell?.[1] === run);
+  const next = ofRun(ofCell.at(-1)?.cell?.[1])[ofRun(own.cell?.[1]).indexOf(own)];
+  return next && cell !== undefined && peers?.every(({ id }) => id !== next.id) ? next : own;
 }
 
 /** Return the clusters of a plot's kernel, else of its notebook, that were not beside its own. */

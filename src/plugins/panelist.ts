@@ -52,8 +52,7 @@ export class PaneList {
   /** Return the panes of a cluster, or those that wait for the first one of a notebook's kernel. */
   of({ dashboard, kernel }: IBinding): readonly Pane[] {
     return this.tracker.filter(({ content: { binding } }) => {
-      const isSame = binding.dashboard === dashboard;
-      return isSame && (dashboard !== '' || binding.kernel === kernel);
+      return binding.dashboard === dashboard && (dashboard !== '' || binding.kernel === kernel);
     });
   }
 
@@ -253,6 +252,13 @@ export class PaneList {
 
 function newKey(plot: string): string {
   return `${plot}-${UUID.uuid4().slice(0, 8)}`;
+}
+
+/** The palette has given the focus back by then: to a panel, its notebook, and the cell of that. */
+export async function afterPalette(): Promise<void> {
+  for (let frames = 0; frames < 3; frames++) {
+    await new Promise(requestAnimationFrame);
+  }
 }
 
 /** Open a plot that a click asked for in a browser tab, or say that there is none of that name. */

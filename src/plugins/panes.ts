@@ -15,6 +15,7 @@ import {
   type Args,
   type IContext
 } from './context';
+import { afterPalette } from './panelist';
 
 const MODES = ['split-right', 'split-bottom', 'split-left', 'split-top', 'tab-after'] as const;
 
@@ -52,7 +53,9 @@ export function addOpenCommand(context: IContext): void {
       const given = 'arguments' in args ? argumentsOf(args['arguments']) : undefined;
       const mode = MODES.find(one => one === args['mode']);
       const place = mode && { mode, ref: app.shell.currentWidget?.id };
-      return binding && plot ? panes.open(plot, binding, { arguments: given, place }) : null;
+      const pane = binding && plot ? panes.open(plot, binding, { arguments: given, place }) : null;
+      void afterPalette().then(() => pane === panes.current && pane && panes.activate(pane));
+      return pane;
     }
   });
 }

@@ -9,6 +9,7 @@ import { CommandIDs, NAMESPACE, PAGES, SIDEBAR_ID } from '../tokens';
 import { Sidebar } from '../widgets/sidebar';
 import { askPlot, frontKernel, targetOf, textArg, type Args, type IContext } from './context';
 import { plotCode } from './notebooks';
+import { afterPalette } from './panelist';
 
 /** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
 const RANK = 620;
@@ -48,10 +49,7 @@ export function addSidebar(
   shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
   restorer?.add(sidebar, SIDEBAR_ID);
   const show = async (): Promise<void> => {
-    // The palette has given the focus back by then: to a panel, its notebook, and the cell of that.
-    for (let frames = 0; frames < 3; frames++) {
-      await new Promise(requestAnimationFrame);
-    }
+    await afterPalette();
     // Notebook 7.4 collapses an area when what it shows is activated.
     if (sidebar.isVisible) {
       sidebar.activate();

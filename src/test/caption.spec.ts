@@ -42,6 +42,7 @@ it('is headed by the plot’s headline, else by its title, not repeated beside i
   expect(caption.headline).toBe('Progress');
   show({ headline: '40 of 60 done' });
   expect(caption.headline).toBe('40 of 60 done');
+  expect(document.querySelector('.jp-DaskDiag-title')?.textContent).toBe('40\u00a0of 60\u00a0done');
   caption.setTitles('Progress', null);
   show({ headline: '' });
   expect(caption.headline).toBe('');

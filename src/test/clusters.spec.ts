@@ -48,6 +48,24 @@ describe('a plot', () => {
     expect(clusterFor(alone, [newer, { ...newer, id: 'last' }])?.id).toBe('last');
   });
 
+  it('goes on with what its cell has made anew, in order, unless that was there already', () => {
+    const [a, b, c, d] = [
+      { ...own, cell: ['cell', 'run 1'] },
+      { ...sibling, cell: ['cell', 'run 1'] },
+      { ...newer, cell: ['cell', 'run 2'] },
+      { ...newer, id: 'newest', cell: ['cell', 'run 2'] }
+    ] as const;
+    const first = { ...ORIGIN, peers: peersOf(ORIGIN, a, [a, b]) };
+    const second = { ...first, dashboard: b.id };
+    expect(clusterFor(second, [a, b, c])).toBe(b);
+    expect([first, second].map(one => clusterFor(one, [a, b, c, d]))).toEqual([c, d]);
+    const elsewhere = { ...c, cell: ['another cell', 'run 2'] };
+    expect(clusterFor(first, [a, b, elsewhere])).toBe(a);
+    const chosen = { ...ORIGIN, peers: peersOf(ORIGIN, a, [a, b, c, d]) };
+    expect(clusterFor(chosen, [a, b, c, d])).toBe(a);
+    expect(clusterFor(ORIGIN, [a, b, c, d])).toBe(a); // a plot of it that is opened now
+  });
+
   it('of Dask’s own dashboard goes on with one of these', () => {
     const origin = { ...ORIGIN, dashboard: 'gone', kind: 'stock' } as const;
     const next = stock({ kernel_id: 'k1' });

@@ -170,6 +170,34 @@ describe('the list of dashboards', () => {
     await until(() => model.connections === 2);
   });
 
+  it('lets plots that go on with another cluster keep their tag, also while there is none', async () => {
+    listen();
+    await until(() => model.isKnown);
+    const other = { ...own, id: 'other', name: 'etl' };
+    backend.send({ changed: [other], removed: [] });
+    await until(() => model.all.length === 2);
+    const [first, second, third] = [{}, {}, {}];
+    model.setShown(first, own.id);
+    model.setShown(second, 'other');
+    model.setShown(third, 'other');
+    const before = [model.tag(own.id)?.color, model.tag('other')?.color];
+    backend.send({ changed: [], removed: [own.id, 'other'] });
+    await until(() => model.all.length === 0);
+    expect(model.tag('other', 'etl')).toMatchObject({ color: before[1], title: 'etl' });
+    backend.send({
+      changed: [
+        { ...other, id: 'b' },
+        { ...own, id: 'a' }
+      ],
+      removed: []
+    });
+    await until(() => model.all.length === 2);
+    model.setShown(second, 'b');
+    model.setShown(third, 'b');
+    model.setShown(first, 'a');
+    expect(['a', 'b'].map(id => model.tag(id)?.color)).toEqual(before);
+  });
+
   it('shows Dask’s own dashboard of a cluster under the name and with the tag of ours', async () => {
     listen();
     await until(() => model.isKnown);

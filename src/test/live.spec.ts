@@ -74,7 +74,7 @@ it('draws its dashboard’s picture and says what the server says of it', async 
   expect(shown('stage')).toBe('picture');
   expect(shown('title')).toBe('Progress');
   session.say({ headline: '3 of 4 done', note: 'all drawn', empty: '' });
-  expect([shown('title'), shown('note')]).toEqual(['3 of 4 done', 'all drawn']);
+  expect([shown('title'), shown('note')]).toEqual(['3\u00a0of 4\u00a0done', 'all drawn']);
 });
 
 it('tells the server when nobody sees it, and connects nothing unseen', async () => {

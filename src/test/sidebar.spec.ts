@@ -180,12 +180,23 @@ describe('the sidebar', () => {
   });
 
   it('says which worker died and why, while the cluster lives', async () => {
-    const losses = { workers: 1, text: 'worker 2 died at 14:02:31: no heartbeat' };
+    const time = new Date(2026, 4, 5, 14, 2, 31).getTime() / 1000;
+    const losses = { workers: 1, text: 'worker 2 died: no heartbeat', time };
     const summary = { ...one.summary!, losses };
     await show({ ...one, summary });
-    expect(sidebar.node.textContent).toContain(`⚠ ${losses.text}`);
+    expect(sidebar.node.textContent).toContain(`⚠ 14:02:31 · ${losses.text}`);
     await show({ ...one, summary, state: 'stale' });
     expect(sidebar.node.textContent).not.toContain('died');
+  });
+
+  it('warns of tasks that no worker is left for', async () => {
+    const tasks = { total: 5, done: 2, erred: 1, processing: 0 };
+    const summary = { ...one.summary!, workers: 0, tasks, losses: undefined };
+    await show({ ...one, summary });
+    const mark = sidebar.node.querySelector<HTMLElement>('h3 [role="img"]')!;
+    expect([mark.textContent, mark.title]).toEqual(['⚠', 'no workers']);
+    await show({ ...one, summary: { ...summary, tasks: { ...tasks, done: 4 } } });
+    expect([mark.textContent, mark.title]).toEqual(['●', 'Live']);
   });
 
   it('lists one that is found alone like ours', async () => {

@@ -4,11 +4,12 @@ import { statusItem } from '../widgets/status';
 import { dashboard, DashboardList, trans } from './dashboards';
 
 it('the status bar counts the failed tasks and dead workers of the notebook in front alone', async () => {
+  const time = new Date(2026, 4, 5, 14, 2, 31).getTime() / 1000;
   const tasks = (erred: number): object => ({
     summary: {
       ...dashboard().summary!,
       tasks: { total: 50, done: 0, processing: 0, erred },
-      losses: { workers: erred - 14, text: 'worker 2 died at 14:02:31: no heartbeat' }
+      losses: { workers: erred - 14, text: 'worker 2 died: no heartbeat', time }
     }
   });
   const opened: [string, string[]][] = [];
@@ -30,7 +31,7 @@ it('the status bar counts the failed tasks and dead workers of the notebook in f
   const died = [...item.node.querySelectorAll('button')].at(-1)!;
   expect([died.textContent, died.title]).toEqual([
     '2 workers died',
-    'worker 2 died at 14:02:31: no heartbeat'
+    '14:02:31 · worker 2 died: no heartbeat'
   ]);
   died.click();
   expect(opened).toEqual([['events', ['own']]]);

@@ -145,7 +145,8 @@ export class PlotWidget extends Widget {
   /** Go where the binding leads: to its dashboard, or to the one that comes after it. */
   private _follow(): void {
     const { all, connections } = this._options.services.dashboards;
-    const next = clusterFor(this.binding, all);
+    const { isFrozen } = this.live.control ?? {};
+    const next = clusterFor({ ...this.binding, isFrozen }, all);
     this.dashboard = next;
     if (next !== undefined) {
       this.binding = { ...bindingOf(next), peers: peersOf(this.binding, next, all) };
@@ -170,13 +171,11 @@ export class PlotWidget extends Widget {
   }
 
   private _present(): void {
-    const { dashboardName } = this;
+    const { dashboardName, isStock } = this;
     const { dashboards, trans } = this._options.services;
-    const plotTitle = trans.__(this.info.title);
-    const tag = dashboards.tag(this.binding.dashboard);
-    const { isStock } = this;
+    const tag = dashboards.tag(this.binding.dashboard, dashboardName);
     const trouble = this._question() ?? this._trouble();
-    const around = { plotTitle, dashboardName, trouble, isStock };
+    const around = { plotTitle: trans.__(this.info.title), dashboardName, trouble, isStock };
     // What is in a frame says what it shows, not whose it is.
     const isNamed = !isStock || this.dashboard?.shown_with !== undefined;
     const whose = isNamed ? dashboardName : trans.__('Dask’s dashboard of %1', dashboardName);

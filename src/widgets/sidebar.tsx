@@ -28,6 +28,7 @@ import { startDrag } from './drag';
 import { diagIcon, plotIcon } from './icons';
 import { openMenuByKey } from './pane';
 import { missingServer, staleMessage } from './plotwidget';
+import { troubleOf } from './status';
 
 /** What the sidebar needs of the application around it. */
 export interface ISidebarHost {
@@ -302,15 +303,16 @@ function section(
   const { id, kind, shownName, state, notebook, scheduler, reason } = dashboard;
   const isOpen = sidebar.isOpen(dashboard);
   const tag = dashboards.tag(id);
+  const trouble = troubleOf(dashboard, trans);
   const status = {
-    live: trans.__('Live'),
+    live: trouble || trans.__('Live'),
     stale: staleMessage(dashboard, trans),
     unreachable: reason ?? trans.__('The kernel does not answer.')
   }[state];
   const known =
     summaryText(dashboard.summary, trans) || (kind === 'stock' ? scheduler.address : '');
   const summary = state === 'live' ? known : status;
-  const [mark, color] = STATE_MARKS[state];
+  const [mark, color] = trouble ? ['⚠', 'var(--jp-warn-color1)'] : STATE_MARKS[state];
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   const actions = trans.__('Actions of this cluster');
   return (
@@ -351,9 +353,9 @@ function section(
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
       </div>
-      {state === 'live' && dashboard.summary?.losses?.text && (
+      {trouble && (
         <div className="jp-DaskDiag-meta" role="status" style={{ whiteSpace: 'normal' }}>
-          {`⚠ ${dashboard.summary.losses.text}`}
+          {`⚠ ${trouble}`}
         </div>
       )}
       {(dashboard.kind === 'diagnostics' || dashboard.summary?.tasks) &&

@@ -8,7 +8,7 @@ import React from 'react';
 
 import type { IDashboards, IKnownDashboard } from '../api/dashboards';
 import type { ISummary } from '../api/protocol';
-import { count } from '../models/units';
+import { clock, count } from '../models/units';
 import { clustersOf } from '../plot/clusters';
 import { diagIcon, warningIcon } from './icons';
 
@@ -32,6 +32,16 @@ export function statusItem(options: IStatusItemOptions): ReactWidget {
   return item;
 }
 
+/** Say how workers of a live cluster died, and that none are left for its tasks; '' for neither. */
+export function troubleOf({ state, summary }: IKnownDashboard, trans: TranslationBundle): string {
+  const { total = 0, done = 0, erred = 0 } = summary?.tasks ?? {};
+  const isStuck = summary?.workers === 0 && total > done + erred;
+  const { text = '', time = 0 } = summary?.losses ?? {};
+  const died = text && `${clock(time).slice(0, 8)} · ${text}`;
+  const parts = [isStuck ? trans.__('no workers') : '', died].filter(Boolean);
+  return state === 'live' ? parts.join(' · ') : '';
+}
+
 function content({
   dashboards,
   inFront,
@@ -45,14 +55,14 @@ function content({
     live.reduce((all, { summary }) => all + (summary ? numberOf(summary) : 0), 0);
   const workers = sum(one => one.workers);
   const erred = count(sum(one => one.tasks?.erred ?? 0));
-  const hit = live.filter(one => one.summary?.losses?.text);
+  const hit = live.filter(one => troubleOf(one, trans) !== '');
   const lost = sum(one => one.losses?.workers ?? 0);
   const died = trans._n('%2 worker died', '%2 workers died', lost, count(lost));
-  const causes = hit.map(one => one.summary?.losses?.text).join('\n');
+  const causes = hit.map(one => troubleOf(one, trans)).join('\n');
   const why = trans.__('Show which tasks failed, and why');
   const warnings = [
     ['exceptions', failed, trans.__('%1 erred', erred), why],
-    ['events', hit, died, causes]
+    ['events', hit, lost > 0 ? died : trans.__('no workers'), causes]
   ] as const;
   const parts = [
     live.length > 1 ? trans.__('%1 clusters', live.length) : '',

@@ -76,24 +76,33 @@ test('what people read is in the language of Lab, also where it comes from the k
   await expect(page.locator('.jp-DaskDiag-paneTab')).toHaveText('⟦Task Stream⟧');
 });
 
-test('what is typed after a command of the palette goes into the search of the sidebar', async ({
+test('what is typed after a command of the palette goes to what that has opened', async ({
   lab,
   page,
   server
 }) => {
-  const notebook = await lab.open(server.writeNotebook('palette.ipynb', ['1', '2']));
+  const notebook = await lab.open(server.writeNotebook('palette.ipynb', [CLUSTER, '2']));
+  await notebook.run(0);
   const search = page.locator('#dask-diag-lab-sidebar').getByRole('searchbox');
-  for (const label of ['Show Dask clusters and plots', 'Search plots']) {
+  const run = async (label: string): Promise<void> => {
     // In command mode letters are commands: two of these delete the cell.
     await notebook.cell(0).locator('.jp-InputPrompt').click();
     await page.keyboard.press('Control+Shift+C');
     await page.locator('.jp-ModalCommandPalette input').fill(label);
     await page.locator('.lm-CommandPalette-item', { hasText: label }).first().waitFor();
     await page.keyboard.press('Enter');
+  };
+  for (const label of ['Show Dask clusters and plots', 'Search plots']) {
+    await run(label);
     await expect(search).toBeFocused();
     await search.fill('');
     await page.keyboard.type('ddb');
     await expect(search).toHaveValue('ddb');
     await expect(notebook.panel.locator('.jp-CodeCell')).toHaveCount(2);
   }
+  await run('Task Stream');
+  const stream = await lab.livePane('task-stream');
+  await expect(stream.locator('.jp-DaskDiag-plot')).toBeFocused();
+  await page.keyboard.type('ddb');
+  await expect(notebook.panel.locator('.jp-CodeCell')).toHaveCount(2);
 });

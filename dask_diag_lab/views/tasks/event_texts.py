@@ -104,10 +104,13 @@ def describe(kind: str, detail: Detail, names: Names) -> str:
     return _FIELD.sub(lambda field: _FIELDS[field[1]](detail, names), KINDS[kind][1])
 
 
-def losses(store: Store, begin: float | None = None, end: float = inf) -> tuple[int, str]:
-    """Return how many workers died between two times, and a sentence about the last; 0 and ''.
+def losses(
+    store: Store, begin: float | None = None, end: float = inf, *, has_clock: bool = True
+) -> tuple[int, str, float]:
+    """Return how many workers died between two times; a sentence about the last and its time.
 
-    Without a begin, in seconds since the epoch, it is those of the last `RECENT_S`.
+    0, '' and 0 for none. Without a begin, in seconds since the epoch, it is those of the last
+    `RECENT_S`. The sentence has the time of day where ``has_clock``.
     """
     since = store.time - RECENT_S if begin is None else begin
     late = takewhile(lambda event: event[0] >= since, reversed(store.events.rows))
@@ -115,12 +118,13 @@ def losses(store: Store, begin: float | None = None, end: float = inf) -> tuple[
         (time, detail) for time, kind, detail in late if kind == "worker-killed" and time <= end
     ]
     if not died:
-        return 0, ""
+        return 0, "", 0.0
     (time, detail), first = died[0], died[-1][0]
     who = _worker(detail, store.seen_workers.names)
     within = f" · {len(died)} workers died within {fmt.duration(time - first)}"
-    text = f"worker {who} died at {fmt.clock(time)}{_cause(detail, {})}"
-    return len(died), text + within * (len(died) > 1)
+    at = f" at {fmt.clock(time)}" if has_clock else ""
+    text = f"worker {who} died{at}{_cause(detail, {})}"
+    return len(died), text + within * (len(died) > 1), time
 
 
 def _worker(detail: Detail, names: Names) -> str:

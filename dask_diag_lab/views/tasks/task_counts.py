@@ -72,7 +72,7 @@ def legend(look: Look) -> list[LegendItem]:
         LegendItem("processing", colors.queued),
         LegendItem("queued", colors.queued, "hatch"),
         LegendItem("no worker", colors.no_worker, "hatch"),
-        LegendItem("waiting", colors.track),
+        LegendItem("waiting", look.muted, "outline"),
     ]
 
 

@@ -56,7 +56,7 @@ async def test_health_follows_the_feed_and_never_counts_what_is_not_there() -> N
         assert (health["state"], health["workers"], health["threads"]) == ("live", 2, 4)
         assert health["memory"] == 20_000_000
         assert health["tasks"] == {"total": 13, "done": 10, "erred": 1, "processing": 2}
-        assert health["losses"] == {"workers": 0, "text": ""}
+        assert health["losses"] == {"workers": 0, "text": "", "time": 0}
         served.store.set_feed_state("lost", "It is gone.", 1.0)
         health = await served.json("/health")
         assert (health["state"], health["reason"], health["workers"]) == ("lost", "It is gone.", 0)

@@ -115,8 +115,13 @@ def test_a_client_announces_itself_while_its_cell_runs(
     kernel: Kernel, runtime_dir: Path, flag: Path
 ) -> None:
     kernel.run("import distributed")
-    cell = kernel.client.execute(CELL.format(processes=True, flag=str(flag)))
+    code = CELL.format(processes=True, flag=str(flag))
+    content = {"code": code, "silent": False, "store_history": True, "allow_stdin": False}
+    request = kernel.client.session.msg("execute_request", content, metadata={"cellId": "a"})
+    kernel.client.shell_channel.send(request)
+    cell = request["header"]["msg_id"]
     record = live_record(runtime_dir)
+    assert record["cell"] == ["a", cell]
     kernel_id = Path(kernel.manager.connection_file).stem.removeprefix("kernel-")
     assert (record["kernel_id"], record["name"]) == (kernel_id, "analysis.ipynb")
     flag.touch()
