@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -15,20 +13,7 @@ from dask_diag_lab.collector import NAME, Collector
 from dask_diag_lab.schema import EXTRAS, STATES, TABLES, Batch, Kind, Outcome
 from dask_diag_lab.store.extras import ExtraTable
 from dask_diag_lab.transport import Feed, FeedState
-
-DEADLINE_S = 45.0
-
-
-async def until(
-    condition: Callable[[], Any], what: str = "", deadline_s: float = DEADLINE_S
-) -> Any:
-    """Wait until ``condition`` returns something true, and return that."""
-    end = time.monotonic() + deadline_s
-    while True:
-        if value := condition():
-            return value
-        assert time.monotonic() < end, f"never happened: {what or condition}"
-        await asyncio.sleep(0.02)
+from tests.kernel.serving import until
 
 
 def rows_of(batch: Batch, table: str) -> list[dict[str, Any]]:

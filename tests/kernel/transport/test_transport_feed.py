@@ -15,14 +15,8 @@ from dask_diag_lab.collector import LEAVE, NAME, PULL, Collector
 from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch
 from dask_diag_lab.transport import Feed, LinkLostError
 from dask_diag_lab.transport.link import Link
-from tests.kernel.transport.live_cluster import (
-    Seen,
-    cluster,
-    feeding,
-    registered,
-    traces,
-    until,
-)
+from tests.kernel.serving import until
+from tests.kernel.transport.live_cluster import Seen, cluster, feeding, registered, traces
 
 
 def inc(x: int) -> int:
@@ -263,22 +257,6 @@ async def test_a_scheduler_that_forbids_plugins_is_one_message(blocked: str) -> 
         assert "blocked-handlers" in reason or "refused" in reason
         assert "no data for the plots" in reason
         assert not seen.batches
-
-
-async def test_what_is_wanted_during_a_pull_is_pulled_at_once_after_it() -> None:
-    async with cluster() as (s, _, _):
-        feeds: list[Feed] = []
-        seen = Seen()
-
-        def receive(batch: Batch) -> None:
-            seen.on_batch(batch)
-            feeds[0].watch(False, frozenset({"counters"}))  # while the pull is under way
-
-        options: Any = {"on_batch": receive, "on_state": seen.states.append}
-        feeds.append(Feed(s.address, {}, idle_interval_s=60.0, **options))
-        feeds[0].start()
-        await until(lambda: any("counters" in b.tables for b in seen.batches), deadline_s=20)
-        await feeds[0].close()
 
 
 async def test_another_python_version_is_named_and_gets_no_plugin(
