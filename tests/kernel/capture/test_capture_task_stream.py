@@ -246,4 +246,4 @@ def test_actions_given_up_meanwhile_are_counted(new_client: Client) -> None:
     assert stream.lost >= 100
     kept = sum(len(row["startstops"]) for row in stream.data)
     # An action for each task, and one more where a busy machine took 5 ms.
-    assert 1100 <= kept + stream.lost < 1.2 * 1100
+    assert 1100 <= kept + stream.lost <= 2 * 1100

@@ -41,11 +41,13 @@ def command() -> Iterator[Run]:
     """Run a command in this process, and undo what it does to that."""
     numbers = (signal.SIGINT, signal.SIGTERM)
     handlers = [signal.getsignal(number) for number in numbers]
+    loggers = [logging.getLogger(n) for n in ("distributed.client", "dask_diag_lab.server.saved")]
+    levels = [logger.level for logger in loggers]
     yield lambda *words: CliRunner().invoke(main, words)
     for number, handler in zip(numbers, handlers, strict=True):
         signal.signal(number, handler)
-    for name in ("distributed.client", "dask_diag_lab.server.saved"):
-        logging.getLogger(name).setLevel(logging.NOTSET)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
 
 
 def opened(line: str) -> tuple[str, str]:

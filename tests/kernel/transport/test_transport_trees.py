@@ -42,18 +42,11 @@ def test_trees_add_up_and_the_given_ones_stay_as_they_are() -> None:
     assert (a, b) == before
 
 
-def test_innermost_frames_are_kept_when_a_large_tree_is_pruned() -> None:
+def test_a_large_tree_is_pruned_of_its_smallest_parts_but_not_of_innermost_frames() -> None:
     rare = [node(f"r{n}", 1) for n in range(2 * MAX_NODES)]
     tree = node("root", 100_000, node("main", 50_000, node("inner", 0)), *rare)
-    assert prune_tree(tree) > 0
-    assert "inner" in tree["children"]["main"]["children"]
-
-
-def test_a_large_tree_is_pruned_of_its_smallest_parts_and_tells_how_many() -> None:
-    rare = [node(f"r{n}", 1) for n in range(2 * MAX_NODES)]
-    tree = node("root", 100_000, node("main", 50_000, node("inner", 40_000)), *rare)
     before = count_nodes(tree)
     pruned = prune_tree(tree)
     assert pruned == 2 * MAX_NODES
     assert count_nodes(tree) == before - pruned
-    assert counts(tree) == {"root": 100_000, "main": 50_000, "inner": 40_000}
+    assert counts(tree) == {"root": 100_000, "main": 50_000, "inner": 0}
