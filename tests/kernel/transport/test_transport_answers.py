@@ -102,8 +102,7 @@ async def test_transfers_tell_both_directions_on_the_scheduler_clock() -> None:
     async with cluster(2) as (s, (a, b), c), asking(s.address) as ask:
         for worker in (a, b):
             worker.periodic_callbacks["heartbeat"].stop()  # it would correct what comes next
-        await until(lambda: not (a.heartbeat_active or b.heartbeat_active))
-        for worker in (a, b):
+            await worker.heartbeat()  # one that is under way has ended by then
             worker.scheduler_delay = 5000.0  # its clock is behind
         x = c.submit(bytes, 2_000_000, workers=[a.address], key="x")
         y = c.submit(bytes, 10, workers=[b.address], key="y")
