@@ -25,6 +25,7 @@ from distributed.utils import get_ip
 
 from dask_diag_lab.cli import main, serve_until
 from dask_diag_lab.composition import Listen, Target
+from dask_diag_lab.transport import feed
 from tests.kernel.dashboards import answer_at
 from tests.kernel.serving import LIMIT_S, TOKEN, wait_until
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, our_threads, small_cluster
@@ -32,6 +33,12 @@ from tests.kernel.session.small_clusters import PARTLY_CLOSED, our_threads, smal
 pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
 
 PRELOAD = {"distributed.scheduler.preload": ["dask_diag_lab.scheduler"]}
+IMPATIENT = """
+from dask_diag_lab.transport import feed
+feed.CONNECT_TIMEOUT_S = 1.0
+from dask_diag_lab.cli import main
+main()
+"""
 PIPES: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
 Run = Callable[..., Result]
 
@@ -70,7 +77,7 @@ def test_serve_waits_for_its_scheduler_and_is_listed_until_it_is_told_to_end(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     address = f"tcp://127.0.0.1:{port}"
-    words = [sys.executable, "-m", "dask_diag_lab", "serve", address, "--port", "0"]
+    words = [sys.executable, "-c", IMPATIENT, "serve", address, "--port", "0"]
     environment = os.environ | {"JUPYTER_RUNTIME_DIR": str(folder)}
     with subprocess.Popen(words, env=environment, text=True, **PIPES) as serve:
         try:
@@ -139,6 +146,13 @@ def test_certificates_are_given_as_to_dask_worker(command: Run, tmp_path: Path) 
     assert page.exists()
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is waited for who does not answer."""
+    monkeypatch.setattr(feed, "CONNECT_TIMEOUT_S", 0.5)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_an_address_of_no_scheduler_is_said_in_a_line(
     command: Run, cluster: LocalCluster, tmp_path: Path
 ) -> None:
@@ -151,6 +165,7 @@ def test_an_address_of_no_scheduler_is_said_in_a_line(
     assert not page.exists()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_the_port_of_dask_s_dashboard_is_said_to_be_that(command: Run) -> None:
     with small_cluster(dashboard_address="127.0.0.1:0") as cluster:
         place = cluster.dashboard_link.partition("://")[2].removesuffix("/status")

@@ -160,7 +160,7 @@ class Page:
 def test_a_dashboard_that_a_jupyter_server_reaches_tells_of_itself_when_asked_by_name(
     kernel: Kernel, runtime_dir: Path, flag: Path
 ) -> None:
-    kernel.run(FOUND.format(60))
+    kernel.run(FOUND.format(8))
     kernel.client.execute(CELL.format(flag=str(flag)))
     record = live_record(runtime_dir)  # asks what a Jupyter server asks
     page = Page(kernel)

@@ -96,12 +96,12 @@ async def test_a_query_to_an_unknown_worker_names_it() -> None:
 async def test_a_query_to_a_scheduler_that_is_gone_names_it_for_every_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(transport_cluster, "CONNECT_TIMEOUT_S", 0.5)
     async with cluster() as (s, _, _):
         address = s.address
         async with asking(address, has_collector=False) as ask:
             await ask("logs", worker="")
             await s.close()
+            monkeypatch.setattr(transport_cluster, "CONNECT_TIMEOUT_S", 0.1)
             for kind in ANSWERS:
                 given = EVERY_KIND.get(kind, {"worker": "x", "key": ""})
                 words = await ask.refused(kind, **given)
